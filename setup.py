@@ -1,0 +1,53 @@
+"""Compile the Cython modules; everything else about the package is in setup.cfg."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+# language: "c" for modules that know nothing of spaCy, "c++" for those that cimport its Doc.
+MODULES = {
+    "spacy_nmparse.systems.state": "c",
+    "spacy_nmparse.systems.gold": "c",
+    "spacy_nmparse.systems.system": "c",
+    "spacy_nmparse.systems.arc_eager": "c",
+}
+
+DIRECTIVES = {
+    "language_level": 3,
+    "embedsignature": True,
+    "annotation_typing": False,
+    "boundscheck": False,
+    "wraparound": False,
+    "initializedcheck": False,
+    "cdivision": True,
+}
+
+if sys.platform == "win32":
+    C_ARGS, CPP_ARGS = ["/O2"], ["/O2", "/EHsc"]
+else:
+    C_ARGS, CPP_ARGS = ["-O3"], ["-O3", "-std=c++11"]
+
+
+def extension(name: str, language: str) -> Extension:
+    source = str(Path(*name.split("."))) + ".pyx"
+    return Extension(
+        name,
+        [source],
+        language=language,
+        include_dirs=[numpy.get_include(), str(Path("spacy_nmparse", "scorers"))],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        extra_compile_args=CPP_ARGS if language == "c++" else C_ARGS,
+    )
+
+
+setup(
+    ext_modules=cythonize(
+        [extension(name, language) for name, language in MODULES.items()],
+        compiler_directives=DIRECTIVES,
+        nthreads=0 if sys.platform == "win32" else (os.cpu_count() or 1),
+    )
+)

@@ -98,7 +98,7 @@ def sentence_docs(conllu: str) -> Iterator[Doc]:
 
 
 def group_docs(docs: Iterable[Doc], n_sents: int) -> Iterator[Doc]:
-    """Join consecutive one-sentence Docs into Docs of `n_sents` sentences (the last may be shorter).
+    """Join consecutive one-sentence Docs into Docs of `n_sents` sentences; the last may be shorter.
 
     Args:
         docs: One-sentence Docs that share a vocab.

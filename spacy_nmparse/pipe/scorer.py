@@ -1,0 +1,385 @@
+"""Scores of dependency parses: spaCy's own, those of the CoNLL 2018 evaluation, and a few more.
+
+| key | meaning |
+| --- | --- |
+| `dep_uas`, `dep_las`, `dep_las_per_type` | as spaCy's: F1, punctuation (`p`, `punct`) ignored, labels lower-cased, whitespace tokens skipped |
+| `sents_p`, `sents_r`, `sents_f` | as spaCy's |
+| `dep_uas_conll`, `dep_las_conll` | as the CoNLL 2018 evaluation: F1 over all words, punctuation too, without subtypes (`acl:relcl` counts as `acl`) |
+| `dep_clas` | CoNLL 2018's CLAS: the labelled F1 of words with a content relation |
+| `dep_exact` | share of gold sentences with every word, head and whole label right |
+| `nonproj_p`, `nonproj_r`, `nonproj_f` | non-projective arcs, see below |
+
+Where there is nothing to score, the value is None.
+
+Words without gold annotation count neither as hits nor as misses. (spaCy's scorer remembers the
+positions of such words from one document to the next, so that its scores depend on the order of
+the documents. On fully annotated documents the two agree.)
+
+CoNLL scores match words by their place in the text, whitespace left out; labels are lower-cased.
+`dep_clas` counts the relations that CoNLL 2018 lists; on a treebank with other labels than those of
+Universal Dependencies it says little.
+
+An arc is non-projective if some word between its ends is not below its head. Labels do not count
+here. Precision: of the predicted arcs that are non-projective in the predicted tree, the share that
+are in the gold tree. Recall: of the arcs that are non-projective in the gold tree, the share that
+were predicted.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from spacy.attrs import DEP, HEAD
+from spacy.scorer import PRFScore, Scorer
+from spacy.tokens import Doc
+from spacy.training import Example
+
+#: The relations that the CLAS of the CoNLL 2018 evaluation counts.
+CONTENT_RELATIONS = frozenset(
+    (
+        "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated",
+        "advcl", "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed",
+        "flat", "compound", "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
+    )
+)
+
+#: The labels that spaCy's scores leave out.
+PUNCTUATION = frozenset(("p", "punct"))
+
+_UNKNOWN = -1  # a head that is not annotated
+_UNALIGNED = -2  # a head without counterpart on the other side
+
+
+@dataclass(frozen=True)
+class SentenceCounts:
+    """What was right in one gold sentence.
+
+    Attributes:
+        words: Words with gold annotation, whitespace tokens left out.
+        heads: How many of them got the right head.
+        labelled: How many got the right head and the right whole label.
+    """
+
+    words: int
+    heads: int
+    labelled: int
+
+
+class _Tree:
+    """The words of one Doc: heads (own index = root), labels, and places in the text."""
+
+    def __init__(self, doc: Doc) -> None:
+        values = doc.to_array([HEAD, DEP])
+        deps = values[:, 1].tolist()
+        offsets = values[:, 0].astype(np.int64).tolist()
+        strings = doc.vocab.strings
+        names = {dep: strings[dep].lower() if dep else "" for dep in set(deps)}
+        self.labels: list[str] = [names[dep] for dep in deps]
+        self.heads: list[int] = [
+            i + offsets[i] if deps[i] else _UNKNOWN for i in range(len(offsets))
+        ]
+        #: First and last character of each word, counted without whitespace; None: all whitespace.
+        self.places: list[tuple[int, int] | None] = []
+        end = 0
+        for token in doc:
+            text = token.orth_
+            length = len(text) if text.isalnum() else len("".join(text.split()))
+            self.places.append((end, end + length) if length else None)
+            end += length
+        self.n_characters = end
+
+    def non_projective(self) -> list[int]:
+        """The dependents of the arcs that are non-projective (as far as the heads are known)."""
+        heads = self.heads
+        if _is_projective(heads):
+            return []
+        found = []
+        for word, head in enumerate(heads):
+            if head < 0 or head == word:
+                continue
+            step = 1 if head < word else -1
+            if any(
+                self.places[other] is not None and self._is_outside(other, head)
+                for other in range(head + step, word, step)
+            ):
+                found.append(word)
+        return found
+
+    def _is_outside(self, word: int, head: int) -> bool:
+        """Whether the known heads say that `word` is not below `head`."""
+        for _ in range(len(self.heads)):
+            if word == head:
+                return False
+            above = self.heads[word]
+            if above == word:
+                return True
+            if above < 0:
+                return False
+            word = above
+        return True  # a cycle that does not pass `head`
+
+
+def _is_projective(heads: list[int]) -> bool:
+    """Whether no two arcs cross and no arc spans a root or a headless word; False if in doubt."""
+    ends: list[int] = []
+    opening: dict[int, list[int]] = {}
+    for word, head in enumerate(heads):
+        if head < 0:
+            opening.setdefault(word, [])
+        elif head != word:
+            low, high = (head, word) if head < word else (word, head)
+            opening.setdefault(low, []).append(high)
+    for word, head in enumerate(heads):
+        while ends and ends[-1] <= word:
+            ends.pop()
+        if (head == word or head < 0) and ends:
+            return False
+        for high in sorted(opening.get(word, ()), reverse=True):
+            if ends and high > ends[-1]:
+                return False
+            ends.append(high)
+    return True
+
+
+class _Pair:
+    """A gold and a predicted Doc with their words matched by place in the text."""
+
+    def __init__(self, example: Example) -> None:
+        self.gold = _Tree(example.reference)
+        self.pred = _Tree(example.predicted)
+        gold, pred = self.gold, self.pred
+        if gold.places == pred.places:
+            self.to_gold = [i if place else _UNALIGNED for i, place in enumerate(gold.places)]
+        else:
+            at = {place: i for i, place in enumerate(gold.places) if place}
+            self.to_gold = [
+                at.get(place, _UNALIGNED) if place else _UNALIGNED for place in pred.places
+            ]
+        #: For each gold word the predicted word in the same place.
+        self.to_pred = [_UNALIGNED] * len(gold.heads)
+        for i, j in enumerate(self.to_gold):
+            if j >= 0:
+                self.to_pred[j] = i
+
+    def scored_gold(self) -> list[int]:
+        """The gold words that have a known head and are not whitespace."""
+        gold = self.gold
+        return [
+            i for i, head in enumerate(gold.heads) if head >= 0 and gold.places[i] is not None
+        ]
+
+    def scored_pred(self) -> list[int]:
+        """The predicted words that are not whitespace and lie over no word of unknown head."""
+        gold, pred = self.gold, self.pred
+        unknown = [
+            gold.places[i] for i, head in enumerate(gold.heads) if head < 0 and gold.places[i]
+        ]
+        if not unknown:
+            return [i for i, place in enumerate(pred.places) if place]
+        free = np.ones(max(gold.n_characters, pred.n_characters), dtype=bool)
+        for place in unknown:
+            assert place is not None
+            free[place[0] : place[1]] = False
+        return [
+            i for i, place in enumerate(pred.places) if place and free[place[0] : place[1]].all()
+        ]
+
+    def head_is_right(self, word: int) -> bool:
+        """Whether the head of a gold word was predicted."""
+        guess = self.to_pred[word]
+        if guess < 0:
+            return False
+        head = self.pred.heads[guess]
+        return head >= 0 and self.to_gold[head] == self.gold.heads[word]
+
+    def label_is_right(self, word: int) -> bool:
+        """Whether the whole label of a gold word was predicted."""
+        guess = self.to_pred[word]
+        return guess >= 0 and self.pred.labels[guess] == self.gold.labels[word]
+
+
+def _sentence_spans(doc: Doc) -> list[tuple[int, int]]:
+    if not len(doc):
+        return []
+    if not doc.has_annotation("SENT_START"):
+        return [(0, len(doc))]
+    return [(sent.start, sent.end) for sent in doc.sents]
+
+
+def _sentence_counts(pair: _Pair, doc: Doc) -> list[SentenceCounts]:
+    known = set(pair.scored_gold())
+    counts = []
+    for start, end in _sentence_spans(doc):
+        words = [i for i in range(start, end) if i in known]
+        if not words:
+            continue
+        right = [i for i in words if pair.head_is_right(i)]
+        labelled = sum(1 for i in right if pair.label_is_right(i))
+        counts.append(SentenceCounts(len(words), len(right), labelled))
+    return counts
+
+
+def sentence_counts(example: Example) -> list[SentenceCounts]:
+    """Count what is right in each gold sentence, over all words, with whole labels.
+
+    Args:
+        example: A gold and a predicted Doc.
+
+    Returns:
+        The counts of each gold sentence that has an annotated word.
+    """
+    return _sentence_counts(_Pair(example), example.reference)
+
+
+@dataclass
+class _F1:
+    gold: int = 0
+    pred: int = 0
+    right: int = 0
+
+    @property
+    def value(self) -> float | None:
+        if not self.gold:
+            return None
+        return 2 * self.right / (self.gold + self.pred)
+
+
+def _relation(label: str) -> str:
+    return label.partition(":")[0]
+
+
+def score_dependencies(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+    """Score dependency parses; the module's docstring lists the scores.
+
+    Args:
+        examples: Gold and predicted Docs.
+        kwargs: Ignored (spaCy passes the settings of the component that is scored).
+
+    Returns:
+        The scores, between 0 and 1, by name; None where there is nothing to score.
+    """
+    examples = list(examples)
+    conll_uas, conll_las, clas = _F1(), _F1(), _F1()
+    nonproj_gold = nonproj_gold_right = nonproj_pred = nonproj_pred_right = 0
+    n_sents = n_exact = 0
+    for example in examples:
+        pair = _Pair(example)
+        gold, pred = pair.gold, pair.pred
+        scored = pair.scored_gold()
+        guesses = pair.scored_pred()
+        if not scored:
+            continue
+        relations = {i: _relation(gold.labels[i]) for i in scored}
+        content = [i for i in scored if relations[i] in CONTENT_RELATIONS]
+        right = {i for i in scored if pair.head_is_right(i)}
+        labelled = {
+            i for i in right if _relation(pred.labels[pair.to_pred[i]]) == relations[i]
+        }
+        for score, hits in ((conll_uas, len(right)), (conll_las, len(labelled))):
+            score.gold += len(scored)
+            score.pred += len(guesses)
+            score.right += hits
+        clas.gold += len(content)
+        clas.pred += sum(1 for i in guesses if _relation(pred.labels[i]) in CONTENT_RELATIONS)
+        clas.right += sum(1 for i in content if i in labelled)
+
+        known = set(scored)
+        crossing = [i for i in gold.non_projective() if i in known]
+        nonproj_gold += len(crossing)
+        nonproj_gold_right += sum(1 for i in crossing if i in right)
+        counted = set(guesses)
+        crossing = [i for i in pred.non_projective() if i in counted]
+        nonproj_pred += len(crossing)
+        nonproj_pred_right += sum(1 for i in crossing if pair.to_gold[i] in right)
+
+        for count in _sentence_counts(pair, example.reference):
+            n_sents += 1
+            n_exact += count.labelled == count.words
+
+    precision = nonproj_pred_right / nonproj_pred if nonproj_pred else None
+    recall = nonproj_gold_right / nonproj_gold if nonproj_gold else None
+    if precision is None or recall is None:
+        harmonic = 0.0 if nonproj_gold and not nonproj_pred else None
+    else:
+        total = precision + recall
+        harmonic = 2 * precision * recall / total if total else 0.0
+    scores = _spacy_sentence_scores(examples)
+    scores.update(_spacy_dependency_scores(examples))
+    scores.update(
+        {
+            "dep_uas_conll": conll_uas.value,
+            "dep_las_conll": conll_las.value,
+            "dep_clas": clas.value,
+            "dep_exact": n_exact / n_sents if n_sents else None,
+            "nonproj_p": precision,
+            "nonproj_r": recall,
+            "nonproj_f": harmonic,
+        }
+    )
+    return scores
+
+
+def _spacy_sentence_scores(examples: list[Example]) -> dict[str, Any]:
+    def has_sents(doc: Doc) -> bool:
+        return doc.has_annotation("SENT_START")
+
+    scores = Scorer.score_spans(examples, "sents", has_annotation=has_sents)
+    return {key: scores[key] for key in ("sents_p", "sents_r", "sents_f")}
+
+
+def _spacy_dependency_scores(examples: list[Example]) -> dict[str, Any]:
+    """spaCy's scores, with its own alignment, but gold gaps kept to the document they are in."""
+    unlabelled, labelled = PRFScore(), PRFScore()
+    per_type: dict[str, PRFScore] = {}
+    for example in examples:
+        gold, pred = _Tree(example.reference), _Tree(example.predicted)
+        alignment = example.alignment.x2y
+        lengths = alignment.lengths.tolist()
+        targets = alignment.data.tolist()
+        firsts = np.concatenate(([0], np.cumsum(alignment.lengths)))[:-1].tolist()
+        missing = {i for i, label in enumerate(gold.labels) if not label}
+        gold_arcs = {
+            (i, head, label)
+            for i, (head, label) in enumerate(zip(gold.heads, gold.labels, strict=True))
+            if label and label not in PUNCTUATION
+        }
+        pred_arcs = set()
+        for i, (head, label) in enumerate(zip(pred.heads, pred.labels, strict=True)):
+            if pred.places[i] is None or label in PUNCTUATION:
+                continue
+            covered = targets[firsts[i] : firsts[i] + lengths[i]]
+            if covered and missing.issuperset(covered):
+                continue
+            above = head if head >= 0 else i
+            if lengths[i] != 1 or lengths[above] != 1:
+                unlabelled.fp += 1
+                labelled.fp += 1
+            else:
+                pred_arcs.add((covered[0], targets[firsts[above]], label))
+        labelled.score_set(pred_arcs, gold_arcs)
+        unlabelled.score_set({arc[:2] for arc in pred_arcs}, {arc[:2] for arc in gold_arcs})
+        for arcs, side in ((gold_arcs - pred_arcs, "fn"), (pred_arcs - gold_arcs, "fp")):
+            for arc in arcs:
+                score = per_type.setdefault(arc[2], PRFScore())
+                setattr(score, side, getattr(score, side) + 1)
+        for arc in gold_arcs & pred_arcs:
+            per_type.setdefault(arc[2], PRFScore()).tp += 1
+    if not len(unlabelled):
+        return {"dep_uas": None, "dep_las": None, "dep_las_per_type": None}
+    return {
+        "dep_uas": unlabelled.fscore,
+        "dep_las": labelled.fscore,
+        "dep_las_per_type": {label: score.to_dict() for label, score in per_type.items()},
+    }
+
+
+def make_parser_scorer() -> Callable[..., dict[str, Any]]:
+    """Make the scorer that a config names as `spacy_nmparse.parser_scorer.v1`.
+
+    Returns:
+        `score_dependencies`.
+    """
+    return score_dependencies

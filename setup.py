@@ -13,6 +13,7 @@ MODULES = {
     "spacy_nmparse.systems.state": "c",
     "spacy_nmparse.systems.gold": "c",
     "spacy_nmparse.systems.system": "c",
+    "spacy_nmparse.systems.hgj13": "c",
     "spacy_nmparse.systems.arc_eager": "c",
 }
 
@@ -20,8 +21,6 @@ DIRECTIVES = {
     "language_level": 3,
     "embedsignature": True,
     "annotation_typing": False,
-    "boundscheck": False,
-    "wraparound": False,
     "initializedcheck": False,
     "cdivision": True,
 }

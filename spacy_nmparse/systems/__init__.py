@@ -1,0 +1,44 @@
+"""Transition systems: configurations, moves, costs, oracles. Needs neither spaCy nor Thinc.
+
+>>> from spacy_nmparse import systems
+>>> from spacy_nmparse.systems import Gold
+>>> system = systems.create("arc_eager", nonmonotonic_left=True, nonmonotonic_reduce=True)
+>>> state = system.initial(3)
+>>> system.costs(state, Gold([1, 1, 1]))
+{Action(move='SHIFT', k=1, label=None): 0.0}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spacy_nmparse.systems.arc_eager import ArcEager
+from spacy_nmparse.systems.gold import Gold
+from spacy_nmparse.systems.state import ROOT, State
+from spacy_nmparse.systems.system import Action, TransitionSystem
+
+__all__ = ["ROOT", "Action", "Gold", "State", "TransitionSystem", "create", "names"]
+
+_SYSTEMS: dict[str, type[TransitionSystem]] = {"arc_eager": ArcEager}
+
+
+def names() -> tuple[str, ...]:
+    """Names of all transition systems."""
+    return tuple(_SYSTEMS)
+
+
+def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> TransitionSystem:
+    """Make a transition system.
+
+    Args:
+        name: one of ``names()``.
+        labels: its dependency labels; None makes it unlabelled.
+        **options: the system's own (see its class); an unknown one is a TypeError.
+
+    Raises:
+        ValueError: an unknown name, or labels that are not distinct non-empty strings.
+    """
+    if name not in _SYSTEMS:
+        raise ValueError(f"There is no transition system {name!r}: there are {names()}.")
+    return _SYSTEMS[name](labels, **options)

@@ -1,0 +1,557 @@
+"""The arc-eager system, monotonic and non-monotonic (Honnibal, Goldberg & Johnson 2013).
+
+A configuration is (stack, buffer, arcs); ROOT is the last buffer item; final: the buffer is empty
+and the stack holds ROOT alone. S0, S1 are the topmost stack items, B0 the first buffer item. Two
+invariants hold everywhere: a stack item that has a head has the item right beneath it as its head,
+and the bottom of the stack is headless. So no move can close a cycle.
+
+Loss. On a projective gold tree, a word w with gold head g can still get it iff
+  * the arc g -> w is built (with the right label); or
+  * w is in the buffer, and g in the buffer or on the stack; or
+  * w is on the stack and g in the buffer, and w is headless or LEFT-ARC is non-monotonic
+    (single_root and g = ROOT: only the bottom of the stack); or
+  * w is headless on the stack, g right beneath it, and REDUCE is non-monotonic (and will give the
+    right label);
+and all words that can, can together; loss = words that cannot, plus
+  * single_root: of several gold roots that are each reachable in one sentence, all but one;
+  * segment: each known sentence start that was missed or invented.
+A cost is the difference that a move makes to these terms; tests/exhaustive.py compares costs with
+search over all small trees and all configurations.
+"""
+from spacy_nmparse.systems.gold cimport Gold, kids_from
+from spacy_nmparse.systems.hgj13 cimport hgj13_oracle
+from spacy_nmparse.systems.state cimport (
+    NONE,
+    UNKNOWN_LABEL,
+    B,
+    S,
+    State,
+    in_buffer,
+    pop,
+    push,
+    read,
+    state_add_arc,
+    state_del_arc,
+)
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    COMBINED,
+    LEARN_ANY,
+    LEARN_LABEL,
+    LEARN_NOT,
+    LEFT_ARC,
+    MONOTONIC,
+    MoveC,
+    PAPER,
+    REDUCE,
+    RIGHT_ARC,
+    SHIFT,
+    STATIC,
+)
+
+
+cdef inline bint label_ok(const GoldC* gold, int w, int label) noexcept nogil:
+    return gold.label[w] == NONE or gold.label[w] == label
+
+
+cdef inline bint reduce_adds_head(const SystemC* system, const StateC* s) noexcept nogil:
+    """Whether REDUCE of a headless S0 is legal: it then attaches S0 to S1."""
+    return s.n_stack >= 2 and (
+        system.nonmonotonic_reduce or (system.single_root and B(s, 0) == s.n)
+    )
+
+
+cdef inline bint recoverable(
+    const SystemC* system, const StateC* s, const GoldC* gold, int w
+) noexcept nogil:
+    """Whether w can still get its gold head (and label); False where the gold head is unknown."""
+    cdef int g = gold.head[w]
+    cdef int place = s.position[w]
+    if g == NONE:
+        return False
+    if s.head[w] == g:
+        return label_ok(gold, w, s.label[w])
+    if place == NONE:
+        if w >= s.end:  # a sentence after the one that BREAK has closed
+            return g >= s.end
+        return w >= s.b and (in_buffer(s, g) or s.position[g] != NONE)
+    if in_buffer(s, g):
+        if g == s.n and system.single_root:
+            return place == 0
+        return s.head[w] == NONE or system.nonmonotonic_left
+    return (
+        s.head[w] == NONE and place > 0 and s.stack[place - 1] == g
+        and reduce_adds_head(system, s)
+        and (system.labelled_reduce or label_ok(gold, w, s.push_label[w]))
+    )
+
+
+cdef inline int lost_by_pop(const StateC* s, const GoldC* gold) noexcept nogil:
+    """Gold dependents that S0 loses when it is popped: those in the buffer."""
+    return kids_from(gold, S(s, 0), s.b) if s.b < s.end else 0
+
+
+cdef inline int lost_by_push(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
+    """Gold dependents that B0 loses when it is pushed: those on the stack that it could get."""
+    cdef int b0 = B(s, 0)
+    cdef int lost = 0
+    cdef int i, kid
+    for i in range(gold.kid_offset[b0], gold.kid_offset[b0 + 1]):
+        kid = gold.kids[i]
+        if kid >= b0:
+            break
+        if s.position[kid] != NONE and (s.head[kid] == NONE or system.nonmonotonic_left):
+            lost += 1
+    return lost
+
+
+cdef inline bint bottom_is_root(const StateC* s, const GoldC* gold) noexcept nogil:
+    return s.n_stack > 0 and gold.head[s.stack[0]] == s.n
+
+
+cdef inline int surplus_roots(
+    const SystemC* system, const GoldC* gold, bint bottom_root, int first, bint open_start
+) noexcept nogil:
+    """Gold roots that lose ROOT to another one of their sentence, counting as candidates the bottom
+    of the stack and the buffer from word ``first`` to the end of its gold sentence. open_start:
+    ``first`` may still start a sentence."""
+    cdef int end = gold.n
+    if not system.single_root or first >= gold.n:
+        return 0
+    if system.segment:
+        end = gold.next_start[first + 1]
+        if open_start and gold.sent_start[first] != 0:
+            bottom_root = False
+    return max(0, bottom_root + gold.n_roots[end] - gold.n_roots[first] - 1)
+
+
+cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogil:
+    return (
+        system.segment and s.b < s.end and s.n_rebuffer == 0 and s.n_stack > 0
+        and s.n_left[s.b] == 0 and s.constraint[s.b] != -1
+    )
+
+
+cdef inline bint must_break(const SystemC* system, const StateC* s) noexcept nogil:
+    return system.segment and s.b < s.end and s.n_stack > 0 and s.constraint[s.b] == 1
+
+
+cdef inline int missed_start(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
+    """Cost of not making the sentence start at B0 that could be made now."""
+    return may_break(system, s) and gold.sent_start[s.b] == 1
+
+
+cdef inline int more_surplus_roots(
+    const SystemC* system, const StateC* s, const GoldC* gold, bint bottom_root, int first,
+    bint open_start
+) noexcept nogil:
+    """How many more surplus roots there are with these arguments than there are now."""
+    if not system.single_root or s.end < s.n or s.b >= s.n:
+        return 0
+    return surplus_roots(system, gold, bottom_root, first, open_start) - surplus_roots(
+        system, gold, bottom_is_root(s, gold), s.b, may_break(system, s)
+    )
+
+
+cdef inline int push_roots(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Surplus roots that a push of B0 adds."""
+    cdef int b0 = s.b
+    cdef int end = gold.n
+    cdef bint bottom_root
+    cdef int before
+    if not system.single_root or s.end < s.n or b0 >= s.n:
+        return 0
+    if system.segment:
+        end = gold.next_start[b0 + 1]
+    bottom_root = bottom_is_root(s, gold) if s.n_stack else gold.head[b0] == s.n
+    before = surplus_roots(system, gold, bottom_is_root(s, gold), b0, may_break(system, s))
+    if b0 + 1 < end:
+        return surplus_roots(system, gold, bottom_root, b0 + 1, False) - before
+    if end == gold.n or s.constraint[end] != -1:  # the gold sentence ends here, and so can ours
+        return -before
+    return (
+        surplus_roots(system, gold, bottom_root, end, False)
+        - surplus_roots(system, gold, False, end, False) - before
+    )
+
+
+cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return NONE
+
+
+cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return S(s, 0)
+
+
+cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return B(s, 0)
+
+
+# SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT only to an empty stack.
+
+cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    cdef int b0 = B(s, 0)
+    return b0 != NONE and (b0 != s.n or s.n_stack == 0) and not must_break(system, s)
+
+
+cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int b0 = read(s)
+    if b0 == s.n and s.end < s.n:  # the sentence is complete: a fresh one starts behind it
+        s.start = s.end
+        s.end = s.n
+        s.root_last = 1
+        return
+    s.push_label[b0] = push_label
+    push(s, b0)
+
+
+cdef int shift_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """b0 loses a head on the stack (not S0, when a non-monotonic REDUCE will add it), and the
+    dependents on the stack."""
+    cdef int b0 = B(s, 0)
+    cdef int g, cost
+    if b0 == s.n:
+        return 0
+    g = gold.head[b0]
+    cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
+    if g == s.n:
+        cost += system.single_root and s.n_stack > 0
+    elif g != NONE and s.position[g] != NONE:
+        cost += not (
+            system.nonmonotonic_reduce and g == S(s, 0)
+            and (system.labelled_reduce or label_ok(gold, b0, push_label))
+        )
+    return cost + push_roots(system, s, gold)
+
+
+# RIGHT-ARC(l): (S|s0, b0|B, A) => (S|s0|b0, B, A + s0 -l-> b0). Not of ROOT.
+
+cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    cdef int b0 = B(s, 0)
+    return s.n_stack > 0 and b0 != NONE and b0 != s.n and not must_break(system, s)
+
+
+cdef void do_right_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int b0 = read(s)
+    state_add_arc(s, S(s, 0), b0, l)
+    s.push_label[b0] = push_label
+    push(s, b0)
+
+
+cdef int right_arc_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """b0 loses a head other than S0 (in the buffer: not when LEFT-ARC is non-monotonic), and the
+    dependents on the stack."""
+    cdef int b0 = B(s, 0)
+    cdef int g = gold.head[b0]
+    cdef int cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
+    if g == s.n:
+        cost += system.single_root or not system.nonmonotonic_left
+    elif g == S(s, 0):
+        cost += not label_ok(gold, b0, label)
+    elif g != NONE and in_buffer(s, g):
+        cost += not system.nonmonotonic_left
+    elif g != NONE and s.position[g] != NONE:
+        cost += 1
+    return cost + push_roots(system, s, gold)
+
+
+# LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) + b0 -l-> s0). s0 headless, unless
+# nonmonotonic_left. single_root: from ROOT only to the last stack item.
+
+cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    cdef int b0 = B(s, 0)
+    if s.n_stack == 0 or b0 == NONE or must_break(system, s):
+        return False
+    if s.head[S(s, 0)] != NONE and not system.nonmonotonic_left:
+        return False
+    return b0 != s.n or not system.single_root or s.n_stack == 1
+
+
+cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int s0 = pop(s)
+    state_del_arc(s, s0)
+    state_add_arc(s, B(s, 0), s0, l)
+
+
+cdef int left_arc_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """s0 loses a head other than b0, and its dependents in the buffer."""
+    cdef int s0 = S(s, 0)
+    cdef int b0 = B(s, 0)
+    cdef int cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    if gold.head[s0] == b0:
+        cost -= label_ok(gold, s0, label)
+    if b0 != s.n:
+        cost += missed_start(system, s, gold)
+        cost += more_surplus_roots(
+            system, s, gold, s.n_stack > 1 and bottom_is_root(s, gold), s.b, False
+        )
+    return cost
+
+
+# REDUCE: (S|s0, B, A) => (S, B, A). s0 has a head; or (nonmonotonic_reduce; single_root and b0 is
+# ROOT) s0 is headless and not alone: (S|s1|s0, B, A) => (S|s1, B, A + s1 -> s0), with the label
+# noted when s0 was pushed, or (labelled_reduce) the action's.
+
+cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if s.n_stack == 0 or must_break(system, s) or B(s, 0) == NONE:
+        return False
+    return s.head[S(s, 0)] != NONE or reduce_adds_head(system, s)
+
+
+cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int s0 = pop(s)
+    if s.head[s0] == NONE:
+        state_add_arc(s, S(s, 0), s0, l if system.labelled_reduce else s.push_label[s0])
+
+
+cdef int reduce_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """s0 keeps the head that it has or gets: it loses another that it could get; and its
+    dependents in the buffer."""
+    cdef int s0 = S(s, 0)
+    cdef int cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    if s.head[s0] != NONE:
+        cost -= s.head[s0] == gold.head[s0] and label_ok(gold, s0, s.label[s0])
+    elif S(s, 1) == gold.head[s0]:
+        cost -= label_ok(gold, s0, label if system.labelled_reduce else s.push_label[s0])
+    return cost
+
+
+cdef int reduced_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return S(s, 0) if system.labelled_reduce and s.head[S(s, 0)] == NONE else NONE
+
+
+cdef int reduced_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return S(s, 1) if system.labelled_reduce and s.head[S(s, 0)] == NONE else NONE
+
+
+# BREAK: (S, b0|B, A) => (S, [ROOT], A), a fresh configuration over b0|B to follow. S is not empty
+# and b0, the next unread word, has no dependents yet.
+
+cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return may_break(system, s)
+
+
+cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    s.end = s.b
+    s.sentence_start[s.b] = 1
+
+
+cdef int break_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """An invented start; and the gold arcs between stack and buffer."""
+    cdef int cost = 0
+    cdef int i, w, g
+    if gold.sent_start[s.b] == 0:
+        cost += s.constraint[s.b] != 1  # a forced start was lost from the beginning
+    if gold.sent_start[s.b] != 1:
+        for i in range(s.n_stack):
+            w = s.stack[i]
+            g = gold.head[w]
+            if g != NONE and g != s.n and g >= s.b and recoverable(system, s, gold, w):
+                cost += 1
+            cost += kids_from(gold, w, s.b)
+    return cost + more_surplus_roots(system, s, gold, False, s.b, False)
+
+
+# The loss, from scratch: for tests and for the Python face.
+
+cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    cdef int loss = 0
+    cdef int w, first
+    for w in range(s.n):
+        loss += gold.head[w] != NONE and not recoverable(system, s, gold, w)
+    if system.segment:
+        for w in range(1, s.n):
+            if w <= s.start or w == s.end:                      # decided: start or no start
+                loss += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
+            elif w < s.b:                                       # decided: no start
+                loss += gold.sent_start[w] == 1
+            elif w == s.b and w < s.end:
+                loss += gold.sent_start[w] == 1 and not may_break(system, s)
+                loss += gold.sent_start[w] == 0 and must_break(system, s)
+            else:                                               # undecided
+                loss += gold.sent_start[w] == 1 and s.constraint[w] == -1
+                loss += gold.sent_start[w] == 0 and s.constraint[w] == 1
+    if system.single_root:
+        if s.end < s.n:
+            first = s.end
+            loss += surplus_roots(system, gold, False, first, False)
+        else:
+            first = s.b
+            if may_break(system, s) and first < s.n and gold.sent_start[first] != 0:
+                loss += surplus_roots(system, gold, False, first, True)
+            else:
+                loss += surplus_roots(
+                    system, gold, bottom_is_root(s, gold), first, may_break(system, s)
+                )
+        if system.segment and first < s.n:
+            first = gold.next_start[first + 1]
+            while first < s.n:
+                loss += surplus_roots(system, gold, False, first, False)
+                first = gold.next_start[first + 1]
+    return loss
+
+
+# Oracles beside the dynamic one.
+
+cdef void learn_canonical(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """The static oracle: BREAK where gold does; else the gold arc between S0 and B0; else REDUCE if
+    S0 has a head and B0 is ROOT or has a gold arc, either way, with a word beneath S0; else SHIFT.
+    Where that is not legal: the first cheapest move."""
+    cdef int s0 = S(s, 0)
+    cdef int b0 = B(s, 0)
+    cdef int i, w, wanted
+    cdef int least = 0
+    wanted = SHIFT
+    if may_break(system, s) and gold.sent_start[s.b] == 1:
+        wanted = BREAK
+    elif s0 != NONE and gold.head[s0] == b0 and can_left_arc(system, s, 1):
+        wanted = LEFT_ARC
+    elif s0 != NONE and b0 != s.n and gold.head[b0] == s0:
+        wanted = RIGHT_ARC
+    elif s0 != NONE and s.head[s0] != NONE:
+        if b0 == s.n:
+            wanted = REDUCE
+        else:
+            for i in range(s.n_stack - 1):
+                w = s.stack[i]
+                if gold.head[w] == b0 or gold.head[b0] == w:
+                    wanted = REDUCE
+    for i in range(n):
+        candidates[i].learn = LEARN_NOT
+        if candidates[i].cost < candidates[least].cost:
+            least = i
+    for i in range(n):
+        if system.moves[candidates[i].move].name == wanted:
+            least = i
+            break
+    candidates[least].learn = LEARN_ANY if candidates[least].label == NONE else LEARN_LABEL
+
+
+cdef void learn_monotonic(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """What the monotonic system's dynamic oracle allows here."""
+    cdef SystemC monotonic = system[0]
+    cdef int i, cost
+    cdef int least = -1
+    cdef CandidateC* c
+    cdef const MoveC* move
+    monotonic.nonmonotonic_left = False
+    monotonic.nonmonotonic_reduce = False
+    for i in range(n):
+        candidates[i].learn = LEARN_NOT
+        move = &system.moves[candidates[i].move]
+        if move.precondition(&monotonic, s, candidates[i].k):
+            cost = move.cost(&monotonic, s, gold, candidates[i].k, gold_label(gold, &candidates[i]),
+                             push_label)
+            if least < 0 or cost < least:
+                least = cost
+    for i in range(n):
+        c = &candidates[i]
+        move = &system.moves[c.move]
+        if not move.precondition(&monotonic, s, c.k):
+            continue
+        if move.cost(&monotonic, s, gold, c.k, gold_label(gold, c), push_label) == least:
+            c.learn = LEARN_LABEL
+            if c.dependent == NONE or move.cost(
+                &monotonic, s, gold, c.k, UNKNOWN_LABEL, push_label
+            ) == least:
+                c.learn = LEARN_ANY
+
+
+cdef inline int gold_label(const GoldC* gold, const CandidateC* c) noexcept nogil:
+    """The label that the move's arc should have: never UNKNOWN_LABEL."""
+    return NONE if c.dependent == NONE else gold.label[c.dependent]
+
+
+cdef void learn_combined(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """HGJ13 section 6: of the moves that cost least, those that the monotonic oracle also allows;
+    all of them where it allows none. A repair is learned where it is needed, and not relied on."""
+    cdef int i, least
+    cdef bint agree = False
+    learn_monotonic(system, s, gold, push_label, candidates, n)
+    least = candidates[0].cost
+    for i in range(1, n):
+        least = min(least, candidates[i].cost)
+    for i in range(n):
+        if candidates[i].cost > least:
+            candidates[i].learn = LEARN_NOT
+        elif candidates[i].learn == LEARN_ANY and candidates[i].cost_other > least:
+            candidates[i].learn = LEARN_LABEL
+        agree = agree or candidates[i].learn != LEARN_NOT
+    if not agree:
+        for i in range(n):
+            if candidates[i].cost == least:
+                candidates[i].learn = LEARN_LABEL if candidates[i].cost_other > least else LEARN_ANY
+
+
+cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+    s.root_last = 1
+
+
+cdef class ArcEager(TransitionSystem):
+    """The arc-eager system.
+
+    Options:
+        nonmonotonic_left: LEFT-ARC may replace the head of S0 (HGJ13 section 3.1).
+        nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1 (HGJ13 section 3.2), with
+            the label noted when S0 was pushed.
+        labelled_reduce: such a REDUCE takes its label as an action instead (HGJ13 footnote 2).
+        single_root: one child of ROOT in each sentence.
+        segment: BREAK splits documents into sentences.
+        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+    """
+    def __init__(
+        self, labels=None, *, bint nonmonotonic_left=False, bint nonmonotonic_reduce=False,
+        bint labelled_reduce=False, bint single_root=False, bint segment=False, root_label=None
+    ):
+        self.name = "arc_eager"
+        self.options = {
+            "nonmonotonic_left": bool(nonmonotonic_left),
+            "nonmonotonic_reduce": bool(nonmonotonic_reduce),
+            "labelled_reduce": bool(labelled_reduce),
+            "single_root": bool(single_root),
+            "segment": bool(segment),
+            "root_label": root_label,
+        }
+        self.c.nonmonotonic_left = nonmonotonic_left
+        self.c.nonmonotonic_reduce = nonmonotonic_reduce
+        self.c.labelled_reduce = labelled_reduce
+        self.c.single_root = single_root
+        self.c.segment = segment
+        self._set_root_label(root_label)
+        self.c.start = start
+        self.c.loss = arc_eager_loss
+        self.c.oracles[STATIC] = learn_canonical
+        self.c.oracles[MONOTONIC] = learn_monotonic
+        self.c.oracles[COMBINED] = learn_combined
+        self.c.oracles[PAPER] = hgj13_oracle
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
+        self.add_move(
+            REDUCE, can_reduce, do_reduce, reduce_cost, reduced_head, reduced_dependent, NULL
+        )
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end, NULL)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end, NULL)
+        if segment:
+            self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)

@@ -1,0 +1,40 @@
+"""The gold tree: heads, labels, sentence starts, and the tables derived from them once."""
+from spacy_nmparse.systems.state cimport NONE
+
+
+cdef struct GoldC:
+    int n
+    const int* head                  # word -> gold head (n: ROOT), NONE: unknown
+    const int* label                 # word -> gold label, NONE: unknown
+    const signed char* sent_start    # word -> 1 starts a sentence, 0 does not, -1 unknown
+    const int* kid_offset            # word or ROOT -> where its dependents begin in kids
+    const int* kids                  # dependents, in text order
+    const int* next_start            # word -> first word >= it that may start a sentence, or n
+    const int* n_roots               # word -> number of words before it whose gold head is ROOT
+
+
+cdef inline int kids_from(const GoldC* gold, int head, int first) noexcept nogil:
+    """How many gold dependents of head have a number >= first."""
+    cdef int low = gold.kid_offset[head]
+    cdef int end = gold.kid_offset[head + 1]
+    cdef int high = end
+    cdef int middle
+    while low < high:
+        middle = (low + high) // 2
+        if gold.kids[middle] < first:
+            low = middle + 1
+        else:
+            high = middle
+    return end - low
+
+
+cdef class Gold:
+    cdef GoldC c
+    cdef void* block
+    cdef int* label_ids
+    cdef readonly tuple heads
+    cdef readonly tuple labels
+    cdef readonly tuple sent_starts
+    cdef tuple bound_to
+
+    cdef int bind(self, tuple label_names, dict label_ids) except -1

@@ -1,0 +1,112 @@
+"""The cost formulas of HGJ13 section 5, as printed: C of Goldberg & Nivre 2012 with footnote 4,
+plus Delta_NML where LEFT-ARC is non-monotonic, plus Delta_NMD where REDUCE is.
+
+They know neither labels (a right head with a wrong label is charged one here), nor single_root, nor
+BREAK. For REDUCE alone (NMD) they are wrong as printed: ``docs/oracles.md`` lists where.
+"""
+from spacy_nmparse.systems.gold cimport Gold, kids_from
+from spacy_nmparse.systems.state cimport NONE, B, S, State, in_buffer
+from spacy_nmparse.systems.system cimport (
+    LEARN_ANY,
+    LEARN_LABEL,
+    LEARN_NOT,
+    LEFT_ARC,
+    REDUCE,
+    RIGHT_ARC,
+    SHIFT,
+    TransitionSystem,
+    legal_moves,
+)
+
+
+cdef inline int stack_kids(
+    const StateC* s, const GoldC* gold, int b0, bint headed
+) noexcept nogil:
+    """Gold dependents of b0 on the stack that have a head (headed) or have none (not headed)."""
+    cdef int i, kid
+    cdef int count = 0
+    for i in range(gold.kid_offset[b0], gold.kid_offset[b0 + 1]):
+        kid = gold.kids[i]
+        if s.position[kid] != NONE and (s.head[kid] != NONE) == headed:
+            count += 1
+    return count
+
+
+cdef int hgj13_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move
+) noexcept nogil:
+    """C(a, c, t) and its Delta terms, of SHIFT, REDUCE, LEFT-ARC or RIGHT-ARC."""
+    cdef int s0 = S(s, 0)
+    cdef int b0 = B(s, 0)
+    cdef bint L = system.nonmonotonic_left
+    cdef bint D = system.nonmonotonic_reduce
+    cdef bint headed = s0 != NONE and s.head[s0] != NONE
+    cdef int cost = 0
+    cdef int h
+    if move == SHIFT or move == RIGHT_ARC:
+        h = NONE if b0 == s.n else gold.head[b0]            # the gold head of B0
+        cost = stack_kids(s, gold, b0, False)
+        if move == SHIFT:
+            cost += h != NONE and s.position[h] != NONE
+            cost -= D and h != NONE and h == s0
+        else:
+            cost += h != NONE and ((s.position[h] != NONE and h != s0) or in_buffer(s, h))
+            cost -= L and h != NONE and in_buffer(s, h)
+        cost += stack_kids(s, gold, b0, True) if L else 0
+    else:
+        h = gold.head[s0]                                   # the gold head of S0
+        cost = kids_from(gold, s0, s.b)
+        if move == REDUCE:
+            cost += L and h != NONE and in_buffer(s, h)
+        elif not headed:
+            cost += h != NONE and h != b0 and in_buffer(s, h)
+            cost += D and h != NONE and h == S(s, 1)
+        elif L:
+            cost += h != NONE and s.head[s0] == h
+            cost += h != NONE and s.head[s0] != h and h != b0 and in_buffer(s, h)
+    return cost
+
+
+cdef void hgj13_oracle(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """The moves that cost least by the printed formulas."""
+    cdef int i, cost
+    cdef int least = -1
+    cdef CandidateC* c
+    for i in range(n):
+        cost = hgj13_cost(system, s, gold, system.moves[candidates[i].move].name)
+        candidates[i].learn = cost + 1  # kept here for the second pass
+        if least < 0 or cost < least:
+            least = cost
+    for i in range(n):
+        c = &candidates[i]
+        if c.learn - 1 != least:
+            c.learn = LEARN_NOT
+        elif c.dependent != NONE and gold.head[c.dependent] == c.head and (
+            gold.label[c.dependent] != NONE
+        ):
+            c.learn = LEARN_LABEL
+            c.label = gold.label[c.dependent]
+        else:
+            c.learn = LEARN_ANY
+
+
+def paper_costs(TransitionSystem system, State state, Gold gold):
+    """Cost of each legal move name by the printed formulas (dict from str to int).
+
+    Args:
+        system: an arc-eager system without ``single_root`` and ``segment``.
+        state: a configuration.
+        gold: the gold tree; labels are not looked at.
+    """
+    from spacy_nmparse.systems.system import MOVE_NAMES
+    cdef CandidateC candidates[16]
+    cdef int i, n, name
+    n = legal_moves(&system.c, &state.c, candidates)
+    costs = {}
+    for i in range(n):
+        name = system.c.moves[candidates[i].move].name
+        costs[MOVE_NAMES[name]] = hgj13_cost(&system.c, &state.c, &gold.c, name)
+    return costs

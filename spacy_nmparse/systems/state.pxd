@@ -1,0 +1,131 @@
+"""The configuration of every transition system: stack, buffer, lists, arcs.
+
+A ``StateC`` is a small header over one block of memory; copying it is one memcpy. Words have the
+numbers 0 .. n-1; ROOT has number n. The primitive edits below allocate nothing and need no GIL.
+"""
+from libc.stddef cimport size_t
+
+
+cdef enum:
+    NONE = -1           # no word, no label, unknown
+    UNKNOWN_LABEL = -2  # a label that no system label can equal
+
+
+cdef struct StateC:
+    int n               # number of words; ROOT's number
+    int start           # first word of the current sentence
+    int end             # one past its last word once BREAK has closed it; before that, n
+    int b               # next unread word; equals end when all are read
+    int root_last       # 1: ROOT waits behind the last word of the buffer
+    int n_stack
+    int n_rebuffer
+    int n_lambda1       # list systems: lambda1 is the words start .. start + n_lambda1 - 1
+    int* stack          # bottom first
+    int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
+    int* position       # word -> its place on the stack, or NONE
+    int* head           # word -> its head, or NONE
+    int* label          # word -> label of the arc from its head, or NONE
+    int* push_label     # word -> label noted when it was pushed, or NONE
+    int* left_kid       # word -> its leftmost left dependent, or NONE
+    int* right_kid      # word -> its rightmost right dependent, or NONE
+    int* inner          # word -> the next sibling on its side, towards the head, or NONE
+    int* outer          # word -> the next sibling on its side, away from the head, or NONE
+    int* n_left         # word -> number of left dependents
+    int* n_right        # word -> number of right dependents
+    signed char* sentence_start   # word -> 1: a BREAK was made before it; 0
+    signed char* constraint       # word -> 1: must start a sentence, -1: must not, 0: free
+
+
+cdef size_t state_block_size(int n) noexcept nogil
+cdef void state_init(StateC* s, void* block, int n) noexcept nogil
+cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept nogil
+cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil
+cdef void state_del_arc(StateC* s, int dependent) noexcept nogil
+
+
+cdef inline int S(const StateC* s, int i) noexcept nogil:
+    """The i-th stack item from the top, or NONE."""
+    return s.stack[s.n_stack - 1 - i] if i < s.n_stack else NONE
+
+
+cdef inline int B(const StateC* s, int i) noexcept nogil:
+    """The i-th buffer item (ROOT is n), or NONE."""
+    if i < s.n_rebuffer:
+        return s.rebuffer[s.n_rebuffer - 1 - i]
+    i += s.b - s.n_rebuffer
+    if i < s.end:
+        return i
+    if i == s.end and s.root_last:
+        return s.n
+    return NONE
+
+
+cdef inline int n_buffer(const StateC* s) noexcept nogil:
+    return s.n_rebuffer + (s.end - s.b) + s.root_last
+
+
+cdef inline bint in_buffer(const StateC* s, int w) noexcept nogil:
+    """Whether word or ROOT ``w`` waits in the buffer of the current sentence."""
+    cdef int i
+    if w == s.n:
+        return s.root_last
+    if w >= s.b:
+        return w < s.end
+    for i in range(s.n_rebuffer):
+        if s.rebuffer[i] == w:
+            return True
+    return False
+
+
+cdef inline void push(StateC* s, int w) noexcept nogil:
+    s.position[w] = s.n_stack
+    s.stack[s.n_stack] = w
+    s.n_stack += 1
+
+
+cdef inline int pop(StateC* s) noexcept nogil:
+    cdef int w
+    s.n_stack -= 1
+    w = s.stack[s.n_stack]
+    s.position[w] = NONE
+    return w
+
+
+cdef inline int read(StateC* s) noexcept nogil:
+    """Take the first item off the buffer."""
+    cdef int w
+    if s.n_rebuffer:
+        s.n_rebuffer -= 1
+        return s.rebuffer[s.n_rebuffer]
+    if s.b < s.end:
+        w = s.b
+        s.b += 1
+        return w
+    s.root_last = 0
+    return s.n
+
+
+cdef inline int left_kid(const StateC* s, int w, int i) noexcept nogil:
+    """The i-th left dependent of w counted from the outermost, or NONE."""
+    w = s.left_kid[w]
+    while i > 0 and w != NONE:
+        w = s.inner[w]
+        i -= 1
+    return w
+
+
+cdef inline int right_kid(const StateC* s, int w, int i) noexcept nogil:
+    """The i-th right dependent of w counted from the outermost, or NONE."""
+    w = s.right_kid[w]
+    while i > 0 and w != NONE:
+        w = s.inner[w]
+        i -= 1
+    return w
+
+
+cdef class State:
+    cdef StateC c
+    cdef void* block
+    cdef readonly tuple label_names
+
+    cpdef State copy(self)

@@ -1,0 +1,240 @@
+"""The configuration of every transition system (see state.pxd) and its Python face."""
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+ROOT = -1  # the number that stands for ROOT in the Python face
+
+cdef int N_INT_ARRAYS = 12
+cdef int N_CHAR_ARRAYS = 2
+
+
+cdef size_t state_block_size(int n) noexcept nogil:
+    """Bytes that a state over n words needs behind its header."""
+    return (<size_t>n + 1) * (N_INT_ARRAYS * sizeof(int) + N_CHAR_ARRAYS)
+
+
+cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
+    cdef size_t size = <size_t>n + 1
+    cdef int* ints = <int*>block
+    cdef signed char* chars = <signed char*>(ints + N_INT_ARRAYS * size)
+    s.stack = ints
+    s.rebuffer = ints + size
+    s.position = ints + 2 * size
+    s.head = ints + 3 * size
+    s.label = ints + 4 * size
+    s.push_label = ints + 5 * size
+    s.left_kid = ints + 6 * size
+    s.right_kid = ints + 7 * size
+    s.inner = ints + 8 * size
+    s.outer = ints + 9 * size
+    s.n_left = ints + 10 * size
+    s.n_right = ints + 11 * size
+    s.sentence_start = chars
+    s.constraint = chars + size
+
+
+cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
+    """Make s an empty configuration over n words, in a block of ``state_block_size(n)`` bytes."""
+    cdef size_t size = <size_t>n + 1
+    set_pointers(s, block, n)
+    s.n = n
+    s.start = 0
+    s.end = n
+    s.b = 0
+    s.root_last = 0
+    s.n_stack = 0
+    s.n_rebuffer = 0
+    s.n_lambda1 = 0
+    memset(block, 0xFF, 10 * size * sizeof(int))  # stack .. outer: NONE
+    memset(s.n_left, 0, 2 * size * sizeof(int) + N_CHAR_ARRAYS * size)
+
+
+cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept nogil:
+    """Copy source, over a block of the same size."""
+    memcpy(target, source, sizeof(StateC))
+    set_pointers(target, block, source.n)
+    memcpy(block, source.stack, state_block_size(source.n))
+
+
+cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
+    """Add the arc head -> dependent (dependent must be headless); siblings stay in text order."""
+    cdef int* outermost
+    cdef int near_, far
+    s.head[dependent] = head
+    s.label[dependent] = label
+    if dependent < head:
+        outermost = &s.left_kid[head]
+        s.n_left[head] += 1
+    else:
+        outermost = &s.right_kid[head]
+        s.n_right[head] += 1
+    # Walk inwards past the siblings that lie further out: none, in stack systems.
+    far = NONE
+    near_ = outermost[0]
+    while near_ != NONE and (near_ < dependent if dependent < head else near_ > dependent):
+        far = near_
+        near_ = s.inner[near_]
+    s.inner[dependent] = near_
+    s.outer[dependent] = far
+    if near_ != NONE:
+        s.outer[near_] = dependent
+    if far == NONE:
+        outermost[0] = dependent
+    else:
+        s.inner[far] = dependent
+
+
+cdef void state_del_arc(StateC* s, int dependent) noexcept nogil:
+    """Delete the arc into dependent, if there is one."""
+    cdef int head = s.head[dependent]
+    cdef int near_, far
+    if head == NONE:
+        return
+    near_ = s.inner[dependent]
+    far = s.outer[dependent]
+    if near_ != NONE:
+        s.outer[near_] = far
+    if far != NONE:
+        s.inner[far] = near_
+    elif dependent < head:
+        s.left_kid[head] = near_
+    else:
+        s.right_kid[head] = near_
+    if dependent < head:
+        s.n_left[head] -= 1
+    else:
+        s.n_right[head] -= 1
+    s.head[dependent] = NONE
+    s.label[dependent] = NONE
+    s.inner[dependent] = NONE
+    s.outer[dependent] = NONE
+
+
+cdef class State:
+    """A configuration. Made by ``TransitionSystem.initial``; changed by ``TransitionSystem.apply``.
+
+    Words are numbered 0 .. n_words - 1 and ROOT is ``systems.ROOT``. In ``heads`` a word that is
+    its own head is a child of ROOT, and None means that it has no head yet.
+    """
+    def __cinit__(self, int n, tuple label_names):
+        if n < 1:
+            raise ValueError(f"A configuration needs at least one word, not {n}.")
+        self.block = malloc(state_block_size(n))
+        if self.block == NULL:
+            raise MemoryError(f"No memory for a configuration of {n} words.")
+        state_init(&self.c, self.block, n)
+        self.label_names = label_names
+
+    def __dealloc__(self):
+        free(self.block)
+
+    def __reduce__(self):
+        raise TypeError("A State cannot be pickled: replay its derivation instead.")
+
+    cpdef State copy(self):
+        """An independent copy."""
+        cdef State other = State(self.c.n, self.label_names)
+        state_copy(&other.c, other.block, &self.c)
+        return other
+
+    def _name(self, int w):
+        return ROOT if w == self.c.n else w
+
+    @property
+    def n_words(self):
+        """Number of words."""
+        return self.c.n
+
+    @property
+    def stack(self):
+        """The stack as a list of word numbers, top LAST."""
+        return [self._name(self.c.stack[i]) for i in range(self.c.n_stack)]
+
+    @property
+    def buffer(self):
+        """The buffer of the current sentence as a list of word numbers, front FIRST."""
+        return [self._name(B(&self.c, i)) for i in range(n_buffer(&self.c))]
+
+    @property
+    def lambda1(self):
+        """List systems: the words left of the focus, the left focus word LAST."""
+        return list(range(self.c.start, self.c.start + self.c.n_lambda1))
+
+    @property
+    def lambda2(self):
+        """List systems: the words between the focus words, in text order."""
+        if self.c.root_last or self.c.n_stack:
+            return []
+        return list(range(self.c.start + self.c.n_lambda1, self.c.b))
+
+    @property
+    def heads(self):
+        """Head of each word: its number, the word's own number for ROOT, None for no head."""
+        cdef int w
+        heads = []
+        for w in range(self.c.n):
+            if self.c.head[w] == NONE:
+                heads.append(None)
+            elif self.c.head[w] == self.c.n:
+                heads.append(w)
+            else:
+                heads.append(self.c.head[w])
+        return heads
+
+    @property
+    def labels(self):
+        """Label of the arc into each word, or None."""
+        return [self._label(self.c.label[w]) for w in range(self.c.n)]
+
+    @property
+    def push_labels(self):
+        """Label noted for each word when it was pushed, or None."""
+        return [self._label(self.c.push_label[w]) for w in range(self.c.n)]
+
+    @property
+    def sent_starts(self):
+        """Whether each word starts a sentence (a BREAK was made before it; the first word does)."""
+        return [w == 0 or self.c.sentence_start[w] == 1 for w in range(self.c.n)]
+
+    @property
+    def is_final(self):
+        """Whether the derivation has ended."""
+        return n_buffer(&self.c) == 0 and self.c.end == self.c.n and (
+            self.c.n_stack == 0 or (self.c.n_stack == 1 and self.c.stack[0] == self.c.n)
+        )
+
+    def dependents(self, int word):
+        """Dependents of a word so far (of ROOT: ``systems.ROOT``), in text order.
+
+        Raises IndexError for a number that is no word.
+        """
+        cdef int w, h = self.c.n if word == ROOT else word
+        if not 0 <= h <= self.c.n:
+            raise IndexError(f"No word {word} among {self.c.n}.")
+        kids = []
+        w = self.c.left_kid[h]
+        while w != NONE:
+            kids.append(w)
+            w = self.c.inner[w]
+        right = []
+        w = self.c.right_kid[h]
+        while w != NONE:
+            right.append(w)
+            w = self.c.inner[w]
+        return kids + right[::-1]
+
+    def tree(self):
+        """(heads, labels) of a final configuration, every word attached.
+
+        Raises ValueError where the configuration is not final.
+        """
+        if not self.is_final:
+            raise ValueError("tree() needs a final configuration; this one has moves to make.")
+        return self.heads, self.labels
+
+    def __repr__(self):
+        return f"State(stack={self.stack}, buffer={self.buffer}, heads={self.heads})"
+
+    def _label(self, int label):
+        return self.label_names[label] if 0 <= label < len(self.label_names) else None

@@ -1,0 +1,129 @@
+"""A transition system: a table of moves, each with its precondition, effect and cost.
+
+Other Cython code can cimport everything here and in the modules of the single systems; no function
+allocates, takes the GIL or touches a Python object.
+"""
+from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, State, StateC
+
+
+cdef enum:
+    MAX_MOVES = 12
+
+
+cdef enum:  # names of moves
+    SHIFT
+    REDUCE
+    LEFT_ARC
+    RIGHT_ARC
+    NO_ARC
+    SWAP
+    RIGHT_LOWER
+    RIGHT_RAISE
+    LEFT_INVERT
+    BREAK
+    N_MOVE_NAMES
+
+
+cdef enum:  # names of oracles
+    DYNAMIC
+    STATIC
+    MONOTONIC
+    COMBINED
+    PAPER
+    N_ORACLE_NAMES
+
+
+# A move k of which is taken in configuration s; label is the new arc's, push_label the one noted.
+ctypedef bint (*precondition_t)(const SystemC* system, const StateC* s, int k) noexcept nogil
+ctypedef void (*effect_t)(
+    const SystemC* system, StateC* s, int k, int label, int push_label
+) noexcept nogil
+ctypedef int (*cost_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil
+# One end of the move's labelled arc, or NONE where it makes no labelled arc.
+ctypedef int (*arc_end_t)(const SystemC* system, const StateC* s, int k) noexcept nogil
+# How large k can be here (1 for moves that do not look further than the focus).
+ctypedef int (*reach_t)(const SystemC* system, const StateC* s) noexcept nogil
+ctypedef int (*loss_t)(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+ctypedef void (*start_t)(const SystemC* system, StateC* s) noexcept nogil
+# Fills `learn` of each candidate, its costs given.
+ctypedef void (*oracle_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
+
+
+cdef struct MoveC:
+    int name                    # SHIFT, REDUCE, ...
+    precondition_t precondition
+    effect_t effect
+    cost_t cost
+    arc_end_t head
+    arc_end_t dependent
+    reach_t reach               # NULL: k is 1
+
+
+cdef struct SystemC:
+    int n_labels
+    int root_label              # the label that arcs from ROOT, and they alone, take; NONE: any
+    bint nonmonotonic_left
+    bint nonmonotonic_reduce
+    bint labelled_reduce
+    bint single_root
+    bint segment
+    int n_moves
+    MoveC moves[MAX_MOVES]
+    start_t start               # makes an empty state the initial configuration
+    loss_t loss
+    oracle_t oracles[N_ORACLE_NAMES]  # NULL: the system has no such oracle
+
+
+cdef struct CandidateC:
+    int move        # place in the move table
+    int k
+    int head        # of the labelled arc that the move makes, or NONE: it makes none
+    int dependent
+    int label       # the one label that costs least, or NONE: all labels cost the same
+    int cost        # with that label
+    int cost_other  # with any other label
+    int learn       # what the oracle says: LEARN_NOT, LEARN_LABEL (with `label` only), LEARN_ANY
+
+
+cdef enum:
+    LEARN_NOT
+    LEARN_LABEL
+    LEARN_ANY
+
+
+cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil
+cdef int judge(
+    const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
+    CandidateC* out
+) noexcept nogil
+cdef int max_candidates(const SystemC* system, int n) noexcept nogil
+
+
+cdef inline bint is_final(const StateC* s) noexcept nogil:
+    return s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n
+
+
+cdef inline bint label_fits(const SystemC* system, bint from_root, int label) noexcept nogil:
+    """Whether an arc may take the label: root_label is for arcs from ROOT, and them alone."""
+    return system.root_label == NONE or (label == system.root_label) == from_root
+
+
+cdef class TransitionSystem:
+    cdef SystemC c
+    cdef readonly str name
+    cdef readonly dict options
+    cdef readonly tuple labels          # as given, or None: unlabelled
+    cdef readonly tuple label_names     # labels, or (None,)
+    cdef dict label_ids
+
+    cdef int add_move(
+        self, int name, precondition_t precondition, effect_t effect, cost_t cost,
+        arc_end_t head, arc_end_t dependent, reach_t reach
+    ) except -1
+    cdef int bind(self, Gold gold) except -1

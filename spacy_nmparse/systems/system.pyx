@@ -1,0 +1,361 @@
+"""What all transition systems share: the move table, the oracles, and the Python face."""
+from collections import namedtuple
+
+from libc.stdlib cimport free, malloc
+
+Action = namedtuple("Action", ("move", "k", "label"), defaults=(1, None))
+Action.__doc__ = """A transition: move name, k (1 but for non-local arcs), label (None: no labelled arc)."""
+
+MOVE_NAMES = {
+    SHIFT: "SHIFT",
+    REDUCE: "REDUCE",
+    LEFT_ARC: "LEFT-ARC",
+    RIGHT_ARC: "RIGHT-ARC",
+    NO_ARC: "NO-ARC",
+    SWAP: "SWAP",
+    RIGHT_LOWER: "RIGHT-LOWER",
+    RIGHT_RAISE: "RIGHT-RAISE",
+    LEFT_INVERT: "LEFT-INVERT",
+    BREAK: "BREAK",
+}
+ORACLE_NAMES = {
+    DYNAMIC: "dynamic",
+    STATIC: "static",
+    MONOTONIC: "monotonic",
+    COMBINED: "combined",
+    PAPER: "paper",
+}
+
+
+cdef int max_candidates(const SystemC* system, int n) noexcept nogil:
+    """An upper bound on the legal moves of any configuration over n words."""
+    cdef int i, bound = 0
+    for i in range(system.n_moves):
+        bound += 1 if system.moves[i].reach is NULL else n + 1
+    return bound
+
+
+cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil:
+    """The legal moves, without costs. Returns their number."""
+    cdef int i, k, reach
+    cdef int n = 0
+    cdef const MoveC* move
+    for i in range(system.n_moves):
+        move = &system.moves[i]
+        reach = 1 if move.reach is NULL else move.reach(system, s)
+        for k in range(1, reach + 1):
+            if move.precondition(system, s, k):
+                out[n].move = i
+                out[n].k = k
+                out[n].head = move.head(system, s, k)
+                out[n].dependent = move.dependent(system, s, k)
+                out[n].label = NONE
+                out[n].cost = 0
+                out[n].cost_other = 0
+                out[n].learn = LEARN_NOT
+                n += 1
+    return n
+
+
+cdef int judge(
+    const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
+    CandidateC* out
+) noexcept nogil:
+    """The legal moves with their costs, and which of them the oracle would have learned.
+
+    push_label is the label that a push made here would note.
+    """
+    cdef int n = legal_moves(system, s, out)
+    cdef int i
+    cdef const MoveC* move
+    cdef CandidateC* c
+    for i in range(n):
+        c = &out[i]
+        move = &system.moves[c.move]
+        if c.dependent == NONE:
+            c.cost = move.cost(system, s, gold, c.k, NONE, push_label)
+            c.cost_other = c.cost
+        else:
+            c.label = gold.label[c.dependent]
+            c.cost_other = move.cost(system, s, gold, c.k, UNKNOWN_LABEL, push_label)
+            c.cost = c.cost_other
+            if c.label != NONE:
+                c.cost = move.cost(system, s, gold, c.k, c.label, push_label)
+            if c.cost == c.cost_other:
+                c.label = NONE
+    system.oracles[oracle](system, s, gold, push_label, out, n)
+    return n
+
+
+cdef void learn_cheapest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """The dynamic oracle: whatever costs least is right."""
+    cdef int i, least
+    least = candidates[0].cost
+    for i in range(1, n):
+        least = min(least, candidates[i].cost)
+    for i in range(n):
+        candidates[i].learn = LEARN_NOT
+        if candidates[i].cost == least:
+            candidates[i].learn = LEARN_LABEL
+            if candidates[i].cost_other == least:
+                candidates[i].learn = LEARN_ANY
+
+
+cdef class TransitionSystem:
+    """A transition system: what the moves are, when they are legal, what they do and cost.
+
+    Made by ``systems.create(name, labels=..., **options)``. Stateless: a configuration is a
+    ``State``, a gold tree a ``Gold``.
+    """
+    def __cinit__(self, labels=None, *args, **kwargs):
+        if labels is not None:
+            labels = tuple(labels)
+            for label in labels:
+                if not isinstance(label, str) or not label:
+                    raise ValueError(f"Labels must be non-empty strings, not {label!r}.")
+            if len(set(labels)) != len(labels) or not labels:
+                raise ValueError(f"Labels must be distinct and at least one: {labels}.")
+        self.labels = labels
+        self.label_names = (None,) if labels is None else labels
+        self.label_ids = None if labels is None else {l: i for i, l in enumerate(labels)}
+        self.c.n_labels = len(self.label_names)
+        self.c.root_label = NONE
+        self.c.n_moves = 0
+        for i in range(N_ORACLE_NAMES):
+            self.c.oracles[i] = NULL
+        self.c.oracles[DYNAMIC] = learn_cheapest
+
+    cdef int add_move(
+        self, int name, precondition_t precondition, effect_t effect, cost_t cost,
+        arc_end_t head, arc_end_t dependent, reach_t reach
+    ) except -1:
+        cdef MoveC* move = &self.c.moves[self.c.n_moves]
+        if self.c.n_moves == MAX_MOVES:
+            raise ValueError(f"A system has at most {MAX_MOVES} moves.")
+        move.name = name
+        move.precondition = precondition
+        move.effect = effect
+        move.cost = cost
+        move.head = head
+        move.dependent = dependent
+        move.reach = reach
+        self.c.n_moves += 1
+        return 0
+
+    cdef int bind(self, Gold gold) except -1:
+        return gold.bind(self.label_names, self.label_ids)
+
+    def _set_root_label(self, root_label):
+        if root_label is not None:
+            if self.labels is None or root_label not in self.label_ids:
+                raise ValueError(f"root_label {root_label!r} is not among the labels {self.labels}.")
+            if len(self.labels) < 2:
+                raise ValueError("root_label needs another label beside it for the other arcs.")
+            self.c.root_label = self.label_ids[root_label]
+
+    def __reduce__(self):
+        from spacy_nmparse.systems import create
+        from functools import partial
+        return partial(create, self.name, labels=self.labels, **self.options), ()
+
+    def __repr__(self):
+        options = "".join(f", {key}={value!r}" for key, value in self.options.items())
+        return f"<TransitionSystem {self.name} labels={self.labels}{options}>"
+
+    @property
+    def moves(self):
+        """Names of the moves, in the order of the move table."""
+        return tuple(MOVE_NAMES[self.c.moves[i].name] for i in range(self.c.n_moves))
+
+    @property
+    def oracles(self):
+        """Names of the oracles that ``oracle`` and ``derivation`` take."""
+        return tuple(ORACLE_NAMES[i] for i in range(N_ORACLE_NAMES)
+                     if self.c.oracles[i] is not NULL)
+
+    def initial(self, int n, sent_starts=None):
+        """The initial configuration over n words.
+
+        Args:
+            n: number of words, at least 1.
+            sent_starts: for each word 1 (must start a sentence), -1 (must not) or 0 (free), as in
+                spaCy; heeded by systems made with ``segment=True``.
+
+        Raises:
+            ValueError: n < 1, or sent_starts of another length or with other values.
+        """
+        cdef State state = State(n, self.label_names)
+        cdef int w
+        if sent_starts is not None:
+            if len(sent_starts) != n:
+                raise ValueError(f"{n} words but {len(sent_starts)} sent_starts.")
+            for w in range(n):
+                if sent_starts[w] not in (-1, 0, 1):
+                    raise ValueError(f"sent_starts takes 1, 0 or -1, not {sent_starts[w]!r}.")
+                state.c.constraint[w] = sent_starts[w]
+        self.c.start(&self.c, &state.c)
+        return state
+
+    def actions(self, State state):
+        """The legal actions, in the order of move table, k, labels."""
+        return [action for action, _ in self._expand(state, None, 0, NONE)]
+
+    def apply(self, State state, action, push_label=None):
+        """Apply an action in place.
+
+        Args:
+            state: the configuration to change.
+            action: an ``Action`` or a (move, k, label) tuple.
+            push_label: for a push, the label that a later non-monotonic REDUCE of the word gives.
+
+        Raises:
+            ValueError: the action is illegal here, or a label is not the system's.
+        """
+        cdef int i, label
+        cdef int k
+        name, k, label_name = action
+        label = self._label_id(label_name)
+        for i in range(self.c.n_moves):
+            if MOVE_NAMES[self.c.moves[i].name] == name:
+                break
+        else:
+            raise ValueError(f"{self.name} has no move {name!r}: its moves are {self.moves}.")
+        if not self._is_legal(state, i, k, label):
+            raise ValueError(
+                f"{tuple(action)} is illegal in {state!r}; legal here: {self.actions(state)}."
+            )
+        self.c.moves[i].effect(&self.c, &state.c, k, label, self._label_id(push_label))
+
+    def costs(self, State state, Gold gold, push_label=None):
+        """Cost of each legal action: the loss it adds to what is still reachable.
+
+        Args:
+            state: the configuration.
+            gold: the gold tree, over as many words.
+            push_label: the label that a push made here would note.
+
+        Returns:
+            dict from ``Action`` to float.
+
+        Raises:
+            ValueError: gold has another length or labels that the system lacks.
+        """
+        self._check_gold(state, gold)
+        return {
+            action: float(cost)
+            for action, (cost, _) in self._expand(state, gold, DYNAMIC, self._label_id(push_label))
+        }
+
+    def loss(self, State state, Gold gold):
+        """The least loss of any final configuration that is reachable from state (float)."""
+        self._check_gold(state, gold)
+        return float(self.c.loss(&self.c, &state.c, &gold.c))
+
+    def oracle(self, State state, Gold gold, name="dynamic", push_label=None):
+        """The set of actions that the named oracle allows here.
+
+        Raises:
+            ValueError: an oracle that the system does not have; gold as in ``costs``.
+        """
+        self._check_gold(state, gold)
+        return {
+            action
+            for action, (_, learn) in self._expand(
+                state, gold, self._oracle_id(name), self._label_id(push_label)
+            )
+            if learn
+        }
+
+    def derivation(self, Gold gold, oracle="dynamic"):
+        """A full list of actions: at each step the first that the oracle allows."""
+        cdef State state = self.initial(len(gold))
+        actions = []
+        while not state.is_final:
+            allowed = self.oracle(state, gold, oracle)
+            if not allowed:
+                raise ValueError(f"The {oracle} oracle allows nothing in {state!r} for {gold!r}.")
+            action = next(a for a in self.actions(state) if a in allowed)
+            self.apply(state, action)
+            actions.append(action)
+        return actions
+
+    def oracle_id(self, name):
+        """The number by which the learning code knows the named oracle (ValueError: no such)."""
+        return self._oracle_id(name)
+
+    def _oracle_id(self, name):
+        for number, known in ORACLE_NAMES.items():
+            if known == name and self.c.oracles[number] is not NULL:
+                return number
+        raise ValueError(f"{self.name} has no oracle {name!r}: it has {self.oracles}.")
+
+    def _label_id(self, label):
+        if label is None:
+            return 0 if self.labels is None else NONE
+        if self.labels is None or label not in self.label_ids:
+            raise ValueError(f"Label {label!r} is not among the system's labels {self.labels}.")
+        return self.label_ids[label]
+
+    def _check_gold(self, State state, Gold gold):
+        if gold.c.n != state.c.n:
+            raise ValueError(
+                f"The gold tree has {gold.c.n} words, the configuration {state.c.n}."
+            )
+        self.bind(gold)
+
+    def _is_legal(self, State state, int i, int k, int label):
+        """Whether the i-th move of the table can be made with this k and label id."""
+        cdef const MoveC* move = &self.c.moves[i]
+        cdef int dependent
+        reach = 1 if move.reach is NULL else move.reach(&self.c, &state.c)
+        if not 1 <= k <= reach or not move.precondition(&self.c, &state.c, k):
+            return False
+        dependent = move.dependent(&self.c, &state.c, k)
+        if self.labels is None:
+            return True
+        if dependent == NONE:
+            return label == NONE
+        from_root = move.head(&self.c, &state.c, k) == state.c.n
+        return label != NONE and label_fits(&self.c, from_root, label)
+
+    def _expand(self, State state, Gold gold, int oracle, int push_label):
+        """[(action, (cost, learn))] of the legal actions, labels spelled out."""
+        cdef int n, i, label
+        cdef CandidateC* c
+        cdef CandidateC* candidates
+        cdef bint from_root
+        candidates = <CandidateC*>malloc(
+            max_candidates(&self.c, state.c.n) * sizeof(CandidateC)
+        )
+        if candidates == NULL:
+            raise MemoryError(f"No memory for the moves of a configuration of {state.c.n} words.")
+        try:
+            if gold is None:
+                n = legal_moves(&self.c, &state.c, candidates)
+            else:
+                n = judge(&self.c, &state.c, &gold.c, oracle, push_label, candidates)
+            result = []
+            for i in range(n):
+                c = &candidates[i]
+                name = MOVE_NAMES[self.c.moves[c.move].name]
+                if c.dependent == NONE or self.labels is None:
+                    result.append((Action(name, c.k, None), (c.cost, c.learn != LEARN_NOT)))
+                    continue
+                from_root = c.head == state.c.n
+                for label in range(self.c.n_labels):
+                    if not label_fits(&self.c, from_root, label):
+                        continue
+                    right = c.label == NONE or label == c.label
+                    result.append((
+                        Action(name, c.k, self.label_names[label]),
+                        (
+                            c.cost if right else c.cost_other,
+                            c.learn == LEARN_ANY or (c.learn == LEARN_LABEL and right),
+                        ),
+                    ))
+            return result
+        finally:
+            free(candidates)

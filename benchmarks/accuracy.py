@@ -1,0 +1,383 @@
+"""Train and evaluate parsers side by side on one treebank.
+
+    python benchmarks/accuracy.py assets/UD_Gothic-PROIEL --epochs 30 --seeds 1 2 3
+    python benchmarks/accuracy.py assets/UD_Gothic-PROIEL --system nm_parser \\
+        --system monotonic=configs/nm_parser.cfg,components.parser.system.nonmonotonic_left=false
+
+A system is the name of a file in configs/, or NAME=CONFIG with settings after commas. Each run
+(system and seed) becomes one file, benchmarks/results/accuracy/TREEBANK/SYSTEM-seedN.json; runs
+that have theirs are skipped. Gold sentence and token boundaries; the best epoch on dev is kept.
+Each split is evaluated twice: without sentence boundaries (`dev`, `test`: a parser may still split
+the sentence) and with those of the sentence preset (`dev_preset`, `test_preset`).
+
+benchmarks/table.py turns the files into a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.tokens import DocBin
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from convert_ud import convert, find_splits  # noqa: E402
+from evaluate import dump, machine, versions  # noqa: E402
+
+#: One thread per process, so that times can be compared.
+THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+EVALUATIONS = {
+    "dev": ("dev", "none"),
+    "test": ("test", "none"),
+    "dev_preset": ("dev", "gold"),
+    "test_preset": ("test", "gold"),
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """A parser to train.
+
+    Attributes:
+        name: What the result files and tables call it.
+        config: The training config.
+        overrides: Settings that differ from the config's.
+    """
+
+    name: str
+    config: Path
+    overrides: dict[str, str] = field(default_factory=dict)
+
+
+def parse_system(text: str) -> System:
+    """Read a system from the command line.
+
+    Args:
+        text: NAME, or NAME=CONFIG[,key=value]...
+
+    Returns:
+        The system.
+
+    Raises:
+        ValueError: If the text is malformed, or its config does not exist.
+    """
+    name, _, rest = text.partition("=")
+    config, *settings = rest.split(",") if rest else [str(ROOT / "configs" / f"{name}.cfg")]
+    path = Path(config)
+    if not path.is_file():
+        raise ValueError(f"System {text!r}: no config {config}; see the folder configs.")
+    return System(name, path, parse_settings(settings))
+
+
+def parse_settings(settings: list[str]) -> dict[str, str]:
+    """Read key=value settings.
+
+    Args:
+        settings: Texts of the form section.key=value.
+
+    Returns:
+        The values by key.
+
+    Raises:
+        ValueError: If a text has no "=".
+    """
+    values = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not (key and equals):
+            raise ValueError(f"Setting {setting!r}: write section.key=value.")
+        values[key] = value
+    return values
+
+
+def choose_lang(train_file: Path) -> str:
+    """Choose spaCy's language for a UD file by its name (`got_proiel-ud-train.conllu`).
+
+    Args:
+        train_file: The training file.
+
+    Returns:
+        The language code, or "xx" where spaCy does not know it or lacks its requirements.
+    """
+    code = train_file.name.partition("_")[0]
+    try:
+        spacy.blank(code)
+    except Exception:  # unknown language, or its tokenizer's package is not installed
+        return "xx"
+    return code
+
+
+def fingerprint(path: Path) -> str:
+    """Compute a file's SHA-256.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The first 16 hexadecimal digits.
+    """
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def count_words(path: Path) -> int:
+    """Count the tokens of a .spacy file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The number of tokens.
+    """
+    vocab = spacy.blank("xx").vocab
+    return sum(len(doc) for doc in DocBin().from_disk(path).get_docs(vocab))
+
+
+def run(command: list[str], log: Path, prefix: str) -> float:
+    """Run a Python command, showing its output and keeping it in a file.
+
+    Args:
+        command: The arguments after the Python interpreter.
+        log: The file to append the output to.
+        prefix: What to write before each line shown.
+
+    Returns:
+        The seconds it took.
+
+    Raises:
+        RuntimeError: If the command fails.
+    """
+    env = {
+        **os.environ,
+        **THREADS,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONIOENCODING": "utf-8",
+        "NO_COLOR": "1",
+    }
+    start = time.perf_counter()
+    tail: list[str] = []
+    with (
+        log.open("a", encoding="utf-8") as file,
+        subprocess.Popen(
+            [sys.executable, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=env,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            file.write(line)
+            file.flush()
+            print(f"{prefix} {line.rstrip()}", flush=True)
+            tail = [*tail[-14:], line]
+    if process.returncode:
+        raise RuntimeError(
+            f"{' '.join(command[:3])} ended with status {process.returncode}; log: {log}\n"
+            + "".join(tail)
+        )
+    return time.perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """A converted treebank.
+
+    Attributes:
+        name: The name of its folder.
+        snapshot: Its release, as far as known.
+        lang: spaCy's language code.
+        files: The fingerprint of each CoNLL-U file.
+        corpus: The .spacy file of each split.
+        train_words: The number of words to train on.
+    """
+
+    name: str
+    snapshot: str
+    lang: str
+    files: dict[str, str]
+    corpus: dict[str, Path]
+    train_words: int
+
+
+def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: int) -> Treebank:
+    """Convert a treebank.
+
+    Args:
+        folder: The treebank's folder.
+        work: The folder for the converted files.
+        lang: spaCy's language code; None to choose it by the file names.
+        snapshot: The treebank's release.
+        n_sents: Sentences per training document.
+
+    Returns:
+        The converted treebank.
+    """
+    files = find_splits(folder)
+    corpus = convert(files, work / folder.name / "corpus", n_sents, with_single=n_sents > 1)
+    return Treebank(
+        folder.name,
+        snapshot,
+        lang or choose_lang(files["train"]),
+        {path.name: fingerprint(path) for path in files.values()},
+        corpus,
+        count_words(corpus["train"]),
+    )
+
+
+def train_and_evaluate(
+    treebank: Treebank,
+    system: System,
+    seed: int,
+    epochs: int,
+    work: Path,
+    extra: dict[str, str],
+) -> dict[str, Any]:
+    """Do one run.
+
+    Args:
+        treebank: The data.
+        system: The parser.
+        seed: The random seed.
+        epochs: Passes over the training data.
+        work: The folder for models and logs.
+        extra: Further settings, the same for all systems.
+
+    Returns:
+        The contents of the result file.
+    """
+    name = f"{system.name}-seed{seed}"
+    output = work / treebank.name / name
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    log = output / "log.txt"
+    settings = {
+        "nlp.lang": treebank.lang,
+        "system.seed": str(seed),
+        "corpora.train.gold_preproc": "true",
+        "training.max_epochs": str(epochs),
+        # batches grow to 1,000 words: about one evaluation per epoch
+        "training.eval_frequency": str(max(50, treebank.train_words // 500)),
+        **extra,
+        **system.overrides,
+    }
+    train = ["-m", "spacy", "train", str(system.config), "--output", str(output)]
+    for split in ("train", "dev"):
+        train += [f"--paths.{split}", str(treebank.corpus[split])]
+    shown = ["python", "-m", "spacy", "train", system.config.name]
+    for key, value in settings.items():
+        train += [f"--{key}", value]
+        shown += [f"--{key}", value]
+    prefix = f"[{treebank.name} {name}]"
+    seconds = run(train, log, prefix)
+    model = output / "model-best"
+    shutil.rmtree(output / "model-last", ignore_errors=True)
+
+    evaluations = {}
+    for key, (split, sents) in EVALUATIONS.items():
+        target = output / f"{key}.json"
+        command = [str(ROOT / "scripts" / "evaluate.py"), str(model)]
+        command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
+        run(command, log, f"{prefix} {key}:")
+        result = json.loads(target.read_text(encoding="utf-8"))
+        evaluations[key] = {
+            part: result[part]
+            for part in ("n_sentences", "n_words", "words_per_second", "scores", "per_sentence")
+        }
+    return {
+        "system": system.name,
+        "config": system.config.name,
+        "overrides": {**extra, **system.overrides},
+        "treebank": treebank.name,
+        "snapshot": treebank.snapshot,
+        "files": treebank.files,
+        "lang": treebank.lang,
+        "seed": seed,
+        "epochs": epochs,
+        "command": " ".join(shown),
+        "versions": versions(),
+        "machine": {**machine(), "threads": THREADS},
+        "training": {
+            "words": treebank.train_words,
+            "seconds": round(seconds, 1),
+            # start and evaluations on dev included
+            "words_per_second": round(treebank.train_words * epochs / seconds, 1),
+        },
+        **evaluations,
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("treebank", type=Path, help="folder of a UD treebank")
+    parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
+    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+    parser.add_argument("--n-sents", type=int, default=1, help="sentences per training document")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
+    parser.add_argument(
+        "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
+    )
+    args = parser.parse_args(argv)
+    try:
+        systems = [parse_system(text) for text in args.system or ("nm_parser", "spacy_parser")]
+        extra = parse_settings(args.set)
+        treebank = prepare(args.treebank, args.work, args.lang, args.snapshot, args.n_sents)
+    except (OSError, ValueError) as error:
+        print(f"accuracy.py: {error}", file=sys.stderr)
+        return 1
+    failed = []
+    for seed in args.seeds:
+        for system in systems:
+            target = args.results / treebank.name / f"{system.name}-seed{seed}.json"
+            if target.is_file():
+                print(f"{target.name}: done before")
+                continue
+            try:
+                result = train_and_evaluate(
+                    treebank, system, seed, args.epochs, args.work, extra
+                )
+            except RuntimeError as error:
+                print(f"accuracy.py: {error}", file=sys.stderr)
+                failed.append(target.name)
+                continue
+            dump(result, target)
+            scores = result["dev"]["scores"]
+            print(
+                f"{target.name}: dev UAS {100 * scores['uas_all']:.2f} "
+                f"LAS {100 * scores['las_all']:.2f}, {result['training']['seconds']:.0f} s"
+            )
+    if failed:
+        print(f"accuracy.py: failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

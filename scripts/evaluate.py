@@ -1,0 +1,297 @@
+"""Evaluate a trained pipeline on a .spacy file and write the scores as JSON.
+
+    python scripts/evaluate.py training/nm_parser/model-best corpus/test.spacy -o metrics/nm.json
+
+By default each gold sentence is one document with gold tokens, as in most of the literature.
+`--unit doc` keeps the file's documents, so that the parser finds the sentences itself, and
+`--tokens raw` lets the pipeline's tokenizer split the text.
+
+`uas_all` and `las_all` count every word, punctuation too, with the whole label. The other scores
+are described in spacy_nmparse/pipe/scorer.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import spacy
+import thinc
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from spacy_nmparse.about import __version__
+from spacy_nmparse.pipe.scorer import score_dependencies, sentence_counts
+
+
+def versions() -> dict[str, str]:
+    """Collect the versions that a result depends on.
+
+    Returns:
+        The version of each program and library.
+    """
+    return {
+        "python": platform.python_version(),
+        "spacy_nmparse": __version__,
+        "spacy": spacy.__version__,
+        "thinc": thinc.__version__,
+        "numpy": numpy.__version__,
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Describe the machine by what matters for speed.
+
+    Returns:
+        System, processor, number of cores, and the thread settings.
+    """
+    processor = platform.processor()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                processor = line.partition(":")[2].strip()
+                break
+    threads = {
+        name: os.environ[name]
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        if name in os.environ
+    }
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": processor or "unknown",
+        "cores": os.cpu_count(),
+        "threads": threads,
+    }
+
+
+def read_docs(nlp: Language, path: Path) -> list[Doc]:
+    """Read the gold documents.
+
+    Args:
+        nlp: The pipeline whose vocab the documents will share.
+        path: A .spacy file.
+
+    Returns:
+        The documents that have tokens.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If it holds no document.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"No file {path}: make it with scripts/convert_ud.py.")
+    docs = [doc for doc in DocBin().from_disk(path).get_docs(nlp.vocab) if len(doc)]
+    if not docs:
+        raise ValueError(f"{path} holds no document: convert the treebank again.")
+    return docs
+
+
+def references(docs: list[Doc], unit: str) -> Iterator[Doc]:
+    """Give the gold documents in the unit to be parsed.
+
+    Args:
+        docs: The gold documents.
+        unit: "sentence" (one document per gold sentence) or "doc" (as they are).
+
+    Yields:
+        The gold documents.
+    """
+    for doc in docs:
+        if unit == "doc" or not doc.has_annotation("SENT_START"):
+            yield doc
+        else:
+            sents = list(doc.sents)
+            if len(sents) == 1:
+                yield doc
+            else:
+                yield from (sent.as_doc() for sent in sents)
+
+
+def blank_copy(nlp: Language, gold: Doc, tokens: str, sents: str) -> Doc:
+    """Make the document that the pipeline will parse.
+
+    Args:
+        nlp: The pipeline.
+        gold: The gold document.
+        tokens: "gold", or "raw" for the pipeline's own tokenizer.
+        sents: "gold" presets the gold sentence boundaries, "none" leaves them open.
+
+    Returns:
+        A document with the text of `gold` and no parse.
+
+    Raises:
+        ValueError: If gold boundaries are asked for on raw tokens.
+    """
+    if tokens == "raw":
+        if sents == "gold":
+            raise ValueError("--sents gold needs --tokens gold.")
+        return nlp.make_doc(gold.text)
+    return Doc(
+        nlp.vocab,
+        words=[token.text for token in gold],
+        spaces=[bool(token.whitespace_) for token in gold],
+        sent_starts=[bool(token.is_sent_start) for token in gold] if sents == "gold" else None,
+    )
+
+
+def evaluate(
+    nlp: Language,
+    path: Path,
+    *,
+    unit: str = "sentence",
+    tokens: str = "gold",
+    sents: str = "none",
+    batch_size: int = 256,
+) -> dict[str, Any]:
+    """Parse a file and score the parses.
+
+    Args:
+        nlp: The pipeline.
+        path: The gold .spacy file.
+        unit: See `references`.
+        tokens: See `blank_copy`.
+        sents: See `blank_copy`.
+        batch_size: Documents per batch.
+
+    Returns:
+        The settings, scores, counts per sentence, and speed.
+    """
+    gold = list(references(read_docs(nlp, path), unit))
+    blank = [blank_copy(nlp, doc, tokens, sents) for doc in gold]
+    for _ in nlp.pipe([blank_copy(nlp, doc, tokens, sents) for doc in gold[:64]]):
+        pass  # warm up
+    start = time.perf_counter()
+    parsed = list(nlp.pipe(blank, batch_size=batch_size))
+    seconds = time.perf_counter() - start
+
+    examples = [Example(pred, ref) for pred, ref in zip(parsed, gold, strict=True)]
+    counts = [count for example in examples for count in sentence_counts(example)]
+    words = sum(count.words for count in counts)
+    scores: dict[str, Any] = {
+        "uas_all": sum(count.heads for count in counts) / words if words else None,
+        "las_all": sum(count.labelled for count in counts) / words if words else None,
+        **score_dependencies(examples),
+    }
+    n_tokens = sum(len(doc) for doc in parsed)
+    return {
+        "data": path.name,
+        "unit": unit,
+        "tokens": tokens,
+        "sents": sents,
+        "n_sentences": len(counts),
+        "n_words": words,
+        "words_per_second": round(n_tokens / seconds, 1) if seconds else None,
+        "scores": scores,
+        "per_sentence": {
+            "words": [count.words for count in counts],
+            "heads": [count.heads for count in counts],
+            "labelled": [count.labelled for count in counts],
+        },
+    }
+
+
+def dump(result: dict[str, Any], path: Path) -> None:
+    """Write a result as JSON: indented, but lists and small groups of numbers on one line.
+
+    Args:
+        result: What to write.
+        path: The file; its folder is made if needed.
+    """
+    lines: list[str] = []
+
+    def are_numbers(values: Iterable[Any]) -> bool:
+        return all(isinstance(value, (int, float)) for value in values)
+
+    def fold(value: Any) -> Any:
+        if isinstance(value, float):
+            return round(value, 6)
+        if isinstance(value, list):
+            folded: Any = [fold(item) for item in value]
+            small = are_numbers(folded)
+        elif isinstance(value, dict):
+            folded = {key: fold(item) for key, item in value.items()}
+            small = len(folded) <= 3 and are_numbers(folded.values())
+        else:
+            return value
+        if not small:
+            return folded
+        lines.append(json.dumps(folded, separators=(",", ":"), ensure_ascii=False))
+        return f"@line{len(lines) - 1}@"
+
+    text = json.dumps(fold(result), indent=1, ensure_ascii=False)
+    text = re.sub(r'"@line(\d+)@"', lambda match: lines[int(match[1])], text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", help="folder or package name of a trained pipeline")
+    parser.add_argument("data", type=Path, help="gold .spacy file")
+    parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
+    parser.add_argument("--unit", choices=("sentence", "doc"), default="sentence")
+    parser.add_argument("--tokens", choices=("gold", "raw"), default="gold")
+    parser.add_argument("--sents", choices=("none", "gold"), default="none")
+    parser.add_argument("--batch-size", type=int, default=256)
+    args = parser.parse_args(argv)
+    try:
+        nlp = spacy.load(args.model)
+        result = evaluate(
+            nlp,
+            args.data,
+            unit=args.unit,
+            tokens=args.tokens,
+            sents=args.sents,
+            batch_size=args.batch_size,
+        )
+    except (OSError, ValueError) as error:
+        print(f"evaluate.py: {error}", file=sys.stderr)
+        return 1
+    command = ["scripts/evaluate.py", Path(args.model).name, args.data.name]
+    for name in ("unit", "tokens", "sents"):
+        command += [f"--{name}", getattr(args, name)]
+    result = {
+        "model": nlp.meta.get("name") or Path(args.model).name,
+        "command": " ".join(command),
+        "versions": versions(),
+        "machine": machine(),
+        **result,
+    }
+    print(f"{args.data.name}: {result['n_sentences']} sentences, {result['n_words']} words")
+    for name, value in result["scores"].items():
+        if isinstance(value, float):
+            print(f"  {name:<14} {100 * value:6.2f}")
+        elif value is None:
+            print(f"  {name:<14}      -")
+    print(f"  {'words/s':<14} {result['words_per_second'] or 0:6.0f}")
+    if args.output:
+        dump(result, args.output)
+        print(f"  written to {args.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

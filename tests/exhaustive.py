@@ -1,0 +1,424 @@
+"""Proof by search: costs and losses of the systems on all small trees and all configurations.
+
+For every gold tree on n words, every configuration that can be reached from the start, every legal
+action (a push with every label that it can note): ``system.costs`` must be the true cost and
+``system.loss`` the true loss. The truth needs nothing but actions, ``apply`` and final trees: the
+loss of a configuration is the least over the final configurations behind it.
+
+    python -m tests.exhaustive --max-n 5
+
+prints one line per system, options and n, and exits with 1 if anything disagrees where exactness is
+claimed. A new system is one more line in ``CASES``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Gold
+from tests.naive.trees import Tree, golds
+
+PUSHES = ("SHIFT", "RIGHT-ARC")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A system, its options, and the gold trees to try it on.
+
+    exact: disagreements are failures. root_label and segment among the options also shape the gold
+    trees. constraints: from every initial configuration with preset sentence starts.
+    notes_labels: a push is tried with every label to note. formula: "dynamic" for the system's own
+    costs and loss, "paper" for the formulas as printed.
+    """
+
+    system: str
+    options: dict[str, Any] = field(default_factory=dict)
+    labels: tuple[str, ...] | None = None
+    projective: bool = True
+    partial: bool = True
+    one_root: bool = False
+    constraints: bool = False
+    notes_labels: bool = False
+    exact: bool = True
+    formula: str = "dynamic"
+
+    @property
+    def name(self) -> str:
+        """The options and gold trees in words."""
+        options = [
+            key if value is True else f"{key}={value}"
+            for key, value in self.options.items()
+            if value is not False and value is not None
+        ]
+        words = [*options, "labelled" if self.labels else "unlabelled"]
+        words += ["partial gold" if self.partial else "full gold"]
+        words += ["crossing gold"] * (not self.projective)
+        words += ["one root"] * self.one_root
+        words += ["preset starts"] * self.constraints
+        words += [f"{self.formula} formulas"] * (self.formula != "dynamic")
+        return ", ".join(words)
+
+    def create(self) -> systems.TransitionSystem:
+        return systems.create(self.system, labels=self.labels, **self.options)
+
+    def golds(self, n: int) -> list[Tree]:
+        labels: tuple[str | None, ...] | None = None
+        if self.labels:
+            labels = (self.labels[0], None) if self.partial else (self.labels[0],)
+        return golds(
+            n,
+            projective=self.projective,
+            partial=self.partial,
+            one_root=self.one_root,
+            labels=labels,
+            root_label=self.options.get("root_label"),
+            segment=self.options.get("segment", False),
+            unknown_starts=self.partial,
+        )
+
+
+def _arc_eager_cases() -> Iterator[Case]:
+    variants: list[dict[str, Any]] = [
+        {},
+        {"nonmonotonic_left": True},
+        {"nonmonotonic_reduce": True},
+        {"nonmonotonic_left": True, "nonmonotonic_reduce": True},
+    ]
+    settings: list[dict[str, Any]] = [
+        {},
+        {"single_root": True},
+        {"segment": True},
+        {"single_root": True, "segment": True},
+    ]
+    for setting, variant in itertools.product(settings, variants):
+        plain = Case("arc_eager", {**variant, **setting})
+        labelled = replace(plain, labels=("a", "b"))
+        attaching = "nonmonotonic_reduce" in variant or "single_root" in setting
+        yield plain
+        yield replace(labelled, notes_labels=attaching)
+        if attaching:
+            yield replace(labelled, options={**plain.options, "labelled_reduce": True})
+        if len(setting) == 2:
+            yield replace(plain, partial=False)
+            yield replace(plain, constraints=True)
+            yield replace(
+                labelled,
+                options={**plain.options, "root_label": "ROOT"},
+                labels=("a", "b", "ROOT"),
+                notes_labels=attaching,
+            )
+        if not setting:
+            yield replace(plain, projective=False, partial=False, exact=False)
+            right = "nonmonotonic_left" in variant or "nonmonotonic_reduce" not in variant
+            yield replace(plain, formula="paper", partial=False, exact=right)
+
+
+CASES: tuple[Case, ...] = tuple(_arc_eager_cases())
+
+
+@dataclass
+class Result:
+    """What was compared, and what disagreed."""
+
+    case: Case
+    n: int
+    trees: int = 0
+    all_trees: int = 0
+    configurations: int = 0
+    triples: int = 0
+    wrong_costs: int = 0
+    wrong_losses: int = 0
+    seconds: float = 0.0
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        return self.case.exact and self.wrong_costs + self.wrong_losses > 0
+
+
+def key(state: systems.State) -> tuple[Any, ...]:
+    """What tells configurations apart."""
+    return (
+        tuple(state.stack),
+        tuple(state.buffer),
+        tuple(state.lambda1),
+        tuple(state.lambda2),
+        tuple(state.heads),
+        tuple(state.labels),
+        tuple(state.push_labels),
+        tuple(state.sent_starts),
+    )
+
+
+@dataclass
+class Node:
+    """A configuration, and for each legal action and noted label the place of the next one."""
+
+    state: systems.State
+    actions: list[systems.Action]
+    edges: list[tuple[str | None, int, int]]  # noted label, place in actions, next node
+
+
+def graph(
+    system: systems.TransitionSystem, initial: systems.State, noted: Iterable[str | None]
+) -> list[Node]:
+    """All configurations, each of them before every configuration that leads to it."""
+    noted = tuple(noted)
+    places: dict[tuple[Any, ...], int] = {}
+    nodes: list[Node] = []
+    # Depth first, a node is numbered when all behind it are.
+    todo = [_expand(system, initial, noted)]
+    while todo:
+        name, node, ahead = todo[-1]
+        if ahead:
+            push_label, place, state = ahead[-1]
+            known = places.get(key(state))
+            if known is None:
+                todo.append(_expand(system, state, noted))
+            else:
+                node.edges.append((push_label, place, known))
+                ahead.pop()
+        else:
+            places[name] = len(nodes)
+            nodes.append(node)
+            todo.pop()
+    return nodes
+
+
+_Ahead = list[tuple["str | None", int, systems.State]]
+
+
+def _expand(
+    system: systems.TransitionSystem, state: systems.State, noted: tuple[str | None, ...]
+) -> tuple[tuple[Any, ...], Node, _Ahead]:
+    actions = [] if state.is_final else system.actions(state)
+    ahead: _Ahead = []
+    for place, action in enumerate(actions):
+        for push_label in noted if action.move in PUSHES else (None,):
+            copy = state.copy()
+            if push_label is None:
+                system.apply(copy, action)
+            else:
+                system.apply(copy, action, push_label=push_label)
+            ahead.append((push_label, place, copy))
+    return key(state), Node(state, actions, []), ahead
+
+
+def final_losses(state: systems.State, trees: list[Tree], labelled: bool) -> np.ndarray:
+    """Loss of a final configuration's tree against each gold tree, told word by word."""
+    heads, labels = state.tree()
+    starts = state.sent_starts
+    losses = np.zeros(len(trees), dtype=np.int16)
+    for i, tree in enumerate(trees):
+        for word, head in enumerate(tree.heads):
+            if head is None:
+                continue
+            label = tree.labels[word] if tree.labels is not None and labelled else None
+            losses[i] += heads[word] != head or (label is not None and labels[word] != label)
+        for word in range(1, len(heads)):
+            if tree.sent_starts is not None and tree.sent_starts[word] is not None:
+                losses[i] += starts[word] != tree.sent_starts[word]
+    return losses
+
+
+def true_losses(nodes: list[Node], trees: list[Tree], labelled: bool) -> np.ndarray:
+    """Loss of each configuration (row) against each gold tree (column)."""
+    losses = np.empty((len(nodes), len(trees)), dtype=np.int16)
+    for i, node in enumerate(nodes):
+        if node.edges:
+            losses[i] = losses[[place for _, _, place in node.edges]].min(axis=0)
+        elif node.state.is_final:
+            losses[i] = final_losses(node.state, trees, labelled)
+        else:
+            raise AssertionError(f"No legal action in {node.state!r}.")
+    return losses
+
+
+def check(
+    case: Case, n: int, *, max_pairs: int = 0, seed: int = 0, examples: int = 3
+) -> Result:
+    """Compare everything for one case and n.
+
+    max_pairs: draw a sample of the gold trees where trees times configurations are more (0: never).
+    """
+    began = time.perf_counter()
+    result = Result(case, n)
+    system = case.create()
+    noted: tuple[str | None, ...] = (None,)
+    if case.notes_labels and case.labels is not None:
+        noted = (None, *case.labels)
+    trees = case.golds(n)
+    result.all_trees = result.trees = len(trees)
+    starts: list[tuple[int, ...] | None] = [None]
+    if case.constraints:
+        starts = [(0, *rest) for rest in itertools.product((0, -1, 1), repeat=n - 1)]
+    initials = [
+        system.initial(n) if preset is None else system.initial(n, sent_starts=preset)
+        for preset in starts
+    ]
+    graphs = [graph(system, initial, noted) for initial in initials]
+    result.configurations = sum(len(nodes) for nodes in graphs)
+    if max_pairs and len(trees) * result.configurations > max_pairs:
+        size = max(1, max_pairs // result.configurations)
+        drawn = np.random.default_rng(seed).choice(len(trees), size, replace=False)
+        trees = [trees[i] for i in sorted(drawn)]
+        result.trees = len(trees)
+    for nodes, preset in zip(graphs, starts, strict=True):
+        step = max(1, 50_000_000 // len(nodes))
+        for first in range(0, len(trees), step):
+            _compare(result, system, nodes, trees[first : first + step], preset, examples)
+    result.seconds = time.perf_counter() - began
+    return result
+
+
+def _compare(
+    result: Result,
+    system: systems.TransitionSystem,
+    nodes: list[Node],
+    trees: list[Tree],
+    preset: tuple[int, ...] | None,
+    examples: int,
+) -> None:
+    case = result.case
+    labelled = case.labels is not None
+    losses = true_losses(nodes, trees, labelled)
+    truth = losses.tolist()
+    gold_trees = [Gold(*tree) for tree in trees]
+    costs_of = _COSTS[case.formula]
+    for i, node in enumerate(nodes):
+        by_label: dict[str | None, list[tuple[int, int]]] = {}
+        for push_label, place, following in node.edges:
+            by_label.setdefault(push_label, []).append((place, following))
+        result.triples += len(node.edges) * len(trees)
+        here = truth[i]
+        for j, gold in enumerate(gold_trees):
+            if case.formula == "dynamic" and system.loss(node.state, gold) != here[j]:
+                result.wrong_losses += 1
+                if len(result.examples) < examples:
+                    result.examples.append(
+                        f"loss {system.loss(node.state, gold)}, true {here[j]}: {node.state!r}, "
+                        f"noted {node.state.push_labels}, sent_starts {node.state.sent_starts}, "
+                        f"preset {preset}, {trees[j]}"
+                    )
+            if not node.edges:
+                continue
+            for push_label, edges in by_label.items():
+                told = costs_of(system, node.state, gold, push_label, node.actions)
+                for place, following in edges:
+                    if told[place] != truth[following][j] - here[j]:
+                        result.wrong_costs += 1
+                        if len(result.examples) < examples:
+                            result.examples.append(
+                                f"cost of {tuple(node.actions[place])}, noting {push_label}: "
+                                f"{told[place]}, true {truth[following][j] - here[j]}: "
+                                f"{node.state!r}, noted {node.state.push_labels}, sent_starts "
+                                f"{node.state.sent_starts}, preset {preset}, {trees[j]}"
+                            )
+
+
+def _own_costs(
+    system: systems.TransitionSystem,
+    state: systems.State,
+    gold: Gold,
+    push_label: str | None,
+    actions: list[systems.Action],
+) -> list[float]:
+    if push_label is None:
+        costs = system.costs(state, gold)
+    else:
+        costs = system.costs(state, gold, push_label=push_label)
+    if list(costs) != actions:
+        raise AssertionError(f"costs() of {state!r} tells of {list(costs)}, legal: {actions}.")
+    return list(costs.values())
+
+
+def _paper_costs(
+    system: systems.TransitionSystem,
+    state: systems.State,
+    gold: Gold,
+    push_label: str | None,
+    actions: list[systems.Action],
+) -> list[float]:
+    from spacy_nmparse.systems.hgj13 import paper_costs
+
+    costs = paper_costs(system, state, gold)
+    return [costs[action.move] for action in actions]
+
+
+_COSTS: dict[str, Callable[..., list[float]]] = {"dynamic": _own_costs, "paper": _paper_costs}
+
+
+def row(result: Result) -> str:
+    """One line of the table."""
+    trees = str(result.trees)
+    if result.trees < result.all_trees:
+        trees += f" of {result.all_trees}"
+    wrong = result.wrong_costs if result.case.exact else f"({result.wrong_costs})"
+    lost = result.wrong_losses if result.case.exact else f"({result.wrong_losses})"
+    return (
+        f"| {result.case.system} | {result.case.name} | {result.n} | {trees} | "
+        f"{result.configurations} | {result.triples} | {wrong} | {lost} |"
+    )
+
+
+HEADER = (
+    "| system | options and gold | n | trees | configurations | triples | wrong costs | "
+    "wrong losses |\n| --- | --- | --: | --: | --: | --: | --: | --: |"
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.exhaustive", description=__doc__)
+    parser.add_argument("--min-n", type=int, default=1)
+    parser.add_argument("--max-n", type=int, default=4)
+    parser.add_argument("--system", help="only this system")
+    parser.add_argument("--only", default="", help="only cases whose name contains this")
+    parser.add_argument(
+        "--max-pairs",
+        type=int,
+        default=1_000_000,
+        help="sample the gold trees above this many (tree, configuration) pairs; 0: never",
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=3, help="disagreements to print per line")
+    parser.add_argument("--times", action="store_true", help="print seconds, too")
+    options = parser.parse_args(arguments)
+    print("Numbers in brackets: no exactness is claimed there.\n")
+    print(HEADER, flush=True)
+    failed = False
+    total = {"triples": 0, "wrong": 0}
+    for case in CASES:
+        if options.system not in (None, case.system) or options.only not in case.name:
+            continue
+        for n in range(options.min_n, options.max_n + 1):
+            result = check(
+                case,
+                n,
+                max_pairs=options.max_pairs,
+                seed=options.seed,
+                examples=options.examples,
+            )
+            print(row(result), f"{result.seconds:.1f} s" if options.times else "", flush=True)
+            if result.failed:
+                failed = True
+                for example in result.examples:
+                    print("   ", example, flush=True)
+            if case.exact:
+                total["triples"] += result.triples
+                total["wrong"] += result.wrong_costs + result.wrong_losses
+    print(f"\nWhere exactness is claimed: {total['triples']} triples, {total['wrong']} wrong.")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Plain, slow, independent re-implementations that the tests compare the real systems with."""

@@ -78,7 +78,7 @@ def parse_system(text: str) -> System:
     path = Path(config)
     if not path.is_file():
         raise ValueError(f"System {text!r}: no config {config}; see the folder configs.")
-    return System(name, path, parse_settings(settings))
+    return System(name, path.resolve(), parse_settings(settings))
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:
@@ -163,7 +163,7 @@ def run(command: list[str], log: Path, prefix: str) -> float:
         **THREADS,
         "PYTHONUNBUFFERED": "1",
         "PYTHONIOENCODING": "utf-8",
-        "NO_COLOR": "1",
+        "ANSI_COLORS_DISABLED": "1",
     }
     start = time.perf_counter()
     tail: list[str] = []
@@ -177,6 +177,8 @@ def run(command: list[str], log: Path, prefix: str) -> float:
             encoding="utf-8",
             errors="replace",
             env=env,
+            # not the project's folder: Python would import the source tree, compiled or not
+            cwd=log.parent,
         ) as process,
     ):
         assert process.stdout is not None
@@ -222,13 +224,15 @@ def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: 
         work: The folder for the converted files.
         lang: spaCy's language code; None to choose it by the file names.
         snapshot: The treebank's release.
-        n_sents: Sentences per training document.
+        n_sents: Sentences per document.
 
     Returns:
         The converted treebank.
     """
+    folder = folder.resolve()
     files = find_splits(folder)
-    corpus = convert(files, work / folder.name / "corpus", n_sents, with_single=n_sents > 1)
+    output = work.resolve() / folder.name / "corpus"
+    corpus = convert(files, output, n_sents, with_single=n_sents > 1)
     return Treebank(
         folder.name,
         snapshot,
@@ -261,7 +265,7 @@ def train_and_evaluate(
         The contents of the result file.
     """
     name = f"{system.name}-seed{seed}"
-    output = work / treebank.name / name
+    output = work.resolve() / treebank.name / name
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     log = output / "log.txt"
@@ -334,22 +338,27 @@ def main(argv: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("treebank", type=Path, help="folder of a UD treebank")
+    parser.add_argument(
+        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
+    )
     parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
-    parser.add_argument("--n-sents", type=int, default=1, help="sentences per training document")
+    parser.add_argument("--n-sents", type=int, default=1, help="sentences per document")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
     )
     args = parser.parse_args(argv)
+    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
+    folder = Path(local) if local else args.treebank
     try:
         systems = [parse_system(text) for text in args.system or ("nm_parser", "spacy_parser")]
         extra = parse_settings(args.set)
-        treebank = prepare(args.treebank, args.work, args.lang, args.snapshot, args.n_sents)
+        treebank = prepare(folder, args.work, args.lang, args.snapshot, args.n_sents)
     except (OSError, ValueError) as error:
         print(f"accuracy.py: {error}", file=sys.stderr)
         return 1

@@ -4,7 +4,8 @@
     python scripts/convert_ud.py corpus/mine --train a.conllu --dev b.conllu --test c.conllu
 
 spaCy's own converter does the work: `root` becomes `ROOT`, empty nodes (1.1) are dropped, and a
-multiword token (1-2) contributes its syntactic words, written without a space between them.
+multiword token (1-2) contributes its syntactic words, written without a space between them, or
+itself, with `--merge-subtokens`: better where the pipeline's tokenizer splits the text later.
 """
 
 from __future__ import annotations
@@ -85,16 +86,19 @@ def read_conllu(path: Path) -> str:
     return "\n\n".join(sentences) + "\n"
 
 
-def sentence_docs(conllu: str) -> Iterator[Doc]:
+def sentence_docs(conllu: str, merge_subtokens: bool = False) -> Iterator[Doc]:
     """Convert CoNLL-U text to one Doc per sentence.
 
     Args:
         conllu: What `read_conllu` returns.
+        merge_subtokens: Whether multiword tokens stay one token.
 
     Yields:
         A Doc with words, spaces, tags, lemmas, morphology, heads and labels.
     """
-    yield from conllu_to_docs(conllu, n_sents=1, no_print=True)
+    yield from conllu_to_docs(
+        conllu, n_sents=1, merge_subtokens=merge_subtokens, no_print=True
+    )
 
 
 def group_docs(docs: Iterable[Doc], n_sents: int) -> Iterator[Doc]:
@@ -152,27 +156,30 @@ def write_docs(docs: Iterable[Doc], path: Path) -> tuple[int, int]:
 
 
 def convert(
-    files: dict[str, Path], output: Path, n_sents: int = 1, with_single: bool = False
+    files: dict[str, Path],
+    output: Path,
+    n_sents: int = 1,
+    with_single: bool = False,
+    merge_subtokens: bool = False,
 ) -> dict[str, Path]:
     """Convert the splits of a treebank.
 
     Args:
         files: The CoNLL-U file of each split, as from `find_splits`.
         output: The folder for `train.spacy`, `dev.spacy` and `test.spacy`.
-        n_sents: Sentences per training document; dev and test keep one sentence per document.
+        n_sents: Sentences per document.
         with_single: With n_sents > 1, add each tenth training sentence as a document of its own.
+        merge_subtokens: Whether multiword tokens stay one token.
 
     Returns:
         The .spacy file of each split.
     """
     written = {}
     for split, source in files.items():
-        sentences = list(sentence_docs(read_conllu(source)))
-        docs = sentences
-        if split == "train" and n_sents > 1:
-            docs = list(group_docs(sentences, n_sents))
-            if with_single:
-                docs += sentences[::10]
+        sentences = list(sentence_docs(read_conllu(source), merge_subtokens))
+        docs = list(group_docs(sentences, n_sents))
+        if split == "train" and n_sents > 1 and with_single:
+            docs += sentences[::10]
         target = output / f"{split}.spacy"
         n_docs, n_tokens = write_docs(docs, target)
         print(
@@ -198,20 +205,28 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="[TREEBANK] OUTPUT")
     for split in SPLITS:
         parser.add_argument(f"--{split}", type=Path, help=f"the {split} file, if no TREEBANK")
-    parser.add_argument("--n-sents", type=int, default=1, help="sentences per training document")
+    parser.add_argument("--n-sents", type=int, default=1, help="sentences per document")
     parser.add_argument(
         "--with-single", action="store_true", help="also each tenth training sentence alone"
+    )
+    parser.add_argument(
+        "--merge-subtokens", action="store_true", help="keep multiword tokens in one piece"
+    )
+    parser.add_argument(
+        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
     )
     args = parser.parse_args(argv)
     if len(args.paths) > 2:
         parser.error(f"{len(args.paths)} paths given: at most a treebank folder and an output.")
     output = args.paths[-1]
+    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
+    folders = [Path(local)] if local else args.paths[:-1]
     named = {s: getattr(args, s) for s in SPLITS if getattr(args, s) is not None}
     try:
-        files = {**(find_splits(args.paths[0]) if len(args.paths) == 2 else {}), **named}
+        files = {**(find_splits(folders[0]) if folders else {}), **named}
         if not files:
             parser.error("no input: give a treebank folder, or --train, --dev and --test.")
-        convert(files, output, args.n_sents, args.with_single)
+        convert(files, output, args.n_sents, args.with_single, args.merge_subtokens)
     except (OSError, ValueError) as error:
         print(f"convert_ud.py: {error}", file=sys.stderr)
         return 1

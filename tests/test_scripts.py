@@ -1,0 +1,462 @@
+"""The scripts that make data, evaluate, compare and print."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import spacy
+import srsly
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_config
+from spacy.vocab import Vocab
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def load(folder: str, name: str) -> ModuleType:
+    path = str(ROOT / folder)
+    if path not in sys.path:
+        sys.path.insert(0, path)
+    return __import__(name)
+
+
+convert_ud = load("scripts", "convert_ud")
+prepare_demo = load("scripts", "prepare_demo")
+evaluate = load("scripts", "evaluate")
+demo = load("scripts", "demo")
+accuracy = load("benchmarks", "accuracy")
+table = load("benchmarks", "table")
+
+# spaCy's parser cannot learn rare labels otherwise
+SMALL = ["components.tok2vec.model.encode.depth=1", "components.parser.min_action_freq=1"]
+
+CONLLU = """\
+# sent_id = 1
+1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_
+2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_
+3\t!\t!\tPUNCT\t_\t_\t0\troot\t_\t_
+3.1\tempty\t_\t_\t_\t_\t_\t_\t0:root\t_
+
+1\tA\ta\tDET\t_\t_\t4\tdet\t_\t_
+2\tcat\tcat\tNOUN\t_\t_\t3\tobj\t_\tSpaceAfter=No
+3\tsat\tsit\tVERB\t_\t_\t0\troot\t_\t_
+4\ton\ton\tADP\t_\t_\t2\tacl:relcl\t_\t_
+
+1\tYes\tyes\tINTJ\t_\t_\t0\troot\t_\t_
+"""
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    folder = tmp_path / "UD_Toy-Test"
+    folder.mkdir()
+    for split in ("train", "dev", "test"):
+        # the training file has Windows line ends, and no line end at its end
+        text = CONLLU.rstrip("\n").replace("\n", "\r\n") if split == "train" else CONLLU
+        (folder / f"toy_test-ud-{split}.conllu").write_bytes(text.encode())
+    return folder
+
+
+def read(path: Path) -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def test_convert_single_sentences(treebank: Path, tmp_path: Path) -> None:
+    assert convert_ud.main([str(treebank), str(tmp_path / "out")]) == 0
+    for split in ("train", "dev", "test"):
+        docs = read(tmp_path / "out" / f"{split}.spacy")
+        assert [len(doc) for doc in docs] == [3, 4, 1], split
+        first, second, _ = docs
+        assert [token.text for token in first] == ["do", "n't", "!"]
+        assert first.text == "don't! "
+        assert [token.head.i for token in second] == [3, 2, 2, 1]
+        assert [token.dep_ for token in second] == ["det", "obj", "ROOT", "acl:relcl"]
+        assert second.text == "A catsat on "
+        assert [token.is_sent_start for token in second] == [True, False, False, False]
+
+
+def test_convert_documents(treebank: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ["--n-sents", "2", "--with-single", "--merge-subtokens"]
+    assert convert_ud.main(["missing", str(out), "--local", str(treebank), *options]) == 0
+    sizes = [[len(sent) for sent in doc.sents] for doc in read(out / "train.spacy")]
+    assert sizes == [[2, 4], [1], [2]]
+    assert [len(list(doc.sents)) for doc in read(out / "dev.spacy")] == [2, 1]
+    assert [token.text for token in read(out / "dev.spacy")[0]][:2] == ["don't", "!"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("1\tA\t_\n", "line 1: 3 columns instead of 10"), ("\n\n", "holds no sentence")],
+)
+def test_convert_names_what_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, message: str
+) -> None:
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(content, encoding="utf-8")
+    assert convert_ud.main([str(tmp_path / "out"), "--train", str(bad)]) == 1
+    assert message in capsys.readouterr().err
+    assert convert_ud.main([str(tmp_path / "none"), str(tmp_path / "out")]) == 1
+    assert "No folder" in capsys.readouterr().err
+
+
+def test_find_splits_complains(treebank: Path) -> None:
+    (treebank / "other-train.conllu").write_text(CONLLU, encoding="utf-8")
+    with pytest.raises(ValueError, match="several train files"):
+        convert_ud.find_splits(treebank)
+    (treebank / "toy_test-ud-dev.conllu").unlink()
+    (treebank / "other-train.conllu").unlink()
+    with pytest.raises(FileNotFoundError, match="dev"):
+        convert_ud.find_splits(treebank)
+
+
+GROUPS = """\
+1\tAç\taç\tNOUN\tNN\tA=1\t2\tig\t_\tSpaceAfter=No
+2\tan\t_\tADJ\tVJ\tB=2\t4\tamod\t_\t_
+3\tiyi\tiyi\tADV\tRB\t_\t1\tadvmod\t_\t_
+4\tgel\tgel\tVERB\tVB\t_\t5\tig\t_\tSpaceAfter=No
+5\tdi\t_\tVERB\tVB\tC=3\t0\troot\t_\tSpaceAfter=No
+6\t.\t.\tPUNCT\t.\t_\t5\tp\t_\t_"""
+
+
+def test_join_groups() -> None:
+    rows = [row.split("\t") for row in prepare_demo.join_groups(GROUPS).split("\n")]
+    assert [row[:2] + row[6:8] for row in rows] == [
+        ["1", "Açan", "3", "amod"],
+        ["2", "iyi", "1", "advmod"],
+        ["3", "geldi", "0", "root"],
+        ["4", ".", "3", "p"],
+    ]
+    assert rows[0][2:6] == ["aç", "ADJ", "VJ", "B=2"]
+    assert [row[9] for row in rows] == ["_", "_", "SpaceAfter=No", "_"]
+    with pytest.raises(ValueError, match=r"Row 1 \(Aç\)"):
+        prepare_demo.join_groups(GROUPS.replace("2\tig", "3\tig"))
+    with pytest.raises(ValueError, match="last row"):
+        prepare_demo.join_groups(GROUPS.split("\n")[0])
+
+
+@pytest.mark.parametrize("groups", ("join", "keep"))
+def test_prepare_demo_splits(tmp_path: Path, groups: str) -> None:
+    rows = GROUPS.split("\n")
+    paths = []
+    for name in ("web", "wiki"):
+        sentences = []
+        for index in range(25):
+            own = [row.replace("iyi", f"{name}{index}") for row in rows]
+            sentences.append(f"# sent_id = {index}\n" + "\n".join(own))
+        paths.append(tmp_path / f"{name}.conllu")
+        paths[-1].write_text("\n\n".join(sentences), encoding="utf-8")
+    written = prepare_demo.prepare(paths, tmp_path / "out", groups)
+    marks: dict[str, list[str]] = {}
+    for split, path in written.items():
+        docs = read(path)
+        assert max(len(list(doc.sents)) for doc in docs) <= 10
+        marks[split] = [
+            token.text for doc in docs for token in doc if token.text.startswith(("web", "wiki"))
+        ]
+        per_sentence = 4 if groups == "join" else 6
+        assert {len(sent) for doc in docs for sent in doc.sents} == {per_sentence}
+    assert marks["dev"] == ["web8", "web18", "wiki8", "wiki18"]
+    assert marks["test"] == ["web9", "web19", "wiki9", "wiki19"]
+    assert len(set(marks["train"])) == 42
+    assert len(marks["train"]) == 42 + 5  # each tenth once more, alone
+    assert not set(marks["train"]) & {*marks["dev"], *marks["test"]}
+
+
+def test_prepare_demo_on_the_treebank(tmp_path: Path) -> None:
+    pytest.importorskip("turkish_treebanks", reason="needs the package turkish-treebanks")
+    web, wiki = prepare_demo.find_treebank()
+    assert (web.name, wiki.name) == ("web.conllu", "wiki.conllu")
+    short = tmp_path / "short.conllu"
+    sentences = web.read_text(encoding="utf-8").split("\n\n")[:50]
+    short.write_text("\n\n".join(sentences), encoding="utf-8")
+    written = prepare_demo.prepare([short], tmp_path / "out")
+    text = next(line[9:] for line in sentences[8].split("\n") if line.startswith("# text = "))
+    assert read(written["dev"])[0].text.startswith(text.strip())
+
+
+def test_configs_differ_in_the_parser_only() -> None:
+    configs = [load_config(ROOT / "configs" / f"{name}.cfg") for name in demo.SYSTEMS]
+    parsers = [config["components"].pop("parser") for config in configs]
+    assert configs[0] == configs[1]
+    assert [parser["factory"] for parser in parsers] == ["nm_parser", "parser"]
+    listeners = [parser["model"]["tok2vec"] for parser in parsers]
+    assert listeners[0] == listeners[1]
+    assert listeners[0]["@architectures"] == "spacy.Tok2VecListener.v1"
+    training = configs[0]["training"]
+    assert (training["patience"], training["max_steps"]) == (0, 0)
+    assert training["score_weights"]["dep_las"] == 1
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A pipeline whose component attaches every word to the one before."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("chain_for_test_scripts")
+    nlp.to_disk(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@spacy.Language.component("chain_for_test_scripts")
+def chain(doc: Doc) -> Doc:
+    for token in doc:
+        token.head = doc[max(0, token.i - 1)]
+        token.dep_ = "ROOT" if token.i == 0 else "obj"
+    return doc
+
+
+def gold_file(tmp_path: Path) -> Path:
+    words = ["a", "b", "c", "d", "e"]
+    doc = Doc(
+        Vocab(),
+        words=words,
+        spaces=[True] * 5,
+        heads=[0, 0, 0, 3, 3],
+        deps=["ROOT", "obj", "nsubj", "ROOT", "punct"],
+    )
+    convert_ud.write_docs([doc], tmp_path / "gold.spacy")
+    return tmp_path / "gold.spacy"
+
+
+def test_evaluate(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = gold_file(tmp_path)
+    output = tmp_path / "scores" / "out.json"
+    assert evaluate.main([str(model), str(gold), "-o", str(output)]) == 0
+    result = json.loads(output.read_text(encoding="utf-8"))
+    assert result["per_sentence"] == {"words": [3, 2], "heads": [2, 2], "labelled": [2, 1]}
+    assert result["scores"]["uas_all"] == pytest.approx(4 / 5)
+    assert result["scores"]["las_all"] == pytest.approx(3 / 5)
+    assert result["scores"]["dep_exact"] == 0
+    assert result["words_per_second"] > 0
+    assert result["versions"]["spacy"] == spacy.__version__
+    assert str(tmp_path) not in output.read_text(encoding="utf-8")
+    assert "80.00" in capsys.readouterr().out
+    for tokens in ("gold", "raw"):
+        whole = evaluate.evaluate(spacy.load(model), gold, unit="doc", tokens=tokens)
+        assert whole["per_sentence"] == {"words": [3, 2], "heads": [2, 1], "labelled": [2, 0]}
+
+
+def test_evaluate_presets_sentences(model: Path, tmp_path: Path) -> None:
+    nlp = spacy.load(model)
+    doc = evaluate.read_docs(nlp, gold_file(tmp_path))[0]
+    preset = evaluate.blank_copy(nlp, doc, "gold", "gold")
+    assert [token.is_sent_start for token in preset] == [True, False, False, True, False]
+    free = evaluate.blank_copy(nlp, doc, "gold", "none")
+    assert not free.has_annotation("SENT_START")
+    with pytest.raises(ValueError, match="--tokens gold"):
+        evaluate.blank_copy(nlp, doc, "raw", "gold")
+
+
+def test_evaluate_names_what_is_missing(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate.main([str(model), str(tmp_path / "none.spacy")]) == 1
+    assert "none.spacy" in capsys.readouterr().err
+
+
+def test_dump_keeps_values(tmp_path: Path) -> None:
+    value = {"a": [1, 2, 3], "b": {"p": 0.5, "r": None}, "c": ["@line0@", "x"], "d": [], "e": {}}
+    evaluate.dump(value, tmp_path / "x.json")
+    text = (tmp_path / "x.json").read_text(encoding="utf-8")
+    assert "[1,2,3]" in text
+    assert json.loads(text)["a"] == [1, 2, 3]
+    assert {k: v for k, v in json.loads(text).items() if k != "c"} == {
+        k: v for k, v in value.items() if k != "c"
+    }
+
+
+def test_parse_system() -> None:
+    config = ROOT / "configs" / "spacy_parser.cfg"
+    system = accuracy.parse_system(f"x={config},training.dropout=0.2,a.b=c")
+    assert (system.name, system.config) == ("x", config)
+    assert system.overrides == {"training.dropout": "0.2", "a.b": "c"}
+    assert accuracy.parse_system("nm_parser").config == ROOT / "configs" / "nm_parser.cfg"
+    with pytest.raises(ValueError, match="no config"):
+        accuracy.parse_system("unheard_of")
+    with pytest.raises(ValueError, match=r"section\.key=value"):
+        accuracy.parse_system(f"x={config},dropout")
+
+
+def test_choose_lang() -> None:
+    assert accuracy.choose_lang(Path("hu_szeged-ud-train.conllu")) == "hu"
+    assert accuracy.choose_lang(Path("got_proiel-ud-train.conllu")) == "xx"
+
+
+def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
+    command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "2"]
+    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    command += ["--set", SMALL[0], "--set", SMALL[1], "--snapshot", "toy"]
+    assert accuracy.main(command) == 0
+    path = tmp_path / "results" / treebank.name / "spacy_parser-seed7.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert (result["seed"], result["epochs"], result["snapshot"]) == (7, 2, "toy")
+    assert result["test"]["per_sentence"]["words"] == [3, 4, 1]
+    assert result["training"]["words"] == 8
+    assert str(tmp_path) not in path.read_text(encoding="utf-8")
+    changed = path.stat().st_mtime_ns
+    assert accuracy.main(command) == 0
+    assert path.stat().st_mtime_ns == changed, "a finished run was done again"
+
+
+def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:
+    command = [str(treebank), "--system", "spacy_parser", "--seeds", "1", "--epochs", "1"]
+    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    assert accuracy.main([*command, "--set", "components.tok2vec.factory=unheard_of"]) == 1
+    assert not list((tmp_path / "results").glob("*/*.json"))
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([1, 2, 3, 4, 5], 2 / 2**5),
+        ([1, 2, 3], 2 / 2**3),
+        ([-1, 2, 3], 4 / 2**3),
+        ([0, 0], 1.0),
+        ([], 1.0),
+        ([1, -1], 1.0),
+    ],
+)
+def test_signed_rank(differences: list[float], expected: float) -> None:
+    assert table.signed_rank(differences) == pytest.approx(expected)
+
+
+def test_signed_rank_agrees_with_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats", reason="needs scipy")
+    rng = random.Random(0)
+    for n in (4, 8, 12, 16, 40):
+        values = [rng.gauss(0.4, 1) for _ in range(n)]
+        method = "exact" if n <= 16 else "approx"
+        expected = stats.wilcoxon(values, method=method, correction=False).pvalue
+        assert table.signed_rank(values) == pytest.approx(expected, rel=1e-6), n
+
+
+def toy_run(system: str, seed: int, right: list[int]) -> dict[str, Any]:
+    words = [10] * len(right)
+    score = sum(right) / sum(words)
+    return {
+        "system": system,
+        "treebank": "UD_Toy-Test",
+        "snapshot": "toy",
+        "seed": seed,
+        "training": {"words_per_second": 1000.0, "seconds": 5.0},
+        "dev": {
+            "words_per_second": 2000.0,
+            "scores": {"uas_all": score, "las_all": score, "nonproj_p": None},
+            "per_sentence": {"words": words, "heads": right, "labelled": right},
+        },
+    }
+
+
+def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = random.Random(1)
+    for seed in (1, 2, 3):
+        base = [rng.randint(3, 7) for _ in range(200)]
+        for system, gain in (("spacy_parser", 0), ("better", 1), ("same", 0)):
+            run = toy_run(system, seed, [right + gain for right in base])
+            evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed{seed}.json")
+    assert table.main([str(tmp_path), "-o", str(tmp_path / "table.md")]) == 0
+    text = capsys.readouterr().out
+    assert (tmp_path / "table.md").read_text(encoding="utf-8").strip() == text.strip()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
+    rows = [row for row in rows if row]
+    assert len({len(row) for row in rows if row[0] == "better" and len(row) > 7}) == 1
+    better = next(row for row in rows if row[:2] == ["better", "las_all"])
+    assert better[2:] == ["3", "+10.00", "+10.00 … +10.00", "0.0002", "0.2500"]
+    same = next(row for row in rows if row[:2] == ["same", "las_all"])
+    assert same[3] == "+0.00"
+    assert float(same[5]) == float(same[6]) == 1
+
+
+def test_bootstrap_finds_no_difference_in_noise() -> None:
+    np = pytest.importorskip("numpy")
+    generator = np.random.default_rng(3)
+    noise = generator.integers(-1, 2, 500)
+    noise[-1] -= noise.sum()
+    low, high, p = table.bootstrap(noise, np.full(500, 10), samples=2000)
+    assert low < 0 < high
+    assert p > 0.8
+    sigma = math.sqrt(float((noise**2).mean()) / 500) / 10
+    assert high - low == pytest.approx(2 * 1.96 * sigma, rel=0.1)
+
+
+def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for system, right in (("spacy_parser", [5, 5]), ("better", [5, 5, 5])):
+        run = toy_run(system, 1, right)
+        evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed1.json")
+    assert table.main([str(tmp_path)]) == 1
+    assert "other sentences" in capsys.readouterr().err
+    assert table.main([str(tmp_path / "none")]) == 1
+
+
+def test_demo_shows_trees() -> None:
+    doc = Doc(
+        Vocab(),
+        words=["A", "cat", "sat", "\n", "Yes"],
+        heads=[1, 2, 2, 2, 4],
+        deps=["det", "nsubj", "ROOT", "dep", "ROOT"],
+    )
+    assert demo.show(doc).split("\n") == [
+        "A cat sat",
+        "   1  A       2  det          cat",
+        "   2  cat     3  nsubj        sat",
+        "   3  sat     0  ROOT",
+        "   4          3  dep          sat",
+        "",
+        "Yes",
+        "   1  Yes     0  ROOT",
+    ]
+
+
+def test_demo_steps(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = tmp_path / "corpus"
+    convert_ud.convert(convert_ud.find_splits(treebank), corpus, 2)
+    models, metrics = tmp_path / "models", tmp_path / "metrics"
+    train = ["train", str(corpus), str(models), "--epochs", "1", "--systems", "spacy_parser"]
+    assert demo.main([*train, "--set", SMALL[0], "--set", SMALL[1]]) == 0
+    assert demo.main(["evaluate", str(models), str(corpus), str(metrics)]) == 0
+    assert demo.main(["table", str(metrics)]) == 0
+    best = models / "spacy_parser" / "model-best"
+    assert demo.main(["parse", str(best), "--corpus", str(corpus / "test.spacy")]) == 0
+    out = capsys.readouterr().out
+    assert "[spacy_parser]" in out
+    assert "LAS, all words" in out
+    assert "xx_pipeline 0.0.0: ['tok2vec', 'parser']" in out
+    assert demo.main(["parse", str(best)]) == 1
+    assert demo.main(["table", str(tmp_path)]) == 1
+    assert demo.main(["package", str(models), str(tmp_path), "--name", "x"]) == 1
+
+
+def test_project_file(tmp_path: Path) -> None:
+    """The workflows name commands, the commands name files that exist, and the document is made."""
+    project = srsly.read_yaml(ROOT / "project.yml")
+    commands = {command["name"]: command for command in project["commands"]}
+    for steps in project["workflows"].values():
+        assert set(steps) <= set(commands)
+    for command in commands.values():
+        files = [*command.get("deps", ())]
+        files += [word for line in command["script"] for word in line.split()]
+        for file in files:
+            # the other benchmarks have tests of their own
+            if file.startswith(("scripts/", "configs/", "benchmarks/accuracy", "benchmarks/table")):
+                assert (ROOT / file).is_file(), (command["name"], file)
+
+    command = [sys.executable, "-m", "spacy", "project", "document", str(ROOT)]
+    target = tmp_path / "project.md"
+    done = subprocess.run(
+        [*command, "--output", str(target)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = target.read_text(encoding="utf-8")
+    for name in ("demo", "ud", "exhaustive", "speed", "memory", "accuracy", "table"):
+        assert f"`{name}`" in text, name

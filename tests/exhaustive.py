@@ -243,9 +243,7 @@ def true_losses(nodes: list[Node], trees: list[Tree], labelled: bool) -> np.ndar
     return losses
 
 
-def check(
-    case: Case, n: int, *, max_pairs: int = 0, seed: int = 0, examples: int = 3
-) -> Result:
+def check(case: Case, n: int, *, max_pairs: int = 0, seed: int = 0, examples: int = 3) -> Result:
     """Compare everything for one case and n.
 
     max_pairs: draw a sample of the gold trees where trees times configurations are more (0: never).

@@ -1,0 +1,233 @@
+"""The arc-eager system once more: immutable configurations, no tables, losses by search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from tests.naive.trees import Tree
+
+ROOT = -1
+Label = str | None
+
+
+class Action(NamedTuple):
+    """A transition."""
+
+    move: str
+    k: int = 1
+    label: Label = None
+
+
+@dataclass(frozen=True)
+class State:
+    """A configuration over n words.
+
+    The buffer holds the words from ``b`` on, up to the end of the text or (``broken``) not one of
+    them; and ROOT while ``root_waits``.
+    """
+
+    n: int
+    preset: tuple[int, ...]
+    stack: tuple[int, ...] = ()
+    b: int = 0
+    broken: bool = False
+    root_waits: bool = True
+    heads: tuple[int | None, ...] = ()
+    labels: tuple[Label, ...] = ()
+    noted: tuple[Label, ...] = ()
+    starts: tuple[bool, ...] = ()
+
+    @property
+    def buffer(self) -> tuple[int, ...]:
+        """The buffer of the current sentence, front first."""
+        words = () if self.broken else tuple(range(self.b, self.n))
+        return words + (ROOT,) * self.root_waits
+
+    @property
+    def is_final(self) -> bool:
+        return not self.buffer
+
+
+@dataclass(frozen=True)
+class ArcEager:
+    """The system; ``labels`` None is unlabelled."""
+
+    labels: tuple[str, ...] | None = None
+    nonmonotonic_left: bool = False
+    nonmonotonic_reduce: bool = False
+    labelled_reduce: bool = False
+    single_root: bool = False
+    segment: bool = False
+    root_label: Label = None
+
+    def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
+        nothing = (None,) * n
+        first = (True,) + (False,) * (n - 1)
+        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
+        return State(n, preset, heads=nothing, labels=nothing, noted=nothing, starts=first)
+
+    def arc_labels(self, head: int) -> tuple[Label, ...]:
+        """The labels that an arc from head can take."""
+        if self.labels is None:
+            return (None,)
+        if self.root_label is None:
+            return self.labels
+        if head == ROOT:
+            return (self.root_label,)
+        return tuple(label for label in self.labels if label != self.root_label)
+
+    def actions(self, state: State) -> list[Action]:
+        """The legal actions, in no particular order."""
+        if not state.buffer:
+            return []
+        b0 = state.buffer[0]
+        stack = state.stack
+        legal = []
+        if self.segment and stack and b0 != ROOT and state.preset[b0] == 1:
+            return [Action("BREAK")]
+        if b0 != ROOT or not stack:
+            legal.append(Action("SHIFT"))
+        if not stack:
+            return legal
+        s0 = stack[-1]
+        headless = state.heads[s0] is None
+        if b0 != ROOT:
+            legal += [Action("RIGHT-ARC", 1, label) for label in self.arc_labels(s0)]
+        if (headless or self.nonmonotonic_left) and not (
+            b0 == ROOT and self.single_root and len(stack) > 1
+        ):
+            legal += [Action("LEFT-ARC", 1, label) for label in self.arc_labels(b0)]
+        if not headless:
+            legal.append(Action("REDUCE"))
+        elif len(stack) > 1 and (self.nonmonotonic_reduce or (self.single_root and b0 == ROOT)):
+            if self.labelled_reduce:
+                legal += [Action("REDUCE", 1, label) for label in self.arc_labels(stack[-2])]
+            else:
+                legal.append(Action("REDUCE"))
+        if self.segment and b0 not in (ROOT, *state.heads) and state.preset[b0] != -1:
+            legal.append(Action("BREAK"))
+        return legal
+
+    def apply(self, state: State, action: Action, push_label: Label = None) -> State:
+        """The configuration after a legal action."""
+        move, _, label = action
+        stack = state.stack
+        b0 = state.buffer[0]
+        if move == "BREAK":
+            return replace(state, broken=True, starts=put(state.starts, b0, True))
+        if move == "SHIFT" and b0 == ROOT:
+            if state.broken:
+                return replace(state, broken=False)
+            return replace(state, stack=(ROOT,), root_waits=False)
+        if move in ("SHIFT", "RIGHT-ARC"):
+            pushed = replace(
+                state, stack=(*stack, b0), b=b0 + 1, noted=put(state.noted, b0, push_label)
+            )
+            return pushed if move == "SHIFT" else attach(pushed, stack[-1], b0, label)
+        s0 = stack[-1]
+        popped = replace(state, stack=stack[:-1])
+        if move == "LEFT-ARC":
+            return attach(popped, b0, s0, label)
+        assert move == "REDUCE"
+        if state.heads[s0] is not None:
+            return popped
+        return attach(popped, stack[-2], s0, label if self.labelled_reduce else state.noted[s0])
+
+    def static(self, state: State, gold: Tree) -> Action:
+        """The canonical oracle: what it does where gold can still be derived."""
+        legal = {(action.move, action.label): action for action in self.actions(state)}
+        moves = {move for move, _ in legal}
+
+        def gold_head(word: int) -> int | None:
+            if word == ROOT:
+                return None
+            return ROOT if gold.heads[word] == word else gold.heads[word]
+
+        def choose(move: str, dependent: int) -> Action:
+            counts = self.labels is not None and gold.labels is not None
+            return legal[move, gold.labels[dependent] if counts else None]  # type: ignore[index]
+
+        b0 = state.buffer[0]
+        if "BREAK" in moves and gold.sent_starts is not None and gold.sent_starts[b0]:
+            return legal["BREAK", None]
+        if state.stack:
+            s0 = state.stack[-1]
+            below = state.stack[:-1]
+            if gold_head(s0) == b0:
+                return choose("LEFT-ARC", s0)
+            if gold_head(b0) == s0:
+                return choose("RIGHT-ARC", b0)
+            linked = any(gold_head(w) == b0 or gold_head(b0) == w for w in below)
+            if state.heads[s0] is not None and (linked or b0 == ROOT):
+                return legal["REDUCE", None]
+        return legal["SHIFT", None]
+
+    def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
+        """The least loss of all final configurations that can be reached, by search.
+
+        known: what a search has found for the same gold tree and preset starts; kept up here.
+        """
+        return self.settled(state, gold) + self.rest(state, gold, known)
+
+    def costs(
+        self, state: State, gold: Tree, known: dict[object, int], push_label: Label = None
+    ) -> dict[Action, int]:
+        """The cost of each legal action, by search."""
+        now = self.loss(state, gold, known)
+        return {
+            action: self.loss(self.apply(state, action, push_label), gold, known) - now
+            for action in self.actions(state)
+        }
+
+    def settled(self, state: State, gold: Tree) -> int:
+        """Errors that nothing can change any more."""
+        errors = 0
+        for word in range(state.n):
+            read = word < state.b
+            if read and word not in state.stack and gold.heads[word] is not None:
+                if state.heads[word] != gold.heads[word]:
+                    errors += 1
+                elif self.labels is not None and gold.labels is not None:
+                    errors += gold.labels[word] not in (None, state.labels[word])
+            if self.segment and word > 0 and (read or state.starts[word]):
+                start = None if gold.sent_starts is None else gold.sent_starts[word]
+                errors += start is not None and start != state.starts[word]
+        return errors
+
+    def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
+        """Least number of further errors."""
+        key = (
+            state.buffer,
+            state.broken,
+            state.b,
+            state.b in state.heads,
+            tuple((w, w == ROOT or state.heads[w] is None) for w in state.stack),
+            tuple(w == ROOT or (state.labels[w], state.noted[w]) for w in state.stack),
+        )
+        if key not in known:
+            now = self.settled(state, gold)
+            best = []
+            for action in self.actions(state):
+                to_note: tuple[Label, ...] = (None,)
+                if action.move == "SHIFT" and self.labels is not None and not self.labelled_reduce:
+                    to_note = self.labels
+                for push_label in to_note:
+                    after = self.apply(state, action, push_label)
+                    best.append(self.settled(after, gold) + self.rest(after, gold, known) - now)
+            known[key] = min(best, default=0)
+        return known[key]
+
+
+def put(items: tuple, place: int, item: object) -> tuple:
+    """A copy with one item exchanged."""
+    return (*items[:place], item, *items[place + 1 :])
+
+
+def attach(state: State, head: int, word: int, label: Label) -> State:
+    """With the arc head -> word, in place of the arc that word had."""
+    return replace(
+        state,
+        heads=put(state.heads, word, word if head == ROOT else head),
+        labels=put(state.labels, word, label),
+    )

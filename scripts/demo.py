@@ -237,6 +237,7 @@ def parse(model: str, text: str, corpus: Path | None) -> None:
         OSError: If the model or corpus cannot be loaded.
     """
     nlp = spacy.load(model)
+    text = text.strip("\"'")  # on Windows, project.yml's quotes arrive with it
     if not text:
         if corpus is None:
             raise ValueError("Nothing to parse: give --text or --corpus.")

@@ -21,6 +21,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import spacy
 from spacy.tokens import Doc, DocBin
@@ -289,7 +290,9 @@ def compare(metrics: Path) -> None:
     rows.append(("words per second", *speeds))
     first = results[names[0]]["gold"]
     print(f"Test data: {first['n_sentences']} sentences, {first['n_words']} words")
-    print(table(rows, header=("", *names), divider=True, aligns=("l", *("r" for _ in names))))
+    aligns: list[Literal["l", "r", "c"]] = ["l"]
+    aligns += ["r"] * len(names)
+    print(table(rows, header=("", *names), divider=True, aligns=aligns))
 
 
 def main(argv: list[str] | None = None) -> int:

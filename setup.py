@@ -15,6 +15,13 @@ MODULES = {
     "spacy_nmparse.systems.system": "c",
     "spacy_nmparse.systems.hgj13": "c",
     "spacy_nmparse.systems.arc_eager": "c",
+    "spacy_nmparse.systems.projective": "c",
+    "spacy_nmparse.scorers.features": "c",
+    "spacy_nmparse.scorers.state_scorer_kernel": "c",
+    "spacy_nmparse.learning.search": "c",
+    "spacy_nmparse.learning.greedy": "c",
+    "spacy_nmparse.learning.rollout": "c",
+    "spacy_nmparse.pipe.doc_io": "c++",
 }
 
 DIRECTIVES = {

@@ -1,0 +1,1 @@
+"""Search with a scorer, and learning from oracles."""

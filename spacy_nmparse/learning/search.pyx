@@ -1,0 +1,67 @@
+"""What every search shares: scratch memory, and choosing labels."""
+from libc.stdlib cimport calloc, free, malloc
+
+from spacy_nmparse.systems.state cimport state_block_size
+from spacy_nmparse.systems.system cimport SHIFT, max_candidates
+
+
+cdef int scratch_init(
+    ScratchC* scratch, const SystemC* system, const StateScorerC* scorer, int max_words
+) except -1:
+    """Memory for one search at a time, over configurations of up to max_words words."""
+    scratch.block = malloc(state_block_size(max_words))
+    scratch.candidates = <CandidateC*>malloc(
+        max_candidates(system, max_words) * sizeof(CandidateC)
+    )
+    scratch.pre = <float*>calloc(scorer.pieces * scorer.width, sizeof(float))
+    scratch.hidden = <float*>calloc(scorer.width, sizeof(float))
+    scratch.moves = <float*>calloc(scorer.n_moves, sizeof(float))
+    scratch.labels = <float*>calloc(scorer.n_labels, sizeof(float))
+    if (
+        scratch.block == NULL or scratch.candidates == NULL or scratch.pre == NULL
+        or scratch.hidden == NULL or scratch.moves == NULL or scratch.labels == NULL
+    ):
+        scratch_free(scratch)
+        raise MemoryError(f"No memory to parse a sequence of {max_words} words.")
+    return 0
+
+
+cdef void scratch_free(ScratchC* scratch) noexcept nogil:
+    free(scratch.block)
+    free(scratch.candidates)
+    free(scratch.pre)
+    free(scratch.hidden)
+    free(scratch.moves)
+    free(scratch.labels)
+
+
+cdef int fixed_label(
+    const SystemC* system, const StateC* s, const CandidateC* c
+) noexcept nogil:
+    """The label of the move's arc where the model has no choice, else NONE."""
+    if system.n_labels == 1:
+        return 0
+    if system.root_label != NONE and c.head == s.n:
+        return system.root_label
+    if system.root_label != NONE and system.n_labels == 2:
+        return 1 - system.root_label
+    return NONE
+
+
+cdef bint notes_label(
+    const SystemC* system, const StateScorerC* scorer, const StateC* s, const CandidateC* c
+) noexcept nogil:
+    """Whether the move is a push whose label a later REDUCE may need, to be chosen by the model."""
+    return (
+        scorer.noted_block != NONE and s.n_stack > 0 and system.n_labels > 1
+        and system.moves[c.move].name == SHIFT
+    )
+
+
+cdef bint is_forced(
+    const SystemC* system, const StateScorerC* scorer, const StateC* s, const CandidateC* c
+) noexcept nogil:
+    """Whether a sole candidate leaves the model nothing to score."""
+    if c.dependent != NONE and fixed_label(system, s, c) == NONE:
+        return False
+    return not notes_label(system, scorer, s, c)

@@ -1,0 +1,205 @@
+"""Between spaCy's documents and the parser: which tokens are parsed, gold trees, annotations.
+
+Whitespace tokens never reach the parser. Words are the other tokens, numbered from 0.
+"""
+import numpy
+
+from libc.stdint cimport int8_t, int32_t, uint32_t
+
+from spacy.attrs cimport IS_SPACE
+from spacy.lexeme cimport Lexeme
+from spacy.structs cimport TokenC
+from spacy.tokens.doc cimport Doc
+from spacy.typedefs cimport attr_t
+
+
+cdef inline bint is_space(const TokenC* token) noexcept nogil:
+    return Lexeme.c_check_flag(token.lex, IS_SPACE)
+
+
+def parsed_tokens(Doc doc):
+    """(tokens, constraints) of a document.
+
+    Returns:
+        tokens: int32 (words,): the tokens that are parsed.
+        constraints: int8 (words,): 1 where a sentence must start between the word before and this
+            one (the word's own mark, or that of a space between them), -1 where none may, 0 free.
+    """
+    cdef int i
+    cdef int n = 0
+    cdef int length = doc.length
+    cdef bint forced = False
+    tokens_array = numpy.empty(length, dtype="int32")
+    constraints_array = numpy.zeros(length, dtype="int8")
+    cdef int32_t[::1] tokens = tokens_array
+    cdef int8_t[::1] constraints = constraints_array
+    for i in range(length):
+        forced = forced or doc.c[i].sent_start == 1
+        if is_space(&doc.c[i]):
+            continue
+        tokens[n] = i
+        if n > 0:
+            constraints[n] = 1 if forced else (-1 if doc.c[i].sent_start == -1 else 0)
+        forced = False
+        n += 1
+    return tokens_array[:n], constraints_array[:n]
+
+
+cdef void set_edges(TokenC* tokens, int n) noexcept nogil:
+    """Children counts and subtree edges, exact on crossing trees too; linear; ends on any input."""
+    cdef int i, j, h
+    for i in range(n):
+        tokens[i].l_kids = 0
+        tokens[i].r_kids = 0
+        tokens[i].l_edge = n
+        tokens[i].r_edge = n
+    for i in range(n):
+        h = tokens[i].head
+        if h > 0:
+            tokens[i + h].l_kids += 1
+        elif h < 0:
+            tokens[i + h].r_kids += 1
+    for i in range(n):              # ascending: the first visitor is the leftmost descendant
+        j = i
+        while tokens[j].l_edge == <uint32_t>n:
+            tokens[j].l_edge = i
+            if tokens[j].head == 0:
+                break
+            j += tokens[j].head
+    for i in range(n - 1, -1, -1):  # descending: the rightmost
+        j = i
+        while tokens[j].r_edge == <uint32_t>n:
+            tokens[j].r_edge = i
+            if tokens[j].head == 0:
+                break
+            j += tokens[j].head
+
+
+def write_parse(
+    Doc doc, const int32_t[::1] tokens, const int32_t[::1] heads, const int32_t[::1] labels,
+    const int8_t[::1] starts, const attr_t[::1] label_hashes, attr_t root_hash, attr_t space_hash
+):
+    """Write a parse to the document: heads, labels, sentence starts, children, edges.
+
+    A space is attached to the last word of its sentence before it, or the first one after it; a
+    sentence of spaces gets the first of them as its root. A preset sentence start on a space stays.
+
+    Args:
+        tokens: the tokens that were parsed (``parsed_tokens``).
+        heads: for each word its head's number, a root its own.
+        labels: for each word its label's number.
+        starts: 1 where a sentence starts at the word.
+        label_hashes: string hash of each label.
+        root_hash, space_hash: labels of roots and of spaces.
+    """
+    cdef int n = doc.length
+    cdef int n_words = tokens.shape[0]
+    cdef int i, j, w, last_word, first_space, sentence_end
+    cdef TokenC* c = doc.c
+    cdef bint pending = False
+    if n == 0:
+        return
+    start_array = numpy.zeros(n + 1, dtype="int8")
+    cdef int8_t[::1] start = start_array
+    with nogil:
+        start[0] = 1
+        start[n] = 1
+        for i in range(1, n):
+            start[i] = c[i].sent_start == 1
+        j = 0
+        for w in range(n_words):
+            i = tokens[w]
+            if w > 0 and starts[w]:
+                # A start that was preset on a space since the last word is this one.
+                pending = False
+                for j in range(tokens[w - 1] + 1, i + 1):
+                    pending = pending or start[j]
+                if not pending:
+                    start[i] = 1
+            c[i].head = 0 if heads[w] == w else tokens[heads[w]] - i
+            if heads[w] == w:
+                c[i].dep = root_hash
+            else:
+                c[i].dep = label_hashes[labels[w]] if labels[w] >= 0 else space_hash
+        i = 0
+        while i < n:
+            sentence_end = i + 1
+            while not start[sentence_end]:
+                sentence_end += 1
+            last_word = -1
+            first_space = -1
+            for j in range(i, sentence_end):
+                if not is_space(&c[j]):
+                    if last_word < 0 and first_space >= 0:
+                        for w in range(first_space, j):
+                            c[w].head = j - w
+                    last_word = j
+                    continue
+                c[j].dep = space_hash
+                if last_word >= 0:
+                    c[j].head = last_word - j
+                elif first_space < 0:
+                    first_space = j
+                    c[j].head = 0
+                else:
+                    c[j].head = first_space - j
+            if last_word < 0:
+                c[first_space].dep = root_hash
+            i = sentence_end
+        for i in range(n):
+            c[i].sent_start = 1 if start[i] else -1
+        set_edges(c, n)
+
+
+def fix_edges(Doc doc):
+    """Set ``left_edge``, ``right_edge`` and the children counts of a document exactly.
+
+    spaCy recomputes them whenever a Doc is read back (``from_bytes``, DocBin, ``n_process``), wrongly
+    on many crossing trees. Heads, labels and sentences are left as they are. Returns the document.
+    """
+    cdef int i
+    for i in range(doc.length):
+        if not 0 <= i + doc.c[i].head < doc.length:
+            raise ValueError(f"Token {i} has a head outside the document.")
+    with nogil:
+        set_edges(doc.c, doc.length)
+    return doc
+
+
+cdef bint same_tokens(Doc a, Doc b):
+    cdef int i
+    if a.length != b.length:
+        return False
+    for i in range(a.length):
+        if a.c[i].lex.orth != b.c[i].lex.orth or a.c[i].spacy != b.c[i].spacy:
+            return False
+    return True
+
+
+def gold_parse(example):
+    """What an example knows of the tree over the tokens of its predicted document.
+
+    Returns:
+        (heads, labels, starts), lists over tokens: the head's token or None (unknown), the label
+        or None, True / False / None. A root is its own head.
+    """
+    cdef Doc reference = example.reference
+    cdef Doc predicted = example.predicted
+    cdef int i
+    if same_tokens(predicted, reference):
+        strings = reference.vocab.strings
+        known = [reference.c[i].dep != 0 for i in range(reference.length)]
+        heads = [i + reference.c[i].head if known[i] else None for i in range(reference.length)]
+        labels = [strings[reference.c[i].dep] if known[i] else None
+                  for i in range(reference.length)]
+        starts = [None if reference.c[i].sent_start == 0 else reference.c[i].sent_start == 1
+                  for i in range(reference.length)]
+        return heads, labels, starts
+    heads, labels = example.get_aligned_parse(projectivize=False)
+    heads = [None if label in (None, "") else head
+             for head, label in zip(heads, labels, strict=True)]
+    labels = [None if label == "" else label for label in labels]
+    starts = [
+        None if start is None else bool(start) for start in example.get_aligned_sent_starts()
+    ]
+    return heads, labels, starts

@@ -1,0 +1,553 @@
+"""The parser component."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+from spacy import util
+from spacy.language import Language
+from spacy.pipeline.trainable_pipe import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model, Optimizer, set_dropout_rate, to_numpy
+
+from spacy_nmparse.about import __version__
+from spacy_nmparse.learning import greedy, rollout
+from spacy_nmparse.pipe.doc_io import parsed_tokens, write_parse
+from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
+from spacy_nmparse.pipe.schedule import Explore
+from spacy_nmparse.pipe.spec import SystemSpec
+from spacy_nmparse.scorers.state_scorer import (
+    WEIGHTS,
+    Gradients,
+    Scored,
+    ScorerInput,
+    check_weights,
+    resize_labels,
+    set_system,
+)
+from spacy_nmparse.systems import Gold, TransitionSystem
+from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label
+
+SPACE_LABEL = "dep"
+FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
+MODEL_FILE, CONFIG_FILE = "model", "parser.json"
+
+
+@dataclass
+class Parses:
+    """Parses of some documents, over their words; documents without a word have None."""
+
+    tokens: list[numpy.ndarray]
+    arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None]
+
+
+class NMParser(TrainablePipe):
+    """A trainable transition-based dependency parser, a drop-in for spaCy's ``parser``.
+
+    Sets heads, labels and sentence starts. Sentence starts that are set before it are kept, those
+    that are ruled out before it are never made. Trees have one root a sentence; spaces head nothing.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "nm_parser",
+        *,
+        system: SystemSpec,
+        oracle: str = "combined",
+        explore: float | Iterable[float] = 0.9,
+        projectivize: bool = True,
+        scorer: Callable | None = None,
+    ) -> None:
+        """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
+
+        Args:
+            vocab: the pipeline's vocabulary.
+            model: a state scorer.
+            name: the component's name in the pipeline.
+            system: the transition system.
+            oracle: name of the system's oracle that training learns from.
+            explore: probability of following the model rather than the oracle at each training
+                step; a number or a schedule of one value an update.
+            projectivize: lift crossing arcs for training and lower them after parsing.
+            scorer: the scoring function.
+
+        Raises:
+            ValueError: an oracle that the system does not have, or a probability outside 0 .. 1.
+        """
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.system_spec = system
+        self.oracle = oracle
+        self.explore = Explore(explore)
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"projectivize": projectivize}
+        self._rehearsal_model: Model | None = None
+        self._labels: list[str] = []
+        self._system: TransitionSystem | None = None
+        system.create(None).oracle_id(oracle)  # raises on an unknown oracle
+
+    # Labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The dependency labels (without the notes of lifted arcs)."""
+        return tuple(dict.fromkeys(plain_label(label) for label in self._labels))
+
+    @property
+    def label_data(self) -> dict[str, list[str]]:
+        """What ``initialize(labels=...)`` takes back; written by ``spacy init labels``."""
+        return {"labels": list(self._labels)}
+
+    @property
+    def is_resizable(self) -> bool:
+        """Labels can be added to a trained parser."""
+        return True
+
+    @property
+    def system(self) -> TransitionSystem:
+        """The transition system over the parser's labels.
+
+        Raises ValueError where there are no labels yet.
+        """
+        if self._system is None:
+            raise ValueError(
+                f"The component '{self.name}' has no labels yet: call nlp.initialize() with "
+                f"annotated examples, add_label(), or load a trained model."
+            )
+        return self._system
+
+    def add_label(self, label: str) -> int:
+        """Add a label. Returns 1 if it was new, else 0. A trained model keeps what it knows."""
+        if not isinstance(label, str) or not label:
+            raise ValueError(
+                f"The component '{self.name}' takes non-empty strings as labels, not {label!r}."
+            )
+        if label in self._labels:
+            return 0
+        self._set_labels([*(self._labels or [ROOT_LABEL]), label])
+        if self.model.has_param("label_W") is True:
+            resize_labels(self.model, self.system)
+        return 1
+
+    def _set_labels(self, labels: Sequence[str]) -> None:
+        labels = list(dict.fromkeys([*labels, ROOT_LABEL, SPACE_LABEL]))
+        for label in labels:
+            self.vocab.strings.add(label)
+            self.vocab.strings.add(plain_label(label))
+        self._labels = labels
+        self._system = self.system_spec.create(
+            labels, root_label=ROOT_LABEL, single_root=True, segment=True
+        )
+        set_system(self.model, self._system)
+
+    # Parsing
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse a stream of documents, in order. Where one of a batch fails, the error handler gets
+        that one and the others are parsed."""
+        for docs in util.minibatch(stream, size=batch_size):
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception as error:
+                if len(docs) == 1:
+                    self.get_error_handler()(self.name, self, docs, error)
+                    continue
+                parsed = (self(doc) for doc in docs)
+                docs = [doc for doc in parsed if doc is not None]
+            yield from docs
+
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Parse documents without changing them."""
+        docs = list(docs)
+        words = [parsed_tokens(doc) for doc in docs]
+        tokens = [tokens_ for tokens_, _ in words]
+        lengths = [len(tokens_) for tokens_ in tokens if len(tokens_)]
+        if not lengths:
+            return Parses(tokens, [None] * len(docs))
+        system = self.system
+        scored = self.model.predict(ScorerInput(docs, _rows(docs, tokens)))
+        constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
+        flat = greedy.parse(system, scored, lengths, constraints)
+        arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None] = []
+        start = 0
+        for tokens_ in tokens:
+            n = len(tokens_)
+            heads, labels, starts = (array[start : start + n] for array in flat)
+            arrays.append(self._lowered(heads, labels, starts) if n else None)
+            start += n
+        return Parses(tokens, arrays)
+
+    def _lowered(
+        self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray
+    ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+        """Take the notes off lifted arcs' labels and lower them."""
+        decorated = self._decorated
+        if len(decorated) and decorated[labels].any():
+            names = [self._labels[label] for label in labels]
+            number = {label: i for i, label in enumerate(self._labels)}
+            new_heads, plain = lower(heads.tolist(), names)
+            heads = numpy.asarray(new_heads, dtype="int32")
+            labels = numpy.asarray([number[label] for label in plain], dtype="int32")
+        return heads, labels, starts
+
+    @property
+    def _decorated(self) -> numpy.ndarray:
+        marks = [DELIMITER in label for label in self._labels]
+        return numpy.asarray(marks) if any(marks) else numpy.zeros(0, dtype=bool)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
+        """Write parses to their documents."""
+        hashes: dict[int, numpy.ndarray] = {}
+        empty = numpy.zeros(0, dtype="int32")
+        for doc, tokens, arrays in zip(docs, scores.tokens, scores.arrays, strict=True):
+            if not len(doc):
+                continue
+            strings = doc.vocab.strings
+            if id(strings) not in hashes:  # a sourced component meets documents of other vocabs
+                hashes[id(strings)] = numpy.asarray(
+                    [strings.add(label) for label in (*self._labels, ROOT_LABEL, SPACE_LABEL)],
+                    dtype="uint64",
+                )
+            known = hashes[id(strings)]
+            heads, labels, starts = arrays or (empty, empty, empty.astype("int8"))
+            write_parse(doc, tokens, heads, labels, starts, known, int(known[-2]), int(known[-1]))
+
+    # Learning
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+    ) -> None:
+        """Collect the labels, and initialize the model.
+
+        Args:
+            get_examples: returns gold-standard examples.
+            nlp: the pipeline.
+            labels: what ``label_data`` gave; then the examples are not read for labels.
+
+        Raises:
+            ValueError: no example has a dependency label, or labels is not such data.
+        """
+        validate_get_examples(get_examples, "NMParser.initialize")
+        sample = []
+        for i, example in enumerate(get_examples()):
+            sample.append(example.x)
+            if i == 9:
+                break
+        if labels is not None:
+            if not isinstance(labels, dict) or not isinstance(labels.get("labels"), list):
+                raise ValueError(
+                    f"The component '{self.name}' got labels that are not its label data "
+                    f'({{"labels": [...]}}), but {labels!r:.80}: make them with spacy init labels.'
+                )
+            found = labels["labels"]
+        else:
+            found = self._count_labels(get_examples())
+        self.explore.restart()
+        self._set_labels([ROOT_LABEL, *found])
+        self.model.initialize(X=ScorerInput(sample, None))
+
+    def _count_labels(self, examples: Iterable[Example]) -> list[str]:
+        """Labels of the gold trees, frequent ones first."""
+        counts: Counter[str] = Counter()
+        n_examples = 0
+        placeholder = False
+        for example in examples:
+            n_examples += 1
+            placeholder = [token.text for token in example.reference] == ["x", "y", "z"]
+            parse = self._word_parse(example, parsed_tokens(example.predicted)[0])
+            for word, (head, label) in enumerate(zip(parse[0], parse[1], strict=True)):
+                if head is not None and head != word and label:
+                    counts[label] += 1
+                    counts[plain_label(label)] += DELIMITER in label
+        if not counts and not (n_examples == 1 and placeholder):
+            raise ValueError(
+                f"The component '{self.name}' found no dependency label in {n_examples} examples: "
+                f"train it on a corpus with heads and labels (DEP), or give it labels."
+            )
+        return [label for label, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+    def _word_parse(self, example: Example, tokens: numpy.ndarray) -> Parse:
+        parse = word_parse(example, tokens)
+        try:
+            return projective_parse(parse) if self.cfg["projectivize"] else parse
+        except (ValueError, RecursionError) as error:
+            raise ValueError(
+                f"The component '{self.name}' cannot use the gold tree of "
+                f"{example.reference.text!r:.80}: {error}"
+            ) from error
+
+    def _gold(self, example: Example, tokens: numpy.ndarray) -> Gold:
+        try:
+            return make_gold(self._word_parse(example, tokens), set(self._labels))
+        except ValueError as error:
+            raise ValueError(
+                f"The component '{self.name}' cannot learn from the gold tree of "
+                f"{example.reference.text!r:.80}: {error} Correct or remove it."
+            ) from error
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from a batch: one rollout for each example, one backward pass.
+
+        The loss is the summed negative log likelihood of what the oracle would have done.
+        """
+        examples = list(examples)
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, "NMParser.update")
+        set_dropout_rate(self.model, drop)
+        examples = [eg for eg in examples if any(not token.is_space for token in eg.predicted)]
+        if not examples:
+            return losses
+        docs = [eg.predicted for eg in examples]
+        words = [parsed_tokens(doc) for doc in docs]
+        golds = [self._gold(eg, tokens) for eg, (tokens, _) in zip(examples, words, strict=True)]
+        return self._learn(docs, words, golds, drop, sgd, losses)
+
+    def _learn(
+        self,
+        docs: list[Doc],
+        words: list[tuple[numpy.ndarray, numpy.ndarray]],
+        golds: list[Gold],
+        drop: float,
+        sgd: Optimizer | None,
+        losses: dict[str, float],
+    ) -> dict[str, float]:
+        rows = _rows(docs, [tokens for tokens, _ in words])
+        scored, backprop = self.model.begin_update(ScorerInput(docs, rows))
+        gradients, loss, _ = self._rollout(scored, words, golds, drop)
+        backprop(gradients)
+        losses[self.name] += loss
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        return losses
+
+    def _rollout(
+        self,
+        scored: Scored,
+        words: list[tuple[numpy.ndarray, numpy.ndarray]],
+        golds: list[Gold],
+        drop: float,
+    ) -> tuple[Gradients, float, int]:
+        params = {name: to_numpy(self.model.get_param(name)) for name in WEIGHTS}
+        return rollout.learn(
+            self.system,
+            scored,
+            params,
+            golds,
+            numpy.concatenate([constraints for _, constraints in words]),
+            self.oracle,
+            self.explore.next(),
+            drop,
+            numpy.random.randint(2**31),
+        )
+
+    def get_loss(self, examples: Iterable[Example], scores: Scored) -> tuple[float, Gradients]:
+        """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""
+        examples = list(examples)
+        words = [parsed_tokens(eg.predicted) for eg in examples]
+        pairs = [(eg, pair) for eg, pair in zip(examples, words, strict=True) if len(pair[0])]
+        golds = [self._gold(eg, tokens) for eg, (tokens, _) in pairs]
+        gradients, loss, _ = self._rollout(scores, [pair for _, pair in pairs], golds, 0.0)
+        return loss, gradients
+
+    def rehearse(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from what the model said before training went on (``nlp.resume_training``), so that
+        it is not forgotten. Gold trees of the examples are not looked at."""
+        examples = list(examples)
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, "NMParser.rehearse")
+        docs = [eg.predicted for eg in examples if any(not t.is_space for t in eg.predicted)]
+        if self._rehearsal_model is None or not docs:
+            return losses
+        words = [parsed_tokens(doc) for doc in docs]
+        rows = _rows(docs, [tokens for tokens, _ in words])
+        before = self._rehearsal_model.predict(ScorerInput(docs, rows))
+        lengths = [len(tokens) for tokens, _ in words]
+        constraints = numpy.concatenate([constraints for _, constraints in words])
+        heads, labels, starts = greedy.parse(self.system, before, lengths, constraints)
+        golds = []
+        first = 0
+        for n in lengths:
+            last = first + n
+            golds.append(
+                Gold(
+                    heads[first:last].tolist(),
+                    [self._labels[label] for label in labels[first:last]],
+                    [word == 0 or bool(start) for word, start in enumerate(starts[first:last])],
+                )
+            )
+            first = last
+        set_dropout_rate(self.model, drop)
+        return self._learn(docs, words, golds, drop, sgd, losses)
+
+    # Serialization
+
+    def _config_bytes(self) -> bytes:
+        content = {
+            "format": FORMAT,
+            "version": __version__,
+            "system": {"name": self.system_spec.name, "options": self.system_spec.options},
+            "features": list(self.model.attrs["features"]),
+            "labels": self._labels,
+            "cfg": self.cfg,
+        }
+        return json.dumps(content, ensure_ascii=False, indent=1).encode("utf8")
+
+    def _load(self, config: bytes, model: bytes) -> None:
+        """Load what ``_config_bytes`` and the model wrote. On an error nothing has changed."""
+        labels, cfg = self._read_config(config)
+        old = (self._labels, self._system, self.cfg)
+        old_model = self.model.to_bytes()
+        try:
+            self.cfg = cfg
+            self._set_labels(labels)
+            self.model.from_bytes(model)
+            check_weights(self.model)
+        except Exception as error:
+            self._labels, self._system, self.cfg = old
+            if self._system is not None:
+                set_system(self.model, self._system)
+            self.model.from_bytes(old_model)
+            raise ValueError(
+                f"The component '{self.name}' cannot load its model: it is damaged, or was made "
+                f"with another configuration ({type(error).__name__}: {error}). The parser is as "
+                f"it was before."
+            ) from error
+
+    def _read_config(self, config: bytes) -> tuple[list[str], dict[str, Any]]:
+        where = f"The component '{self.name}' cannot load {CONFIG_FILE}:"
+        try:
+            content = json.loads(config.decode("utf8"))
+        except ValueError as error:
+            raise ValueError(f"{where} it is damaged ({error}).") from error
+        if not isinstance(content, dict) or not isinstance(content.get("labels"), list):
+            raise ValueError(f"{where} it does not describe a parser.")
+        if content.get("format") != FORMAT:
+            raise ValueError(
+                f"{where} it was written by spacy-nmparse {content.get('version')} in format "
+                f"{content.get('format')}, and version {__version__} reads format {FORMAT}: "
+                f"install a version that fits, or train the model again."
+            )
+        system = {"name": self.system_spec.name, "options": self.system_spec.options}
+        if content.get("system") != system:
+            raise ValueError(
+                f"{where} the model was trained with the system {content.get('system')}, but the "
+                f"configuration says {system}."
+            )
+        if content.get("features") != list(self.model.attrs["features"]):
+            raise ValueError(f"{where} the model was trained with other features.")
+        if not all(isinstance(label, str) and label for label in content["labels"]):
+            raise ValueError(f"{where} its labels are not all strings.")
+        return content["labels"], {**self.cfg, **content.get("cfg", {})}
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Serialize labels and model ("model", "parser.json" and "vocab" can be excluded)."""
+        return util.to_bytes(
+            {
+                CONFIG_FILE: self._config_bytes,
+                "vocab": lambda: self.vocab.to_bytes(exclude=["strings"]),
+                MODEL_FILE: self.model.to_bytes,
+            },
+            exclude,
+        )
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> NMParser:
+        """Load what ``to_bytes`` gave. Raises ValueError, with the parser unchanged, on bad data."""
+        parts: dict[str, bytes] = {}
+        try:
+            util.from_bytes(
+                bytes_data,
+                {
+                    CONFIG_FILE: lambda data: parts.__setitem__(CONFIG_FILE, data),
+                    "vocab": self.vocab.from_bytes,
+                    MODEL_FILE: lambda data: parts.__setitem__(MODEL_FILE, data),
+                },
+                exclude,
+            )
+        except Exception as error:
+            raise ValueError(
+                f"The component '{self.name}' cannot load its bytes: they are damaged "
+                f"({type(error).__name__}: {error})."
+            ) from error
+        self._load_parts(parts, exclude)
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Serialize labels and model into a directory."""
+        util.to_disk(
+            path,
+            {
+                CONFIG_FILE: lambda p: p.write_bytes(self._config_bytes()),
+                "vocab": lambda p: self.vocab.to_disk(p, exclude=["strings"]),
+                MODEL_FILE: lambda p: p.write_bytes(self.model.to_bytes()),
+            },
+            exclude,
+        )
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> NMParser:
+        """Load a directory of ``to_disk``. Raises ValueError, with the parser unchanged, where a
+        file is missing or damaged, or was written by an incompatible version."""
+        path = util.ensure_path(path)
+        parts = {}
+        for name in (CONFIG_FILE, MODEL_FILE):
+            if name in exclude:
+                continue
+            try:
+                parts[name] = (path / name).read_bytes()
+            except OSError as error:
+                raise ValueError(
+                    f"The component '{self.name}' cannot read {path / name}: {error}."
+                ) from error
+        if "vocab" not in exclude and (path / "vocab").exists():
+            self.vocab.from_disk(path / "vocab")
+        self._load_parts(parts, exclude)
+        return self
+
+    def _load_parts(self, parts: dict[str, bytes], exclude: Iterable[str]) -> None:
+        for name in (CONFIG_FILE, MODEL_FILE):
+            if name not in exclude and name not in parts:
+                raise ValueError(f"The component '{self.name}' cannot load: {name} is missing.")
+        config = parts.get(CONFIG_FILE, self._config_bytes())
+        self._load(config, parts.get(MODEL_FILE) or self.model.to_bytes())
+
+
+def _rows(docs: Sequence[Doc], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray | None:
+    """Rows of the parsed words among all tokens of the documents; None: all tokens are words."""
+    if all(len(doc) == len(tokens_) for doc, tokens_ in zip(docs, tokens, strict=True)):
+        return None
+    rows = []
+    start = 0
+    for doc, tokens_ in zip(docs, tokens, strict=True):
+        rows.append(tokens_ + start)
+        start += len(doc)
+    return numpy.concatenate(rows)

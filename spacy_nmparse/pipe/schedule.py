@@ -1,0 +1,45 @@
+"""How often training follows the model: a number, or one value an update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+
+class Explore:
+    """A probability that may change with every update.
+
+    values: a number, or an iterable (as Thinc's schedules are) whose values are used up one an
+        update; the last one stays. Copies and pickles keep the present value.
+    """
+
+    def __init__(self, values: float | Iterable[float]) -> None:
+        self._values = values
+        self._iterator: Iterator[float] | None = None
+        self._now = 0.0
+        if isinstance(values, int | float):
+            self._now = self._checked(float(values))
+        else:
+            self.restart()
+
+    @staticmethod
+    def _checked(value: float) -> float:
+        if not 0.0 <= value <= 1.0:
+            raise ValueError(f"explore is a probability: {value} is not between 0 and 1.")
+        return value
+
+    def restart(self) -> None:
+        """Go back to the first value, where the iterable can be read again."""
+        if not isinstance(self._values, int | float):
+            self._iterator = iter(self._values)
+
+    def next(self) -> float:
+        """The probability of the next update."""
+        if self._iterator is not None:
+            self._now = self._checked(float(next(self._iterator, self._now)))
+        return self._now
+
+    def __deepcopy__(self, memo: dict) -> Explore:
+        return Explore(self._now)
+
+    def __reduce__(self) -> tuple:
+        return Explore, (self._now,)

@@ -1,0 +1,149 @@
+"""What spaCy finds through entry points: factories, architectures, systems, scorers.
+
+spaCy imports this module whenever a pipeline is made, ours or not: it imports nothing but spaCy
+itself; the extensions are loaded when something is made.
+"""
+
+# No postponed annotations here: spaCy validates configurations by these signatures.
+from typing import Any, Callable, Iterable, List, Optional, Union
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import Model
+
+DEFAULT_CONFIG = {
+    "system": {
+        "@misc": "spacy_nmparse.ArcEager.v1",
+        "nonmonotonic_left": True,
+        "nonmonotonic_reduce": True,
+        "labelled_reduce": False,
+    },
+    "model": {
+        "@architectures": "spacy_nmparse.StateScorer.v1",
+        "hidden_width": 64,
+        "maxout_pieces": 2,
+        "features": None,
+        "tok2vec": {
+            "@architectures": "spacy.HashEmbedCNN.v2",
+            "pretrained_vectors": None,
+            "width": 96,
+            "depth": 4,
+            "embed_size": 2000,
+            "window_size": 1,
+            "maxout_pieces": 3,
+            "subword_features": True,
+        },
+    },
+    "oracle": "combined",
+    "explore": 0.9,
+    "projectivize": True,
+    "beam_width": 1,
+    "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
+}
+
+SCORE_WEIGHTS = {
+    "dep_uas": 0.5,
+    "dep_las": 0.5,
+    "dep_las_per_type": None,
+    "sents_p": None,
+    "sents_r": None,
+    "sents_f": 0.0,
+    "dep_uas_conll": None,
+    "dep_las_conll": None,
+    "dep_clas": None,
+    "dep_exact": None,
+    "nonproj_p": None,
+    "nonproj_r": None,
+}
+
+
+@Language.factory(
+    "nm_parser",
+    assigns=["token.dep", "token.head", "token.is_sent_start", "doc.sents"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights=SCORE_WEIGHTS,
+)
+def make_nm_parser(
+    nlp: Language,
+    name: str,
+    system: Any,
+    model: Model,
+    oracle: str,
+    explore: Union[float, Iterable[float]],
+    projectivize: bool,
+    beam_width: int,
+    scorer: Optional[Callable],
+) -> Any:
+    """The factory ``nm_parser``: non-monotonic arc-eager (HGJ13) unless the config says otherwise.
+
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+        system: a transition system (config block ``@misc``).
+        model: a state scorer (config block ``@architectures``).
+        oracle: name of the oracle to learn from.
+        explore: how often training follows the model, a probability or a schedule.
+        projectivize: lift crossing arcs for training, lower them after parsing.
+        beam_width: 1, greedy search.
+        scorer: the scoring function.
+
+    Raises:
+        ValueError: a beam, a system without the oracle, or a probability outside 0 .. 1.
+    """
+    from spacy_nmparse.pipe.parser import NMParser
+
+    if beam_width != 1:
+        raise ValueError(
+            f"The component '{name}' searches greedily: beam_width must be 1, not {beam_width}."
+        )
+    return NMParser(
+        nlp.vocab,
+        model,
+        name,
+        system=system,
+        oracle=oracle,
+        explore=explore,
+        projectivize=projectivize,
+        scorer=scorer,
+    )
+
+
+def ArcEager(
+    nonmonotonic_left: bool = False,
+    nonmonotonic_reduce: bool = False,
+    labelled_reduce: bool = False,
+) -> Any:
+    """The arc-eager system for a config block; see ``spacy_nmparse.systems.arc_eager``.
+
+    Args:
+        nonmonotonic_left: LEFT-ARC may replace the head of S0.
+        nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1.
+        labelled_reduce: such a REDUCE chooses its label itself.
+    """
+    from spacy_nmparse.pipe.spec import SystemSpec
+
+    options = {
+        "nonmonotonic_left": nonmonotonic_left,
+        "nonmonotonic_reduce": nonmonotonic_reduce,
+        "labelled_reduce": labelled_reduce,
+    }
+    return SystemSpec("arc_eager", options)
+
+
+def StateScorer(
+    tok2vec: Model[List[Doc], Any],
+    hidden_width: int = 64,
+    maxout_pieces: int = 2,
+    features: Optional[List[str]] = None,
+) -> Model:
+    """The scorer of stack-based systems; see ``spacy_nmparse.scorers.state_scorer``."""
+    from spacy_nmparse.scorers import state_scorer
+
+    return state_scorer.StateScorer(tok2vec, hidden_width, maxout_pieces, features)
+
+
+def make_parser_scorer() -> Callable:
+    """The scorer: spaCy's dependency scores, and those of the CoNLL 2018 evaluation."""
+    from spacy_nmparse.pipe.scorer import score_dependencies
+
+    return score_dependencies

@@ -1,0 +1,1 @@
+"""Models that score the moves of transition systems."""

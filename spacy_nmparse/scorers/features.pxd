@@ -1,0 +1,39 @@
+"""Which words and facts of a configuration a state scorer looks at."""
+from spacy_nmparse.systems.state cimport StateC
+
+
+cdef enum:
+    MAX_SLOTS = 32
+    MAX_FACTS = 32
+    MAX_HOPS = 3
+    DISTANCE_VALUES = 12
+    COUNT_VALUES = 5
+
+
+cdef struct WordC:      # how to find one word: a place on stack or buffer, then hops along arcs
+    int on_stack
+    int place
+    int n_hops
+    int hops[MAX_HOPS]
+
+
+cdef struct FactC:
+    int kind
+    WordC word
+
+
+cdef struct FeaturesC:
+    int n_slots
+    int n_facts
+    WordC slots[MAX_SLOTS]
+    FactC facts[MAX_FACTS]
+
+
+cdef void find_words(const FeaturesC* features, const StateC* s, int* out) noexcept nogil
+cdef void find_facts(const FeaturesC* features, const StateC* s, int* out) noexcept nogil
+
+
+cdef class Features:
+    cdef FeaturesC c
+    cdef readonly tuple words
+    cdef readonly tuple facts

@@ -1,0 +1,129 @@
+"""Crossing arcs: finding them, lifting them for projective systems, lowering them afterwards.
+
+Pseudo-projective parsing (Nivre & Nilsson 2005), the *head* scheme: a crossing arc is lifted to its
+head's head until nothing crosses, and its label notes the label of the head it lost, as in
+``obj||conj``; after parsing the arc is lowered to the first word with that label below its head.
+Heads are numbered as in ``Gold``: a root is its own head, None is unknown.
+"""
+DELIMITER = "||"
+
+
+def crossing_arcs(heads):
+    """The words whose arc is non-projective: some word between it and its head does not descend
+    from the head (list of int). Arcs from ROOT and unknown heads are not counted."""
+    cdef int n = len(heads)
+    cdef int w, x, h, low, high
+    found = []
+    for w in range(n):
+        if heads[w] is None or heads[w] == w:
+            continue
+        h = heads[w]
+        low, high = (w, h) if w < h else (h, w)
+        for x in range(low + 1, high):
+            y = x
+            while y is not None and y != h and heads[y] != y:
+                y = heads[y]
+            if y is not None and y != h:
+                found.append(w)
+                break
+    return found
+
+
+def is_projective(heads):
+    """Whether no two arcs cross, ROOT arcs left out of account. Linear in the number of words."""
+    cdef int n = len(heads)
+    cdef int w, h
+    closing = [[] for _ in range(n)]
+    opening = [[] for _ in range(n)]
+    for w in range(n):
+        head = heads[w]
+        if head is None or head == w:
+            continue
+        h = head
+        if h < w:
+            closing[w].append(h)
+            opening[h].append(w)
+        else:
+            closing[h].append(w)
+            opening[w].append(h)
+    stack = []
+    for w in range(n):
+        # Arcs that end here must be the last ones opened; the longest opens first.
+        for low in sorted(closing[w], reverse=True):
+            if not stack or stack[-1] != (low, w):
+                return False
+            stack.pop()
+        for high in sorted(opening[w], reverse=True):
+            stack.append((w, high))
+    return True
+
+
+def lift(heads, labels):
+    """Projective heads, and labels that tell how to undo the lifting.
+
+    Args:
+        heads: list of int or None, acyclic.
+        labels: list of str or None.
+
+    Returns:
+        (heads, labels): new lists.
+    """
+    lifted = list(heads)
+    while True:
+        crossing = crossing_arcs(lifted)
+        if not crossing:
+            break
+        # The shortest first; ties: the leftmost.
+        w = min(crossing, key=lambda word: (abs(word - lifted[word]), word))
+        above = lifted[lifted[w]]
+        lifted[w] = w if above == lifted[w] else above
+    decorated = list(labels)
+    for w in range(len(heads)):
+        if lifted[w] != heads[w] and labels[w] is not None and labels[heads[w]] is not None:
+            decorated[w] = f"{labels[w]}{DELIMITER}{labels[heads[w]]}"
+    return lifted, decorated
+
+
+def plain_label(label):
+    """A label without its note."""
+    return label.split(DELIMITER, 1)[0]
+
+
+def lower(heads, labels):
+    """Undo ``lift``: reattach words with a noted label, and take the notes off.
+
+    Each goes to the first word, breadth first and left to right, below its present head and outside
+    its own subtree that has the noted label; without one it stays. Never makes a cycle.
+
+    Args:
+        heads: list of int, a root is its own head.
+        labels: list of str.
+
+    Returns:
+        (heads, labels): new lists, no label with a note.
+    """
+    heads = list(heads)
+    plain = [plain_label(label) for label in labels]
+    kids = None
+    for w in range(len(heads)):
+        if DELIMITER not in labels[w] or heads[w] == w:
+            continue
+        if kids is None:
+            kids = [[] for _ in heads]
+            for x, h in enumerate(heads):
+                if h != x:
+                    kids[h].append(x)
+        wanted = labels[w].split(DELIMITER, 1)[1]
+        level = [heads[w]]
+        found = None
+        while level and found is None:
+            level = sorted(x for h in level for x in kids[h] if x != w)
+            for x in level:
+                if plain[x] == wanted:
+                    found = x
+                    break
+        if found is not None:
+            kids[heads[w]].remove(w)
+            kids[found].append(w)
+            heads[w] = found
+    return heads, plain

@@ -1,0 +1,557 @@
+"""Measure the speed of parsers on the same data, in one process, on one thread.
+
+    python benchmarks/speed.py
+    python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default numpy
+    python benchmarks/speed.py --models training/demo/nm_parser/model-best \\
+        training/demo/spacy_parser/model-best
+
+Words per second of
+
+    parse     the parser alone: token vectors are given, as the tok2vec component left them
+    pipeline  from text to trees, tokenizer and tok2vec included
+    training  updates of the whole pipeline
+
+and, as a floor of `parse`, of the parser's products of token vectors and weights run alone (the
+small products of each step are not in it).
+
+By default both parsers of configs/ are trained first, for a few epochs, on the Turkish Web Treebank
+of the package turkish-treebanks (`--treebank`: a folder of Universal Dependencies). They take
+turns: one timing each per repetition, on fresh copies of the documents, in alternating order. A
+ratio compares two timings of one repetition. A parser must give the same trees every time.
+
+Documents have ten sentences without preset boundaries (`--unit sentence`: one sentence each).
+`--ops numpy` runs everything on NumPy's matrix products instead of Thinc's default (BLIS on most
+machines); both can be given.
+
+Result: a table, and benchmarks/results/speed/TREEBANK.json.
+"""
+
+from __future__ import annotations
+
+import os
+
+#: One thread; the libraries read these when they are loaded, so they are set before the imports.
+THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+THREADS |= {"BLIS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
+os.environ.update(THREADS)
+
+import argparse  # noqa: E402
+import gc  # noqa: E402
+import itertools  # noqa: E402
+import statistics  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Callable, Iterator, Sequence  # noqa: E402
+from dataclasses import dataclass, field  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+import numpy  # noqa: E402
+import spacy  # noqa: E402
+from spacy.language import Language  # noqa: E402
+from spacy.schemas import ConfigSchemaTraining  # noqa: E402
+from spacy.tokens import Doc  # noqa: E402
+from spacy.training import Example  # noqa: E402
+from spacy.util import minibatch, registry  # noqa: E402
+from thinc.api import NumpyOps, get_current_ops, set_current_ops  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+
+from accuracy import choose_lang, run  # noqa: E402
+from convert_ud import convert, find_splits  # noqa: E402
+from evaluate import blank_copy, dump, machine, read_docs, references, versions  # noqa: E402
+from prepare_demo import find_treebank, prepare  # noqa: E402
+from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
+from table import markdown  # noqa: E402
+
+DEMO = "turkish-treebanks"
+PARSER = "parser"  # the component's name in the configs
+STAGES = ("parse", "pipeline", "training")
+
+
+@dataclass
+class Timing:
+    """The timings of one parser in one stage.
+
+    Attributes:
+        words: Words processed each time.
+        seconds: Wall-clock time of each repetition.
+        cpu: Processor time of each repetition.
+    """
+
+    words: int = 0
+    seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def rates(self) -> list[float]:
+        """Compute the words per second of each repetition.
+
+        Returns:
+            The rates.
+        """
+        return [self.words / seconds for seconds in self.seconds]
+
+    def measure(self, work: Callable[[], Any], words: int) -> Any:
+        """Time something once.
+
+        Args:
+            work: What to run.
+            words: How many words it processes.
+
+        Returns:
+            What `work` returned.
+        """
+        gc.collect()
+        self.words = words
+        cpu = time.process_time()
+        start = time.perf_counter()
+        result = work()
+        self.seconds.append(time.perf_counter() - start)
+        self.cpu.append(time.process_time() - cpu)
+        return result
+
+    def as_dict(self) -> dict[str, Any]:
+        """Make the entry of the result file.
+
+        Returns:
+            Words, times, and the median, least and greatest rate.
+        """
+        rates = self.rates()
+        return {
+            "words": self.words,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu,
+            "words_per_second": {
+                "median": round(statistics.median(rates)),
+                "min": round(min(rates)),
+                "max": round(max(rates)),
+            },
+        }
+
+
+@dataclass
+class Data:
+    """What is parsed and learned.
+
+    Attributes:
+        name: The treebank.
+        lang: spaCy's language code.
+        corpus: The .spacy file of each split.
+    """
+
+    name: str
+    lang: str
+    corpus: dict[str, Path]
+
+
+def prepare_data(treebank: Path | None, lang: str | None, work: Path) -> Data:
+    """Convert the treebank.
+
+    Args:
+        treebank: A folder of Universal Dependencies, or None for the demo's treebank.
+        lang: spaCy's language code; None to choose it.
+        work: The folder for the converted files.
+
+    Returns:
+        The data.
+    """
+    if treebank is None:
+        return Data(DEMO, lang or "tr", prepare(find_treebank(), work / DEMO / "corpus"))
+    treebank = treebank.resolve()
+    files = find_splits(treebank)
+    corpus = convert(files, work / treebank.name / "corpus", n_sents=10, with_single=True)
+    return Data(treebank.name, lang or choose_lang(files["train"]), corpus)
+
+
+def train(system: str, data: Data, epochs: int, seed: int, work: Path) -> Path:
+    """Train a parser.
+
+    Args:
+        system: The name of its config.
+        data: The data.
+        epochs: Passes over the training data.
+        seed: The random seed.
+        work: The folder for models and logs.
+
+    Returns:
+        The trained pipeline.
+
+    Raises:
+        FileNotFoundError: If there is no such config.
+        RuntimeError: If training fails.
+    """
+    config = ROOT / "configs" / f"{system}.cfg"
+    if not config.is_file():
+        raise FileNotFoundError(f"No config {config} for the system {system!r}.")
+    output = (work / data.name / system).resolve()
+    output.mkdir(parents=True, exist_ok=True)
+    command = ["-m", "spacy", "train", str(config), "--output", str(output)]
+    command += ["--nlp.lang", data.lang, "--system.seed", str(seed)]
+    command += ["--training.max_epochs", str(epochs)]
+    for split in ("train", "dev"):
+        command += [f"--paths.{split}", str(data.corpus[split].resolve())]
+    run(command, output / "log.txt", f"[{system}]")
+    return output / "model-last"
+
+
+def choose_docs(data: Data, nlp: Language, unit: str, splits: Sequence[str], n: int) -> list[Doc]:
+    """Read gold documents.
+
+    Args:
+        data: The data.
+        nlp: A pipeline, for its vocab.
+        unit: "doc" or "sentence".
+        splits: The splits to read.
+        n: The least number of words; documents are repeated as needed.
+
+    Returns:
+        The documents.
+    """
+    docs = [
+        doc for split in splits for doc in references(read_docs(nlp, data.corpus[split]), unit)
+    ]
+    chosen = []
+    words = 0
+    for doc in itertools.cycle(docs):
+        if words >= n:
+            break
+        chosen.append(doc)
+        words += len(doc)
+    return chosen
+
+
+def trees(docs: Sequence[Doc]) -> int:
+    """Make a fingerprint of the parses.
+
+    Args:
+        docs: Parsed documents.
+
+    Returns:
+        A number that differs for different heads or labels.
+    """
+    return hash(tuple(doc.to_array(["HEAD", "DEP", "SENT_START"]).tobytes() for doc in docs))
+
+
+class Contestant:
+    """A trained pipeline and its timings.
+
+    Attributes:
+        name: The system's name.
+        nlp: The pipeline.
+        timings: The timings of each stage, and of the floor.
+    """
+
+    def __init__(self, name: str, path: Path, gold: Sequence[Doc], learned: Sequence[Doc]) -> None:
+        """Load a pipeline and compute the token vectors.
+
+        Args:
+            name: The system's name.
+            path: The pipeline's folder.
+            gold: The documents to parse.
+            learned: The documents to learn from.
+        """
+        self.name = name
+        self.nlp = spacy.load(path)
+        self.learner = spacy.load(path)  # parsing is timed with weights that stay the same
+        self.timings = {stage: Timing() for stage in (*STAGES, "floor")}
+        self.gold = gold
+        self.learned = learned
+        self.texts = [doc.text for doc in gold]
+        self.batch_size = self.nlp.batch_size
+        docs = [blank_copy(self.nlp, doc, "gold", "none") for doc in gold]
+        for component, process in self.nlp.pipeline:
+            if component == PARSER:
+                break
+            docs = list(process.pipe(docs, batch_size=self.batch_size))  # type: ignore[attr-defined]
+        self.vectors = [doc.tensor for doc in docs]
+        self.fingerprints: dict[str, int] = {}
+        config = self.learner.config.interpolate()
+        settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
+        self.optimizer = settings["optimizer"]
+        self.dropout = settings["dropout"]
+
+    def check(self, stage: str, docs: Sequence[Doc]) -> None:
+        """Compare parses with those of the first repetition.
+
+        Args:
+            stage: The stage.
+            docs: The parsed documents.
+
+        Raises:
+            RuntimeError: If they differ.
+        """
+        found = trees(docs)
+        if self.fingerprints.setdefault(stage, found) != found:
+            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
+
+    def parse(self) -> None:
+        """Time the parser alone."""
+        parser = self.nlp.get_pipe(PARSER)
+        docs = []
+        for gold, vectors in zip(self.gold, self.vectors, strict=True):
+            doc = blank_copy(self.nlp, gold, "gold", "none")
+            doc.tensor = vectors
+            docs.append(doc)
+        stream = parser.pipe(docs, batch_size=self.batch_size)  # type: ignore[attr-defined]
+        words = sum(map(len, docs))
+        self.check("parse", self.timings["parse"].measure(lambda: list(stream), words))
+
+    def pipeline(self) -> None:
+        """Time everything, from text."""
+        words = sum(len(self.nlp.make_doc(text)) for text in self.texts)
+        docs = self.timings["pipeline"].measure(lambda: list(self.nlp.pipe(self.texts)), words)
+        self.check("pipeline", docs)
+
+    def training(self) -> None:
+        """Time some updates."""
+        batches = list(batch_by_words(self.learned, 1000))
+        examples = [
+            [Example(blank_copy(self.learner, doc, "gold", "none"), doc) for doc in batch]
+            for batch in batches
+        ]
+
+        def learn() -> None:
+            for batch in examples:
+                self.learner.update(batch, drop=self.dropout, sgd=self.optimizer)
+
+        self.timings["training"].measure(learn, sum(map(len, self.learned)))
+
+    def floor(self) -> None:
+        """Time the products of token vectors and weights that `parse` makes."""
+        self.timings["floor"].measure(self.products(), sum(map(len, self.vectors)))
+
+    def products(self) -> Callable[[], None]:
+        """Lay out the products of token vectors and weights that the parser makes.
+
+        Returns:
+            What runs them.
+        """
+        model = self.nlp.get_pipe(PARSER).model  # type: ignore[attr-defined]
+        if model.has_ref("lower"):  # spaCy's: a linear layer, then the table of features
+            lower, linear = model.get_ref("lower"), model.get_ref("tok2vec").layers[-1]
+            first, second = linear.get_param("W"), lower.get_param("W")
+            second = second.reshape((-1, second.shape[-1]))
+            inputs = [numpy.concatenate(part) for part in self.subbatches()]
+            gemm = model.ops.gemm
+
+            def run_spacy() -> None:
+                for X in inputs:
+                    gemm(gemm(X, first, trans2=True), second, trans2=True)
+
+            return run_spacy
+        weights = model.get_param("word_W")
+        windows = []
+        for part in minibatch(self.vectors, self.batch_size):
+            flat = numpy.concatenate(list(part))
+            windows += [flat[i : i + WINDOW] for i in range(0, len(flat), WINDOW)]
+
+        def run_ours() -> None:
+            for X in windows:
+                X @ weights.T
+
+        return run_ours
+
+    def subbatches(self) -> Iterator[list[numpy.ndarray]]:
+        """Give the token vectors in the groups that spaCy's parser makes.
+
+        Yields:
+            The token vectors of the documents of a group.
+        """
+        for batch in minibatch(self.vectors, self.batch_size):
+            by_length = sorted(batch, key=len)
+            yield from map(list, minibatch(by_length, max(self.batch_size // 4, 2)))
+
+
+def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:
+    """Group documents.
+
+    Args:
+        docs: The documents.
+        size: The number of words to reach.
+
+    Yields:
+        The documents of a group.
+    """
+    batch: list[Doc] = []
+    words = 0
+    for doc in docs:
+        batch.append(doc)
+        words += len(doc)
+        if words >= size:
+            yield batch
+            batch, words = [], 0
+    if batch:
+        yield batch
+
+
+def spread(values: Sequence[float], digits: int = 0) -> str:
+    """Write a median with its range.
+
+    Args:
+        values: The values.
+        digits: Digits after the point.
+
+    Returns:
+        Median, least and greatest value.
+    """
+    low, median, high = min(values), statistics.median(values), max(values)
+    return f"{median:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
+
+
+def ratios(ours: Timing, theirs: Timing, *, cpu: bool = False) -> list[float]:
+    """Compare two parsers repetition by repetition.
+
+    Args:
+        ours: The timings of one.
+        theirs: The timings of the other.
+        cpu: Whether to compare processor time.
+
+    Returns:
+        How many times as fast the first is.
+    """
+    pairs = zip(ours.cpu, theirs.cpu) if cpu else zip(ours.seconds, theirs.seconds)  # noqa: B905
+    return [b / a for a, b in pairs]
+
+
+def compare(ops: str, contestants: Sequence[Contestant]) -> list[list[str]]:
+    """Make the rows of the table.
+
+    Args:
+        ops: The name of the matrix products.
+        contestants: The parsers; the last one is what the others are compared with.
+
+    Returns:
+        The cells.
+    """
+    rows = []
+    for stage in (*STAGES, "floor"):
+        base = contestants[-1].timings[stage]
+        for contestant in contestants:
+            timing = contestant.timings[stage]
+            same = contestant is contestants[-1]
+            rows.append(
+                [
+                    f"{stage}, {contestant.name}, {ops}",
+                    spread(timing.rates()),
+                    "" if same else spread(ratios(timing, base), 2),
+                    "" if same else spread(ratios(timing, base, cpu=True), 2),
+                ]
+            )
+    return rows
+
+
+def measure(contestants: Sequence[Contestant], reps: int) -> None:
+    """Time all stages, the parsers taking turns.
+
+    Args:
+        contestants: The parsers.
+        reps: Repetitions; one more, not counted, comes first.
+    """
+    for stage in (*STAGES, "floor"):
+        for rep in range(reps + 1):
+            turn = contestants if rep % 2 else list(reversed(contestants))
+            for contestant in turn:
+                getattr(contestant, stage)()
+                if rep == 0:
+                    contestant.timings[stage] = Timing()
+            if sys.stdout.isatty():
+                print(f"\r{stage}: {rep} of {reps}", end="\n" if rep == reps else "", flush=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
+    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
+    parser.add_argument(
+        "--systems", nargs="+", default=["nm_parser", "spacy_parser"], metavar="NAME",
+        help="configs to compare, with the last one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--models", nargs="+", type=Path, metavar="FOLDER",
+        help="trained pipelines of the systems, in their order; by default they are trained",
+    )  # fmt: skip
+    parser.add_argument("--epochs", type=int, default=3, help="epochs to train")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--reps", type=int, default=7, help="repetitions")
+    parser.add_argument("--words", type=int, default=20_000, help="words to parse each time")
+    parser.add_argument("--train-words", type=int, default=5_000, help="words to learn each time")
+    parser.add_argument("--unit", choices=("doc", "sentence"), default="doc")
+    parser.add_argument("--ops", nargs="+", choices=("default", "numpy"), default=["default"])
+    parser.add_argument("--quick", action="store_true", help="one epoch, two short repetitions")
+    parser.add_argument("--work", type=Path, default=ROOT / "training" / "speed")
+    parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
+    args = parser.parse_args(argv)
+    if args.quick:
+        args.epochs, args.reps, args.words, args.train_words = 1, 2, 2_000, 1_000
+    if args.models and len(args.models) != len(args.systems):
+        parser.error(f"{len(args.systems)} systems need as many models, not {len(args.models)}.")
+    try:
+        data = prepare_data(args.treebank, args.lang, args.work)
+        paths = args.models or [
+            train(system, data, args.epochs, args.seed, args.work) for system in args.systems
+        ]
+        vocab = spacy.blank(data.lang)
+        gold = choose_docs(data, vocab, args.unit, ("dev", "test"), args.words)
+        learned = choose_docs(data, vocab, args.unit, ("train",), args.train_words)
+        default_ops = get_current_ops()
+        rows = []
+        results: dict[str, Any] = {}
+        for ops in args.ops:
+            set_current_ops(NumpyOps(use_blis=False) if ops == "numpy" else default_ops)
+            contestants = [
+                Contestant(name, path, gold, learned)
+                for name, path in zip(args.systems, paths, strict=True)
+            ]
+            measure(contestants, args.reps)
+            rows += compare(ops, contestants)
+            results[ops] = {
+                stage: {
+                    contestant.name: contestant.timings[stage].as_dict()
+                    for contestant in contestants
+                }
+                for stage in (*STAGES, "floor")
+            }
+    except (OSError, ValueError, RuntimeError) as error:
+        print(f"speed.py: {error}", file=sys.stderr)
+        return 1
+    about = {**machine(), "threads": THREADS}
+    title = [f"words per second: median of {args.reps} (range)", f"times {args.systems[-1]}"]
+    print(
+        f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
+        f"{about['processor']}, one thread\n"
+    )
+    print(markdown(["stage, parser, matrix products", *title, "in processor time"], rows))
+    output = args.output or ROOT / "benchmarks" / "results" / "speed" / f"{data.name}.json"
+    options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
+    given = {name: getattr(args, name) for name in options}
+    given["treebank"] = data.name
+    if args.models:
+        given["epochs"] = None  # trained elsewhere
+    result = {
+        "command": f"python benchmarks/speed.py --epochs {args.epochs} --reps {args.reps} "
+        f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
+        f"--ops {' '.join(args.ops)}",
+        "settings": given,
+        "versions": versions(),
+        "machine": about,
+        "documents": len(gold),
+        "results": results,
+    }
+    dump(result, output)
+    print(f"\nWritten to {output}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

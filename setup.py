@@ -15,6 +15,7 @@ MODULES = {
     "spacy_nmparse.systems.system": "c",
     "spacy_nmparse.systems.hgj13": "c",
     "spacy_nmparse.systems.arc_eager": "c",
+    "spacy_nmparse.systems.arc_eager_exact": "c",
     "spacy_nmparse.systems.projective": "c",
     "spacy_nmparse.scorers.features": "c",
     "spacy_nmparse.scorers.state_scorer_kernel": "c",

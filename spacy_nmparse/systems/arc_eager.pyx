@@ -18,6 +18,7 @@ and all words that can, can together; loss = words that cannot, plus
 A cost is the difference that a move makes to these terms; tests/exhaustive.py compares costs with
 search over all small trees and all configurations.
 """
+from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_rest, needs_exact
 from spacy_nmparse.systems.gold cimport Gold, kids_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle
 from spacy_nmparse.systems.state cimport (
@@ -216,6 +217,8 @@ cdef int shift_cost(
     dependents on the stack."""
     cdef int b0 = B(s, 0)
     cdef int g, cost
+    if needs_exact(system, gold):
+        return exact_cost(system, s, gold, SHIFT, label, push_label)
     if b0 == s.n:
         return 0
     g = gold.head[b0]
@@ -252,6 +255,8 @@ cdef int right_arc_cost(
     cdef int b0 = B(s, 0)
     cdef int g = gold.head[b0]
     cdef int cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
+    if needs_exact(system, gold):
+        return exact_cost(system, s, gold, RIGHT_ARC, label, push_label)
     if g == s.n:
         cost += system.single_root or not system.nonmonotonic_left
     elif g == S(s, 0):
@@ -288,6 +293,8 @@ cdef int left_arc_cost(
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
     cdef int cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    if needs_exact(system, gold):
+        return exact_cost(system, s, gold, LEFT_ARC, label, push_label)
     if gold.head[s0] == b0:
         cost -= label_ok(gold, s0, label)
     if b0 != s.n:
@@ -321,6 +328,8 @@ cdef int reduce_cost(
     dependents in the buffer."""
     cdef int s0 = S(s, 0)
     cdef int cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    if needs_exact(system, gold):
+        return exact_cost(system, s, gold, REDUCE, label, push_label)
     if s.head[s0] != NONE:
         cost -= s.head[s0] == gold.head[s0] and label_ok(gold, s0, s.label[s0])
     elif S(s, 1) == gold.head[s0]:
@@ -354,6 +363,8 @@ cdef int break_cost(
     """An invented start; and the gold arcs between stack and buffer."""
     cdef int cost = 0
     cdef int i, w, g
+    if needs_exact(system, gold):
+        return exact_cost(system, s, gold, BREAK, label, push_label)
     if gold.sent_start[s.b] == 0:
         cost += s.constraint[s.b] != 1  # a forced start was lost from the beginning
     if gold.sent_start[s.b] != 1:
@@ -371,6 +382,17 @@ cdef int break_cost(
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
     cdef int loss = 0
     cdef int w, first
+    if needs_exact(system, gold):
+        for w in range(s.b):
+            if s.position[w] == NONE and gold.head[w] != NONE:
+                loss += s.head[w] != gold.head[w] or not label_ok(gold, w, s.label[w])
+            if system.segment and w > 0:
+                loss += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
+        if s.b < s.n and s.end == s.b and system.segment:
+            loss += gold.sent_start[s.b] == 0
+        elif s.b < s.n and s.b == s.start and s.b > 0:
+            loss += gold.sent_start[s.b] == 0
+        return loss + exact_rest(system, s, gold)
     for w in range(s.n):
         loss += gold.head[w] != NONE and not recoverable(system, s, gold, w)
     if system.segment:

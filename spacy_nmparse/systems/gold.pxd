@@ -11,6 +11,9 @@ cdef struct GoldC:
     const int* kids                  # dependents, in text order
     const int* next_start            # word -> first word >= it that may start a sentence, or n
     const int* n_roots               # word -> number of words before it whose gold head is ROOT
+    const int* lost_from             # word -> words from it on whose gold head is a word before it
+    const int* surplus_from          # word -> gold roots from it on but one in each sentence
+    bint unknown_starts              # whether any sentence start is unknown
 
 
 cdef inline int kids_from(const GoldC* gold, int head, int first) noexcept nogil:

@@ -18,7 +18,7 @@ cdef class Gold:
     """
     def __cinit__(self, heads, labels=None, sent_starts=None):
         cdef int n = len(heads)
-        cdef size_t ints = 5 * n + 3 + n
+        cdef size_t ints = 8 * n + 6
         if n < 1:
             raise ValueError("Gold needs at least one word.")
         for name, values in (("labels", labels), ("sent_starts", sent_starts)):
@@ -46,15 +46,43 @@ cdef class Gold:
     def __repr__(self):
         return f"Gold({list(self.heads)}, {list(self.labels)}, {list(self.sent_starts)})"
 
+    def under(self, sent_starts):
+        """What preset sentence starts leave of the tree: (Gold, number of errors they force).
+
+        Args:
+            sent_starts: for each word 1 (starts a sentence), -1 (does not) or 0 (free). Heads
+                across a preset start become unknown, and where a start is preset, it is gold.
+        """
+        errors = 0
+        starts = list(self.sent_starts)
+        sentence = []
+        for w in range(self.c.n):
+            sentence.append((sentence[-1] if w else 0) + (w > 0 and sent_starts[w] == 1))
+            if w > 0 and sent_starts[w] != 0:
+                preset = sent_starts[w] == 1
+                errors += starts[w] is not None and bool(starts[w]) != preset
+                starts[w] = preset
+        heads = [
+            None if h is None or sentence[h] != sentence[w] else h
+            for w, h in enumerate(self.heads)
+        ]
+        errors += sum(new is not old for new, old in zip(heads, self.heads))
+        return Gold(heads, self.labels, starts), errors
+
     def _fill(self, int n):
         cdef int* head = <int*>self.block
         cdef int* kid_offset = head + n
         cdef int* kids = kid_offset + n + 2
         cdef int* next_start = kids + n
         cdef int* n_roots = next_start + n + 1
+        cdef int* lost_from
+        cdef int* surplus_from
+        cdef int crossing, roots, rest, h
         cdef signed char* sent_start
         cdef int w
-        self.label_ids = n_roots + n + 1
+        lost_from = n_roots + n + 1
+        surplus_from = lost_from + n + 1
+        self.label_ids = surplus_from + n + 1
         sent_start = <signed char*>(self.label_ids + n)
         for w in range(n):
             value = self.heads[w]
@@ -87,6 +115,37 @@ cdef class Gold:
         n_roots[0] = 0
         for w in range(n):
             n_roots[w + 1] = n_roots[w] + (head[w] == n)
+        # Arcs are counted at their first and last ends, then summed from left to right.
+        for w in range(n + 1):
+            lost_from[w] = 0
+            surplus_from[w] = 0
+        for w in range(n):
+            h = head[w]
+            if h != NONE and h < n:
+                if h < w:                      # crosses h + 1 .. w, counted in both tables
+                    lost_from[h + 1] += 1
+                    lost_from[w + 1] -= 1
+                surplus_from[min(h, w) + 1] += 1
+                surplus_from[max(h, w) + 1] -= 1
+        for w in range(n):
+            lost_from[w + 1] += lost_from[w]
+            surplus_from[w + 1] += surplus_from[w]
+        roots = 0
+        rest = 0
+        for w in range(n - 1, -1, -1):
+            crossing = surplus_from[w]
+            roots += head[w] == n
+            surplus_from[w] = rest + max(0, roots - 1)
+            if sent_start[w] == 1 or (sent_start[w] == -1 and crossing == 0):
+                rest = surplus_from[w]
+                roots = 0
+        surplus_from[n] = 0
+        self.c.unknown_starts = False
+        for w in range(n):
+            if sent_start[w] == -1:
+                self.c.unknown_starts = True
+        self.c.lost_from = lost_from
+        self.c.surplus_from = surplus_from
         self.c.n = n
         self.c.head = head
         self.c.label = self.label_ids

@@ -1,0 +1,17 @@
+"""The exact loss of any arc-eager configuration, and costs as its differences."""
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport SystemC
+
+
+cdef int exact_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int exact_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
+) noexcept nogil
+
+
+cdef inline bint needs_exact(const SystemC* system, const GoldC* gold) noexcept nogil:
+    """Whether the costs of single moves are not told by local differences alone."""
+    return system.single_root and (
+        not system.nonmonotonic_reduce or (system.segment and gold.unknown_starts)
+    )

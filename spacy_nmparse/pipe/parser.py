@@ -53,7 +53,7 @@ class NMParser(TrainablePipe):
     """A trainable transition-based dependency parser, a drop-in for spaCy's ``parser``.
 
     Sets heads, labels and sentence starts. Sentence starts that are set before it are kept, those
-    that are ruled out before it are never made. Trees have one root a sentence; spaces head nothing.
+    that are ruled out are never made. Trees have one root a sentence; spaces head nothing.
     """
 
     def __init__(
@@ -141,7 +141,8 @@ class NMParser(TrainablePipe):
         return 1
 
     def _set_labels(self, labels: Sequence[str]) -> None:
-        labels = list(dict.fromkeys([*labels, ROOT_LABEL, SPACE_LABEL]))
+        plain = (plain_label(label) for label in labels)
+        labels = list(dict.fromkeys([*labels, ROOT_LABEL, SPACE_LABEL, *plain]))
         for label in labels:
             self.vocab.strings.add(label)
             self.vocab.strings.add(plain_label(label))
@@ -176,6 +177,11 @@ class NMParser(TrainablePipe):
         if not lengths:
             return Parses(tokens, [None] * len(docs))
         system = self.system
+        if self.model.has_param("label_W") is not True:
+            raise ValueError(
+                f"The component '{self.name}' is not initialized: call nlp.initialize(), or load "
+                f"a trained model."
+            )
         scored = self.model.predict(ScorerInput(docs, _rows(docs, tokens)))
         constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
         flat = greedy.parse(system, scored, lengths, constraints)
@@ -269,7 +275,10 @@ class NMParser(TrainablePipe):
         for example in examples:
             n_examples += 1
             placeholder = [token.text for token in example.reference] == ["x", "y", "z"]
-            parse = self._word_parse(example, parsed_tokens(example.predicted)[0])
+            try:
+                parse = self._word_parse(example, parsed_tokens(example.predicted)[0])
+            except ValueError as error:
+                raise self._bad_gold(example, error) from error
             for word, (head, label) in enumerate(zip(parse[0], parse[1], strict=True)):
                 if head is not None and head != word and label:
                     counts[label] += 1
@@ -283,22 +292,19 @@ class NMParser(TrainablePipe):
 
     def _word_parse(self, example: Example, tokens: numpy.ndarray) -> Parse:
         parse = word_parse(example, tokens)
-        try:
-            return projective_parse(parse) if self.cfg["projectivize"] else parse
-        except (ValueError, RecursionError) as error:
-            raise ValueError(
-                f"The component '{self.name}' cannot use the gold tree of "
-                f"{example.reference.text!r:.80}: {error}"
-            ) from error
+        return projective_parse(parse) if self.cfg["projectivize"] else parse
 
     def _gold(self, example: Example, tokens: numpy.ndarray) -> Gold:
         try:
             return make_gold(self._word_parse(example, tokens), set(self._labels))
         except ValueError as error:
-            raise ValueError(
-                f"The component '{self.name}' cannot learn from the gold tree of "
-                f"{example.reference.text!r:.80}: {error} Correct or remove it."
-            ) from error
+            raise self._bad_gold(example, error) from error
+
+    def _bad_gold(self, example: Example, error: ValueError) -> ValueError:
+        return ValueError(
+            f"The component '{self.name}' cannot learn from the gold tree of "
+            f"{example.reference.text!r:.80}: {error} Correct or remove it."
+        )
 
     def update(
         self,
@@ -317,12 +323,16 @@ class NMParser(TrainablePipe):
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, "NMParser.update")
         set_dropout_rate(self.model, drop)
-        examples = [eg for eg in examples if any(not token.is_space for token in eg.predicted)]
-        if not examples:
-            return losses
+        # Documents without words stay among docs: a listener knows a batch by all its documents.
         docs = [eg.predicted for eg in examples]
         words = [parsed_tokens(doc) for doc in docs]
-        golds = [self._gold(eg, tokens) for eg, (tokens, _) in zip(examples, words, strict=True)]
+        golds = [
+            self._gold(eg, tokens)
+            for eg, (tokens, _) in zip(examples, words, strict=True)
+            if len(tokens)
+        ]
+        if not golds:
+            return losses
         return self._learn(docs, words, golds, drop, sgd, losses)
 
     def _learn(
@@ -426,17 +436,26 @@ class NMParser(TrainablePipe):
     def _load(self, config: bytes, model: bytes) -> None:
         """Load what ``_config_bytes`` and the model wrote. On an error nothing has changed."""
         labels, cfg = self._read_config(config)
-        old = (self._labels, self._system, self.cfg)
+        old = (self._labels, self._system, self.cfg, self.model.attrs["system"])
         old_model = self.model.to_bytes()
+        open_dims = [
+            (node, dim)
+            for node in self.model.walk()
+            for dim in node.dim_names
+            if node.has_dim(dim) is None
+        ]
         try:
             self.cfg = cfg
             self._set_labels(labels)
             self.model.from_bytes(model)
             check_weights(self.model)
         except Exception as error:
-            self._labels, self._system, self.cfg = old
-            if self._system is not None:
-                set_system(self.model, self._system)
+            self._labels, self._system, self.cfg, self.model.attrs["system"] = old
+            for node in self.model.walk():
+                for param in node.param_names:
+                    node.set_param(param, None)  # or else dimensions are fixed
+            for node, dim in open_dims:
+                node.set_dim(dim, None, force=True)  # type: ignore[arg-type]
             self.model.from_bytes(old_model)
             raise ValueError(
                 f"The component '{self.name}' cannot load its model: it is damaged, or was made "
@@ -450,7 +469,11 @@ class NMParser(TrainablePipe):
             content = json.loads(config.decode("utf8"))
         except ValueError as error:
             raise ValueError(f"{where} it is damaged ({error}).") from error
-        if not isinstance(content, dict) or not isinstance(content.get("labels"), list):
+        if (
+            not isinstance(content, dict)
+            or not isinstance(content.get("labels"), list)
+            or not isinstance(content.get("cfg"), dict)
+        ):
             raise ValueError(f"{where} it does not describe a parser.")
         if content.get("format") != FORMAT:
             raise ValueError(
@@ -468,7 +491,7 @@ class NMParser(TrainablePipe):
             raise ValueError(f"{where} the model was trained with other features.")
         if not all(isinstance(label, str) and label for label in content["labels"]):
             raise ValueError(f"{where} its labels are not all strings.")
-        return content["labels"], {**self.cfg, **content.get("cfg", {})}
+        return content["labels"], {**self.cfg, **content["cfg"]}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Serialize labels and model ("model", "parser.json" and "vocab" can be excluded)."""
@@ -482,7 +505,7 @@ class NMParser(TrainablePipe):
         )
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> NMParser:
-        """Load what ``to_bytes`` gave. Raises ValueError, with the parser unchanged, on bad data."""
+        """Load what ``to_bytes`` gave. On bad data: ValueError, and the parser is unchanged."""
         parts: dict[str, bytes] = {}
         try:
             util.from_bytes(

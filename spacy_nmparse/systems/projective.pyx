@@ -29,8 +29,26 @@ def crossing_arcs(heads):
     return found
 
 
+def check_acyclic(heads):
+    """Raise ValueError where the heads form a cycle. Linear in the number of words."""
+    cdef int n = len(heads)
+    cdef int first, w
+    walk = [-1] * n  # the first word of the walk that came by
+    for first in range(n):
+        w = first
+        while walk[w] < 0:
+            walk[w] = first
+            if heads[w] is None or heads[w] == w:
+                break
+            w = heads[w]
+        else:
+            if walk[w] == first:
+                raise ValueError(f"The heads form a cycle through word {w}.")
+
+
 def is_projective(heads):
-    """Whether no two arcs cross, ROOT arcs left out of account. Linear in the number of words."""
+    """Whether no two arcs cross and none spans a root. Linear in the number of words (but for
+    sorting the dependents of each)."""
     cdef int n = len(heads)
     cdef int w, h
     closing = [[] for _ in range(n)]
@@ -53,6 +71,8 @@ def is_projective(heads):
             if not stack or stack[-1] != (low, w):
                 return False
             stack.pop()
+        if stack and heads[w] is not None and heads[w] == w:
+            return False
         for high in sorted(opening[w], reverse=True):
             stack.append((w, high))
     return True
@@ -66,8 +86,13 @@ def lift(heads, labels):
         labels: list of str or None.
 
     Returns:
-        (heads, labels): new lists.
+        (heads, labels): new lists. Where trees interleave, what crosses the other tree has no head
+        that projects: None.
+
+    Raises:
+        ValueError: the heads form a cycle.
     """
+    check_acyclic(heads)
     lifted = list(heads)
     while True:
         crossing = crossing_arcs(lifted)
@@ -76,10 +101,12 @@ def lift(heads, labels):
         # The shortest first; ties: the leftmost.
         w = min(crossing, key=lambda word: (abs(word - lifted[word]), word))
         above = lifted[lifted[w]]
-        lifted[w] = w if above == lifted[w] else above
+        lifted[w] = None if above == lifted[w] else above
     decorated = list(labels)
     for w in range(len(heads)):
-        if lifted[w] != heads[w] and labels[w] is not None and labels[heads[w]] is not None:
+        if lifted[w] is None or lifted[w] == heads[w]:
+            continue
+        if labels[w] is not None and labels[heads[w]] is not None:
             decorated[w] = f"{labels[w]}{DELIMITER}{labels[heads[w]]}"
     return lifted, decorated
 

@@ -168,10 +168,20 @@ class Node:
     edges: list[tuple[str | None, int, int]]  # noted label, place in actions, next node
 
 
+class TooMany(Exception):
+    """There are more configurations than asked for."""
+
+
 def graph(
-    system: systems.TransitionSystem, initial: systems.State, noted: Iterable[str | None]
+    system: systems.TransitionSystem,
+    initial: systems.State,
+    noted: Iterable[str | None],
+    limit: int = 0,
 ) -> list[Node]:
-    """All configurations, each of them before every configuration that leads to it."""
+    """All configurations, each of them before every configuration that leads to it.
+
+    Raises TooMany if there are more than ``limit`` (0: however many there are).
+    """
     noted = tuple(noted)
     places: dict[tuple[Any, ...], int] = {}
     nodes: list[Node] = []
@@ -188,6 +198,8 @@ def graph(
                 node.edges.append((push_label, place, known))
                 ahead.pop()
         else:
+            if limit and len(nodes) == limit:
+                raise TooMany
             places[name] = len(nodes)
             nodes.append(node)
             todo.pop()
@@ -243,10 +255,19 @@ def true_losses(nodes: list[Node], trees: list[Tree], labelled: bool) -> np.ndar
     return losses
 
 
-def check(case: Case, n: int, *, max_pairs: int = 0, seed: int = 0, examples: int = 3) -> Result:
+def check(
+    case: Case,
+    n: int,
+    *,
+    max_pairs: int = 0,
+    max_configurations: int = 0,
+    seed: int = 0,
+    examples: int = 3,
+) -> Result:
     """Compare everything for one case and n.
 
     max_pairs: draw a sample of the gold trees where trees times configurations are more (0: never).
+    max_configurations: raise TooMany if there are more (0: never).
     """
     began = time.perf_counter()
     result = Result(case, n)
@@ -263,7 +284,7 @@ def check(case: Case, n: int, *, max_pairs: int = 0, seed: int = 0, examples: in
         system.initial(n) if preset is None else system.initial(n, sent_starts=preset)
         for preset in starts
     ]
-    graphs = [graph(system, initial, noted) for initial in initials]
+    graphs = [graph(system, initial, noted, max_configurations) for initial in initials]
     result.configurations = sum(len(nodes) for nodes in graphs)
     if max_pairs and len(trees) * result.configurations > max_pairs:
         size = max(1, max_pairs // result.configurations)
@@ -387,6 +408,12 @@ def main(arguments: list[str] | None = None) -> int:
         default=1_000_000,
         help="sample the gold trees above this many (tree, configuration) pairs; 0: never",
     )
+    parser.add_argument(
+        "--max-configurations",
+        type=int,
+        default=150_000,
+        help="skip what has more configurations from one start; 0: never",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--examples", type=int, default=3, help="disagreements to print per line")
     parser.add_argument("--times", action="store_true", help="print seconds, too")
@@ -399,13 +426,19 @@ def main(arguments: list[str] | None = None) -> int:
         if options.system not in (None, case.system) or options.only not in case.name:
             continue
         for n in range(options.min_n, options.max_n + 1):
-            result = check(
-                case,
-                n,
-                max_pairs=options.max_pairs,
-                seed=options.seed,
-                examples=options.examples,
-            )
+            try:
+                result = check(
+                    case,
+                    n,
+                    max_pairs=options.max_pairs,
+                    max_configurations=options.max_configurations,
+                    seed=options.seed,
+                    examples=options.examples,
+                )
+            except TooMany:
+                many = f"more than {options.max_configurations}, skipped"
+                print(f"| {case.system} | {case.name} | {n} | | {many} | | | |", flush=True)
+                continue
             print(row(result), f"{result.seconds:.1f} s" if options.times else "", flush=True)
             if result.failed:
                 failed = True

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import srsly
 from spacy import util
 from spacy.language import Language
 from spacy.pipeline.trainable_pipe import TrainablePipe
@@ -38,7 +39,7 @@ from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label
 
 SPACE_LABEL = "dep"
 FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
-MODEL_FILE, CONFIG_FILE = "model", "parser.json"
+MODEL_FILE, CONFIG_FILE, VOCAB_FILE = "model", "parser.json", "vocab"
 
 
 @dataclass
@@ -498,7 +499,7 @@ class NMParser(TrainablePipe):
         return util.to_bytes(
             {
                 CONFIG_FILE: self._config_bytes,
-                "vocab": lambda: self.vocab.to_bytes(exclude=["strings"]),
+                VOCAB_FILE: lambda: self.vocab.to_bytes(exclude=["strings"]),
                 MODEL_FILE: self.model.to_bytes,
             },
             exclude,
@@ -512,7 +513,7 @@ class NMParser(TrainablePipe):
                 bytes_data,
                 {
                     CONFIG_FILE: lambda data: parts.__setitem__(CONFIG_FILE, data),
-                    "vocab": self.vocab.from_bytes,
+                    VOCAB_FILE: lambda data: parts.__setitem__(VOCAB_FILE, data),
                     MODEL_FILE: lambda data: parts.__setitem__(MODEL_FILE, data),
                 },
                 exclude,
@@ -531,7 +532,7 @@ class NMParser(TrainablePipe):
             path,
             {
                 CONFIG_FILE: lambda p: p.write_bytes(self._config_bytes()),
-                "vocab": lambda p: self.vocab.to_disk(p, exclude=["strings"]),
+                VOCAB_FILE: lambda p: p.write_bytes(self.vocab.to_bytes(exclude=["strings"])),
                 MODEL_FILE: lambda p: p.write_bytes(self.model.to_bytes()),
             },
             exclude,
@@ -542,7 +543,7 @@ class NMParser(TrainablePipe):
         file is missing or damaged, or was written by an incompatible version."""
         path = util.ensure_path(path)
         parts = {}
-        for name in (CONFIG_FILE, MODEL_FILE):
+        for name in (CONFIG_FILE, MODEL_FILE, VOCAB_FILE):
             if name in exclude:
                 continue
             try:
@@ -551,17 +552,24 @@ class NMParser(TrainablePipe):
                 raise ValueError(
                     f"The component '{self.name}' cannot read {path / name}: {error}."
                 ) from error
-        if "vocab" not in exclude and (path / "vocab").exists():
-            self.vocab.from_disk(path / "vocab")
         self._load_parts(parts, exclude)
         return self
 
     def _load_parts(self, parts: dict[str, bytes], exclude: Iterable[str]) -> None:
-        for name in (CONFIG_FILE, MODEL_FILE):
+        for name in (CONFIG_FILE, MODEL_FILE, VOCAB_FILE):
             if name not in exclude and name not in parts:
                 raise ValueError(f"The component '{self.name}' cannot load: {name} is missing.")
+        if VOCAB_FILE in parts:
+            try:
+                srsly.msgpack_loads(parts[VOCAB_FILE])
+            except Exception as error:
+                raise ValueError(
+                    f"The component '{self.name}' cannot load {VOCAB_FILE}: it is damaged."
+                ) from error
         config = parts.get(CONFIG_FILE, self._config_bytes())
         self._load(config, parts.get(MODEL_FILE) or self.model.to_bytes())
+        if VOCAB_FILE in parts:
+            self.vocab.from_bytes(parts[VOCAB_FILE])
 
 
 def _rows(docs: Sequence[Doc], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray | None:

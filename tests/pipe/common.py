@@ -1,0 +1,220 @@
+"""What the tests of the component share: tiny pipelines, gold trees, and what must hold of a Doc."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import fix_random_seed
+
+TOK2VEC: dict[str, Any] = {
+    "@architectures": "spacy.HashEmbedCNN.v2",
+    "pretrained_vectors": None,
+    "width": 32,
+    "depth": 1,
+    "embed_size": 500,
+    "window_size": 1,
+    "maxout_pieces": 2,
+    "subword_features": True,
+}
+
+# Words, heads (a root is its own), labels. The third and fourth cross.
+TREES: list[tuple[str, list[int], str]] = [
+    ("She saw the cat .", [1, 1, 3, 1, 1], "nsubj ROOT det obj punct"),
+    ("I like London and Berlin .", [1, 1, 1, 2, 2, 1], "nsubj ROOT obj cc conj punct"),
+    (
+        "A hearing is scheduled on the issue today",
+        [1, 3, 3, 3, 1, 6, 4, 3],
+        "det nsubj aux ROOT prep det pobj advmod",
+    ),
+    # No two arcs cross here, but one spans the root.
+    ("What do you want", [3, 1, 1, 1], "obj ROOT nsubj xcomp"),
+    ("Sleep !", [0, 0], "ROOT punct"),
+    ("Yes", [0], "ROOT"),
+]
+# Trees of TREES that make one document.
+DOCUMENTS = [[0], [1], [2], [3], [4], [5], [0, 1], [2, 4, 3], [1, 0, 5, 2]]
+
+
+def model_config(**options: Any) -> dict[str, Any]:
+    return {
+        "@architectures": "spacy_nmparse.StateScorer.v1",
+        "hidden_width": 24,
+        "tok2vec": TOK2VEC,
+        **options,
+    }
+
+
+def make_nlp(name: str = "nm_parser", lang: str = "xx", **config: Any) -> Language:
+    """A pipeline of one small parser without labels; the random seed is set."""
+    fix_random_seed(0)
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("nm_parser", name=name, config={"model": model_config(), **config})
+    return nlp
+
+
+def gold_doc(vocab: Vocab, trees: Iterable[int]) -> Doc:
+    words: list[str] = []
+    heads: list[int] = []
+    deps: list[str] = []
+    for number in trees:
+        text, tree_heads, tree_deps = TREES[number]
+        heads += [head + len(words) for head in tree_heads]
+        words += text.split()
+        deps += tree_deps.split()
+    return Doc(vocab, words=words, heads=heads, deps=deps)
+
+
+def make_example(gold: Doc) -> Example:
+    words = [token.text for token in gold]
+    spaces = [bool(token.whitespace_) for token in gold]
+    return Example(Doc(gold.vocab, words=words, spaces=spaces), gold)
+
+
+def make_examples(vocab: Vocab, documents: Sequence[Sequence[int]] = DOCUMENTS) -> list[Example]:
+    return [make_example(gold_doc(vocab, trees)) for trees in documents]
+
+
+def train(
+    nlp: Language, examples: list[Example], steps: int = 60, sgd: Any = None, **options: Any
+) -> float:
+    """Initialize the pipeline unless there is an optimizer, train it; the last loss."""
+    sgd = nlp.initialize(lambda: examples) if sgd is None else sgd
+    sgd.learn_rate = 0.01
+    loss = 0.0
+    for _ in range(steps):
+        losses = nlp.update(examples, sgd=sgd, **options)
+        loss = sum(losses.values())
+    return loss
+
+
+def overfitted(**config: Any) -> Language:
+    """A pipeline that knows the trees by heart."""
+    nlp = make_nlp(**config)
+    train(nlp, make_examples(nlp.vocab))
+    return nlp
+
+
+def randomize(model: Any, seed: int = 0) -> None:
+    """Random weights everywhere: an untrained model scores every move alike."""
+    rng = numpy.random.RandomState(seed)
+    for node in model.walk():
+        for name in node.param_names:
+            if node.has_param(name):
+                shape = node.get_param(name).shape
+                node.set_param(name, rng.normal(0, 0.5, shape).astype("float32"))
+
+
+def random_parser(seed: int = 0, **config: Any) -> Language:
+    """A pipeline with random weights."""
+    nlp = make_nlp(**config)
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    randomize(nlp.get_pipe("nm_parser").model, seed)
+    return nlp
+
+
+def random_doc(vocab: Vocab, rng: random.Random, length: int, space: float = 0.2) -> Doc:
+    """Words and spaces in random order, no annotation."""
+    words = [
+        rng.choice([" ", "\n", "\n\n", "\t "])
+        if rng.random() < space
+        else rng.choice("She saw the cat . like and Berlin issue what ! Yes new".split())
+        for _ in range(length)
+    ]
+    return Doc(vocab, words=words)
+
+
+def random_heads(n: int, rng: random.Random) -> list[int]:
+    """A random tree with one root, mostly with crossing arcs."""
+    order = list(range(n))
+    rng.shuffle(order)
+    heads = [0] * n
+    for position, word in enumerate(order):
+        heads[word] = rng.choice(order[:position]) if position else word
+    return heads
+
+
+def bare(doc: Doc) -> Doc:
+    """The same tokens without annotation."""
+    return Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+    )
+
+
+def tree(doc: Doc) -> list[tuple[str, int, str, bool]]:
+    return [(t.text, t.head.i, t.dep_, bool(t.is_sent_start)) for t in doc]
+
+
+def descendants(heads: Sequence[int], word: int) -> list[int]:
+    """word and all below it, in text order."""
+    found = []
+    for other in range(len(heads)):
+        above = other
+        for _ in heads:
+            if above == word:
+                break
+            above = heads[above]
+        if above == word:
+            found.append(other)
+    return found
+
+
+def assert_edges(doc: Doc) -> None:
+    heads = [token.head.i for token in doc]
+    for token in doc:
+        below = descendants(heads, token.i)
+        assert (token.left_edge.i, token.right_edge.i) == (below[0], below[-1]), token.i
+        assert sorted(t.i for t in token.subtree) == below
+        kids = [i for i, head in enumerate(heads) if head == token.i and i != token.i]
+        assert [t.i for t in token.children] == kids
+        assert token.n_lefts == sum(kid < token.i for kid in kids)
+        assert token.n_rights == sum(kid > token.i for kid in kids)
+
+
+def assert_sound(doc: Doc) -> None:
+    """Contiguous sentences, each a tree with one root; spaces head nothing; every label set."""
+    if not len(doc):
+        return
+    sentences = list(doc.sents)
+    assert [t.i for sentence in sentences for t in sentence] == list(range(len(doc)))
+    assert doc.has_annotation("DEP", require_complete=True)
+    for sentence in sentences:
+        first, last = sentence.start, sentence.end - 1
+        roots = [token for token in sentence if token.head.i == token.i]
+        assert len(roots) == 1, sentence
+        assert roots[0].dep_ == "ROOT"
+        for token in sentence:
+            assert first <= token.head.i <= last
+            assert token.dep_ and "||" not in token.dep_
+            assert (token.dep_ == "ROOT") == (token.head.i == token.i)
+            above = token
+            for _ in sentence:
+                above = above.head
+            assert above.i == roots[0].i, "a cycle"
+        words = [token.i for token in sentence if not token.is_space]
+        for token in sentence:
+            if words:
+                assert not token.head.is_space
+            if token.is_space:
+                before = [i for i in words if i < token.i]
+                near = before[-1] if before else (words[0] if words else first)
+                assert token.head.i == near
+                assert token.dep_ == ("ROOT" if near == token.i else "dep")
+
+
+def assert_starts_kept(doc: Doc, preset: Sequence[int]) -> None:
+    """preset: what was set before the parse: 1 (a sentence starts), -1 (none may), 0."""
+    for token, start in zip(doc, preset, strict=True):
+        if start == 1:
+            assert token.is_sent_start, token.i
+        elif start == -1 and token.i > 0:
+            assert not token.is_sent_start, token.i

@@ -9,8 +9,13 @@
 #endif
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+/* Levels and features, not names of processors: "arch=haswell" would be chosen on Intel's alone. */
+#if __GNUC__ >= 12
 #define NMP_CLONES \
-    __attribute__((noinline, target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+    __attribute__((noinline, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define NMP_CLONES __attribute__((noinline, target_clones("avx512f", "avx2", "default")))
+#endif
 #else
 #define NMP_CLONES
 #endif

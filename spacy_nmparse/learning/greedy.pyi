@@ -1,0 +1,17 @@
+from collections.abc import Sequence
+from typing import Final
+
+import numpy
+from numpy.typing import NDArray
+
+from spacy_nmparse.scorers.state_scorer import Scored
+from spacy_nmparse.systems.system import TransitionSystem
+
+WINDOW: Final = 1024
+
+def parse(
+    system: TransitionSystem,
+    scored: Scored,
+    lengths: Sequence[int],
+    constraints: NDArray[numpy.int8],
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]: ...

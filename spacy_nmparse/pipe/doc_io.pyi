@@ -1,0 +1,20 @@
+import numpy
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from spacy.training import Example
+
+def parsed_tokens(doc: Doc) -> tuple[NDArray[numpy.int32], NDArray[numpy.int8]]: ...
+def write_parse(
+    doc: Doc,
+    tokens: NDArray[numpy.int32],
+    heads: NDArray[numpy.int32],
+    labels: NDArray[numpy.int32],
+    starts: NDArray[numpy.int8],
+    label_hashes: NDArray[numpy.uint64],
+    root_hash: int,
+    space_hash: int,
+) -> None: ...
+def fix_edges(doc: Doc) -> Doc: ...
+def gold_parse(
+    example: Example,
+) -> tuple[list[int | None], list[str | None], list[bool | None]]: ...

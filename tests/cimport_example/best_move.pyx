@@ -1,0 +1,94 @@
+# cython: language_level=3
+"""What another package can build on the costs: `tests/test_cimport.py` compiles this."""
+from spacy_nmparse.systems.arc_eager cimport (
+    can_left_arc,
+    can_reduce,
+    can_right_arc,
+    can_shift,
+    do_left_arc,
+    do_reduce,
+    do_right_arc,
+    do_shift,
+    left_arc_cost,
+    reduce_cost,
+    right_arc_cost,
+    shift_cost,
+)
+from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.state cimport NONE, State, StateC
+from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, is_final
+
+
+cdef int no_move = -1
+
+
+cdef int left_arc_or_none(
+    const SystemC* system, const StateC* state, const GoldC* gold, int label
+) noexcept nogil:
+    if not can_left_arc(system, state, 1):
+        return no_move
+    return left_arc_cost(system, state, gold, 1, label, NONE)
+
+
+def costs(TransitionSystem system, State state, Gold gold):
+    """Costs of SHIFT, REDUCE, LEFT-ARC, RIGHT-ARC in an unlabelled arc-eager system; -1: illegal.
+
+    The labels of `gold` must have been given their numbers: `system.costs` and `system.loss` do.
+    """
+    cdef const SystemC* c = &system.c
+    cdef const StateC* s = &state.c
+    cdef const GoldC* g = &gold.c
+    cdef int shift = no_move
+    cdef int reduce = no_move
+    cdef int left, right = no_move
+    with nogil:
+        if can_shift(c, s, 1):
+            shift = shift_cost(c, s, g, 1, NONE, 0)
+        if can_reduce(c, s, 1):
+            reduce = reduce_cost(c, s, g, 1, NONE, NONE)
+        left = left_arc_or_none(c, s, g, 0)
+        if can_right_arc(c, s, 1):
+            right = right_arc_cost(c, s, g, 1, 0, 0)
+    return shift, reduce, left, right
+
+
+def parse(TransitionSystem system, State state, Gold gold):
+    """Follow the cheapest move to the end, without the GIL. Returns the sum of the costs."""
+    cdef const SystemC* c = &system.c
+    cdef StateC* s = &state.c
+    cdef const GoldC* g = &gold.c
+    cdef int total = 0
+    cdef int cost, least, best
+    with nogil:
+        while not is_final(s):
+            best = no_move
+            least = 0
+            if can_shift(c, s, 1):
+                least = shift_cost(c, s, g, 1, NONE, 0)
+                best = 0
+            if can_reduce(c, s, 1):
+                cost = reduce_cost(c, s, g, 1, NONE, NONE)
+                if best == no_move or cost < least:
+                    least = cost
+                    best = 1
+            cost = left_arc_or_none(c, s, g, 0)
+            if cost != no_move and (best == no_move or cost < least):
+                least = cost
+                best = 2
+            if can_right_arc(c, s, 1):
+                cost = right_arc_cost(c, s, g, 1, 0, 0)
+                if best == no_move or cost < least:
+                    least = cost
+                    best = 3
+            if best == 0:
+                do_shift(c, s, 1, NONE, 0)
+            elif best == 1:
+                do_reduce(c, s, 1, NONE, NONE)
+            elif best == 2:
+                do_left_arc(c, s, 1, 0, NONE)
+            elif best == 3:
+                do_right_arc(c, s, 1, 0, 0)
+            else:
+                break
+            total += least
+    return total

@@ -1,0 +1,191 @@
+"""Sentence starts that are set before the parser are kept, whatever the model says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from tests.pipe.common import (
+    assert_sound,
+    assert_starts_kept,
+    bare,
+    gold_doc,
+    make_example,
+    make_examples,
+    make_nlp,
+    overfitted,
+    random_doc,
+    random_parser,
+    train,
+    tree,
+)
+
+
+def constrain(doc: Doc, rng: random.Random, kinds: tuple[int, ...]) -> list[int]:
+    preset = [rng.choice(kinds) for _ in doc]
+    for token, start in zip(doc, preset, strict=True):
+        token.is_sent_start = {1: True, -1: False, 0: None}[start]
+    return preset
+
+
+MODELS = ("untrained", "random", "breaks", "overfitted")
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def nlp(request: pytest.FixtureRequest, trained: Language) -> Language:
+    return make_model(request.param, trained)
+
+
+def make_model(name: str, trained: Language) -> Language:
+    """Parsers that break never, at will, wherever they may, and as they have learned."""
+    if name == "overfitted":
+        return trained
+    if name == "random":
+        return random_parser(4)
+    nlp = make_nlp()
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    if name == "breaks":
+        parser = nlp.get_pipe("nm_parser")
+        bias = parser.model.get_param("move_b")
+        bias[list(parser.system.moves).index("BREAK")] = 100.0
+        parser.model.set_param("move_b", bias)
+    return nlp
+
+
+@pytest.mark.parametrize("kinds", [(0, 0, 1), (0, -1, 1), (0, -1), (1,), (-1,), (0,)])
+@pytest.mark.parametrize("space", [0.0, 0.3, 0.8])
+def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float) -> None:
+    rng = random.Random(str((kinds, space)))
+    docs, presets = [], []
+    for _ in range(40):
+        doc = random_doc(nlp.vocab, rng, rng.randint(1, 25), space)
+        presets.append(constrain(doc, rng, kinds))
+        docs.append(doc)
+    alone = [bare(doc) for doc in docs]
+    for doc, preset in zip(alone, presets, strict=True):
+        for token, start in zip(doc, preset, strict=True):
+            token.is_sent_start = {1: True, -1: False, 0: None}[start]
+    parser = nlp.get_pipe("nm_parser")
+    docs = list(parser.pipe(docs, batch_size=16))
+    stored = DocBin(docs=docs).to_bytes()
+    again = DocBin().from_bytes(stored).get_docs(nlp.vocab)
+    for doc, preset, one, read in zip(docs, presets, alone, again, strict=True):
+        assert_starts_kept(doc, preset)
+        assert_sound(doc)
+        assert tree(read) == tree(doc)
+        assert tree(parser(one)) == tree(doc)
+        if kinds == (1,):
+            assert len(list(doc.sents)) == len(doc)
+        if kinds == (-1,):
+            assert len(list(doc.sents)) == 1
+
+
+def test_the_models_differ(trained: Language) -> None:
+    counts = []
+    for name in MODELS[:3]:
+        nlp = make_model(name, trained)
+        doc = Doc(nlp.vocab, words=[str(i) for i in range(20)])
+        counts.append(len(list(nlp(doc).sents)))
+    assert counts[0] == 1 and 1 < counts[1] < 20 and counts[2] == 20
+
+
+def test_a_sentencizer_before_the_parser() -> None:
+    for seed in range(3):
+        nlp = random_parser(seed)
+        nlp.add_pipe("sentencizer", first=True)
+        doc = nlp("One two three . Four five ! Six  \n seven ? eight")
+        assert [sent.text.split()[0] for sent in doc.sents] == ["One", "Four", "Six", "eight"]
+        assert_sound(doc)
+
+
+def test_a_senter_before_the_parser_in_training() -> None:
+    nlp = make_nlp()
+    nlp.add_pipe("senter", first=True)
+    examples = make_examples(nlp.vocab)
+    sgd = nlp.initialize(lambda: examples)
+    train(nlp, examples, sgd=sgd, annotates=["senter"])
+    for example in examples:
+        doc = nlp(bare(example.reference))
+        assert tree(doc) == tree(example.reference)
+        assert_sound(doc)
+    # What the senter says stays.
+    doc = nlp.get_pipe("senter")(bare(examples[-1].reference))
+    starts = [token.is_sent_start for token in doc]
+    assert [token.is_sent_start for token in nlp.get_pipe("nm_parser")(doc)] == starts
+
+
+def test_learning_where_the_senter_is_wrong() -> None:
+    """Forced starts inside a gold sentence, and forbidden ones at its start, are lived with."""
+    nlp = make_nlp()
+    examples = make_examples(nlp.vocab)
+    sgd = nlp.initialize(lambda: examples)
+    rng = random.Random(0)
+    parser = nlp.get_pipe("nm_parser")
+    for step in range(30):
+        wrong = []
+        for example in examples:
+            doc = bare(example.reference)
+            constrain(doc, rng, (0, 1, -1) if step % 2 else (0, -1))
+            wrong.append(Example(doc, example.reference))
+        losses = parser.update(wrong, sgd=sgd)
+        assert losses["nm_parser"] >= 0
+    doc = bare(gold_doc(nlp.vocab, [0, 1]))
+    doc[3].is_sent_start = True
+    doc[5].is_sent_start = False
+    doc = parser(doc)
+    assert doc[3].is_sent_start and not doc[5].is_sent_start
+    assert_sound(doc)
+
+
+def test_gold_sentence_starts_are_learned_without_trees() -> None:
+    """Starts of sentences whose heads are unknown are still gold."""
+    nlp = make_nlp()
+    words = ["a", "b", "c", "d", "e", "f"]
+    gold = Doc(nlp.vocab, words=words, sent_starts=[True, False, False, True, False, False])
+    assert not gold.has_annotation("DEP")
+    examples = [make_example(gold), *make_examples(nlp.vocab)]
+    train(nlp, examples, steps=80)
+    assert [t.is_sent_start for t in nlp(bare(gold))] == [t.is_sent_start for t in gold]
+
+
+def test_start_on_a_space_between_sentences(trained: Language) -> None:
+    words = ["Sleep", "!", "\n", "Yes"]
+    parser = trained.get_pipe("nm_parser")
+    doc = Doc(trained.vocab, words=words)
+    doc[2].is_sent_start = True
+    doc = parser(doc)
+    assert [t.is_sent_start for t in doc] == [True, False, True, False]
+    assert [t.head.i for t in doc] == [0, 0, 3, 3]
+    doc = Doc(trained.vocab, words=words)
+    doc[2].is_sent_start = False
+    doc[3].is_sent_start = True
+    doc = parser(doc)
+    assert [t.is_sent_start for t in doc] == [True, False, False, True]
+    assert [t.head.i for t in doc] == [0, 0, 1, 3]
+
+
+def test_sentences_of_forced_pieces_are_parsed_alone() -> None:
+    """A forced start between two documents gives the trees of the two documents."""
+    nlp = overfitted()
+    parser = nlp.get_pipe("nm_parser")
+    left, right = (nlp(bare(gold_doc(nlp.vocab, [n]))) for n in (0, 3))
+    both = bare(gold_doc(nlp.vocab, [0, 3]))
+    both[5].is_sent_start = True
+    both = parser(both)
+    assert [t.dep_ for t in both] == [t.dep_ for t in (*left, *right)]
+
+
+def test_a_blank_pipeline_says_what_to_do() -> None:
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("nm_parser")
+    with pytest.raises(ValueError, match=r"nm_parser.*initialize"):
+        nlp("One two")
+    assert len(nlp("")) == 0
+    nlp.get_pipe("nm_parser").add_label("obj")
+    with pytest.raises(ValueError, match=r"nm_parser.*initialize"):
+        nlp("One two")

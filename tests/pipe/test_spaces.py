@@ -1,0 +1,234 @@
+"""Whitespace tokens head nothing; documents of any size."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from tests.pipe.common import (
+    TOK2VEC,
+    assert_sound,
+    bare,
+    gold_doc,
+    make_example,
+    make_examples,
+    make_nlp,
+    model_config,
+    random_doc,
+    random_parser,
+    train,
+    tree,
+)
+
+# A tok2vec that sees no neighbours.
+WORDS_ALONE = model_config(tok2vec={**TOK2VEC, "window_size": 0})
+SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
+
+
+@pytest.mark.parametrize(
+    ("words", "heads"),
+    [
+        (["Sleep", "\n", "!"], [0, 0, 0]),
+        (["\n", "Sleep", "!"], [1, 1, 1]),
+        (["\n", " ", "Sleep", "!"], [2, 2, 2, 2]),
+        (["Sleep", "!", " "], [0, 0, 1]),
+        (["Sleep", "!", " ", "\n"], [0, 0, 1, 1]),
+        (["Sleep", " ", "\n", "!", " "], [0, 0, 0, 0, 3]),
+        (["\n"], [0]),
+        (["\n", " ", "\t"], [0, 0, 0]),
+        ([" ", "Yes", " "], [1, 1, 1]),
+        (["Yes"], [0]),
+        ([], []),
+    ],
+)
+def test_where_spaces_go(trained: Language, words: list[str], heads: list[int]) -> None:
+    doc = trained.get_pipe("nm_parser")(Doc(trained.vocab, words=words))
+    assert [token.head.i for token in doc] == heads
+    deps = ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
+    for token, dep in zip(doc, deps, strict=True):
+        if token.is_space:
+            assert token.dep_ == dep
+    assert_sound(doc)
+
+
+def test_spaces_do_not_change_the_parse(trained: Language) -> None:
+    """The parser looks at words only."""
+    nlp = make_nlp(model=WORDS_ALONE)
+    train(nlp, make_examples(nlp.vocab))
+    rng = random.Random(0)
+    for trees in ([0], [2], [1, 0, 5, 2]):
+        gold = gold_doc(nlp.vocab, trees)
+        expected = [(t.text, t.head.i, t.dep_) for t in nlp(bare(gold))]
+        words: list[str] = []
+        numbers: dict[int, int] = {}
+        for i, token in enumerate(gold):
+            words += rng.choices(SPACES, k=rng.randint(0, 2))
+            numbers[len(words)] = i
+            words.append(token.text)
+        doc = nlp(Doc(nlp.vocab, words=words))
+        found = [(t.text, numbers[t.head.i], t.dep_) for t in doc if not t.is_space]
+        assert found == expected
+        assert_sound(doc)
+
+
+def test_all_short_documents_of_words_and_spaces() -> None:
+    nlp = random_parser(5)
+    docs = [
+        Doc(nlp.vocab, words=list(words))
+        for n in range(6)
+        for words in itertools.product(("cat", " ", "like"), repeat=n)
+    ]
+    for doc, parsed in zip(docs, nlp.get_pipe("nm_parser").pipe(docs), strict=True):
+        assert parsed is doc
+        assert_sound(doc)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+def test_a_stream_with_empty_documents(trained: Language, batch_size: int) -> None:
+    texts = ["", "Sleep !", "", " ", "", "Yes", "\n\n \n", "She saw the cat . ", ""]
+    docs = list(trained.pipe(texts, batch_size=batch_size))
+    assert [doc.text for doc in docs] == texts
+    for doc, text in zip(docs, texts, strict=True):
+        assert_sound(doc)
+        assert tree(doc) == tree(trained(text))
+    assert len(list(trained.pipe(["", "", ""], batch_size=batch_size))) == 3
+
+
+def test_training_with_empty_documents_and_spaces() -> None:
+    nlp = make_nlp()
+    examples = make_examples(nlp.vocab)
+    for words in ([], [" "], ["\n", "\n"]):
+        examples.insert(len(words), make_example(Doc(nlp.vocab, words=words)))
+    loss = train(nlp, examples, steps=60)
+    assert loss < 5
+    parser = nlp.get_pipe("nm_parser")
+    before = parser.to_bytes()
+    sgd = nlp.create_optimizer()
+    for empty in ([], [examples[0]], examples[:3]):
+        assert all(not eg.reference.text.strip() for eg in empty)
+        assert parser.update(empty, sgd=sgd) == {"nm_parser": 0.0}
+        assert parser.rehearse(empty, sgd=sgd) == {"nm_parser": 0.0}
+    assert parser.to_bytes() == before
+    for example in examples:
+        assert_sound(nlp(bare(example.reference)))
+
+
+def test_initialize_with_empty_documents_first() -> None:
+    nlp = make_nlp()
+    empty = [make_example(Doc(nlp.vocab, words=words)) for words in ([], [" "])] * 10
+    examples = [*empty, *make_examples(nlp.vocab)]
+    assert train(nlp, examples, steps=40) < 20
+
+
+def test_gold_heads_on_spaces_are_unknown() -> None:
+    nlp = make_nlp()
+    words = ["\n", "Sleep", " ", "!", "\n"]
+    gold = Doc(
+        nlp.vocab,
+        words=words,
+        heads=[0, 0, 1, 2, 3],
+        deps=["ROOT", "obj", "dep", "punct", "dep"],
+        sent_starts=None,
+    )
+    plain = make_examples(nlp.vocab, [[0]])
+    example = make_example(gold)
+    train(nlp, [example, *plain], steps=20)
+    assert_sound(nlp(bare(gold)))
+
+
+def test_spaces_in_gold_trees_that_are_well_attached() -> None:
+    nlp = make_nlp()
+    words = ["\n", "Sleep", " ", "!", "\n", "Yes"]
+    gold = Doc(
+        nlp.vocab,
+        words=words,
+        heads=[1, 1, 1, 1, 3, 5],
+        deps=["dep", "ROOT", "dep", "punct", "dep", "ROOT"],
+    )
+    train(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])], steps=40)
+    assert tree(nlp(bare(gold))) == tree(gold)
+
+
+def test_a_gold_start_on_a_space_is_that_of_the_next_word() -> None:
+    nlp = make_nlp()
+    words = ["Sleep", "!", "\n", "\n", "Yes", "Sleep", "!"]
+    gold = Doc(
+        nlp.vocab,
+        words=words,
+        heads=[0, 0, 4, 4, 4, 5, 5],
+        deps=["ROOT", "punct", "dep", "dep", "ROOT", "ROOT", "punct"],
+    )
+    assert gold[2].is_sent_start and not gold[4].is_sent_start
+    train(nlp, [make_example(gold)], steps=40)
+    doc = nlp(bare(gold))
+    # Unless it was preset there, a sentence starts at a word.
+    assert [t.i for t in doc if t.is_sent_start] == [0, 4, 5]
+    assert_sound(doc)
+
+
+def test_one_long_document() -> None:
+    rng = random.Random(1)
+    untrained = make_nlp()
+    untrained.initialize(lambda: make_examples(untrained.vocab))
+    for nlp in (untrained, random_parser(6)):
+        parser = nlp.get_pipe("nm_parser")
+        words = [token.text for token in random_doc(nlp.vocab, rng, 50_000, space=0.1)]
+        doc = Doc(nlp.vocab, words=words, sent_starts=[-1] * len(words))
+        start = time.perf_counter()
+        doc = parser(doc)
+        assert time.perf_counter() - start < 20
+        assert len(list(doc.sents)) == 1
+        heads = [token.head.i for token in doc]
+        assert sum(head == i for i, head in enumerate(heads)) == 1
+        assert not any(doc[head].is_space for head in heads)
+
+
+def test_a_long_document_is_parsed_as_its_sentences() -> None:
+    """Whatever part of a long document is looked at a time, the trees are the same."""
+    nlp = random_parser(7, model=WORDS_ALONE)
+    parser = nlp.get_pipe("nm_parser")
+    rng = random.Random(3)
+    pieces = [random_doc(nlp.vocab, rng, rng.choice([1, 5, 40, 900, 2500])) for _ in range(12)]
+    words, starts = [], []
+    for piece in pieces:
+        for i, token in enumerate(piece):
+            words.append(token.text)
+            starts.append(i == 0)
+    whole = Doc(nlp.vocab, words=words, sent_starts=starts)
+    pieces = [
+        Doc(nlp.vocab, words=[token.text for token in piece], sent_starts=[False] * len(piece))
+        for piece in pieces
+    ]
+    expected = [(t.head.i - t.i, t.dep_) for doc in parser.pipe(pieces) for t in doc]
+    assert [(t.head.i - t.i, t.dep_) for t in parser(whole)] == expected
+
+
+def test_examples_where_only_one_side_has_spaces() -> None:
+    nlp = make_nlp()
+    gold = gold_doc(nlp.vocab, [0])
+    words = ["She", " ", "saw", "the", "\n", "cat", ".", "  "]
+    spaced = Doc(
+        nlp.vocab, words=words, spaces=[True, False, True, True, False, True, False, False]
+    )
+    example = Example(spaced, gold)
+    train(nlp, [example], steps=40)
+    doc = nlp(Doc(nlp.vocab, words=words, spaces=[t.whitespace_ != "" for t in spaced]))
+    assert [t.dep_ for t in doc if not t.is_space] == [t.dep_ for t in gold]
+    back = Example(bare(gold), tree_with_spaces(nlp))
+    nlp.update([back], sgd=nlp.create_optimizer())
+
+
+def tree_with_spaces(nlp: Language) -> Doc:
+    return Doc(
+        nlp.vocab,
+        words=["She", "  ", "saw", "the", "cat", "."],
+        spaces=[True, False, True, True, True, False],
+        heads=[2, 0, 2, 4, 2, 2],
+        deps=["nsubj", "dep", "ROOT", "det", "obj", "punct"],
+    )

@@ -22,6 +22,7 @@ DEFAULT_CONFIG = {
         "@architectures": "spacy_nmparse.StateScorer.v1",
         "hidden_width": 64,
         "maxout_pieces": 2,
+        "projection_width": 64,
         "features": None,
         "tok2vec": {
             "@architectures": "spacy.HashEmbedCNN.v2",
@@ -134,12 +135,15 @@ def StateScorer(
     tok2vec: Model[List[Doc], Any],
     hidden_width: int = 64,
     maxout_pieces: int = 2,
+    projection_width: int = 64,
     features: Optional[List[str]] = None,
 ) -> Model:
     """The scorer of stack-based systems; see ``spacy_nmparse.scorers.state_scorer``."""
     from spacy_nmparse.scorers import state_scorer
 
-    return state_scorer.StateScorer(tok2vec, hidden_width, maxout_pieces, features)
+    return state_scorer.StateScorer(
+        tok2vec, hidden_width, maxout_pieces, projection_width, features
+    )
 
 
 def make_parser_scorer() -> Callable:

@@ -186,12 +186,16 @@ class NMParser(TrainablePipe):
         scored = self.model.predict(ScorerInput(docs, _rows(docs, tokens)))
         constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
         flat = greedy.parse(system, scored, lengths, constraints)
+        decorated = numpy.asarray([DELIMITER in label for label in self._labels])
+        lifted = decorated[flat[1]]
         arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None] = []
         start = 0
         for tokens_ in tokens:
             n = len(tokens_)
             heads, labels, starts = (array[start : start + n] for array in flat)
-            arrays.append(self._lowered(heads, labels, starts) if n else None)
+            if n and lifted[start : start + n].any():
+                heads, labels, starts = self._lowered(heads, labels, starts)
+            arrays.append((heads, labels, starts) if n else None)
             start += n
         return Parses(tokens, arrays)
 
@@ -199,19 +203,13 @@ class NMParser(TrainablePipe):
         self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray
     ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
         """Take the notes off lifted arcs' labels and lower them."""
-        decorated = self._decorated
-        if len(decorated) and decorated[labels].any():
-            names = [self._labels[label] for label in labels]
-            number = {label: i for i, label in enumerate(self._labels)}
-            new_heads, plain = lower(heads.tolist(), names)
-            heads = numpy.asarray(new_heads, dtype="int32")
-            labels = numpy.asarray([number[label] for label in plain], dtype="int32")
-        return heads, labels, starts
-
-    @property
-    def _decorated(self) -> numpy.ndarray:
-        marks = [DELIMITER in label for label in self._labels]
-        return numpy.asarray(marks) if any(marks) else numpy.zeros(0, dtype=bool)
+        new_heads, plain = lower(heads.tolist(), [self._labels[label] for label in labels])
+        number = {label: i for i, label in enumerate(self._labels)}
+        return (
+            numpy.asarray(new_heads, dtype="int32"),
+            numpy.asarray([number[label] for label in plain], dtype="int32"),
+            starts,
+        )
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
@@ -295,9 +293,13 @@ class NMParser(TrainablePipe):
         parse = word_parse(example, tokens)
         return projective_parse(parse) if self.cfg["projectivize"] else parse
 
-    def _gold(self, example: Example, tokens: numpy.ndarray) -> Gold:
+    def _gold(
+        self, example: Example, tokens: numpy.ndarray, constraints: numpy.ndarray
+    ) -> Gold:
+        """The gold tree as far as the preset sentence starts leave it within reach."""
         try:
-            return make_gold(self._word_parse(example, tokens), set(self._labels))
+            gold = make_gold(self._word_parse(example, tokens), set(self._labels))
+            return gold.under(constraints.tolist())[0] if constraints.any() else gold
         except ValueError as error:
             raise self._bad_gold(example, error) from error
 
@@ -328,8 +330,8 @@ class NMParser(TrainablePipe):
         docs = [eg.predicted for eg in examples]
         words = [parsed_tokens(doc) for doc in docs]
         golds = [
-            self._gold(eg, tokens)
-            for eg, (tokens, _) in zip(examples, words, strict=True)
+            self._gold(eg, tokens, constraints)
+            for eg, (tokens, constraints) in zip(examples, words, strict=True)
             if len(tokens)
         ]
         if not golds:
@@ -379,7 +381,7 @@ class NMParser(TrainablePipe):
         examples = list(examples)
         words = [parsed_tokens(eg.predicted) for eg in examples]
         pairs = [(eg, pair) for eg, pair in zip(examples, words, strict=True) if len(pair[0])]
-        golds = [self._gold(eg, tokens) for eg, (tokens, _) in pairs]
+        golds = [self._gold(eg, tokens, constraints) for eg, (tokens, constraints) in pairs]
         gradients, loss, _ = self._rollout(scores, [pair for _, pair in pairs], golds, 0.0)
         return loss, gradients
 

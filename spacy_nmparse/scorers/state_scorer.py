@@ -34,7 +34,7 @@ WEIGHTS = ("pad_rows", "fact_rows", "bias", "move_W", "move_b", "label_W", "labe
 class Scored:
     """What the scorer hands to search and learning: vectors and weights, on the CPU.
 
-    vectors: float32 (words, width): one row for each parsed word of the batch.
+    vectors: float32 (words, width): one row for each parsed word of the batch, projected.
     word_W: float32 (slots * pieces * hidden, width): makes the word rows.
     kernel: the remaining weights, laid out for the loops.
     """
@@ -75,6 +75,7 @@ def StateScorer(
     tok2vec: Model[list[Doc], list[Floats2d]],
     hidden_width: int = 64,
     maxout_pieces: int = 2,
+    projection_width: int = 64,
     features: Sequence[str] | None = None,
 ) -> Model[ScorerInput, Scored]:
     """Build the state scorer.
@@ -83,15 +84,17 @@ def StateScorer(
         tok2vec: any model from documents to token vectors.
         hidden_width: width of the hidden layer.
         maxout_pieces: its pieces; 1 makes it a ReLU layer.
+        projection_width: token vectors are projected to this width first, the same for all slots:
+            fewer weights, smaller products.
         features: feature names (see ``scorers.features``); None for the default ones.
 
     Raises:
         ValueError: an unknown feature, or sizes below 1.
     """
-    if hidden_width < 1 or maxout_pieces < 1:
+    if min(hidden_width, maxout_pieces, projection_width) < 1:
         raise ValueError(
-            f"StateScorer: hidden_width {hidden_width} and maxout_pieces {maxout_pieces} "
-            f"must be at least 1."
+            f"StateScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
+            f"projection_width {projection_width} must be at least 1."
         )
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
@@ -101,8 +104,8 @@ def StateScorer(
         init=init,
         layers=[tok2vec],
         refs={"tok2vec": tok2vec},
-        dims={"nI": None, "nH": hidden_width, "nP": maxout_pieces},
-        params={"word_W": None, **{name: None for name in WEIGHTS}},
+        dims={"nI": None, "nV": projection_width, "nH": hidden_width, "nP": maxout_pieces},
+        params={"project_W": None, "project_b": None, "word_W": None, **{name: None for name in WEIGHTS}},
         attrs={"features": list(names), "system": None, "dropout_rate": 0.0},
     )
     return model
@@ -129,7 +132,9 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     size = width * model.get_dim("nP")
     n_blocks = max(label_blocks(system)) + 1
     return {
-        "word_W": (n_slots * size, model.get_dim("nI")),
+        "project_W": (model.get_dim("nV"), model.get_dim("nI")),
+        "project_b": (model.get_dim("nV"),),
+        "word_W": (n_slots * size, model.get_dim("nV")),
         "pad_rows": (n_slots, 2, size),
         "fact_rows": (sum(features.fact_sizes(n_labels)), size),
         "bias": (size,),
@@ -149,14 +154,18 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     model.set_dim("nI", tok2vec.get_dim("nO"))
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)
-        if name == "word_W":
-            # Glorot, as if the slots were one concatenated input.
-            n_slots = len(Features(model.attrs["features"]).words)
-            scale = (6.0 / (n_slots * shape[1] + shape[0] / n_slots)) ** 0.5
-            array[:] = model.ops.asarray(
-                numpy.random.uniform(-scale, scale, shape).astype("float32")
-            )
+        n_slots = len(Features(model.attrs["features"]).words)
+        if name == "project_W":
+            array[:] = _uniform(model, shape, shape[0] + shape[1])
+        elif name == "word_W":  # as if the slots were one concatenated input
+            array[:] = _uniform(model, shape, n_slots * shape[1] + shape[0] / n_slots)
         model.set_param(name, array)
+
+
+def _uniform(model: Model, shape: tuple[int, ...], fans: float) -> Any:
+    """Glorot & Bengio 2010: uniform, scaled by the sum of fan-in and fan-out."""
+    scale = (6.0 / fans) ** 0.5
+    return model.ops.asarray(numpy.random.uniform(-scale, scale, shape).astype("float32"))
 
 
 def forward(
@@ -168,14 +177,15 @@ def forward(
     lengths = [v.shape[0] for v in vectors]
     flat = model.ops.flatten(vectors)
     words = flat if X.rows is None else flat[X.rows]
+    project_W = model.get_param("project_W")
+    projected = words @ project_W.T + model.get_param("project_b")
     params = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = Features(model.attrs["features"])
     kernel = StateScorerKernel(
         features, model.attrs["system"].system, params, model.get_dim("nP")
     )
-    cpu_words = to_numpy(words)
     scored = Scored(
-        cpu_words, params["word_W"], kernel, len(features.words), params["bias"].shape[0]
+        to_numpy(projected), params["word_W"], kernel, len(features.words), params["bias"].shape[0]
     )
 
     def backprop(d: Gradients) -> list[Doc]:
@@ -183,8 +193,11 @@ def forward(
         xp = get_array_module(flat)
         if xp is not numpy:
             d_rows = xp.asarray(d_rows)
-        d_words = d_rows @ model.get_param("word_W")
-        model.inc_grad("word_W", d_rows.T @ words)
+        d_projected = d_rows @ model.get_param("word_W")
+        model.inc_grad("word_W", d_rows.T @ projected)
+        model.inc_grad("project_W", d_projected.T @ words)
+        model.inc_grad("project_b", d_projected.sum(axis=0))
+        d_words = d_projected @ project_W
         for name in WEIGHTS:
             model.inc_grad(name, model.ops.asarray(d.weights[name]))
         if X.rows is None:

@@ -243,7 +243,7 @@ cdef class TransitionSystem:
         Raises:
             ValueError: gold has another length or labels that the system lacks.
         """
-        self._check_gold(state, gold)
+        gold, _ = self._check_gold(state, gold)
         return {
             action: float(cost)
             for action, (cost, _) in self._expand(state, gold, DYNAMIC, self._label_id(push_label))
@@ -251,8 +251,9 @@ cdef class TransitionSystem:
 
     def loss(self, State state, Gold gold):
         """The least loss of any final configuration that is reachable from state (float)."""
-        self._check_gold(state, gold)
-        return float(self.c.loss(&self.c, &state.c, &gold.c))
+        cdef int errors
+        gold, errors = self._check_gold(state, gold)
+        return float(self.c.loss(&self.c, &state.c, &gold.c) + errors)
 
     def oracle(self, State state, Gold gold, name="dynamic", push_label=None):
         """The set of actions that the named oracle allows here.
@@ -260,7 +261,7 @@ cdef class TransitionSystem:
         Raises:
             ValueError: an oracle that the system does not have; gold as in ``costs``.
         """
-        self._check_gold(state, gold)
+        gold, _ = self._check_gold(state, gold)
         return {
             action
             for action, (_, learn) in self._expand(
@@ -300,11 +301,22 @@ cdef class TransitionSystem:
         return self.label_ids[label]
 
     def _check_gold(self, State state, Gold gold):
+        """The gold tree under the state's preset sentence starts, and the errors they force."""
+        cdef int w
         if gold.c.n != state.c.n:
             raise ValueError(
                 f"The gold tree has {gold.c.n} words, the configuration {state.c.n}."
             )
+        errors = 0
+        if self.c.segment:
+            for w in range(state.c.n):
+                if state.c.constraint[w] != 0:
+                    gold, errors = gold.under(
+                        [state.c.constraint[i] for i in range(state.c.n)]
+                    )
+                    break
         self.bind(gold)
+        return gold, errors
 
     def _is_legal(self, State state, int i, int k, int label):
         """Whether the i-th move of the table can be made with this k and label id."""

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_nmparse.learning import greedy
 from tests.pipe.common import (
     TOK2VEC,
     assert_sound,
@@ -189,9 +190,26 @@ def test_one_long_document() -> None:
         assert not any(doc[head].is_space for head in heads)
 
 
-def test_a_long_document_is_parsed_as_its_sentences() -> None:
-    """Whatever part of a long document is looked at a time, the trees are the same."""
-    nlp = random_parser(7, model=WORDS_ALONE)
+@pytest.mark.parametrize("window", [1, 16, 100_000])
+def test_how_much_is_looked_at_a_time_does_not_matter(
+    window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlp = random_parser(8)
+    rng = random.Random(2)
+    lengths = [0, 1, 3, 40, 0, 150, 2, 3000]
+    docs = [random_doc(nlp.vocab, rng, n) for n in lengths]
+    parser = nlp.get_pipe("nm_parser")
+    copies = [bare(doc) for doc in docs]
+    expected = [tree(doc) for doc in parser.pipe(copies)]
+    assert expected[-1] == tree(parser(bare(docs[-1])))
+    monkeypatch.setattr(greedy, "WINDOW", window)
+    assert [tree(doc) for doc in parser.pipe(docs)] == expected
+
+
+def test_forced_sentences_are_parsed_alone() -> None:
+    """With a scorer that looks at one word of the buffer only."""
+    features = ["S0", "S1", "B0", "S0.l1", "S0.label", "S0-B0.distance", "stack.depth"]
+    nlp = random_parser(7, model={**WORDS_ALONE, "features": features})
     parser = nlp.get_pipe("nm_parser")
     rng = random.Random(3)
     pieces = [random_doc(nlp.vocab, rng, rng.choice([1, 5, 40, 900, 2500])) for _ in range(12)]
@@ -213,12 +231,11 @@ def test_examples_where_only_one_side_has_spaces() -> None:
     nlp = make_nlp()
     gold = gold_doc(nlp.vocab, [0])
     words = ["She", " ", "saw", "the", "\n", "cat", ".", "  "]
-    spaced = Doc(
-        nlp.vocab, words=words, spaces=[True, False, True, True, False, True, False, False]
-    )
+    spaces = [True, False, True, True, False, True, False, False]
+    spaced = Doc(nlp.vocab, words=words, spaces=spaces)
     example = Example(spaced, gold)
     train(nlp, [example], steps=40)
-    doc = nlp(Doc(nlp.vocab, words=words, spaces=[t.whitespace_ != "" for t in spaced]))
+    doc = nlp(bare(spaced))
     assert [t.dep_ for t in doc if not t.is_space] == [t.dep_ for t in gold]
     back = Example(bare(gold), tree_with_spaces(nlp))
     nlp.update([back], sgd=nlp.create_optimizer())

@@ -28,7 +28,7 @@ from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport TransitionSystem, is_final, legal_moves
 
 # Words whose rows are made by one matrix product: enough to be efficient, few enough for the cache.
-WINDOW = 1024
+WINDOW = 512
 
 
 cdef bint advance(
@@ -109,6 +109,7 @@ def parse(TransitionSystem system, scored, lengths, constraints):
     if n_words == 0:
         return heads_array, labels_array, starts_array
     scratch_init(&scratch, &system.c, &kernel.c, max(lengths))
+    buffer = numpy.empty((min(n_words, 2 * WINDOW), scored.word_W.shape[0]), dtype="float32")
     try:
         first = last = offset = 0  # the window: words first .. last - 1 of the batch
         for i in range(len(lengths)):
@@ -125,7 +126,7 @@ def parse(TransitionSystem system, scored, lengths, constraints):
                         break
                     last += lengths[w]
                 last = min(last, first + max(WINDOW, n if n < 2 * WINDOW else WINDOW))
-                rows = scored.word_rows(first, last)
+                rows = scored.word_rows(first, last, buffer)
                 kernel.set_window(&rows[0, 0, 0])
             done = False
             while not done:
@@ -138,7 +139,9 @@ def parse(TransitionSystem system, scored, lengths, constraints):
                     window = max(WINDOW, 2 * (s.b + lookahead - s.start))
                     first = offset + s.start
                     last = min(first + window, offset + n)
-                    rows = scored.word_rows(first, last)
+                    if last - first > len(buffer):
+                        buffer = numpy.empty((window, buffer.shape[1]), dtype="float32")
+                    rows = scored.word_rows(first, last, buffer)
                     kernel.set_window(&rows[0, 0, 0])
             for w in range(n):
                 heads[offset + w] = w if s.head[w] == n else s.head[w]

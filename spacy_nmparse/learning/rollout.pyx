@@ -9,7 +9,7 @@ import numpy
 
 from libc.math cimport exp, log
 from libc.stdint cimport int8_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from spacy_nmparse.learning.search cimport (
     NONE,
@@ -176,7 +176,8 @@ cdef void roll_out(
             right_mass[i] = probability[i]
             if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
                 d_labels = d + scorer.n_moves + scorer.block[c.move] * n_labels
-                label_scores(scorer, hidden, scorer.block[c.move], d_labels)
+                label_scores(scorer, hidden, scorer.block[c.move], scratch.labels)
+                memcpy(d_labels, scratch.labels, n_labels * sizeof(float))
                 softmax(d_labels, n_labels, scorer.root_label)
                 right_mass[i] *= d_labels[c.label]
             if right_mass[i] > best_right:

@@ -13,8 +13,8 @@ cdef struct ScratchC:
     CandidateC* candidates
     float* pre              # (pieces * width,)
     float* hidden           # (width,)
-    float* moves            # (n_moves,)
-    float* labels           # (n_labels,)
+    float* moves            # (move_stride,)
+    float* labels           # (label_stride,)
     int words[MAX_SLOTS]
     int facts[MAX_FACTS]
 

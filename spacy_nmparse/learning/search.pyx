@@ -15,8 +15,8 @@ cdef int scratch_init(
     )
     scratch.pre = <float*>calloc(scorer.pieces * scorer.width, sizeof(float))
     scratch.hidden = <float*>calloc(scorer.width, sizeof(float))
-    scratch.moves = <float*>calloc(scorer.n_moves, sizeof(float))
-    scratch.labels = <float*>calloc(scorer.n_labels, sizeof(float))
+    scratch.moves = <float*>calloc(scorer.move_stride, sizeof(float))
+    scratch.labels = <float*>calloc(scorer.label_stride, sizeof(float))
     if (
         scratch.block == NULL or scratch.candidates == NULL or scratch.pre == NULL
         or scratch.hidden == NULL or scratch.moves == NULL or scratch.labels == NULL

@@ -45,9 +45,12 @@ class Scored:
     n_slots: int
     row_size: int
 
-    def word_rows(self, first: int, last: int) -> Floats3d:
-        """Rows of the words first .. last - 1: float32 (last - first, slots, pieces * hidden)."""
-        rows = self.vectors[first:last] @ self.word_W.T
+    def word_rows(self, first: int, last: int, out: Floats2d | None = None) -> Floats3d:
+        """Rows of the words first .. last - 1: float32 (last - first, slots, pieces * hidden), in
+        ``out`` (at least as many rows, slots * pieces * hidden) where it is given."""
+        if out is not None:
+            out = out[: last - first]
+        rows = numpy.matmul(self.vectors[first:last], self.word_W.T, out=out)
         return rows.reshape(last - first, self.n_slots, self.row_size)
 
 

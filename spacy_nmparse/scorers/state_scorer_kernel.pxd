@@ -10,6 +10,8 @@ cdef struct StateScorerC:
     int pieces              # of its maxout; 1: ReLU
     int n_moves
     int n_labels
+    int move_stride         # rows of move_W and label_W are padded with zeros to these lengths
+    int label_stride
     int n_blocks            # label distributions: one for each labelled move
     int block[MAX_MOVES]    # move -> its label distribution, or NONE
     int noted_block         # the one that gives the label noted by a push, or NONE
@@ -19,10 +21,10 @@ cdef struct StateScorerC:
     const float* fact_rows  # (values of all facts, pieces * width)
     int fact_offset[MAX_FACTS]
     const float* bias       # (pieces * width,)
-    const float* move_W     # (width, n_moves)
+    const float* move_W     # (width, move_stride)
     const float* move_b
-    const float* label_W    # (n_blocks, width, n_labels)
-    const float* label_b    # (n_blocks, n_labels)
+    const float* label_W    # (n_blocks, width, label_stride)
+    const float* label_b    # (n_blocks, label_stride)
 
 
 cdef void find_rows(

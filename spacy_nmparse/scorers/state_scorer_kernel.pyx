@@ -69,16 +69,18 @@ cdef void hidden_layer(
 cdef void move_scores(
     const StateScorerC* scorer, const float* hidden, float* out
 ) noexcept nogil:
-    nmp_affine(out, scorer.move_b, scorer.move_W, hidden, scorer.width, scorer.n_moves)
+    """Scores of all moves, legal or not; out: (move_stride,)."""
+    nmp_affine(out, scorer.move_b, scorer.move_W, hidden, scorer.width, scorer.move_stride)
 
 
 cdef void label_scores(
     const StateScorerC* scorer, const float* hidden, int block, float* out
 ) noexcept nogil:
+    """Scores of the labels of one distribution; out: (label_stride,)."""
     nmp_affine(
-        out, scorer.label_b + block * scorer.n_labels,
-        scorer.label_W + block * scorer.width * <ptrdiff_t>scorer.n_labels,
-        hidden, scorer.width, scorer.n_labels
+        out, scorer.label_b + block * scorer.label_stride,
+        scorer.label_W + block * scorer.width * <ptrdiff_t>scorer.label_stride,
+        hidden, scorer.width, scorer.label_stride
     )
 
 
@@ -142,10 +144,14 @@ cdef class StateScorerKernel:
         self.c.pad_rows = self.keep(weights["pad_rows"])
         self.c.fact_rows = self.keep(weights["fact_rows"])
         self.c.bias = self.keep(weights["bias"])
-        self.c.move_W = self.keep(weights["move_W"].T)
-        self.c.move_b = self.keep(weights["move_b"])
-        self.c.label_W = self.keep(weights["label_W"].transpose((0, 2, 1)))
-        self.c.label_b = self.keep(weights["label_b"])
+        move_W = padded(weights["move_W"].T)
+        label_W = padded(weights["label_W"].transpose((0, 2, 1)))
+        self.c.move_stride = move_W.shape[-1]
+        self.c.label_stride = label_W.shape[-1]
+        self.c.move_W = self.keep(move_W)
+        self.c.move_b = self.keep(padded(weights["move_b"]))
+        self.c.label_W = self.keep(label_W)
+        self.c.label_b = self.keep(padded(weights["label_b"]))
         self.c.word_rows = NULL
 
     cdef const float* keep(self, array) except *:
@@ -156,6 +162,12 @@ cdef class StateScorerKernel:
 
     cdef void set_window(self, const float* word_rows) noexcept:
         self.c.word_rows = word_rows
+
+
+def padded(array):
+    """The array, its last axis filled up with zeros to whole vector registers."""
+    missing = -array.shape[-1] % 16
+    return numpy.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])
 
 
 def label_blocks(TransitionSystem system):

@@ -340,7 +340,9 @@ class Contestant:
                     gemm(gemm(X, first, trans2=True), second, trans2=True)
 
             return run_spacy
-        weights = model.get_param("word_W")
+        weights = [model.get_param("word_W").T]
+        if model.has_param("project_W"):
+            weights.insert(0, model.get_param("project_W").T)
         windows = []
         for part in minibatch(self.vectors, self.batch_size):
             flat = numpy.concatenate(list(part))
@@ -348,7 +350,8 @@ class Contestant:
 
         def run_ours() -> None:
             for X in windows:
-                X @ weights.T
+                for W in weights:
+                    X = X @ W
 
         return run_ours
 

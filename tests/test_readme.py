@@ -1,0 +1,131 @@
+"""What the README and the pages in docs/ say is what the package does."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import inspect
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from thinc.api import Config
+
+from spacy_nmparse import registered, systems
+from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_examples(page: Path) -> None:
+    parser = doctest.DocTestParser()
+    runner = doctest.DocTestRunner()
+    names: dict[str, Any] = {}
+    output: list[str] = []
+    for number, block in enumerate(blocks(page, "python")):
+        if ">>>" not in block:
+            continue
+        test = parser.get_doctest(block, names, f"{page.name}, block {number}", page.name, 0)
+        runner.run(test, out=output.append, clear_globs=False)
+        names = test.globs
+    assert runner.summarize(verbose=False).failed == 0, "".join(output)
+
+
+def test_first_example() -> None:
+    program, expected = blocks(README, "python")[0], blocks(README, "text")[1]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "README.md", "exec"), {})
+    assert printed.getvalue() == expected
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(page)):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_name_files_that_exist(page: Path) -> None:
+    for path in re.findall(r"\b(?:scripts|benchmarks|configs)/\w+\.(?:py|cfg)\b", read(page)):
+        assert (ROOT / path).is_file(), path
+    commands = re.findall(r"(?m)^ {2}- name: ([\w-]+)", read(ROOT / "project.yml"))
+    workflows = re.findall(r"(?m)^ {2}([\w-]+):\n {4}- ", read(ROOT / "project.yml"))
+    for name in re.findall(r"spacy project run ([a-z][\w-]*)", read(page)):
+        assert name in commands + workflows, name
+
+
+def defaults() -> dict[str, Any]:
+    """Every option of the factory by the name that the README's table gives it."""
+    config: dict[str, Any] = registered.DEFAULT_CONFIG
+    options = {name: config[name] for name in ("oracle", "explore", "projectivize", "beam_width")}
+    options["scorer"] = config["scorer"]["@scorers"]
+    for block, function in (("system", registered.ArcEager), ("model", registered.StateScorer)):
+        for name in inspect.signature(function).parameters:
+            options[f"{block}.{name}"] = config[block][name]
+    options["model.tok2vec"] = config["model"]["tok2vec"]["@architectures"]
+    return options
+
+
+def test_table_of_options() -> None:
+    told = {}
+    for names, values in re.findall(r"(?m)^\| (`[^|]+`) \| (`[^|]+`) \| ", read(README)):
+        told.update(zip(re.findall("`(.*?)`", names), re.findall("`(.*?)`", values), strict=True))
+    known = {"true": True, "false": False, "null": None}
+    found = {}
+    for name, text in told.items():
+        if text in known:
+            found[name] = known[text]
+        else:
+            with contextlib.suppress(ValueError, SyntaxError):
+                text = ast.literal_eval(text)
+            found[name] = text
+    assert found == defaults()
+
+
+def test_config_of_the_options() -> None:
+    config = Config().from_str("[components]\n\n" + blocks(README, "ini")[0])
+    component = config["components"]["parser"]
+    factory = component.pop("factory")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec")
+    parser = nlp.add_pipe(factory, name="parser", config=component)
+    filled = nlp.get_pipe_config("parser")
+    assert filled["system"] == registered.DEFAULT_CONFIG["system"]
+    assert parser.system_spec.options["nonmonotonic_left"] is True  # type: ignore[attr-defined]
+
+
+def test_numbers_of_features() -> None:
+    features = Features(DEFAULT_FEATURES)
+    assert f"{len(features.words)} words and {len(features.facts)} facts" in read(README)
+
+
+def test_oracles_are_explained() -> None:
+    text = read(ROOT / "docs" / "oracles.md")
+    for name in systems.create("arc_eager").oracles:
+        assert f"`{name}`" in text
+    for option in systems.create("arc_eager").options:
+        assert f"`{option}`" in read(ROOT / "docs" / "systems.md")
+
+
+def test_one_command_each() -> None:
+    for marker in ("demo command", "test command"):
+        found = re.findall(rf"<!-- {marker} -->\n```bash\n(.*?)\n```", read(README), re.DOTALL)
+        assert len(found) == 1 and "\n" not in found[0]

@@ -62,8 +62,9 @@ from accuracy import choose_lang, run  # noqa: E402
 from convert_ud import convert, find_splits  # noqa: E402
 from evaluate import blank_copy, dump, machine, read_docs, references, versions  # noqa: E402
 from prepare_demo import find_treebank, prepare  # noqa: E402
-from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
 from table import markdown  # noqa: E402
+
+from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs

@@ -20,7 +20,7 @@ DEFAULT_CONFIG = {
     },
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
-        "hidden_width": 64,
+        "hidden_width": 128,
         "maxout_pieces": 2,
         "projection_width": 64,
         "features": None,
@@ -35,8 +35,8 @@ DEFAULT_CONFIG = {
             "subword_features": True,
         },
     },
-    "oracle": "combined",
-    "explore": 0.9,
+    "oracle": "dynamic",
+    "explore": 1.0,
     "projectivize": True,
     "beam_width": 1,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
@@ -133,7 +133,7 @@ def ArcEager(
 
 def StateScorer(
     tok2vec: Model[List[Doc], Any],
-    hidden_width: int = 64,
+    hidden_width: int = 128,
     maxout_pieces: int = 2,
     projection_width: int = 64,
     features: Optional[List[str]] = None,

@@ -76,7 +76,7 @@ class ScorerInput:
 
 def StateScorer(
     tok2vec: Model[list[Doc], list[Floats2d]],
-    hidden_width: int = 64,
+    hidden_width: int = 128,
     maxout_pieces: int = 2,
     projection_width: int = 64,
     features: Sequence[str] | None = None,
@@ -238,5 +238,9 @@ def resize_labels(model: Model, system: TransitionSystem) -> None:
         ]
         start_old += old_size
         start_new += new_size
-    for name, array in new.items():
+    # Under a new number: optimizers remember moments, of the old shapes, by the model's number.
+    params = {name: model.get_param(name) for name in model.param_names}
+    Model.global_id += 1
+    model.id = Model.global_id
+    for name, array in (params | new).items():
         model.set_param(name, array)

@@ -176,6 +176,18 @@ cdef bint same_tokens(Doc a, Doc b):
     return True
 
 
+def is_partial(Doc doc):
+    """Whether some words of a document have a label and others have none (spaces do not count)."""
+    cdef int i
+    cdef bint known = False
+    cdef bint unknown = False
+    for i in range(doc.length):
+        if not is_space(&doc.c[i]):
+            known = known or doc.c[i].dep != 0
+            unknown = unknown or doc.c[i].dep == 0
+    return known and unknown
+
+
 def gold_parse(example):
     """What an example knows of the tree over the tokens of its predicted document.
 

@@ -64,8 +64,8 @@ class NMParser(TrainablePipe):
         name: str = "nm_parser",
         *,
         system: SystemSpec,
-        oracle: str = "combined",
-        explore: float | Iterable[float] = 0.9,
+        oracle: str = "dynamic",
+        explore: float | Iterable[float] = 1.0,
         projectivize: bool = True,
         scorer: Callable | None = None,
     ) -> None:
@@ -263,7 +263,7 @@ class NMParser(TrainablePipe):
         else:
             found = self._count_labels(get_examples())
         self.explore.restart()
-        self._set_labels([ROOT_LABEL, *found])
+        self._set_labels([ROOT_LABEL, *found, *self._labels])  # labels added before are kept
         self.model.initialize(X=ScorerInput(sample, None))
 
     def _count_labels(self, examples: Iterable[Example]) -> list[str]:
@@ -293,9 +293,7 @@ class NMParser(TrainablePipe):
         parse = word_parse(example, tokens)
         return projective_parse(parse) if self.cfg["projectivize"] else parse
 
-    def _gold(
-        self, example: Example, tokens: numpy.ndarray, constraints: numpy.ndarray
-    ) -> Gold:
+    def _gold(self, example: Example, tokens: numpy.ndarray, constraints: numpy.ndarray) -> Gold:
         """The gold tree as far as the preset sentence starts leave it within reach."""
         try:
             gold = make_gold(self._word_parse(example, tokens), set(self._labels))

@@ -120,7 +120,8 @@ def lower(heads, labels):
     """Undo ``lift``: reattach words with a noted label, and take the notes off.
 
     Each goes to the first word, breadth first and left to right, below its present head and outside
-    its own subtree that has the noted label; without one it stays. Never makes a cycle.
+    its own subtree that has the noted label; without one it waits until others have moved, and
+    stays where that does not help. Never makes a cycle.
 
     Args:
         heads: list of int, a root is its own head.
@@ -131,26 +132,30 @@ def lower(heads, labels):
     """
     heads = list(heads)
     plain = [plain_label(label) for label in labels]
-    kids = None
-    for w in range(len(heads)):
-        if DELIMITER not in labels[w] or heads[w] == w:
-            continue
-        if kids is None:
-            kids = [[] for _ in heads]
-            for x, h in enumerate(heads):
-                if h != x:
-                    kids[h].append(x)
-        wanted = labels[w].split(DELIMITER, 1)[1]
-        level = [heads[w]]
-        found = None
-        while level and found is None:
-            level = sorted(x for h in level for x in kids[h] if x != w)
-            for x in level:
-                if plain[x] == wanted:
-                    found = x
-                    break
-        if found is not None:
-            kids[heads[w]].remove(w)
-            kids[found].append(w)
-            heads[w] = found
+    waiting = [w for w in range(len(heads)) if DELIMITER in labels[w] and heads[w] != w]
+    if not waiting:
+        return heads, plain
+    kids = [[] for _ in heads]
+    for x, h in enumerate(heads):
+        if h != x:
+            kids[h].append(x)
+    moved = True
+    while moved:
+        moved = False
+        for w in list(waiting):
+            wanted = labels[w].split(DELIMITER, 1)[1]
+            level = [heads[w]]
+            found = None
+            while level and found is None:
+                level = sorted(x for h in level for x in kids[h] if x != w)
+                for x in level:
+                    if plain[x] == wanted:
+                        found = x
+                        break
+            if found is not None:
+                waiting.remove(w)
+                kids[heads[w]].remove(w)
+                kids[found].append(w)
+                heads[w] = found
+                moved = True
     return heads, plain

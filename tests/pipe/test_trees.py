@@ -1,0 +1,218 @@
+"""Trees on the Doc: edges and children, crossing arcs, lifting, and what uses them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import spacy
+from spacy import displacy
+from spacy.language import Language
+from spacy.matcher import DependencyMatcher
+from spacy.tokens import Doc, DocBin
+
+from spacy_nmparse.pipe.doc_io import fix_edges
+from spacy_nmparse.systems.projective import (
+    crossing_arcs,
+    is_projective,
+    lift,
+    lower,
+)
+from tests.naive import trees as naive
+from tests.pipe.common import (
+    assert_edges,
+    assert_sound,
+    bare,
+    descendants,
+    gold_doc,
+    make_example,
+    make_examples,
+    make_nlp,
+    random_doc,
+    random_heads,
+    random_parser,
+    train,
+    tree,
+)
+
+LABELS = ("a", "b", "c")
+
+
+def random_tree_doc(nlp: Language, rng: random.Random, n: int) -> Doc:
+    heads = random_heads(n, rng)
+    deps = ["ROOT" if head == i else rng.choice(LABELS) for i, head in enumerate(heads)]
+    return Doc(nlp.vocab, words=[str(i) for i in range(n)], heads=heads, deps=deps)
+
+
+def test_edges_of_random_crossing_trees() -> None:
+    nlp = spacy.blank("xx")
+    rng = random.Random(0)
+    docs = [random_tree_doc(nlp, rng, rng.randint(1, 25)) for _ in range(200)]
+    stored = DocBin(docs=docs).to_bytes()
+    wrong = 0
+    for doc in DocBin().from_bytes(stored).get_docs(nlp.vocab):
+        before = tree(doc)
+        try:
+            assert_edges(doc)
+        except AssertionError:
+            wrong += 1
+        assert fix_edges(doc) is doc
+        assert_edges(doc)
+        assert tree(doc) == before
+    assert wrong > 20, "spaCy's own edges have become right: fix_edges is no longer needed"
+    assert len(fix_edges(Doc(nlp.vocab))) == 0
+
+
+def test_overfitting_random_crossing_trees() -> None:
+    """What the lifting scheme gives back is learned, and the edges are right."""
+    nlp = make_nlp()
+    rng = random.Random(2)
+    golds = [random_tree_doc(nlp, rng, 6) for _ in range(8)]
+    for k, gold in enumerate(golds):  # other words in every tree
+        golds[k] = Doc(
+            nlp.vocab,
+            words=[f"{k}-{i}" for i in range(len(gold))],
+            heads=[t.head.i for t in gold],
+            deps=[t.dep_ for t in gold],
+        )
+    train(nlp, [make_example(gold) for gold in golds], steps=100)
+    crossing = 0
+    for gold in golds:
+        heads, labels = [t.head.i for t in gold], [t.dep_ for t in gold]
+        heads, labels = lower(*lift(heads, labels))
+        doc = nlp(bare(gold))
+        assert [t.head.i for t in doc] == heads
+        assert [t.dep_ for t in doc] == labels
+        assert_sound(doc)
+        assert_edges(doc)
+        crossing += bool(crossing_arcs(heads))
+    assert crossing >= 5
+
+
+# Lifting
+
+
+def brute_crossing(heads: list[int]) -> list[int]:
+    found = []
+    for word, head in enumerate(heads):
+        below = descendants(heads, head)
+        if any(i not in below for i in range(min(word, head) + 1, max(word, head))):
+            found.append(word)
+    return found
+
+
+def test_projective_or_not() -> None:
+    counts = [0, 0]
+    for n in range(1, 6):
+        for heads in naive.forests(n, projective=False):
+            projective = naive.is_projective(heads)
+            assert is_projective(list(heads)) == projective, heads
+            assert crossing_arcs(list(heads)) == brute_crossing(list(heads))
+            assert (not crossing_arcs(list(heads))) == projective
+            counts[projective] += 1
+    assert min(counts) > 300
+
+
+def test_lifting_gives_projective_trees() -> None:
+    rng = random.Random(3)
+    changed = 0
+    for _ in range(300):
+        n = rng.randint(1, 12)
+        heads = random_heads(n, rng)
+        labels = ["ROOT" if head == i else rng.choice(LABELS) for i, head in enumerate(heads)]
+        lifted, decorated = lift(heads, labels)
+        assert is_projective(lifted)
+        assert len({i for i, head in enumerate(lifted) if head == i}) == 1
+        for i in range(n):
+            if lifted[i] == heads[i]:
+                assert decorated[i] == labels[i]
+            else:
+                assert decorated[i] == f"{labels[i]}||{labels[heads[i]]}"
+                assert i in descendants(heads, lifted[i])
+                changed += 1
+        lowered, plain = lower(lifted, decorated)
+        assert plain == labels
+        root = next(i for i, head in enumerate(heads) if head == i)
+        assert descendants(lowered, root) == list(range(n)), "a cycle, or a second root"
+    assert changed > 300
+
+
+def test_lowering_gives_the_tree_back_where_labels_tell() -> None:
+    """With labels that are all different, lifting loses nothing."""
+    rng = random.Random(4)
+    for _ in range(200):
+        heads = random_heads(rng.randint(1, 12), rng)
+        labels = [f"l{i}" for i in range(len(heads))]
+        assert lower(*lift(heads, labels)) == (heads, labels)
+
+
+def test_lowering_what_no_tree_gave() -> None:
+    heads, labels = [1, 1, 1], ["a||b", "ROOT", "c||nothing"]
+    assert lower(heads, labels) == ([1, 1, 1], ["a", "ROOT", "c"])
+    # a's note is found below it only: it stays.
+    assert lower([1, 1, 0], ["a||b", "ROOT", "b"]) == ([1, 1, 0], ["a", "ROOT", "b"])
+    # Breadth first, then left to right.
+    assert lower([4, 0, 4, 4, 4], ["a||b", "b", "b", "b", "ROOT"])[0] == [2, 0, 4, 4, 4]
+    # Two that note each other do not make a cycle.
+    heads, labels = lower([2, 2, 2], ["a||b", "b||a", "ROOT"])
+    assert (heads, labels) == ([1, 2, 2], ["a", "b", "ROOT"])
+
+
+@pytest.mark.parametrize("heads", [[1, 0], [2, 3, 0, 3], [3, 2, 1, 3, 5, 4], [1, 2, 0, None]])
+def test_lifting_a_cycle_ends(heads: list[int | None]) -> None:
+    with pytest.raises(ValueError, match="cycle"):
+        lift(heads, ["a"] * len(heads))
+
+
+def test_lifting_partial_and_interleaved_trees() -> None:
+    assert lift([None, 3, None, None], [None, "a", None, None])[0] == [None, 3, None, None]
+    # Two trees, 0 - 2 and 1 - 3: one arc has to be given up.
+    heads, _ = lift([0, 1, 0, 1], ["ROOT", "ROOT", "a", "b"])
+    assert is_projective(heads)
+    assert heads[0] == 0 and heads[1] == 1 and heads.count(None) >= 1
+
+
+# What uses the trees
+
+
+def test_noun_chunks_and_displacy() -> None:
+    nlp = make_nlp(lang="en")
+    train(nlp, make_examples(nlp.vocab))
+    doc = nlp(bare(gold_doc(nlp.vocab, [0, 2])))
+    for token in doc:
+        if token.text in ("She", "cat", "hearing", "issue"):
+            token.pos_ = "PRON" if token.text == "She" else "NOUN"
+    chunks = [chunk.text for chunk in doc.noun_chunks]
+    assert chunks == ["She", "A hearing", "the issue"]
+    options = {"collapse_punct": False}
+    html = displacy.render(doc, style="dep", jupyter=False, options=options)
+    assert html.count('class="displacy-arc"') == len(doc) - 2
+    assert html.count(">nsubj<") == 2
+    assert "||" not in html
+    sents = displacy.render(list(doc.sents), style="dep", jupyter=False, options=options)
+    assert sents.count('class="displacy-arc"') == len(doc) - 2
+
+
+def test_merging_and_matching() -> None:
+    nlp = make_nlp(lang="en")
+    train(nlp, make_examples(nlp.vocab))
+    doc = nlp(bare(gold_doc(nlp.vocab, [2])))
+    matcher = DependencyMatcher(nlp.vocab)
+    pattern = [
+        {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"DEP": "ROOT"}},
+        {"LEFT_ID": "verb", "REL_OP": ">>", "RIGHT_ID": "prep", "RIGHT_ATTRS": {"DEP": "prep"}},
+    ]
+    matcher.add("x", [pattern])
+    assert [ids for _, ids in matcher(doc)] == [[3, 4]]
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[5:7])
+    assert [t.head.i for t in doc] == [1, 3, 3, 3, 1, 4, 3]
+
+
+def test_random_parsers_are_sound() -> None:
+    rng = random.Random(5)
+    for seed in range(10):
+        nlp = random_parser(seed)
+        docs = [random_doc(nlp.vocab, rng, rng.randint(0, 30)) for _ in range(20)]
+        for doc in nlp.pipe(docs):
+            assert_sound(doc)

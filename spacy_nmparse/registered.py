@@ -37,7 +37,7 @@ DEFAULT_CONFIG = {
     },
     "oracle": "dynamic",
     "explore": 1.0,
-    "projectivize": True,
+    "projectivize": False,
     "beam_width": 1,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }

@@ -66,7 +66,7 @@ class NMParser(TrainablePipe):
         system: SystemSpec,
         oracle: str = "dynamic",
         explore: float | Iterable[float] = 1.0,
-        projectivize: bool = True,
+        projectivize: bool = False,
         scorer: Callable | None = None,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.

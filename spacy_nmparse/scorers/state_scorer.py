@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, to_numpy
-from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
+from thinc.types import Floats2d, Floats3d, Ints1d
 
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks

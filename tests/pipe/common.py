@@ -56,7 +56,8 @@ def make_nlp(name: str = "nm_parser", lang: str = "xx", **config: Any) -> Langua
     """A pipeline of one small parser without labels; the random seed is set."""
     fix_random_seed(0)
     nlp = spacy.blank(lang)
-    nlp.add_pipe("nm_parser", name=name, config={"model": model_config(), **config})
+    config = {"model": model_config(), "projectivize": True, **config}
+    nlp.add_pipe("nm_parser", name=name, config=config)
     return nlp
 
 

@@ -1,0 +1,491 @@
+"""The component among others: configurations, training by config, sourcing, freezing, errors."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from itertools import repeat
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import spacy
+from spacy.cli.assemble import assemble_cli
+from spacy.cli.debug_config import debug_config
+from spacy.cli.init_config import fill_config
+from spacy.cli.init_pipeline import init_labels_cli
+from spacy.cli.package import package
+from spacy.cli.train import train as spacy_train
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from thinc.api import Config, fix_random_seed
+
+from spacy_nmparse.pipe.schedule import Explore
+from tests.pipe.common import (
+    assert_sound,
+    bare,
+    gold_doc,
+    make_example,
+    make_examples,
+    make_nlp,
+    model_config,
+    overfitted,
+    train,
+    tree,
+)
+
+TEXT = "She saw the cat . A hearing is scheduled on the issue today Sleep !"
+
+CONFIG = """
+[nlp]
+lang = "xx"
+pipeline = ["tok2vec", "parser"]
+
+[components]
+
+[components.tok2vec]
+factory = "tok2vec"
+
+[components.tok2vec.model]
+@architectures = "spacy.HashEmbedCNN.v2"
+pretrained_vectors = null
+width = 32
+depth = 1
+embed_size = 500
+window_size = 1
+maxout_pieces = 2
+subword_features = true
+
+[components.parser]
+factory = "nm_parser"
+projectivize = true
+
+[components.parser.model]
+@architectures = "spacy_nmparse.StateScorer.v1"
+hidden_width = 24
+
+[components.parser.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = 32
+upstream = "tok2vec"
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy.Corpus.v1"
+path = null
+
+[corpora.dev]
+@readers = "spacy.Corpus.v1"
+path = null
+
+[training]
+max_steps = 24
+eval_frequency = 12
+dropout = 0.1
+
+[training.optimizer]
+@optimizers = "Adam.v1"
+learn_rate = 0.02
+use_averages = true
+
+[training.batcher]
+@batchers = "spacy.batch_by_sequence.v1"
+size = 9
+"""
+
+
+def two_pipes(projectivize: bool = True, **training: Any) -> Language:
+    """A parser that listens to a shared tok2vec, trained."""
+    fix_random_seed(0)
+    config = Config().from_str(CONFIG)
+    config["components"]["parser"]["projectivize"] = projectivize
+    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
+    train(nlp, examples_with_spaces(nlp), **training)
+    return nlp
+
+
+def examples_with_spaces(nlp: Language) -> list[Example]:
+    """With documents that have no words: a listener counts them too."""
+    examples = make_examples(nlp.vocab)
+    for words in ([], ["\n"], [" ", "\n"]):
+        examples.append(make_example(Doc(nlp.vocab, words=words)))
+    return examples
+
+
+def run(*args: str, **env: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *args], capture_output=True, text=True, env={**os.environ, **env}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_factory_is_found_without_importing_the_package() -> None:
+    code = """
+import sys, spacy
+nlp = spacy.blank("xx")
+heavy = [name for name in sys.modules if name.startswith("spacy_nmparse.")]
+assert not any(name.split(".")[1] in ("systems", "learning", "scorers", "pipe") for name in heavy)
+pipe = nlp.add_pipe("nm_parser", name="parser")
+print(type(pipe).__name__, nlp.pipe_names, nlp.get_pipe_meta("parser").factory)
+print(sorted(nlp.get_pipe_meta("parser").assigns))
+"""
+    out = run("-c", code)
+    assert out.splitlines() == [
+        "NMParser ['parser'] nm_parser",
+        "['doc.sents', 'token.dep', 'token.head', 'token.is_sent_start']",
+    ]
+
+
+def test_default_config_makes_a_working_parser() -> None:
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("nm_parser")
+    examples = make_examples(nlp.vocab)
+    nlp.initialize(lambda: examples)
+    losses = nlp.update(examples)
+    assert losses["nm_parser"] > 0
+    assert_sound(nlp(TEXT))
+    analysis = nlp.analyze_pipes()
+    assert not analysis["problems"]["nm_parser"]
+
+
+# The life of a config file
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a corpus and a filled config."""
+    nlp = spacy.blank("xx")
+    DocBin(docs=[eg.reference for eg in examples_with_spaces(nlp)]).to_disk(
+        tmp_path / "corpus.spacy"
+    )
+    (tmp_path / "base.cfg").write_text(CONFIG)
+    fill_config(tmp_path / "config.cfg", tmp_path / "base.cfg")
+    return tmp_path
+
+
+def paths(project: Path) -> dict[str, str]:
+    corpus = str(project / "corpus.spacy")
+    return {"corpora.train.path": corpus, "corpora.dev.path": corpus}
+
+
+def test_train_by_config(project: Path, capsys: pytest.CaptureFixture) -> None:
+    filled = Config().from_disk(project / "config.cfg")
+    parser = filled["components"]["parser"]
+    assert parser["oracle"] and parser["system"]["nonmonotonic_left"] is True
+    assert parser["scorer"] == {"@scorers": "spacy_nmparse.parser_scorer.v1"}
+    assert parser["model"]["hidden_width"] == 24
+    assert filled["training"]["score_weights"]["dep_las"] == 0.5
+    debug_config(project / "config.cfg", overrides=paths(project))
+
+    spacy_train(project / "config.cfg", project / "out", overrides=paths(project))
+    assert "LOSS PARSER" in capsys.readouterr().out
+    best = spacy.load(project / "out" / "model-best")
+    last = spacy.load(project / "out" / "model-last")
+    assert best.meta["performance"]["dep_las"] > 0.8
+    assert best.meta["performance"]["nonproj_r"] is not None
+    assert best.meta["performance"]["parser_loss"] > 0
+    assert best.meta["labels"]["parser"] == list(last.get_pipe("parser").labels)
+    for nlp in (best, last):
+        assert_sound(nlp(TEXT))
+
+    # The same through the commands that come after.
+    config = best.config.copy()
+    for name in ("tok2vec", "parser"):
+        config["components"][name] = {"source": str(project / "out" / "model-best")}
+    config.to_disk(project / "assemble.cfg")
+    assembled = assemble(project / "assemble.cfg", project / "assembled")
+    assert tree(assembled(TEXT)) == tree(best(TEXT))
+    package(
+        project / "out" / "model-best",
+        project,
+        name="demo",
+        version="1.0.0",
+        create_sdist=False,
+        create_wheel=False,
+        silent=True,
+    )
+    folder = project / "xx_demo-1.0.0" / "xx_demo" / "xx_demo-1.0.0"
+    meta = json.loads((project / "xx_demo-1.0.0" / "meta.json").read_text())
+    assert any(need.startswith("spacy-nmparse") for need in meta["requirements"])
+    assert tree(spacy.load(folder)(TEXT)) == tree(best(TEXT))
+
+
+def assemble(config: Path, out: Path) -> Language:
+    assemble_cli(SimpleNamespace(args=[]), config, out, code_path=None, verbose=False)
+    return spacy.load(out)
+
+
+def test_labels_from_a_file(project: Path) -> None:
+    args = [f"--{key}={value}" for key, value in paths(project).items()]
+    init_labels_cli(
+        SimpleNamespace(args=args),
+        project / "config.cfg",
+        project / "labels",
+        code_path=None,
+        verbose=False,
+        use_gpu=-1,
+    )
+    labels = project / "labels" / "parser.json"
+    assert "prep||nsubj" in labels.read_text()
+    config = Config().from_disk(project / "config.cfg")
+    config["initialize"]["components"]["parser"] = {
+        "labels": {"@readers": "spacy.read_labels.v1", "path": str(labels), "require": True}
+    }
+    config["training"]["max_epochs"] = -1
+    config["training"]["max_steps"] = 4
+    config["training"]["eval_frequency"] = 2
+    config.to_disk(project / "config2.cfg")
+    spacy_train(project / "config2.cfg", project / "out", overrides=paths(project))
+    nlp = spacy.load(project / "out" / "model-last")
+    assert nlp.get_pipe("parser").label_data == json.loads(labels.read_text())
+
+
+def test_replace_listeners_in_training(project: Path) -> None:
+    spacy_train(project / "config.cfg", project / "out", overrides=paths(project))
+    source = str(project / "out" / "model-best")
+    config = Config().from_disk(project / "config.cfg")
+    config["nlp"]["pipeline"] = ["parser"]
+    config["components"] = {"parser": {"source": source, "replace_listeners": ["model.tok2vec"]}}
+    config["training"]["max_steps"] = 2
+    config["training"]["eval_frequency"] = 1
+    config["initialize"] = {}
+    config.to_disk(project / "config2.cfg")
+    fill_config(project / "config3.cfg", project / "config2.cfg")
+    spacy_train(project / "config3.cfg", project / "out2", overrides=paths(project))
+    nlp = spacy.load(project / "out2" / "model-best")
+    assert nlp.pipe_names == ["parser"]
+    assert nlp.meta["performance"]["dep_las"] > 0.8
+
+
+# Listeners
+
+
+def test_a_shared_tok2vec_is_trained(tmp_path: Path) -> None:
+    nlp = two_pipes()
+    for example in make_examples(nlp.vocab):
+        assert tree(nlp(bare(example.reference))) == tree(example.reference)
+    expected = tree(nlp(TEXT))
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert tree(again(TEXT)) == expected
+    again.replace_listeners("tok2vec", "parser", ["model.tok2vec"])
+    again.remove_pipe("tok2vec")
+    assert tree(again(TEXT)) == expected
+    again.to_disk(tmp_path / "alone")
+    assert tree(spacy.load(tmp_path / "alone")(TEXT)) == expected
+    before = again.get_pipe("parser").model.get_ref("tok2vec").to_bytes()
+    again.update(make_examples(again.vocab), sgd=again.resume_training())
+    assert again.get_pipe("parser").model.get_ref("tok2vec").to_bytes() != before
+
+
+def test_accumulated_gradients_are_those_of_one_batch() -> None:
+    """Without a step in between, two half batches give the gradient of the whole."""
+    nlp = overfitted(explore=0.0)
+    parser = nlp.get_pipe("nm_parser")
+    examples = make_examples(nlp.vocab)
+
+    def gradient(batches: list[list[Example]]) -> Any:
+        model = parser.model
+        for node in model.walk():
+            for name in node.param_names:
+                if node.has_grad(name):
+                    node.set_grad(name, node.get_grad(name) * 0)
+        for batch in batches:
+            parser.update(batch, sgd=False)
+        return model.get_grad("word_W").copy()
+
+    whole = gradient([examples])
+    assert abs(whole).sum() > 0
+    parts = gradient([examples[:4], examples[4:]])
+    assert abs(whole - parts).max() < 1e-4 * max(1, abs(whole).max())
+
+
+def test_update_without_an_optimizer_changes_nothing() -> None:
+    nlp = overfitted()
+    parser = nlp.get_pipe("nm_parser")
+    before = parser.to_bytes()
+    for sgd in (None, False):
+        assert parser.update(make_examples(nlp.vocab), sgd=sgd)["nm_parser"] > 0
+        assert parser.to_bytes() == before
+    losses = {"nm_parser": 1.0, "other": 2.0}
+    assert parser.update(make_examples(nlp.vocab), losses=losses) is losses
+    assert losses["nm_parser"] > 1.0 and losses["other"] == 2.0
+
+
+def test_averaged_weights() -> None:
+    nlp = make_nlp()
+    examples = make_examples(nlp.vocab)
+    sgd = nlp.initialize(lambda: examples)
+    sgd.averages = {}
+    train(nlp, examples, sgd=sgd, steps=15)
+    parser = nlp.get_pipe("nm_parser")
+    before = parser.to_bytes()
+    with nlp.use_params(sgd.averages):
+        during = parser.to_bytes()
+        assert_sound(nlp(TEXT))
+    assert during != before
+    assert parser.to_bytes() == before
+    for name in ("word_W", "bias", "move_W", "move_b", "label_W", "label_b", "fact_rows"):
+        assert (parser.model.id, name) in sgd.averages
+
+
+# Sourcing, freezing, disabling
+
+
+def test_sourcing_into_another_pipeline(trained: Language) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("nm_parser", source=trained)
+    nlp.rename_pipe("nm_parser", "parser")
+    assert nlp.get_pipe("parser") is trained.get_pipe("nm_parser")
+    gold = gold_doc(trained.vocab, [2, 0])
+    doc = nlp(Doc(nlp.vocab, words=[t.text for t in gold]))
+    assert tree(doc) == tree(gold)
+    assert all(token.dep_ in nlp.vocab.strings for token in doc)
+    trained.get_pipe("nm_parser").name = "nm_parser"
+
+
+def test_sourcing_with_a_listener() -> None:
+    source = two_pipes()
+    expected = tree(source(TEXT))
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec", source=source)
+    nlp.add_pipe("parser", source=source)
+    assert tree(nlp(Doc(nlp.vocab, words=[w for w, *_ in expected]))) == expected
+
+
+def test_frozen_and_annotating() -> None:
+    """A frozen parser annotates for a component behind it, and stays as it is."""
+    nlp = overfitted()
+    nlp.add_pipe("tagger")
+    examples = make_examples(nlp.vocab)
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = token.dep_
+    nlp.get_pipe("tagger").initialize(lambda: examples, nlp=nlp)
+    before = nlp.get_pipe("nm_parser").to_bytes()
+    seen = []
+    update = nlp.get_pipe("tagger").update
+
+    def spy(examples: list[Example], **kwargs: Any) -> Any:
+        seen.extend(tree(eg.predicted) for eg in examples)
+        return update(examples, **kwargs)
+
+    nlp.get_pipe("tagger").update = spy
+    sgd = nlp.create_optimizer()
+    losses = nlp.update(examples, sgd=sgd, exclude=["nm_parser"], annotates=["nm_parser"])
+    assert "nm_parser" not in losses and losses["tagger"] > 0
+    assert seen == [tree(eg.reference) for eg in examples]
+    assert nlp.get_pipe("nm_parser").to_bytes() == before
+
+
+def test_select_pipes() -> None:
+    nlp = overfitted()
+    with nlp.select_pipes(disable="nm_parser"):
+        assert not nlp(TEXT).has_annotation("DEP")
+    assert nlp(TEXT).has_annotation("DEP")
+    other = copy.deepcopy(nlp)
+    other.disable_pipe("nm_parser")
+    assert not other(TEXT).has_annotation("DEP")
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"beam_width": 2}, r"nm_parser.*beam_width must be 1"),
+        ({"oracle": "wise"}, r"wise.*dynamic"),
+        ({"explore": 1.5}, r"explore.*1.5"),
+        ({"explore": -0.1}, r"explore.*-0.1"),
+        ({"system": {"@misc": "spacy_nmparse.ArcEager.v1", "swift": True}}, r"swift"),
+        ({"model": model_config(features=["S0", "Q7"])}, r"Q7"),
+        ({"model": model_config(features=["S0", "S0"])}, r"S0.*twice"),
+        ({"model": model_config(features=["S0.x1"])}, r"x1"),
+        ({"model": model_config(features=[])}, r"1 to"),
+        ({"model": model_config(hidden_width=0)}, r"hidden_width"),
+        ({"model": model_config(maxout_pieces=0)}, r"maxout_pieces"),
+        ({"model": model_config(nothing=1)}, r"nothing"),
+        ({"nothing": 1}, r"nothing"),
+    ],
+)
+def test_wrong_options(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        make_nlp(**config)
+    assert re.search(message, str(error.value), re.S), error.value
+
+
+def test_a_bad_document_in_a_batch() -> None:
+    """The error handler gets the one that fails, the rest comes out in order."""
+    nlp = overfitted()
+    parser = nlp.get_pipe("nm_parser")
+    expected = [tree(nlp(text)) for text in ("Sleep !", "Yes", TEXT)]
+    predict = parser.predict
+
+    def fails(docs: list[Doc]) -> Any:
+        if any(doc.text == "bad" for doc in docs):
+            raise RuntimeError("a bad document")
+        return predict(docs)
+
+    parser.predict = fails
+    failed = []
+    nlp.set_error_handler(
+        lambda name, proc, docs, error: failed.append((name, [d.text for d in docs], str(error)))
+    )
+    texts = ["Sleep !", "bad", "Yes", "", TEXT, "bad"]
+    for batch_size in (1, 2, 6, 100):
+        failed.clear()
+        docs = list(nlp.pipe(texts, batch_size=batch_size))
+        assert [doc.text for doc in docs] == ["Sleep !", "Yes", "", TEXT]
+        assert [tree(doc) for doc in docs if len(doc)] == expected
+        assert failed == [("nm_parser", ["bad"], "a bad document")] * 2
+        parser_docs = [nlp.make_doc(text) for text in texts]
+        assert len(list(parser.pipe(parser_docs, batch_size=batch_size))) == 4
+    assert nlp("Yes")[0].dep_ == "ROOT"
+
+
+def test_without_a_handler_errors_are_raised() -> None:
+    nlp = overfitted()
+    parser = nlp.get_pipe("nm_parser")
+
+    def fails(docs: list[Doc]) -> Any:
+        raise RuntimeError("a bad document")
+
+    parser.predict = fails
+    with pytest.raises(RuntimeError, match="a bad document"):
+        list(nlp.pipe(["a", "b"]))
+
+
+def test_wrong_examples() -> None:
+    nlp = overfitted()
+    parser = nlp.get_pipe("nm_parser")
+    for method in (parser.update, parser.rehearse):
+        with pytest.raises(TypeError, match="NMParser"):
+            method([nlp.make_doc("a")])
+    with pytest.raises(TypeError, match="NMParser"):
+        parser.initialize(make_examples(nlp.vocab))
+
+
+def test_schedules_of_exploration() -> None:
+    explore = Explore([0.0, 0.5, 1.0])
+    assert [explore.next() for _ in range(5)] == [0.0, 0.5, 1.0, 1.0, 1.0]
+    explore.restart()
+    assert explore.next() == 0.0
+    assert copy.deepcopy(explore).next() == 0.0
+    assert [Explore(repeat(0.25)).next() for _ in range(2)] == [0.25, 0.25]
+    with pytest.raises(ValueError, match="7"):
+        Explore([7]).next()
+    schedule = {"@schedules": "compounding.v1", "start": 0.1, "stop": 0.9, "compound": 2}
+    nlp = make_nlp(explore=schedule)
+    examples = make_examples(nlp.vocab)
+    train(nlp, examples, steps=40)
+    for example in examples:
+        assert tree(nlp(bare(example.reference))) == tree(example.reference)

@@ -103,14 +103,14 @@ def overfitted(**config: Any) -> Language:
     return nlp
 
 
-def randomize(model: Any, seed: int = 0) -> None:
+def randomize(model: Any, seed: int = 0, scale: float = 0.5) -> None:
     """Random weights everywhere: an untrained model scores every move alike."""
     rng = numpy.random.RandomState(seed)
     for node in model.walk():
         for name in node.param_names:
             if node.has_param(name):
                 shape = node.get_param(name).shape
-                node.set_param(name, rng.normal(0, 0.5, shape).astype("float32"))
+                node.set_param(name, rng.normal(0, scale, shape).astype("float32"))
 
 
 def random_parser(seed: int = 0, **config: Any) -> Language:

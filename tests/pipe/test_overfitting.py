@@ -54,9 +54,9 @@ def test_overfitting(trained: Language, number: int) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {},
-        {"nonmonotonic_left": True},
-        {"nonmonotonic_reduce": True},
+        {"nonmonotonic_left": False, "nonmonotonic_reduce": False},
+        {"nonmonotonic_left": True, "nonmonotonic_reduce": False},
+        {"nonmonotonic_left": False, "nonmonotonic_reduce": True},
         {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "labelled_reduce": True},
     ],
 )
@@ -64,6 +64,8 @@ def test_overfitting_of_other_systems(options: dict[str, bool]) -> None:
     system = {"@misc": "spacy_nmparse.ArcEager.v1", **options}
     oracle = "dynamic" if "labelled_reduce" in options else "static"
     nlp = overfitted(system=system, oracle=oracle)
+    created = nlp.get_pipe("nm_parser").system.options
+    assert {key: created[key] for key in options} == options
     for trees in DOCUMENTS:
         gold = gold_doc(nlp.vocab, trees)
         assert tree(nlp(bare(gold))) == tree(gold)

@@ -1,0 +1,185 @@
+"""Gradients of a rollout against finite differences of its loss."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from tests.pipe.common import gold_doc, make_example, make_nlp, model_config, randomize
+
+DOCUMENTS = [[0, 1], [1], [2], [4, 5]]
+# What differs from the factory's defaults.
+SYSTEMS: dict[str, dict[str, bool]] = {
+    "nonmonotonic": {},
+    "monotonic": {"nonmonotonic_left": False, "nonmonotonic_reduce": False},
+    "labelled": {"nonmonotonic_left": False, "labelled_reduce": True},
+}
+
+
+class Rollout:
+    """The loss of one batch as a function of the parameters."""
+
+    def __init__(self, system: str, pieces: int, dropout: float) -> None:
+        self.nlp: Language = make_nlp(
+            system={"@misc": "spacy_nmparse.ArcEager.v1", **SYSTEMS[system]},
+            oracle="static",
+            explore=0.0,
+            model=model_config(hidden_width=6, maxout_pieces=pieces),
+        )
+        self.examples = [make_example(gold_doc(self.nlp.vocab, trees)) for trees in DOCUMENTS]
+        self.nlp.initialize(lambda: self.examples)
+        self.parser: Any = self.nlp.get_pipe("nm_parser")
+        self.model: Model = self.parser.model
+        randomize(self.model, 3, scale=0.12)
+        randomize(self.model.get_ref("tok2vec"), 4, scale=0.4)
+        self.dropout = dropout
+
+    def __call__(self) -> float:
+        numpy.random.seed(11)
+        return self.parser.update(self.examples, drop=self.dropout, sgd=False)["nm_parser"]
+
+    def gradients(self) -> dict[tuple[int, str], numpy.ndarray]:
+        for node in self.model.walk():
+            for name in node.param_names:
+                if node.has_grad(name):
+                    node.set_grad(name, node.get_grad(name) * 0)
+        self()
+        return {
+            (i, name): node.get_grad(name).copy()
+            for i, node in enumerate(self.model.walk())
+            for name in node.param_names
+            if node.has_grad(name)
+        }
+
+    def difference(self, node: Model, name: str, direction: numpy.ndarray, step: float) -> float:
+        """Slope of the loss along a direction."""
+        value = node.get_param(name).copy()
+        losses = []
+        for sign in (1, -1):
+            node.set_param(name, (value + sign * step * direction).astype("float32"))
+            losses.append(self())
+        node.set_param(name, value)
+        return (losses[0] - losses[1]) / (2 * step)
+
+
+def close(found: float, expected: float) -> bool:
+    return abs(found - expected) <= 0.02 * abs(expected) + 0.02
+
+
+def check(roll: Rollout, nodes: slice) -> None:
+    rng = numpy.random.RandomState(0)
+    gradients = roll.gradients()
+    checked = 0
+    for i, node in list(enumerate(roll.model.walk()))[nodes]:
+        for name in node.param_names:
+            if (i, name) not in gradients:
+                continue
+            gradient = gradients[i, name]
+            assert numpy.isfinite(gradient).all()
+            norm = float(numpy.linalg.norm(gradient))
+            assert norm > 0, f"no gradient of {name}"
+            directions = [gradient / norm]
+            directions += [rng.normal(size=gradient.shape) * (rng.rand(*gradient.shape) < 0.2)]
+            for place in rng.choice(gradient.size, min(6, gradient.size), replace=False):
+                one = numpy.zeros(gradient.size)
+                one[place] = 1
+                directions.append(one.reshape(gradient.shape))
+            wrong = []
+            for direction in directions:
+                direction = direction / max(1e-9, float(numpy.linalg.norm(direction)))
+                expected = float((direction * gradient).sum())
+                # A kink (another piece of maxout wins) within a step spoils it: try shorter ones.
+                found = [
+                    roll.difference(node, name, direction, step) for step in (3e-3, 1e-3, 3e-4)
+                ]
+                if not any(close(value, expected) for value in found):
+                    wrong.append((found, expected))
+            assert not wrong, (name, wrong)
+            checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize(
+    ("system", "pieces", "dropout"),
+    [*itertools.product(SYSTEMS, (1, 2), (0.0,)), ("nonmonotonic", 2, 0.3), ("labelled", 1, 0.3)],
+)
+def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> None:
+    check(Rollout(system, pieces, dropout), slice(0, 1))
+
+
+def test_gradients_behind_the_scorer() -> None:
+    """Through the token vectors, into the last layers of tok2vec."""
+    check(Rollout("nonmonotonic", 2, 0.0), slice(1, None))
+
+
+def test_gradients_with_spaces_between_the_words() -> None:
+    """A word's gradient goes to its own token, and none to spaces."""
+    roll = Rollout("nonmonotonic", 2, 0.0)
+    tok2vec = roll.model.get_ref("tok2vec")
+    forward = tok2vec._func
+    seen: list[numpy.ndarray] = []
+
+    def spy(model: Model, X: Any, is_train: bool) -> Any:
+        # Every token gets the vector of its text, wherever it stands.
+        table = {
+            word: numpy.random.RandomState(i).normal(size=32).astype("float32")
+            for i, word in enumerate(sorted(texts))
+        }
+        vectors = [numpy.asarray([table[t.text] for t in doc]) for doc in X]
+        return vectors, lambda dY: (seen.append(numpy.concatenate(dY)), [])[1]
+
+    texts = {t.text for eg in roll.examples for t in eg.reference} | {" ", "\n"}
+    tok2vec._func = spy
+    plain_loss = roll()
+    spaced = []
+    rows = []
+    n = 0
+    for example in roll.examples:
+        gold = example.reference
+        words, heads, deps = ["\n"], [1], ["dep"]
+        for token in gold:
+            rows.append(n + len(words))
+            heads += [2 * token.head.i + 1, 2 * token.i + 1]
+            deps += [token.dep_, "dep"]
+            words += [token.text, " "]
+        n += len(words)
+        spaced.append(make_example(Doc(roll.nlp.vocab, words=words, heads=heads, deps=deps)))
+    roll.examples = spaced
+    assert roll() == pytest.approx(plain_loss, rel=1e-5)
+    tok2vec._func = forward
+    plain, with_spaces = seen
+    assert len(with_spaces) == n > len(plain)
+    numpy.testing.assert_allclose(with_spaces[rows], plain, atol=1e-4)
+    assert abs(plain).max() > 0.01
+    assert not with_spaces[numpy.setdiff1d(numpy.arange(n), rows)].any()
+
+
+def test_dropout_is_seeded() -> None:
+    roll = Rollout("nonmonotonic", 2, 0.5)
+    assert roll() == roll()
+    first, again = roll.gradients(), roll.gradients()
+    for key in first:
+        assert (first[key] == again[key]).all()
+    roll.dropout = 0.0
+    without = roll()
+    roll.dropout = 0.5
+    assert roll() != without
+
+
+def test_a_step_against_the_gradient_lowers_the_loss() -> None:
+    roll = Rollout("nonmonotonic", 2, 0.0)
+    before = roll()
+    gradients = roll.gradients()
+    total = sum(float((g**2).sum()) for g in gradients.values()) ** 0.5
+    step = 1e-3
+    for (i, name), gradient in gradients.items():
+        node = list(roll.model.walk())[i]
+        node.set_param(name, node.get_param(name) - step * gradient / total)
+    after = roll()
+    assert before - after == pytest.approx(step * total, rel=0.1)

@@ -1,0 +1,87 @@
+"""The loss of a rollout against the same computed naively."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Gold
+from tests.pipe.common import DOCUMENTS, gold_doc, make_example, make_nlp, model_config, randomize
+from tests.scorers.test_state_scorer import NaiveParser
+
+
+def softmax(scores: numpy.ndarray) -> numpy.ndarray:
+    exp = numpy.exp(scores - scores.max())
+    return exp / exp.sum()
+
+
+def naive_loss(naive: NaiveParser, vectors: numpy.ndarray, gold: Gold, oracle: str) -> float:
+    """-log P(what the oracle would have done), summed along its path."""
+    system = naive.system
+    state = system.initial(len(vectors))
+    moves = list(system.moves)
+    root = naive.labels.index("ROOT")
+    loss = 0.0
+    while not state.is_final:
+        hidden = naive.hidden(state, vectors)
+        scores = naive.p["move_W"] @ hidden + naive.p["move_b"]
+        noted = naive.best_label(hidden, "RIGHT-ARC") if state.stack else None
+        labels: dict[str, list[str]] = {}
+        for action in system.actions(state):
+            labels.setdefault(action.move, []).append(action.label)
+        legal = sorted(moves.index(move) for move in labels)
+        probabilities = dict(zip(legal, softmax(scores[legal]), strict=True))
+        learned: dict[str, list[str]] = {}
+        for action in system.oracle(state, gold, oracle, push_label=noted):
+            learned.setdefault(action.move, []).append(action.label)
+        mass = {}
+        for move, right in learned.items():
+            mass[move] = probabilities[moves.index(move)]
+            if len(right) < len(labels[move]):
+                block = naive.block[move]
+                label_scores = naive.p["label_W"][block] @ hidden + naive.p["label_b"][block]
+                label_scores[root] = -numpy.inf
+                (label,) = right
+                mass[move] *= softmax(label_scores)[naive.labels.index(label)]
+        loss -= numpy.log(sum(mass.values()))
+        move = max(sorted(mass, key=moves.index), key=lambda m: mass[m])
+        if len(learned[move]) == 1:
+            label = learned[move][0]
+        else:
+            label = naive.best_label(hidden, move)
+        if move in ("LEFT-ARC", "RIGHT-ARC", "REDUCE") and label is not None:
+            noted = label
+        system.apply(state, systems.Action(move, 1, label), push_label=noted)
+    return float(loss)
+
+
+@pytest.mark.parametrize("oracle", ["static", "dynamic", "combined", "monotonic"])
+@pytest.mark.parametrize("known", [True, False])
+def test_loss_of_a_rollout(oracle: str, known: bool) -> None:
+    nlp = make_nlp(oracle=oracle, explore=0.0, model=model_config(hidden_width=9))
+    examples = [make_example(gold_doc(nlp.vocab, trees)) for trees in DOCUMENTS]
+    nlp.initialize(lambda: examples)
+    if not known:  # the parser lacks some labels: they are unknown
+        labels = {"labels": ["nsubj", "det", "obj"]}
+        nlp = make_nlp(oracle=oracle, explore=0.0, model=model_config(hidden_width=9))
+        nlp.get_pipe("nm_parser").initialize(lambda: examples, nlp=nlp, labels=labels)
+    parser: Any = nlp.get_pipe("nm_parser")
+    randomize(parser.model, 5, scale=0.15)
+    naive = NaiveParser(parser)
+    for trees, example in zip(DOCUMENTS, examples, strict=True):
+        if any(n in (2, 3) for n in trees):
+            continue  # trees that cross are lifted first
+        reference = example.reference
+        vectors = parser.model.get_ref("tok2vec").predict([example.predicted])[0]
+        gold = Gold(
+            [t.head.i for t in reference],
+            [t.dep_ if t.dep_ in parser.labels else None for t in reference],
+            [bool(t.is_sent_start) for t in reference],
+        )
+        expected = naive_loss(naive, vectors.astype("float64"), gold, oracle)
+        found = parser.update([example])["nm_parser"]
+        assert found == pytest.approx(expected, rel=1e-3)
+        assert expected > 0.1 or len(reference) == 1

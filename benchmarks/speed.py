@@ -341,18 +341,17 @@ class Contestant:
                     gemm(gemm(X, first, trans2=True), second, trans2=True)
 
             return run_spacy
-        weights = [model.get_param("word_W").T]
-        if model.has_param("project_W"):
-            weights.insert(0, model.get_param("project_W").T)
-        windows = []
-        for part in minibatch(self.vectors, self.batch_size):
-            flat = numpy.concatenate(list(part))
-            windows += [flat[i : i + WINDOW] for i in range(0, len(flat), WINDOW)]
+        word_W = model.get_param("word_W").T
+        project_W = model.get_param("project_W").T if model.has_param("project_W") else None
+        batches = [numpy.concatenate(list(b)) for b in minibatch(self.vectors, self.batch_size)]
+        rows = numpy.empty((WINDOW, word_W.shape[1]), dtype="float32")
 
         def run_ours() -> None:
-            for X in windows:
-                for W in weights:
-                    X = X @ W
+            for batch in batches:
+                X = batch if project_W is None else batch @ project_W
+                for i in range(0, len(X), WINDOW):
+                    window = X[i : i + WINDOW]
+                    numpy.matmul(window, word_W, out=rows[: len(window)])
 
         return run_ours
 

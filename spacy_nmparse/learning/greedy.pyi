@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from spacy_nmparse.scorers.state_scorer import Scored
 from spacy_nmparse.systems.system import TransitionSystem
 
-WINDOW: Final = 1024
+WINDOW: Final[int]
 
 def parse(
     system: TransitionSystem,

@@ -48,10 +48,7 @@ def naive_loss(naive: NaiveParser, vectors: numpy.ndarray, gold: Gold, oracle: s
                 mass[move] *= softmax(label_scores)[naive.labels.index(label)]
         loss -= numpy.log(sum(mass.values()))
         move = max(sorted(mass, key=moves.index), key=lambda m: mass[m])
-        if len(learned[move]) == 1:
-            label = learned[move][0]
-        else:
-            label = naive.best_label(hidden, move)
+        label = learned[move][0] if len(learned[move]) == 1 else naive.best_label(hidden, move)
         if move in ("LEFT-ARC", "RIGHT-ARC", "REDUCE") and label is not None:
             noted = label
         system.apply(state, systems.Action(move, 1, label), push_label=noted)

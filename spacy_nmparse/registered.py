@@ -20,7 +20,7 @@ DEFAULT_CONFIG = {
     },
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
-        "hidden_width": 128,
+        "hidden_width": 64,
         "maxout_pieces": 2,
         "projection_width": 64,
         "features": None,
@@ -133,7 +133,7 @@ def ArcEager(
 
 def StateScorer(
     tok2vec: Model[List[Doc], Any],
-    hidden_width: int = 128,
+    hidden_width: int = 64,
     maxout_pieces: int = 2,
     projection_width: int = 64,
     features: Optional[List[str]] = None,

@@ -114,7 +114,8 @@ def test_config_of_the_options() -> None:
 
 def test_numbers_of_features() -> None:
     features = Features(DEFAULT_FEATURES)
-    assert f"{len(features.words)} words and {len(features.facts)} facts" in read(README)
+    words, pairs, facts = (len(names) for names in (features.words, features.pairs, features.facts))
+    assert f"{words} words, {pairs} pairs and {facts} facts" in read(README)
 
 
 def test_oracles_are_explained() -> None:

@@ -32,6 +32,7 @@ from spacy_nmparse.scorers.state_scorer_kernel cimport (
     hidden_layer,
     label_scores,
     move_scores,
+    word_row,
 )
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport state_init
@@ -48,6 +49,7 @@ from spacy_nmparse.systems.system cimport (
 
 cdef extern from "kernels.h" nogil:
     void nmp_add(float* out, const float* row, int width)
+    void nmp_add_product(float* out, const float* a, const float* b, int width)
 
 
 cdef struct TapeC:          # what the steps of all rollouts leave behind
@@ -213,6 +215,14 @@ cdef void roll_out(
         system.moves[chosen.move].effect(system, s, chosen.k, label, noted)
 
 
+cdef inline float* gradient_row(
+    float* d_words, float* d_pads, int row, int slot, int n_slots, int size
+) noexcept nogil:
+    if row < 0:
+        return d_pads + (-1 - row) * <ptrdiff_t>size
+    return d_words + (row * <ptrdiff_t>n_slots + slot) * size
+
+
 cdef void scatter(
     const StateScorerC* scorer, const TapeC* tape, const float* d_hidden, float* d_pre, float keep,
     float* d_bias, float* d_words, float* d_pads, float* d_facts
@@ -221,7 +231,8 @@ cdef void scatter(
     cdef int size = scorer.pieces * scorer.width
     cdef int n_slots = scorer.features.n_slots
     cdef int n_facts = scorer.features.n_facts
-    cdef int step, i, j, row
+    cdef int step, i, j, row, other
+    cdef const int* words
     cdef const uint8_t* winner
     cdef const float* d
     for step in range(tape.n_steps):
@@ -232,12 +243,15 @@ cdef void scatter(
             if winner[j] != DROPPED:
                 d_pre[winner[j] * scorer.width + j] = d[j] * keep
         nmp_add(d_bias, d_pre, size)
-        for i in range(n_slots):
-            row = tape.words[step * <ptrdiff_t>n_slots + i]
-            if row < 0:
-                nmp_add(d_pads + (-1 - row) * <ptrdiff_t>size, d_pre, size)
-            else:
-                nmp_add(d_words + (row * <ptrdiff_t>n_slots + i) * size, d_pre, size)
+        words = tape.words + step * <ptrdiff_t>n_slots
+        for i in range(scorer.features.n_singles):
+            nmp_add(gradient_row(d_words, d_pads, words[i], i, n_slots, size), d_pre, size)
+        for i in range(scorer.features.n_singles, n_slots):
+            other = i + 1 if (i - scorer.features.n_singles) % 2 == 0 else i - 1
+            nmp_add_product(
+                gradient_row(d_words, d_pads, words[i], i, n_slots, size), d_pre,
+                word_row(scorer, words, other), size
+            )
         for i in range(n_facts):
             row = tape.facts[step * <ptrdiff_t>n_facts + i]
             nmp_add(d_facts + row * <ptrdiff_t>size, d_pre, size)

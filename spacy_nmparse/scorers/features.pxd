@@ -23,7 +23,8 @@ cdef struct FactC:
 
 
 cdef struct FeaturesC:
-    int n_slots
+    int n_slots             # all of them: first the single words, then the pairs, two by two
+    int n_singles
     int n_facts
     WordC slots[MAX_SLOTS]
     FactC facts[MAX_FACTS]
@@ -36,4 +37,5 @@ cdef void find_facts(const FeaturesC* features, const StateC* s, int* out) noexc
 cdef class Features:
     cdef FeaturesC c
     cdef readonly tuple words
+    cdef readonly tuple pairs
     cdef readonly tuple facts

@@ -4,6 +4,8 @@ A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``B0
 the front of the buffer, then hops along arcs: ``h`` its head, ``l1`` ``l2`` its outermost and next
 left dependents, ``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``.
 
+A *pair feature* names two words whose vectors are multiplied, each projected: ``S0*B0``.
+
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
 ``S0-B0.distance`` (words between them, in buckets), ``stack.depth``.
@@ -122,22 +124,30 @@ cdef class Features:
     """
     def __init__(self, names):
         cdef FactC* fact
-        words, facts = [], []
+        words, pairs, facts = [], [], []
         for name in names:
-            if name in words or name in facts:
+            if name in words or name in facts or name in pairs:
                 raise ValueError(f"Feature {name!r} is named twice.")
-            is_fact = name in ("S0-B0.distance", "stack.depth") or name.split(".")[-1] in FACTS
-            (facts if is_fact else words).append(name)
-        if not 0 < len(words) <= MAX_SLOTS or len(facts) > MAX_FACTS:
+            if name in ("S0-B0.distance", "stack.depth") or name.split(".")[-1] in FACTS:
+                facts.append(name)
+            elif name.count("*") == 1:
+                pairs.append(name)
+            else:
+                words.append(name)
+        slots = words + [word for pair in pairs for word in pair.split("*")]
+        if not words or len(slots) > MAX_SLOTS or len(facts) > MAX_FACTS:
             raise ValueError(
-                f"Features need 1 to {MAX_SLOTS} words and up to {MAX_FACTS} facts, "
-                f"not {len(words)} and {len(facts)}."
+                f"Features need a word, up to {MAX_SLOTS} words (a pair counts as two) and up to "
+                f"{MAX_FACTS} facts: these are {len(words)} words, {len(pairs)} pairs and "
+                f"{len(facts)} facts."
             )
         self.words = tuple(words)
+        self.pairs = tuple(pairs)
         self.facts = tuple(facts)
-        self.c.n_slots = len(words)
+        self.c.n_slots = len(slots)
+        self.c.n_singles = len(words)
         self.c.n_facts = len(facts)
-        for i, name in enumerate(words):
+        for i, name in enumerate(slots):
             read_word(name, name.split("."), &self.c.slots[i])
         for i, name in enumerate(facts):
             fact = &self.c.facts[i]
@@ -149,6 +159,11 @@ cdef class Features:
                 *parts, last = name.split(".")
                 fact.kind = FACTS[last]
                 read_word(name, parts, &fact.word)
+
+    @property
+    def n_slots(self):
+        """Rows that a configuration takes from the words: one a word, two a pair."""
+        return self.c.n_slots
 
     def fact_sizes(self, int n_labels):
         """Number of values of each fact, for a system with n_labels labels (list of int)."""

@@ -58,6 +58,16 @@ static void nmp_add(float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int w
         out[i] += in[i];
 }
 
+/* out[i] += a[i] * b[i] */
+NMP_CLONES
+static void nmp_add_product(
+    float *NMP_RESTRICT out, const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width)
+{
+    int i;
+    for (i = 0; i < width; ++i)
+        out[i] += a[i] * b[i];
+}
+
 /* out[j] = max over pieces p of in[p * width + j]; with one piece: max(0, in[j]) */
 NMP_CLONES
 static void nmp_activate(

@@ -23,6 +23,7 @@ from spacy_nmparse.systems import TransitionSystem
 DEFAULT_FEATURES = (
     "S0", "S1", "S2", "B0", "B1", "B2",
     "S0.h", "S0.l1", "S0.r1", "S1.l1", "S1.r1", "B0.l1", "S0.l2", "S0.r2",
+    "S0*B0", "S1*B0", "S0*S1",
     "S0.label", "S1.label", "S0.l1.label", "S0.r1.label", "S1.r1.label", "B0.l1.label",
     "S0.n_left", "S0.n_right", "B0.n_left", "S0-B0.distance", "stack.depth",
 )  # fmt: skip
@@ -76,7 +77,7 @@ class ScorerInput:
 
 def StateScorer(
     tok2vec: Model[list[Doc], list[Floats2d]],
-    hidden_width: int = 128,
+    hidden_width: int = 64,
     maxout_pieces: int = 2,
     projection_width: int = 64,
     features: Sequence[str] | None = None,
@@ -130,7 +131,7 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     """Shape of each parameter."""
     system = model.attrs["system"].system
     features = Features(model.attrs["features"])
-    n_slots = len(features.words)
+    n_slots = features.n_slots
     width, n_labels = model.get_dim("nH"), len(system.label_names)
     size = width * model.get_dim("nP")
     n_blocks = max(label_blocks(system)) + 1
@@ -157,7 +158,7 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     model.set_dim("nI", tok2vec.get_dim("nO"))
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)
-        n_slots = len(Features(model.attrs["features"]).words)
+        n_slots = Features(model.attrs["features"]).n_slots
         if name == "project_W":
             array[:] = _uniform(model, shape, shape[0] + shape[1])
         elif name == "word_W":  # as if the slots were one concatenated input
@@ -188,7 +189,7 @@ def forward(
         features, model.attrs["system"].system, params, model.get_dim("nP")
     )
     scored = Scored(
-        to_numpy(projected), params["word_W"], kernel, len(features.words), params["bias"].shape[0]
+        to_numpy(projected), params["word_W"], kernel, features.n_slots, params["bias"].shape[0]
     )
 
     def backprop(d: Gradients) -> list[Doc]:

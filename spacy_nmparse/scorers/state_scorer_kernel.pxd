@@ -27,6 +27,16 @@ cdef struct StateScorerC:
     const float* label_b    # (n_blocks, label_stride)
 
 
+cdef inline const float* word_row(
+    const StateScorerC* scorer, const int* words, int slot
+) noexcept nogil:
+    """The row of the word in a slot; words as ``find_rows`` leaves them."""
+    cdef ptrdiff_t size = scorer.pieces * scorer.width
+    if words[slot] < 0:
+        return scorer.pad_rows + (-1 - words[slot]) * size
+    return scorer.word_rows + (words[slot] * <ptrdiff_t>scorer.features.n_slots + slot) * size
+
+
 cdef void find_rows(
     const StateScorerC* scorer, const StateC* s, int first_word, int* words, int* facts
 ) noexcept nogil

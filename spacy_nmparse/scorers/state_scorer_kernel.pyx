@@ -1,6 +1,7 @@
 """The inner loops of the state scorer: one hidden layer, then moves, then labels where needed.
 
-    hidden = maxout(bias + sum of the word rows + sum of the fact rows)
+    hidden = maxout(bias + sum of the word rows + sum of the fact rows
+                    + sum over pairs of the products of their two word rows)
     P(move) = softmax over the legal moves;  P(label | move) = softmax over its labels
 
 so that labels are scored only for a move that makes an arc.
@@ -16,6 +17,7 @@ from spacy_nmparse.scorers.features cimport find_facts, find_words
 
 
 cdef extern from "kernels.h" nogil:
+    void nmp_add_product(float* out, const float* a, const float* b, int width)
     void nmp_sum_rows(float* out, const float* const* rows, int n_rows, int width)
     void nmp_activate(float* out, const float* pre, int width, int pieces)
     void nmp_affine(
@@ -49,20 +51,20 @@ cdef void hidden_layer(
     """pre: (pieces * width,) before the activation; hidden: (width,) after it."""
     cdef const float* rows[1 + MAX_SLOTS + MAX_FACTS]
     cdef ptrdiff_t size = scorer.pieces * scorer.width
-    cdef int n_slots = scorer.features.n_slots
     cdef int i
     cdef int n = 1
     rows[0] = scorer.bias
-    for i in range(n_slots):
-        if words[i] < 0:
-            rows[n] = scorer.pad_rows + (-1 - words[i]) * size
-        else:
-            rows[n] = scorer.word_rows + (words[i] * <ptrdiff_t>n_slots + i) * size
+    for i in range(scorer.features.n_singles):
+        rows[n] = word_row(scorer, words, i)
         n += 1
     for i in range(scorer.features.n_facts):
         rows[n] = scorer.fact_rows + facts[i] * size
         n += 1
     nmp_sum_rows(pre, rows, n, <int>size)
+    for i in range(scorer.features.n_singles, scorer.features.n_slots, 2):
+        nmp_add_product(
+            pre, word_row(scorer, words, i), word_row(scorer, words, i + 1), <int>size
+        )
     nmp_activate(hidden, pre, scorer.width, scorer.pieces)
 
 

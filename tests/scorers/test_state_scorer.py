@@ -88,7 +88,10 @@ class NaiveParser:
         self.system = parser.system
         names = self.model.attrs["features"]
         facts = ("label", "n_left", "n_right", "distance", "depth")
-        self.words = [name for name in names if not name.endswith(facts)]
+        singles = [name for name in names if not name.endswith(facts) and "*" not in name]
+        self.pairs = [tuple(name.split("*")) for name in names if "*" in name]
+        self.n_singles = len(singles)
+        self.words = singles + [word for pair in self.pairs for word in pair]
         self.facts = [name for name in names if name.endswith(facts)]
         self.p = {
             name: self.model.get_param(name).astype("float64") for name in self.model.param_names
@@ -105,15 +108,18 @@ class NaiveParser:
         projected = vectors @ self.p["project_W"].T + self.p["project_b"]
         size = self.p["bias"].shape[0]
         table = self.p["word_W"].reshape(len(self.words), size, -1)
-        pre = self.p["bias"].copy()
+        rows = []
         for slot, name in enumerate(self.words):
             word = naive_word(state, name)
             if word is None:
-                pre += self.p["pad_rows"][slot, 0]
+                rows.append(self.p["pad_rows"][slot, 0])
             elif word == systems.ROOT:
-                pre += self.p["pad_rows"][slot, 1]
+                rows.append(self.p["pad_rows"][slot, 1])
             else:
-                pre += table[slot] @ projected[word]
+                rows.append(table[slot] @ projected[word])
+        pre = self.p["bias"] + sum(rows[: self.n_singles])
+        for i in range(self.n_singles, len(rows), 2):
+            pre += rows[i] * rows[i + 1]
         offset = 0
         for name in self.facts:
             value, size = naive_fact(state, name, self.labels)
@@ -200,9 +206,11 @@ def test_wrong_features() -> None:
         (["S0.q"], "q"),
         (["S"], "'S'"),
         (["S0", "S0"], "twice"),
-        (["stack.depth"], "1 to"),
+        (["S0", "S0*B0", "S0*B0"], "twice"),
+        (["S0", "S0*q"], "q"),
+        (["stack.depth"], "need a word"),
         (["S0.h.h.h.h.h.h.h"], "hops"),
-        ([f"S{i}" for i in range(200)], "1 to"),
+        ([f"S{i}" for i in range(200)], "200 words"),
     ):
         with pytest.raises(ValueError, match=message):
             Features(names)

@@ -370,9 +370,7 @@ def main(argv: list[str] | None = None) -> int:
                 print(f"{target.name}: done before")
                 continue
             try:
-                result = train_and_evaluate(
-                    treebank, system, seed, args.epochs, args.work, extra
-                )
+                result = train_and_evaluate(treebank, system, seed, args.epochs, args.work, extra)
             except RuntimeError as error:
                 print(f"accuracy.py: {error}", file=sys.stderr)
                 failed.append(target.name)

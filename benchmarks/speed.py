@@ -209,9 +209,7 @@ def choose_docs(data: Data, nlp: Language, unit: str, splits: Sequence[str], n: 
     Returns:
         The documents.
     """
-    docs = [
-        doc for split in splits for doc in references(read_docs(nlp, data.corpus[split]), unit)
-    ]
+    docs = [doc for split in splits for doc in references(read_docs(nlp, data.corpus[split]), unit)]
     chosen = []
     words = 0
     for doc in itertools.cycle(docs):

@@ -96,9 +96,7 @@ def sentence_docs(conllu: str, merge_subtokens: bool = False) -> Iterator[Doc]:
     Yields:
         A Doc with words, spaces, tags, lemmas, morphology, heads and labels.
     """
-    yield from conllu_to_docs(
-        conllu, n_sents=1, merge_subtokens=merge_subtokens, no_print=True
-    )
+    yield from conllu_to_docs(conllu, n_sents=1, merge_subtokens=merge_subtokens, no_print=True)
 
 
 def group_docs(docs: Iterable[Doc], n_sents: int) -> Iterator[Doc]:

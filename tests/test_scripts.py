@@ -416,9 +416,7 @@ def test_demo_shows_trees() -> None:
     ]
 
 
-def test_demo_steps(
-    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = tmp_path / "corpus"
     convert_ud.convert(convert_ud.find_splits(treebank), corpus, 2)
     models, metrics = tmp_path / "models", tmp_path / "metrics"

@@ -4,7 +4,6 @@ The loss of a configuration is -log of the probability of what the oracle would 
 P(move) summed over the right moves, times P(label | move) where just one label is right. Everything
 is written into flat arrays, and back-propagated by a few matrix products for the whole batch.
 """
-cimport cython
 import numpy
 
 from libc.math cimport exp, log
@@ -20,7 +19,6 @@ from spacy_nmparse.learning.search cimport (
     SystemC,
     fixed_label,
     is_forced,
-    notes_label,
     scratch_free,
     scratch_init,
     uniform,
@@ -37,7 +35,6 @@ from spacy_nmparse.scorers.state_scorer_kernel cimport (
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport (
-    LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
     TransitionSystem,
@@ -118,7 +115,7 @@ cdef void roll_out(
     cdef int n_slots = scorer.features.n_slots
     cdef int n_facts = scorer.features.n_facts
     cdef int n_labels = scorer.n_labels
-    cdef int i, l, n, label, noted, predicted, right
+    cdef int i, n, label, noted, predicted, right
     cdef bint follow_model
     cdef float* hidden
     cdef float* d
@@ -195,8 +192,8 @@ cdef void roll_out(
             d[c.move] = probability[i] - right_mass[i]
             if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
                 d_labels = d + scorer.n_moves + scorer.block[c.move] * n_labels
-                for l in range(n_labels):
-                    d_labels[l] *= right_mass[i]
+                for label in range(n_labels):
+                    d_labels[label] *= right_mass[i]
                 d_labels[c.label] -= right_mass[i]
         tape.n_steps += 1
 
@@ -287,7 +284,7 @@ def learn(
     cdef ptrdiff_t size = scorer.pieces * scorer.width
     cdef ptrdiff_t capacity = 3 * n_words + 2
     cdef uint64_t random = (<uint64_t>seed) * 2 + 1
-    cdef int i, w, n
+    cdef int w, n
     cdef int offset = 0
     cdef Gold gold
     cdef ScratchC scratch

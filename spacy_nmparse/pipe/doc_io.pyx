@@ -154,8 +154,9 @@ def write_parse(
 def fix_edges(Doc doc):
     """Set ``left_edge``, ``right_edge`` and the children counts of a document exactly.
 
-    spaCy recomputes them whenever a Doc is read back (``from_bytes``, DocBin, ``n_process``), wrongly
-    on many crossing trees. Heads, labels and sentences are left as they are. Returns the document.
+    spaCy recomputes them whenever a Doc is read back (``from_bytes``, DocBin, ``n_process``),
+    wrongly on many crossing trees. Heads, labels and sentences are left as they are. Returns the
+    document.
     """
     cdef int i
     for i in range(doc.length):

@@ -531,9 +531,9 @@ class NMParser(TrainablePipe):
         util.to_disk(
             path,
             {
-                CONFIG_FILE: lambda p: p.write_bytes(self._config_bytes()),
-                VOCAB_FILE: lambda p: p.write_bytes(self.vocab.to_bytes(exclude=["strings"])),
-                MODEL_FILE: lambda p: p.write_bytes(self.model.to_bytes()),
+                CONFIG_FILE: lambda p: _write(p, self._config_bytes()),
+                VOCAB_FILE: lambda p: _write(p, self.vocab.to_bytes(exclude=["strings"])),
+                MODEL_FILE: lambda p: _write(p, self.model.to_bytes()),
             },
             exclude,
         )
@@ -541,7 +541,7 @@ class NMParser(TrainablePipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> NMParser:
         """Load a directory of ``to_disk``. Raises ValueError, with the parser unchanged, where a
         file is missing or damaged, or was written by an incompatible version."""
-        path = util.ensure_path(path)
+        path = Path(path)
         parts = {}
         for name in (CONFIG_FILE, MODEL_FILE, VOCAB_FILE):
             if name in exclude:
@@ -570,6 +570,10 @@ class NMParser(TrainablePipe):
         self._load(config, parts.get(MODEL_FILE) or self.model.to_bytes())
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
 
 
 def _rows(docs: Sequence[Doc], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray | None:

@@ -40,9 +40,35 @@ from spacy.training import Example
 #: The relations that the CLAS of the CoNLL 2018 evaluation counts.
 CONTENT_RELATIONS = frozenset(
     (
-        "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated",
-        "advcl", "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed",
-        "flat", "compound", "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
+        "nsubj",
+        "obj",
+        "iobj",
+        "csubj",
+        "ccomp",
+        "xcomp",
+        "obl",
+        "vocative",
+        "expl",
+        "dislocated",
+        "advcl",
+        "advmod",
+        "discourse",
+        "nmod",
+        "appos",
+        "nummod",
+        "acl",
+        "amod",
+        "conj",
+        "fixed",
+        "flat",
+        "compound",
+        "list",
+        "parataxis",
+        "orphan",
+        "goeswith",
+        "reparandum",
+        "root",
+        "dep",
     )
 )
 
@@ -167,9 +193,7 @@ class _Pair:
     def scored_gold(self) -> list[int]:
         """The gold words that have a known head and are not whitespace."""
         gold = self.gold
-        return [
-            i for i, head in enumerate(gold.heads) if head >= 0 and gold.places[i] is not None
-        ]
+        return [i for i, head in enumerate(gold.heads) if head >= 0 and gold.places[i] is not None]
 
     def scored_pred(self) -> list[int]:
         """The predicted words that are not whitespace and lie over no word of unknown head."""
@@ -275,9 +299,7 @@ def score_dependencies(examples: Iterable[Example], **kwargs: Any) -> dict[str, 
         relations = {i: _relation(gold.labels[i]) for i in scored}
         content = [i for i in scored if relations[i] in CONTENT_RELATIONS]
         right = {i for i in scored if pair.head_is_right(i)}
-        labelled = {
-            i for i in right if _relation(pred.labels[pair.to_pred[i]]) == relations[i]
-        }
+        labelled = {i for i in right if _relation(pred.labels[pair.to_pred[i]]) == relations[i]}
         for score, hits in ((conll_uas, len(right)), (conll_las, len(labelled))):
             score.gold += len(scored)
             score.pred += len(guesses)

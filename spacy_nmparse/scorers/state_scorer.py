@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, to_numpy
-from thinc.types import Floats2d, Floats3d, Ints1d
+from thinc.types import Floats2d
 
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
@@ -40,13 +40,13 @@ class Scored:
     kernel: the remaining weights, laid out for the loops.
     """
 
-    vectors: Floats2d
-    word_W: Floats2d
+    vectors: numpy.ndarray
+    word_W: numpy.ndarray
     kernel: StateScorerKernel
     n_slots: int
     row_size: int
 
-    def word_rows(self, first: int, last: int, out: Floats2d | None = None) -> Floats3d:
+    def word_rows(self, first: int, last: int, out: numpy.ndarray | None = None) -> numpy.ndarray:
         """Rows of the words first .. last - 1: float32 (last - first, slots, pieces * hidden), in
         ``out`` (at least as many rows, slots * pieces * hidden) where it is given."""
         if out is not None:
@@ -60,7 +60,7 @@ class Gradients:
     """Gradients of a batch: of the word rows (same shape as ``Scored.word_rows(0, words)``), and of
     each of the weights by name."""
 
-    word_rows: Floats3d
+    word_rows: numpy.ndarray
     weights: dict[str, numpy.ndarray]
 
 
@@ -72,7 +72,7 @@ class ScorerInput:
     """
 
     docs: list[Doc]
-    rows: Ints1d | None = None
+    rows: numpy.ndarray | None = None
 
 
 def StateScorer(
@@ -109,7 +109,7 @@ def StateScorer(
         layers=[tok2vec],
         refs={"tok2vec": tok2vec},
         dims={"nI": None, "nV": projection_width, "nH": hidden_width, "nP": maxout_pieces},
-        params={"project_W": None, "project_b": None, "word_W": None, **{name: None for name in WEIGHTS}},
+        params=dict.fromkeys(("project_W", "project_b", "word_W", *WEIGHTS)),
         attrs={"features": list(names), "system": None, "dropout_rate": 0.0},
     )
     return model
@@ -169,7 +169,8 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
 def _uniform(model: Model, shape: tuple[int, ...], fans: float) -> Any:
     """Glorot & Bengio 2010: uniform, scaled by the sum of fan-in and fan-out."""
     scale = (6.0 / fans) ** 0.5
-    return model.ops.asarray(numpy.random.uniform(-scale, scale, shape).astype("float32"))
+    sample: Any = numpy.random.uniform(-scale, scale, shape).astype("float32")
+    return model.ops.asarray(sample)
 
 
 def forward(
@@ -178,22 +179,20 @@ def forward(
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     tok2vec = model.get_ref("tok2vec")
     vectors, backprop_tok2vec = tok2vec(X.docs, is_train)
-    lengths = [v.shape[0] for v in vectors]
-    flat = model.ops.flatten(vectors)
+    lengths: Any = [v.shape[0] for v in vectors]
+    flat: Any = model.ops.flatten(vectors)
     words = flat if X.rows is None else flat[X.rows]
-    project_W = model.get_param("project_W")
+    project_W: Any = model.get_param("project_W")
     projected = words @ project_W.T + model.get_param("project_b")
-    params = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
+    params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = Features(model.attrs["features"])
-    kernel = StateScorerKernel(
-        features, model.attrs["system"].system, params, model.get_dim("nP")
-    )
+    kernel = StateScorerKernel(features, model.attrs["system"].system, params, model.get_dim("nP"))
     scored = Scored(
         to_numpy(projected), params["word_W"], kernel, features.n_slots, params["bias"].shape[0]
     )
 
     def backprop(d: Gradients) -> list[Doc]:
-        d_rows = d.word_rows.reshape(d.word_rows.shape[0], -1)
+        d_rows: Any = d.word_rows.reshape(d.word_rows.shape[0], -1)
         xp = get_array_module(flat)
         if xp is not numpy:
             d_rows = xp.asarray(d_rows)
@@ -203,11 +202,13 @@ def forward(
         model.inc_grad("project_b", d_projected.sum(axis=0))
         d_words = d_projected @ project_W
         for name in WEIGHTS:
-            model.inc_grad(name, model.ops.asarray(d.weights[name]))
+            gradient: Any = d.weights[name]
+            gradient = model.ops.asarray(gradient)
+            model.inc_grad(name, gradient)
         if X.rows is None:
             d_flat = d_words
         else:
-            d_flat = model.ops.alloc2f(*flat.shape)
+            d_flat = xp.zeros_like(flat)
             d_flat[X.rows] = d_words
         return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
 
@@ -225,10 +226,12 @@ def check_weights(model: Model) -> None:
 def resize_labels(model: Model, system: TransitionSystem) -> None:
     """Make room for labels that were added behind the known ones; known ones keep their scores."""
     features = Features(model.attrs["features"])
-    old = {name: model.get_param(name) for name in ("fact_rows", "label_W", "label_b")}
+    old: Any = {name: model.get_param(name) for name in ("fact_rows", "label_W", "label_b")}
     n_old = old["label_b"].shape[1]
     set_system(model, system)
-    new = {name: model.ops.alloc(shape) for name, shape in shapes(model).items() if name in old}
+    new: Any = {
+        name: model.ops.alloc(shape) for name, shape in shapes(model).items() if name in old
+    }
     new["label_W"][:, :n_old] = old["label_W"]
     new["label_b"][:, :n_old] = old["label_b"]
     start_old = start_new = 0

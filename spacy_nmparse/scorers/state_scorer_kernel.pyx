@@ -6,7 +6,6 @@
 
 so that labels are scored only for a move that makes an arc.
 """
-cimport cython
 import numpy
 
 from spacy_nmparse.scorers.features cimport Features

@@ -19,14 +19,13 @@ A cost is the difference that a move makes to these terms; tests/exhaustive.py c
 search over all small trees and all configurations.
 """
 from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_rest, needs_exact
-from spacy_nmparse.systems.gold cimport Gold, kids_from
+from spacy_nmparse.systems.gold cimport kids_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle
 from spacy_nmparse.systems.state cimport (
     NONE,
     UNKNOWN_LABEL,
     B,
     S,
-    State,
     in_buffer,
     pop,
     push,
@@ -158,7 +157,9 @@ cdef inline int more_surplus_roots(
     )
 
 
-cdef inline int push_roots(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef inline int push_roots(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
     """Surplus roots that a push of B0 adds."""
     cdef int b0 = s.b
     cdef int end = gold.n
@@ -240,7 +241,9 @@ cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept 
     return s.n_stack > 0 and b0 != NONE and b0 != s.n and not must_break(system, s)
 
 
-cdef void do_right_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
     cdef int b0 = read(s)
     state_add_arc(s, S(s, 0), b0, l)
     s.push_label[b0] = push_label
@@ -280,7 +283,9 @@ cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept n
     return b0 != s.n or not system.single_root or s.n_stack == 1
 
 
-cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
     cdef int s0 = pop(s)
     state_del_arc(s, s0)
     state_add_arc(s, B(s, 0), s0, l)

@@ -158,7 +158,7 @@ cdef class Gold:
     def _check_tree(self):
         """Every chain of heads must end, and no arc may cross a known sentence start."""
         cdef int n = self.c.n
-        cdef int w, h, first, last
+        cdef int w, h, first
         sentence = []
         for w in range(n):
             sentence.append(w if self.c.sent_start[w] == 1 else sentence[-1])

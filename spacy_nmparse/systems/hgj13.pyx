@@ -10,7 +10,6 @@ from spacy_nmparse.systems.system cimport (
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
-    LEFT_ARC,
     REDUCE,
     RIGHT_ARC,
     SHIFT,

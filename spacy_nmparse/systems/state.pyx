@@ -1,5 +1,4 @@
 """The configuration of every transition system (see state.pxd) and its Python face."""
-from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 

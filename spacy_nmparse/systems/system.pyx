@@ -4,7 +4,7 @@ from collections import namedtuple
 from libc.stdlib cimport free, malloc
 
 Action = namedtuple("Action", ("move", "k", "label"), defaults=(1, None))
-Action.__doc__ = """A transition: move name, k (1 but for non-local arcs), label (None: no labelled arc)."""
+Action.__doc__ = """A transition: the move's name, k (1 but for non-local arcs), label or None."""
 
 MOVE_NAMES = {
     SHIFT: "SHIFT",
@@ -151,7 +151,9 @@ cdef class TransitionSystem:
     def _set_root_label(self, root_label):
         if root_label is not None:
             if self.labels is None or root_label not in self.label_ids:
-                raise ValueError(f"root_label {root_label!r} is not among the labels {self.labels}.")
+                raise ValueError(
+                    f"root_label {root_label!r} is not among the labels {self.labels}."
+                )
             if len(self.labels) < 2:
                 raise ValueError("root_label needs another label beside it for the other arcs.")
             self.c.root_label = self.label_ids[root_label]

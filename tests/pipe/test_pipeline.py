@@ -410,7 +410,7 @@ def test_select_pipes() -> None:
         ({"model": model_config(features=["S0", "Q7"])}, r"Q7"),
         ({"model": model_config(features=["S0", "S0"])}, r"S0.*twice"),
         ({"model": model_config(features=["S0.x1"])}, r"x1"),
-        ({"model": model_config(features=[])}, r"1 to"),
+        ({"model": model_config(features=[])}, r"need a word"),
         ({"model": model_config(hidden_width=0)}, r"hidden_width"),
         ({"model": model_config(maxout_pieces=0)}, r"maxout_pieces"),
         ({"model": model_config(nothing=1)}, r"nothing"),

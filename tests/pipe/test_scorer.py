@@ -176,9 +176,7 @@ def test_nothing_to_score(vocab: Vocab) -> None:
     nlp = spacy.blank("xx")
     bare = Example(nlp.make_doc("no parse here"), nlp.make_doc("no parse here"))
     empty = Example(nlp.make_doc(""), nlp.make_doc(""))
-    predicted = Example(
-        make(vocab, [0, 0], ["ROOT", "obj"]), Doc(vocab, words=["w0", "w1"])
-    )
+    predicted = Example(make(vocab, [0, 0], ["ROOT", "obj"]), Doc(vocab, words=["w0", "w1"]))
     for examples in ([], [empty], [bare], [predicted], [bare, empty]):
         scores = score_dependencies(examples)
         assert {key for key, value in scores.items() if value is not None} == set(), examples

@@ -16,6 +16,7 @@ MODULES = {
     "spacy_nmparse.systems.hgj13": "c",
     "spacy_nmparse.systems.arc_eager": "c",
     "spacy_nmparse.systems.arc_eager_exact": "c",
+    "spacy_nmparse.systems.covington": "c",
     "spacy_nmparse.systems.projective": "c",
     "spacy_nmparse.scorers.features": "c",
     "spacy_nmparse.scorers.state_scorer_kernel": "c",

@@ -122,7 +122,29 @@ def _arc_eager_cases() -> Iterator[Case]:
             yield replace(plain, formula="paper", partial=False, exact=right)
 
 
-CASES: tuple[Case, ...] = tuple(_arc_eager_cases())
+def _list_cases(system: str) -> Iterator[Case]:
+    settings: list[dict[str, Any]] = [
+        {key: True for key, wanted in zip(("explicit_root", "single_root", "segment"), on) if wanted}
+        for on in itertools.product((False, True), repeat=3)
+    ]
+    for setting in settings:
+        plain = Case(system, setting, projective=False)
+        labelled = replace(plain, labels=("a", "b"))
+        yield plain
+        yield labelled
+        if "single_root" in setting:
+            rooted = {**setting, "root_label": "ROOT"}
+            yield replace(labelled, options=rooted, labels=("a", "b", "ROOT"))
+        if "single_root" in setting and "segment" in setting:
+            yield replace(plain, constraints=True)
+        yield replace(plain, options={"nonmonotonic": True, **setting}, exact=False)
+
+
+CASES: tuple[Case, ...] = (
+    *_arc_eager_cases(),
+    *_list_cases("covington"),
+    *_list_cases("nl_covington"),
+)
 
 
 @dataclass
@@ -225,31 +247,56 @@ def _expand(
     return key(state), Node(state, actions, []), ahead
 
 
-def final_losses(state: systems.State, trees: list[Tree], labelled: bool) -> np.ndarray:
-    """Loss of a final configuration's tree against each gold tree, told word by word."""
+def final_losses(
+    system: systems.TransitionSystem, state: systems.State, trees: list[Tree]
+) -> np.ndarray:
+    """Loss of a final configuration's tree against each gold tree, told word by word.
+
+    Under ``single_root``, heads that tree() makes up for headless words are wrong, but for that of
+    one word that gold gives to ROOT, in each sentence where ROOT has no child. Labels of headless
+    words are only judged where the system has labels for them.
+    """
     heads, labels = state.tree()
+    built = state.heads
     starts = state.sent_starts
+    sentence = list(itertools.accumulate(starts))
+    one_root = system.options.get("single_root", False)
+    root_labels = system.options.get("explicit_root") or system.options.get("root_label")
+    with_root = {sentence[word] for word, head in enumerate(built) if head == word}
     losses = np.zeros(len(trees), dtype=np.int16)
     for i, tree in enumerate(trees):
+        rooted = set(with_root) if one_root else set()
         for word, head in enumerate(tree.heads):
             if head is None:
                 continue
-            label = tree.labels[word] if tree.labels is not None and labelled else None
-            losses[i] += heads[word] != head or (label is not None and labels[word] != label)
+            label = None
+            if tree.labels is not None and system.labels is not None:
+                label = tree.labels[word]
+            if built[word] is not None:
+                losses[i] += heads[word] != head or (label is not None and labels[word] != label)
+                continue
+            root_label = system.options.get("root_label")
+            right = head == word and sentence[word] not in rooted
+            right = right and (label is None or label == root_label or not root_labels)
+            losses[i] += not right
+            if right and one_root:
+                rooted.add(sentence[word])
         for word in range(1, len(heads)):
             if tree.sent_starts is not None and tree.sent_starts[word] is not None:
                 losses[i] += starts[word] != tree.sent_starts[word]
     return losses
 
 
-def true_losses(nodes: list[Node], trees: list[Tree], labelled: bool) -> np.ndarray:
+def true_losses(
+    system: systems.TransitionSystem, nodes: list[Node], trees: list[Tree]
+) -> np.ndarray:
     """Loss of each configuration (row) against each gold tree (column)."""
     losses = np.empty((len(nodes), len(trees)), dtype=np.int16)
     for i, node in enumerate(nodes):
         if node.edges:
             losses[i] = losses[[place for _, _, place in node.edges]].min(axis=0)
         elif node.state.is_final:
-            losses[i] = final_losses(node.state, trees, labelled)
+            losses[i] = final_losses(system, node.state, trees)
         else:
             raise AssertionError(f"No legal action in {node.state!r}.")
     return losses
@@ -308,8 +355,7 @@ def _compare(
     examples: int,
 ) -> None:
     case = result.case
-    labelled = case.labels is not None
-    losses = true_losses(nodes, trees, labelled)
+    losses = true_losses(system, nodes, trees)
     truth = losses.tolist()
     gold_trees = [Gold(*tree) for tree in trees]
     costs_of = _COSTS[case.formula]

@@ -19,7 +19,11 @@ cdef struct StateC:
     int root_last       # 1: ROOT waits behind the last word of the buffer
     int n_stack
     int n_rebuffer
-    int n_lambda1       # list systems: lambda1 is the words start .. start + n_lambda1 - 1
+    int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
+    int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
+    int root_child      # list systems: the last word that got an arc from ROOT, or NONE
+    int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
+    int one_root        # list systems, 1: tree() gives each sentence one child of ROOT
     int* stack          # bottom first
     int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
     int* position       # word -> its place on the stack, or NONE
@@ -30,8 +34,12 @@ cdef struct StateC:
     int* right_kid      # word -> its rightmost right dependent, or NONE
     int* inner          # word -> the next sibling on its side, towards the head, or NONE
     int* outer          # word -> the next sibling on its side, away from the head, or NONE
+    int* link           # list systems, union-find: word -> the next, or minus its set's size
+    int* top            # list systems: first of a set -> the word that heads it, or NONE: itself
     int* n_left         # word -> number of left dependents
     int* n_right        # word -> number of right dependents
+    int* mark           # room for the cost functions: word -> a mark, 0 at first; see covington.pyx
+    int* entry          # room for the cost functions
     signed char* sentence_start   # word -> 1: a BREAK was made before it; 0
     signed char* constraint       # word -> 1: must start a sentence, -1: must not, 0: free
 
@@ -41,6 +49,7 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil
 cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept nogil
 cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil
 cdef void state_del_arc(StateC* s, int dependent) noexcept nogil
+cdef void state_join(StateC* s, int head, int dependent) noexcept nogil
 
 
 cdef inline int S(const StateC* s, int i) noexcept nogil:
@@ -75,6 +84,24 @@ cdef inline bint in_buffer(const StateC* s, int w) noexcept nogil:
         if s.rebuffer[i] == w:
             return True
     return False
+
+
+cdef inline int n_items(const StateC* s) noexcept nogil:
+    """List systems: the length of lambda1 and lambda2 together."""
+    return s.root_first + s.b - s.start
+
+
+cdef inline int item(const StateC* s, int k) noexcept nogil:
+    """List systems: the k-th item of lambda1 (ROOT is n), counted from its end, from 1."""
+    k = s.n_lambda1 - k
+    return s.n if k < s.root_first else s.start + k - s.root_first
+
+
+cdef inline int treetop(const StateC* s, int w) noexcept nogil:
+    """List systems: the word at the top of the tree that w is in (see state_join)."""
+    while s.link[w] >= 0:
+        w = s.link[w]
+    return w if s.top[w] == NONE else s.top[w]
 
 
 cdef inline void push(StateC* s, int w) noexcept nogil:

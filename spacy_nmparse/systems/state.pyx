@@ -4,7 +4,7 @@ from libc.string cimport memcpy, memset
 
 ROOT = -1  # the number that stands for ROOT in the Python face
 
-cdef int N_INT_ARRAYS = 12
+cdef int N_INT_ARRAYS = 16
 cdef int N_CHAR_ARRAYS = 2
 
 
@@ -27,8 +27,12 @@ cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
     s.right_kid = ints + 7 * size
     s.inner = ints + 8 * size
     s.outer = ints + 9 * size
-    s.n_left = ints + 10 * size
-    s.n_right = ints + 11 * size
+    s.link = ints + 10 * size
+    s.top = ints + 11 * size
+    s.n_left = ints + 12 * size
+    s.n_right = ints + 13 * size
+    s.mark = ints + 14 * size
+    s.entry = ints + 15 * size
     s.sentence_start = chars
     s.constraint = chars + size
 
@@ -45,8 +49,12 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.n_stack = 0
     s.n_rebuffer = 0
     s.n_lambda1 = 0
-    memset(block, 0xFF, 10 * size * sizeof(int))  # stack .. outer: NONE
-    memset(s.n_left, 0, 2 * size * sizeof(int) + N_CHAR_ARRAYS * size)
+    s.root_first = 0
+    s.root_child = NONE
+    s.root_label = NONE
+    s.one_root = 0
+    memset(block, 0xFF, 12 * size * sizeof(int))  # stack .. top: NONE
+    memset(s.n_left, 0, 4 * size * sizeof(int) + N_CHAR_ARRAYS * size)
 
 
 cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept nogil:
@@ -110,6 +118,24 @@ cdef void state_del_arc(StateC* s, int dependent) noexcept nogil:
     s.outer[dependent] = NONE
 
 
+cdef void state_join(StateC* s, int head, int dependent) noexcept nogil:
+    """Note that the tree of dependent (its top) hangs in the tree of head: union by size.
+
+    Links are never shortened, so that nothing but arcs changes them, and looking up stays
+    logarithmic. Sets cannot be split: of use to systems that delete no arcs.
+    """
+    cdef int top = treetop(s, head)
+    while s.link[head] >= 0:
+        head = s.link[head]
+    while s.link[dependent] >= 0:
+        dependent = s.link[dependent]
+    if s.link[head] > s.link[dependent]:  # sizes are negative: the tree of dependent is larger
+        head, dependent = dependent, head
+    s.link[head] += s.link[dependent]
+    s.link[dependent] = head
+    s.top[head] = top
+
+
 cdef class State:
     """A configuration. Made by ``TransitionSystem.initial``; changed by ``TransitionSystem.apply``.
 
@@ -155,17 +181,24 @@ cdef class State:
         """The buffer of the current sentence as a list of word numbers, front FIRST."""
         return [self._name(B(&self.c, i)) for i in range(n_buffer(&self.c))]
 
+    def _items(self, int first, int last):
+        cdef int i
+        return [
+            ROOT if i < self.c.root_first else self.c.start + i - self.c.root_first
+            for i in range(first, last)
+        ]
+
     @property
     def lambda1(self):
-        """List systems: the words left of the focus, the left focus word LAST."""
-        return list(range(self.c.start, self.c.start + self.c.n_lambda1))
+        """List systems: the items left of the focus, the left focus word LAST."""
+        return self._items(0, self.c.n_lambda1)
 
     @property
     def lambda2(self):
-        """List systems: the words between the focus words, in text order."""
-        if self.c.root_last or self.c.n_stack:
+        """List systems: the items between the focus words, in text order."""
+        if self.c.root_last or self.c.n_stack:  # a stack system
             return []
-        return list(range(self.c.start + self.c.n_lambda1, self.c.b))
+        return self._items(self.c.n_lambda1, n_items(&self.c))
 
     @property
     def heads(self):
@@ -226,11 +259,35 @@ cdef class State:
     def tree(self):
         """(heads, labels) of a final configuration, every word attached.
 
+        List systems end with words that have no head. They hang off ROOT, with the system's
+        ``root_label`` (None where it has none); under ``single_root`` only the first of them in a
+        sentence does, and only if ROOT has no child there: the others hang off ROOT's child,
+        without a label.
+
         Raises ValueError where the configuration is not final.
         """
+        cdef int w
         if not self.is_final:
             raise ValueError("tree() needs a final configuration; this one has moves to make.")
-        return self.heads, self.labels
+        heads, labels, starts = self.heads, self.labels, self.sent_starts
+        root = [None] * self.c.n  # first word of a sentence -> its child of ROOT
+        first = 0
+        if self.c.one_root:
+            for w in range(self.c.n):
+                first = w if starts[w] else first
+                if heads[w] == w:
+                    root[first] = w
+        for w in range(self.c.n):
+            first = w if starts[w] else first
+            if heads[w] is None:
+                if root[first] is None:
+                    heads[w] = w
+                    labels[w] = self._label(self.c.root_label)
+                    if self.c.one_root:
+                        root[first] = w
+                else:
+                    heads[w] = root[first]
+        return heads, labels
 
     def __repr__(self):
         return f"State(stack={self.stack}, buffer={self.buffer}, heads={self.heads})"

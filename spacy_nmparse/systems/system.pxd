@@ -54,6 +54,12 @@ ctypedef void (*oracle_t)(
     CandidateC* candidates, int n
 ) noexcept nogil
 
+# Fills `cost` and `cost_other` of each candidate.
+ctypedef void (*costs_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
+
 
 cdef struct MoveC:
     int name                    # SHIFT, REDUCE, ...
@@ -71,12 +77,15 @@ cdef struct SystemC:
     bint nonmonotonic_left
     bint nonmonotonic_reduce
     bint labelled_reduce
+    bint nonmonotonic
+    bint explicit_root
     bint single_root
     bint segment
     int n_moves
     MoveC moves[MAX_MOVES]
     start_t start               # makes an empty state the initial configuration
     loss_t loss
+    costs_t costs               # all costs of a configuration at once; NULL: one by one
     oracle_t oracles[N_ORACLE_NAMES]  # NULL: the system has no such oracle
 
 
@@ -98,6 +107,10 @@ cdef enum:
 
 
 cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil
+cdef void cost_each(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
 cdef int judge(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
     CandidateC* out

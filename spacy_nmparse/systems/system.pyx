@@ -57,6 +57,29 @@ cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) no
     return n
 
 
+cdef void cost_each(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """Fill cost and cost_other of each candidate by the cost function of its move."""
+    cdef int i
+    cdef const MoveC* move
+    cdef CandidateC* c
+    for i in range(n):
+        c = &candidates[i]
+        move = &system.moves[c.move]
+        if c.dependent == NONE:
+            c.cost = move.cost(system, s, gold, c.k, NONE, push_label)
+            c.cost_other = c.cost
+        else:
+            c.cost_other = move.cost(system, s, gold, c.k, UNKNOWN_LABEL, push_label)
+            c.cost = c.cost_other
+            if gold.label[c.dependent] != NONE:
+                c.cost = move.cost(
+                    system, s, gold, c.k, gold.label[c.dependent], push_label
+                )
+
+
 cdef int judge(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
     CandidateC* out
@@ -67,22 +90,13 @@ cdef int judge(
     """
     cdef int n = legal_moves(system, s, out)
     cdef int i
-    cdef const MoveC* move
-    cdef CandidateC* c
+    if system.costs is NULL:
+        cost_each(system, s, gold, push_label, out, n)
+    else:
+        system.costs(system, s, gold, push_label, out, n)
     for i in range(n):
-        c = &out[i]
-        move = &system.moves[c.move]
-        if c.dependent == NONE:
-            c.cost = move.cost(system, s, gold, c.k, NONE, push_label)
-            c.cost_other = c.cost
-        else:
-            c.label = gold.label[c.dependent]
-            c.cost_other = move.cost(system, s, gold, c.k, UNKNOWN_LABEL, push_label)
-            c.cost = c.cost_other
-            if c.label != NONE:
-                c.cost = move.cost(system, s, gold, c.k, c.label, push_label)
-            if c.cost == c.cost_other:
-                c.label = NONE
+        if out[i].cost != out[i].cost_other:
+            out[i].label = gold.label[out[i].dependent]
     system.oracles[oracle](system, s, gold, push_label, out, n)
     return n
 
@@ -124,6 +138,7 @@ cdef class TransitionSystem:
         self.c.n_labels = len(self.label_names)
         self.c.root_label = NONE
         self.c.n_moves = 0
+        self.c.costs = NULL
         for i in range(N_ORACLE_NAMES):
             self.c.oracles[i] = NULL
         self.c.oracles[DYNAMIC] = learn_cheapest

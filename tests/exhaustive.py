@@ -35,7 +35,8 @@ class Case:
     """A system, its options, and the gold trees to try it on.
 
     exact: disagreements are failures. root_label and segment among the options also shape the gold
-    trees. constraints: from every initial configuration with preset sentence starts.
+    trees. constraints: from every initial configuration with preset sentence starts. known_starts:
+    gold tells all sentence starts, even if it is partial.
     notes_labels: a push is tried with every label to note. formula: "dynamic" for the system's own
     costs and loss, "paper" for the formulas as printed.
     """
@@ -47,6 +48,7 @@ class Case:
     partial: bool = True
     one_root: bool = False
     constraints: bool = False
+    known_starts: bool = False
     notes_labels: bool = False
     exact: bool = True
     formula: str = "dynamic"
@@ -64,6 +66,7 @@ class Case:
         words += ["crossing gold"] * (not self.projective)
         words += ["one root"] * self.one_root
         words += ["preset starts"] * self.constraints
+        words += ["known starts"] * self.known_starts
         words += [f"{self.formula} formulas"] * (self.formula != "dynamic")
         return ", ".join(words)
 
@@ -82,7 +85,7 @@ class Case:
             labels=labels,
             root_label=self.options.get("root_label"),
             segment=self.options.get("segment", False),
-            unknown_starts=self.partial,
+            unknown_starts=self.partial and not self.known_starts,
         )
 
 
@@ -128,16 +131,20 @@ def _list_cases(system: str) -> Iterator[Case]:
         for on in itertools.product((False, True), repeat=3)
     ]
     for setting in settings:
-        plain = Case(system, setting, projective=False)
+        full = {"single_root", "segment"} <= set(setting)
+        plain = Case(system, setting, projective=False, known_starts=full)
         labelled = replace(plain, labels=("a", "b"))
         yield plain
         yield labelled
         if "single_root" in setting:
             rooted = {**setting, "root_label": "ROOT"}
             yield replace(labelled, options=rooted, labels=("a", "b", "ROOT"))
-        if "single_root" in setting and "segment" in setting:
+        if full:
             yield replace(plain, constraints=True)
-        yield replace(plain, options={"nonmonotonic": True, **setting}, exact=False)
+            yield replace(plain, known_starts=False, exact=False)
+        if "segment" not in setting:
+            loose = {"nonmonotonic": True, **setting}
+            yield replace(plain, options=loose, partial=False, exact=False)
 
 
 CASES: tuple[Case, ...] = (

@@ -22,10 +22,15 @@ Loss of a monotonic configuration: the sum of
     makes up for other headless words never count as right;
   * segment: missed and invented sentence starts, and arcs across. The sentence is taken to end at
     the first place where no pending arc crosses.
-It is exact: tests/exhaustive.py finds no configuration where it is not, for any of these options.
+It is exact: tests/exhaustive.py finds no configuration where it is not. One exception: single_root
+with segment on gold with unknown sentence starts, where one lost arc may free several starts.
 
-The non-monotonic loss is the same without the cycles, and with every word free to get another head.
-That is a lower bound: docs/systems.md says how often it is exact. No exact form is known.
+The non-monotonic loss is the same without the cycles, with every word free to get another head, and
+for a gold root that has one a guess whether it will be freed. No exact form is known; docs/systems.md
+says how often this one is right.
+
+All costs of a configuration together take linear time in the monotonic systems (fill_costs): what an
+arc move adds to the loss is told by which pending arcs it drops and which cycles it cuts and closes.
 """
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport (
@@ -44,12 +49,13 @@ from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
+    MoveC,
     NO_ARC,
     RIGHT_ARC,
     SHIFT,
     STATIC,
-    legal_moves,
     cost_each,
+    label_fits,
 )
 
 
@@ -61,6 +67,7 @@ cdef struct ViewC:   # a configuration, told as the difference to a StateC
     int dependent    # or NONE
     int label
     int freed        # the arc into this word has been deleted; or NONE
+    bint touched     # j has been compared with a word: no sentence can start there any more
 
 
 cdef inline ViewC view(const StateC* s) noexcept nogil:
@@ -72,6 +79,7 @@ cdef inline ViewC view(const StateC* s) noexcept nogil:
     v.dependent = NONE
     v.label = NONE
     v.freed = NONE
+    v.touched = False
     return v
 
 
@@ -92,14 +100,15 @@ cdef inline bint in_lambda1(const StateC* s, const ViewC* v, int w) noexcept nog
     return v.start <= w < v.start + v.n_lambda1 - s.root_first
 
 
-cdef inline bint root_in_lambda1(const StateC* s, const ViewC* v) noexcept nogil:
-    return s.root_first and v.n_lambda1 > 0
+cdef inline bint root_is_near(const StateC* s, const ViewC* v, int w) noexcept nogil:
+    """Whether an arc from ROOT to w can still be made."""
+    return s.root_first and (w > v.b or (w == v.b and v.n_lambda1 > 0))
 
 
 cdef inline bint may_break(const SystemC* system, const StateC* s, const ViewC* v) noexcept nogil:
     """Whether a sentence start can be made at j: then j has no arc yet."""
     return (
-        system.segment and v.start < v.b < s.n and s.constraint[v.b] != -1
+        system.segment and not v.touched and v.start < v.b < s.n and s.constraint[v.b] != -1
         and v.n_lambda1 == s.root_first + v.b - v.start
     )
 
@@ -132,9 +141,7 @@ cdef inline bint root_is_open(
         return True
     if not system.explicit_root:  # labels of roots are the system's, or none and not judged
         return system.root_label == NONE
-    return system.root_label == NONE and (
-        w > v.b or (w == v.b and root_in_lambda1(s, v))
-    )
+    return system.root_label == NONE and root_is_near(s, v, w)
 
 
 cdef inline int top_of(const StateC* s, const ViewC* v, int w) noexcept nogil:
@@ -179,6 +186,45 @@ cdef int n_cycles(
     return cycles
 
 
+cdef inline int last_kid(const GoldC* gold, int w) noexcept nogil:
+    """The last gold dependent of w, or NONE."""
+    cdef int end = gold.kid_offset[w + 1]
+    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+
+
+cdef inline bint is_right(const StateC* s, const GoldC* gold, const ViewC* v, int w) noexcept nogil:
+    return gold.head[w] != NONE and gold.head[w] == head_of(s, v, w)
+
+
+cdef bint may_be_freed(
+    const StateC* s, const GoldC* gold, const ViewC* v, int w, int e
+) noexcept nogil:
+    """Non-monotonic: whether the arc into w will likely go, for nothing: a cycle through it must be
+    closed by an arc w -> y, where y is above w, and no right arc into y is replaced."""
+    cdef int j = v.b
+    cdef int y = w
+    cdef int g, kid
+    if j >= e:
+        return False
+    while True:
+        y = head_of(s, v, y)
+        if y == NONE or y == s.n:
+            return False
+        if w == j:
+            if in_lambda1(s, v, y) and not is_right(s, gold, v, y):
+                return True
+            continue
+        g = gold.head[j]
+        if y == j and in_lambda1(s, v, w) and not is_right(s, gold, v, j) and (
+            g <= w or g > j or not in_lambda1(s, v, g)
+        ):
+            return True  # by w -> j: not to be replaced before, or only after it
+        if y > w and not is_right(s, gold, v, y):
+            kid = last_kid(gold, w)
+            if kid > j or (kid == j and in_lambda1(s, v, y) and in_lambda1(s, v, w)):
+                return True  # by kid -> y, then w -> kid
+
+
 cdef int inner(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
 ) noexcept nogil:
@@ -205,6 +251,10 @@ cdef int inner(
             loss += not is_pending(system, s, gold, v, w, e)
         elif h == NONE and root_is_open(system, s, gold, v, w, taken):
             roots += 1
+        elif system.nonmonotonic and not taken and (
+            root_is_near(s, v, w) or may_be_freed(s, gold, v, w, e)
+        ):
+            roots += 1
         else:
             loss += 1
     if system.single_root:
@@ -212,12 +262,6 @@ cdef int inner(
     if not system.nonmonotonic:
         loss += n_cycles(system, s, gold, v, e)
     return loss
-
-
-cdef inline int last_kid(const GoldC* gold, int w) noexcept nogil:
-    """The last gold dependent of w, or NONE."""
-    cdef int end = gold.kid_offset[w + 1]
-    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
 
 
 cdef int sentence_end(
@@ -236,7 +280,7 @@ cdef int sentence_end(
             far = max(far, gold.head[w])
     w = v.b
     if gold.head[w] < w and is_pending(system, s, gold, v, w, n):
-        far = w
+        far = max(far, w)
     if far < w and gold.sent_start[w] != 0 and may_break(system, s, v):
         return w
     if is_pending(system, s, gold, v, w, n):
@@ -251,9 +295,31 @@ cdef int sentence_end(
     return n
 
 
+cdef inline int surplus_behind(const GoldC* gold, int e) noexcept nogil:
+    """single_root: gold roots from e on but one in each sentence, when a sentence starts at e.
+    ``gold.surplus_from`` does not know which arcs are lost by that."""
+    cdef int far = NONE
+    cdef int surplus = 0
+    cdef int roots = 0
+    cdef int w
+    if not gold.unknown_starts:
+        return gold.surplus_from[e]
+    for w in range(e, gold.n):
+        if w > e and far < w and gold.sent_start[w] != 0:
+            surplus += max(0, roots - 1)
+            roots = 0
+            if gold.sent_start[w] == 1:
+                return surplus + gold.surplus_from[w]
+        roots += gold.head[w] == gold.n
+        far = max(far, last_kid(gold, w))
+        if gold.head[w] != gold.n:
+            far = max(far, gold.head[w])
+    return surplus + max(0, roots - 1)
+
+
 cdef inline int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
-    return gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)
+    return gold.lost_from[e] + (surplus_behind(gold, e) if system.single_root else 0)
 
 
 cdef inline int missed_starts(const GoldC* gold, const ViewC* v) noexcept nogil:
@@ -463,6 +529,185 @@ cdef int break_cost(
     )
 
 
+# All costs of a configuration at once.
+
+cdef enum:
+    FROM_J = 1      # marks of a treetop: the path of pending arcs from j's tree leads here
+    ON_CYCLE = 2    # it lies on a cycle, and j's tree does not
+    ENTRY = 4       # from here on: 1 + the treetop on the path from here that leads to j's tree
+
+
+cdef inline int place(const StateC* s, int w) noexcept nogil:
+    """The k of a word in lambda1; <= 0: it is in lambda2."""
+    return s.n_lambda1 - s.root_first - (w - s.start)
+
+
+cdef void mark_paths(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
+) noexcept nogil:
+    """Mark the treetops up to j in s.entry: where the paths of pending arcs through them lead."""
+    cdef int tj = treetop(s, s.b)
+    cdef int first = fresh_marks(s)
+    cdef int walk = first - 1
+    cdef int w, top, last, following, entry
+    for w in range(s.start, s.b + 1):
+        if s.head[w] != NONE or s.mark[w] >= first:
+            continue
+        walk += 1
+        top = w
+        entry = 0
+        while True:
+            s.mark[top] = walk
+            s.entry[top] = 0
+            last = top
+            if not is_pending(system, s, gold, v, top, e):
+                break
+            following = treetop(s, gold.head[top])
+            if following == tj:
+                entry = (1 + top) * ENTRY
+                break
+            if s.mark[following] >= first:
+                if s.mark[following] < walk:
+                    entry = s.entry[following] // ENTRY * ENTRY
+                    break
+                top = following
+                while not s.entry[top] & ON_CYCLE:
+                    s.entry[top] |= ON_CYCLE
+                    top = treetop(s, gold.head[top])
+                break
+            top = following
+        top = w
+        while True:
+            s.entry[top] |= entry
+            if top == last:
+                break
+            top = treetop(s, gold.head[top])
+    s.mark[s.n] = walk
+    top = tj
+    if s.head[tj] != NONE:
+        s.entry[tj] = 0
+    while is_pending(system, s, gold, v, top, e):
+        top = treetop(s, gold.head[top])
+        if top == tj or s.entry[top] & FROM_J:
+            break
+        s.entry[top] |= FROM_J
+
+
+cdef inline bint is_cut(const StateC* s, const GoldC* gold, int x, int k) noexcept nogil:
+    """Whether x's pending arc is one from j, lost when items 1 .. k leave lambda1."""
+    return gold.head[x] == s.b and 0 < place(s, x) <= k
+
+
+cdef int cycles_closed(
+    const StateC* s, const GoldC* gold, int k, bint left, int place_j
+) noexcept nogil:
+    """Cycles that the arc between j and i_k closes, less those that the move cuts. See mark_paths.
+    left: it is LEFT-ARC's. place_j: of j's gold head, if that arc is pending and in lambda1."""
+    cdef int i = item(s, k)
+    cdef int around = s.entry[treetop(s, s.b)] // ENTRY - 1
+    cdef bint kept = not 0 < place_j <= k
+    cdef int entry = NONE
+    cdef bint leads
+    if left:
+        leads = (s.entry[i] & FROM_J) != 0
+        return (
+            (leads and kept) - ((s.entry[i] & ON_CYCLE) != 0)
+            - (around != NONE and (leads or not kept or is_cut(s, gold, around, k - 1)))
+        )
+    if i != s.n and s.head[treetop(s, i)] == NONE:
+        entry = s.entry[treetop(s, i)] // ENTRY - 1
+    return (entry != NONE and not is_cut(s, gold, entry, k)) - (around != NONE)
+
+
+cdef inline int n_open_roots(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e, bint taken
+) noexcept nogil:
+    """Gold roots up to e that are children of ROOT, or can be."""
+    cdef int w
+    cdef int roots = 0
+    for w in range(v.start, e):
+        if gold.head[w] == s.n:
+            if s.head[w] == NONE:
+                roots += root_is_open(system, s, gold, v, w, taken)
+            elif s.head[w] == s.n:
+                roots += label_is_right(s, gold, v, w)
+    return roots
+
+
+cdef void fill_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """cost and cost_other of each candidate."""
+    cdef ViewC before = view(s)
+    cdef ViewC v = before
+    cdef int j = s.b
+    cdef int roots = 0
+    cdef int lost = 0       # pending arcs between j and i_1 .. i_m
+    cdef int m = 0
+    cdef int place_j = 0    # of j's gold head, if that arc is pending and in lambda1
+    cdef bint taken = False
+    cdef bint ready = False
+    cdef bint left
+    cdef int number, e, i, h, d, g, k, base, cost, root_cost
+    cdef CandidateC* c
+    cdef const MoveC* move
+    if system.nonmonotonic or j >= s.n or (
+        system.single_root and system.segment and gold.unknown_starts
+    ):
+        cost_each(system, s, gold, push_label, candidates, n)
+        return
+    for number in range(n):
+        c = &candidates[number]
+        move = &system.moves[c.move]
+        if c.dependent == NONE:
+            c.cost = move.cost(system, s, gold, c.k, NONE, push_label)
+            c.cost_other = c.cost
+            continue
+        if not ready:
+            ready = True
+            v.touched = True
+            e = sentence_end(system, s, gold, &v)
+            base = rest(system, s, gold, &v) - rest(system, s, gold, &before)
+            mark_paths(system, s, gold, &v, e)
+            if system.single_root:
+                taken = root_has_child(s)
+                roots = n_open_roots(system, s, gold, &v, e, taken)
+            if gold.head[j] != NONE and gold.head[j] < j and (
+                is_pending(system, s, gold, &v, j, e)
+            ):
+                place_j = place(s, gold.head[j])
+        h, d, k = c.head, c.dependent, c.k
+        left = d != j
+        if m >= k:  # RIGHT-ARCs begin
+            m = 0
+            lost = 0
+        while m < k - 1:
+            m += 1
+            i = item(s, m)
+            lost += (gold.head[i] == j and s.head[i] == NONE) + (m == place_j)
+        # What d loses: its gold head; ROOT, if it could be had; and the arc the other way round.
+        g = gold.head[d]
+        root_cost = not system.single_root or roots < 2
+        cost = base + lost
+        if left:
+            cost += k == place_j
+        elif h != s.n:
+            cost += gold.head[h] == j and s.head[h] == NONE
+        if g == s.n and h != s.n:
+            if root_is_open(system, s, gold, &v, d, taken):
+                cost += root_cost
+        elif g != h:
+            if left or place_j == 0 or place_j > k:
+                cost += is_pending(system, s, gold, &v, d, e)
+            cost += h == s.n and system.single_root and roots > 0
+        cost += cycles_closed(s, gold, k, left, place_j)
+        c.cost_other = cost + (g == h and gold.label[d] != NONE)
+        c.cost = cost
+        if not label_fits(system, h == s.n, gold.label[d]):
+            c.cost = c.cost_other
+
+
 # The loss, from scratch: for tests and for the Python face.
 
 cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
@@ -570,6 +815,7 @@ cdef class Covington(TransitionSystem):
         self._set_root_label(root_label)
         self.c.start = start
         self.c.loss = covington_loss
+        self.c.costs = fill_costs
         self.c.oracles[STATIC] = learn_canonical
         self._add_moves()
 

@@ -74,7 +74,9 @@ cdef void cost_each(
         else:
             c.cost_other = move.cost(system, s, gold, c.k, UNKNOWN_LABEL, push_label)
             c.cost = c.cost_other
-            if gold.label[c.dependent] != NONE:
+            if gold.label[c.dependent] != NONE and (
+                label_fits(system, c.head == s.n, gold.label[c.dependent])
+            ):
                 c.cost = move.cost(
                     system, s, gold, c.k, gold.label[c.dependent], push_label
                 )

@@ -236,7 +236,8 @@ cdef int inner(
     cdef int w, g, h
     if system.single_root:
         for w in range(v.start, min(v.b + 1, e)):
-            taken = taken or head_of(s, v, w) == n
+            if head_of(s, v, w) == n and not is_pending(system, s, gold, v, w, e):
+                taken = True
     for w in range(v.start, e):
         g = gold.head[w]
         if g == NONE:

@@ -54,7 +54,9 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     STATIC,
+    TransitionSystem,
     cost_each,
+    costs_t,
     label_fits,
 )
 
@@ -193,11 +195,13 @@ cdef inline int last_kid(const GoldC* gold, int w) noexcept nogil:
 
 
 cdef inline bint is_right(const StateC* s, const GoldC* gold, const ViewC* v, int w) noexcept nogil:
-    return gold.head[w] != NONE and gold.head[w] == head_of(s, v, w)
+    """Whether w has its gold head: an arc from it, or none if that is ROOT."""
+    cdef int h = head_of(s, v, w)
+    return gold.head[w] != NONE and (gold.head[w] == h or (gold.head[w] == s.n and h == NONE))
 
 
 cdef bint may_be_freed(
-    const StateC* s, const GoldC* gold, const ViewC* v, int w, int e
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int w, int e
 ) noexcept nogil:
     """Non-monotonic: whether the arc into w will likely go, for nothing: a cycle through it must be
     closed by an arc w -> y, where y is above w, and no right arc into y is replaced."""
@@ -215,14 +219,48 @@ cdef bint may_be_freed(
                 return True
             continue
         g = gold.head[j]
-        if y == j and in_lambda1(s, v, w) and not is_right(s, gold, v, j) and (
-            g <= w or g > j or not in_lambda1(s, v, g)
-        ):
-            return True  # by w -> j: not to be replaced before, or only after it
+        if y == j and in_lambda1(s, v, w):
+            if g == s.n and root_is_near(s, v, j):
+                return True
+            if not is_right(s, gold, v, j) and (g <= w or g > j or not in_lambda1(s, v, g)):
+                return True  # by w -> j: j's gold arc comes later, or never
         if y > w and not is_right(s, gold, v, y):
             kid = last_kid(gold, w)
+            if is_pending(system, s, gold, v, y, e) and gold.head[y] < kid:
+                continue
             if kid > j or (kid == j and in_lambda1(s, v, y) and in_lambda1(s, v, w)):
                 return True  # by kid -> y, then w -> kid
+
+
+cdef int n_cut(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
+) noexcept nogil:
+    """Non-monotonic: right arcs that the pending arcs of j, built from the right, will cut: those
+    into h, where h -> d closes a cycle that none of the arcs before has broken."""
+    cdef int j = v.b
+    cdef int cut = 0
+    cdef int m, i, h, d, x
+    if j >= e:
+        return 0
+    for m in range(1, v.n_lambda1 - s.root_first + 1):
+        i = v.start + v.n_lambda1 - s.root_first - m
+        if gold.head[i] == j:
+            h, d = j, i
+        elif gold.head[j] == i:
+            h, d = i, j
+        else:
+            continue
+        if not is_pending(system, s, gold, v, d, e) or head_of(s, v, h) != gold.head[h]:
+            continue
+        x = h
+        while x != NONE and x != s.n and x != d:
+            if is_pending(system, s, gold, v, x, e) and max(x, gold.head[x]) == j and (
+                min(x, gold.head[x]) > i
+            ):
+                break
+            x = head_of(s, v, x)
+        cut += x == d
+    return cut
 
 
 cdef int inner(
@@ -253,7 +291,7 @@ cdef int inner(
         elif h == NONE and root_is_open(system, s, gold, v, w, taken):
             roots += 1
         elif system.nonmonotonic and not taken and (
-            root_is_near(s, v, w) or may_be_freed(s, gold, v, w, e)
+            root_is_near(s, v, w) or may_be_freed(system, s, gold, v, w, e)
         ):
             roots += 1
         else:
@@ -262,6 +300,8 @@ cdef int inner(
         loss += max(0, roots - 1)
     if not system.nonmonotonic:
         loss += n_cycles(system, s, gold, v, e)
+    else:
+        loss += n_cut(system, s, gold, v, e)
     return loss
 
 
@@ -852,3 +892,16 @@ cdef class NonLocalCovington(Covington):
         )
         if self.c.segment:
             self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
+
+
+def move_costs(TransitionSystem system, State state, Gold gold):
+    """Costs of the legal actions, one by one from the moves' cost functions (list of float).
+
+    ``system.costs`` has the same in less time.
+    """
+    cdef costs_t at_once = system.c.costs
+    system.c.costs = NULL
+    try:
+        return list(system.costs(state, gold).values())
+    finally:
+        system.c.costs = at_once

@@ -1,0 +1,223 @@
+"""The list systems once more: immutable configurations, paths walked arc by arc, losses by search."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+from tests.naive.arc_eager import ROOT, Action, Label, put
+from tests.naive.trees import Tree
+
+
+@dataclass(frozen=True)
+class State:
+    """A configuration over n words. The buffer holds the words from ``b`` on.
+
+    ``heads``: ROOT for children of ROOT, None for headless words.
+    """
+
+    n: int
+    preset: tuple[int, ...]
+    lambda1: tuple[int, ...]
+    lambda2: tuple[int, ...]
+    b: int
+    heads: tuple[int | None, ...]
+    labels: tuple[Label, ...]
+    starts: tuple[bool, ...]
+
+    @property
+    def is_final(self) -> bool:
+        return self.b == self.n
+
+    def leads_to(self, upper: int | None, lower: int) -> bool:
+        """Whether there is a path upper ->* lower, of no, one or more arcs."""
+        word: int | None = lower
+        while word is not None and word != ROOT:
+            if word == upper:
+                return True
+            word = self.heads[word]
+        return False
+
+    @property
+    def sentence(self) -> list[int]:
+        """Word -> the number of its sentence."""
+        return list(itertools.accumulate(self.starts))
+
+
+@dataclass(frozen=True)
+class Covington:
+    """The systems; ``labels`` None is unlabelled."""
+
+    labels: tuple[str, ...] | None = None
+    non_local: bool = False
+    nonmonotonic: bool = False
+    explicit_root: bool = False
+    single_root: bool = False
+    segment: bool = False
+    root_label: Label = None
+
+    def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
+        nothing = (None,) * n
+        first = (True,) + (False,) * (n - 1)
+        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
+        root = (ROOT,) * self.explicit_root
+        return State(n, preset, root, (), 0, nothing, nothing, first)
+
+    def arc_labels(self, head: int) -> tuple[Label, ...]:
+        """The labels that an arc from head can take."""
+        if self.labels is None:
+            return (None,)
+        if self.root_label is None:
+            return self.labels
+        if head == ROOT:
+            return (self.root_label,)
+        return tuple(label for label in self.labels if label != self.root_label)
+
+    def legal_arc(self, state: State, head: int, word: int) -> bool:
+        if word == ROOT:
+            return False
+        if head == ROOT and self.single_root:
+            here = state.sentence
+            if any(h == ROOT and here[w] == here[word] for w, h in enumerate(state.heads)):
+                return False
+        if self.nonmonotonic:
+            return True
+        return state.heads[word] is None and not state.leads_to(word, head)
+
+    def actions(self, state: State) -> list[Action]:
+        """The legal actions in the order SHIFT, NO-ARC, LEFT-ARCs, RIGHT-ARCs, BREAK."""
+        if state.is_final:
+            return []
+        j = state.b
+        at_start = any(item != ROOT for item in state.lambda1) and not state.lambda2
+        if self.segment and at_start and state.preset[j] == 1:
+            return [Action("BREAK")]
+        legal = [Action("SHIFT")]
+        if state.lambda1 and not self.non_local:
+            legal.append(Action("NO-ARC"))
+        reach = len(state.lambda1) if self.non_local else min(1, len(state.lambda1))
+        for move in ("LEFT-ARC", "RIGHT-ARC"):
+            for k in range(1, reach + 1):
+                i = state.lambda1[-k]
+                head, word = (j, i) if move == "LEFT-ARC" else (i, j)
+                if self.legal_arc(state, head, word):
+                    legal += [Action(move, k, label) for label in self.arc_labels(head)]
+        if self.segment and at_start and state.preset[j] != -1:
+            legal.append(Action("BREAK"))
+        return legal
+
+    def apply(self, state: State, action: Action) -> State:
+        """The configuration after a legal action."""
+        move, k, label = action
+        j = state.b
+        if move == "BREAK":
+            root = (ROOT,) * self.explicit_root
+            return replace(state, lambda1=root, lambda2=(), starts=put(state.starts, j, True))
+        if move == "SHIFT":
+            return replace(state, lambda1=(*state.lambda1, *state.lambda2, j), lambda2=(), b=j + 1)
+        i = state.lambda1[-k]
+        moved = replace(
+            state,
+            lambda1=state.lambda1[:-k],
+            lambda2=(*state.lambda1[-k:], *state.lambda2),
+        )
+        if move == "NO-ARC":
+            return moved
+        head, word = (j, i) if move == "LEFT-ARC" else (i, j)
+        heads, labels = moved.heads, moved.labels
+        if moved.leads_to(word, head):  # only non-monotonic: the cycle loses its arc into head
+            heads, labels = put(heads, head, None), put(labels, head, None)
+        return replace(moved, heads=put(heads, word, head), labels=put(labels, word, label))
+
+    def static(self, state: State, gold: Tree) -> Action:
+        """The canonical oracle: what it does where gold can still be derived."""
+        j = state.b
+
+        def gold_head(word: int) -> int | None:
+            return ROOT if gold.heads[word] == word else gold.heads[word]
+
+        legal = self.actions(state)
+        if Action("BREAK") in legal and gold.sent_starts is not None and gold.sent_starts[j]:
+            return Action("BREAK")
+        for k, i in enumerate(reversed(state.lambda1), start=1):
+            for move, head, word in (("LEFT-ARC", j, i), ("RIGHT-ARC", i, j)):
+                if word != ROOT and gold_head(word) == head and state.heads[word] is None:
+                    if k > 1 and not self.non_local:
+                        return Action("NO-ARC")
+                    counts = self.labels is not None and gold.labels is not None
+                    label = gold.labels[word] if counts else None  # type: ignore[index]
+                    return Action(move, k, label)
+        return Action("SHIFT")
+
+    def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
+        """The least loss of all final configurations that can be reached, by search.
+
+        known: what a search has found for the same gold tree and preset starts; kept up here.
+        """
+        if state not in known:
+            if state.is_final:
+                known[state] = self.final_loss(state, gold)
+            else:
+                known[state] = min(
+                    self.loss(self.apply(state, action), gold, known)
+                    for action in self.actions(state)
+                )
+        return known[state]
+
+    def costs(self, state: State, gold: Tree, known: dict[object, int]) -> dict[Action, int]:
+        """The cost of each legal action, by search."""
+        now = self.loss(state, gold, known)
+        return {
+            action: self.loss(self.apply(state, action), gold, known) - now
+            for action in self.actions(state)
+        }
+
+    def final_loss(self, state: State, gold: Tree) -> int:
+        """Errors of a final configuration.
+
+        Headless words count as children of ROOT; under single_root one of them in a sentence does
+        where ROOT has no child, if it helps.
+        """
+        errors = 0
+        sentence = state.sentence
+        rooted = {sentence[word] for word, head in enumerate(state.heads) if head == ROOT}
+        for word, head in enumerate(state.heads):
+            right = ROOT if gold.heads[word] == word else gold.heads[word]
+            label = None
+            if self.labels is not None and gold.labels is not None:
+                label = gold.labels[word]
+            if right is None:
+                continue
+            if head is not None:
+                errors += head != right or label not in (None, state.labels[word])
+                continue
+            fits = right == ROOT and (
+                label in (None, self.root_label)
+                or (self.root_label is None and not self.explicit_root)
+            )
+            if self.single_root and sentence[word] in rooted:
+                fits = False
+            if fits:
+                rooted.add(sentence[word])
+            errors += not fits
+        for word in range(1, state.n):
+            start = None if gold.sent_starts is None else gold.sent_starts[word]
+            errors += start is not None and start != state.starts[word]
+        return errors
+
+    def tree(self, state: State) -> tuple[list[int], list[Label]]:
+        """Heads (own number: ROOT) and labels, every word attached."""
+        heads: list[int] = []
+        labels = list(state.labels)
+        sentence = state.sentence
+        for word, head in enumerate(state.heads):
+            if head is None:
+                top = [w for w, h in enumerate(state.heads) if h == ROOT]
+                top += [w for w, h in enumerate(state.heads) if h is None and w <= word]
+                top = [w for w in top if sentence[w] == sentence[word]]
+                heads.append(top[0] if self.single_root else word)
+                if heads[word] == word:
+                    labels[word] = self.root_label
+            else:
+                heads.append(word if head == ROOT else head)
+        return heads, labels

@@ -127,8 +127,9 @@ def _arc_eager_cases() -> Iterator[Case]:
 
 def _list_cases(system: str) -> Iterator[Case]:
     settings: list[dict[str, Any]] = [
-        {key: True for key, wanted in zip(("explicit_root", "single_root", "segment"), on) if wanted}
-        for on in itertools.product((False, True), repeat=3)
+        dict.fromkeys(keys, True)
+        for size in range(4)
+        for keys in itertools.combinations(("explicit_root", "single_root", "segment"), size)
     ]
     for setting in settings:
         full = {"single_root", "segment"} <= set(setting)

@@ -288,10 +288,10 @@ cdef int inner(
                 loss += 1
         elif g != n:
             loss += not is_pending(system, s, gold, v, w, e)
-        elif h == NONE and root_is_open(system, s, gold, v, w, taken):
-            roots += 1
-        elif system.nonmonotonic and not taken and (
-            root_is_near(s, v, w) or may_be_freed(system, s, gold, v, w, e)
+        elif root_is_open(system, s, gold, v, w, taken) and (
+            h == NONE or (system.nonmonotonic and (
+                root_is_near(s, v, w) or may_be_freed(system, s, gold, v, w, e)
+            ))
         ):
             roots += 1
         else:

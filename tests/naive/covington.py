@@ -1,4 +1,4 @@
-"""The list systems once more: immutable configurations, paths walked arc by arc, losses by search."""
+"""The list systems once more: immutable configurations, paths walked arc by arc; search."""
 
 from __future__ import annotations
 

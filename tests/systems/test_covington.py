@@ -17,8 +17,9 @@ from tests.systems.test_replay import LABELS, assert_trees, joined, name
 
 SYSTEMS = ("covington", "nl_covington")
 SETTINGS: list[dict[str, Any]] = [
-    {key: True for key, wanted in zip(("explicit_root", "single_root", "segment"), on) if wanted}
-    for on in itertools.product((False, True), repeat=3)
+    dict.fromkeys(keys, True)
+    for size in range(4)
+    for keys in itertools.combinations(("explicit_root", "single_root", "segment"), size)
 ]
 OPTIONS = [{**setting, **more} for more in ({}, {"nonmonotonic": True}) for setting in SETTINGS]
 
@@ -239,7 +240,7 @@ def random_tree(n: int, draw: random.Random) -> tuple[int, ...]:
 @pytest.mark.parametrize("options", OPTIONS, ids=name)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_costs_all_at_once(system: str, options: dict[str, Any], labels: dict[str, Any]) -> None:
-    """The costs of a configuration are those of its moves, one by one; and differences of losses."""
+    """The costs of a configuration are those of its moves one by one, and differences of losses."""
     real = systems.create(system, **options, **labels)
     draw = random.Random(2)
     for _ in range(25):
@@ -248,9 +249,7 @@ def test_costs_all_at_once(system: str, options: dict[str, Any], labels: dict[st
         starts = None
         if real.options["segment"]:
             blocked = {
-                word
-                for w, h in enumerate(heads)
-                for word in range(min(w, h) + 1, max(w, h) + 1)
+                word for w, h in enumerate(heads) for word in range(min(w, h) + 1, max(w, h) + 1)
             }
             starts = (True, *(w not in blocked and draw.random() < 0.7 for w in range(1, n)))
         gold = Gold(*with_labels(Tree(heads, None, starts), real, draw))
@@ -345,7 +344,7 @@ def test_nonmonotonic_costs_are_near() -> None:
     """No exact form is known: how often the estimate is right is written down here."""
     from tests.exhaustive import Case, check
 
-    for system, wrong in (("covington", 18), ("nl_covington", 18)):
+    for system, wrong in (("covington", 2), ("nl_covington", 2)):
         case = Case(system, {"nonmonotonic": True}, projective=False, partial=False, exact=False)
         result = check(case, 3)
         assert result.trees * result.configurations in (768, 576)

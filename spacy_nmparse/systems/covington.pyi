@@ -1,0 +1,21 @@
+from collections.abc import Sequence
+
+from spacy_nmparse.systems.gold import Gold
+from spacy_nmparse.systems.state import State
+from spacy_nmparse.systems.system import TransitionSystem
+
+class Covington(TransitionSystem):
+    def __init__(
+        self,
+        labels: Sequence[str] | None = None,
+        *,
+        nonmonotonic: bool = False,
+        explicit_root: bool = False,
+        single_root: bool = False,
+        segment: bool = False,
+        root_label: str | None = None,
+    ) -> None: ...
+
+class NonLocalCovington(Covington): ...
+
+def move_costs(system: TransitionSystem, state: State, gold: Gold) -> list[float]: ...

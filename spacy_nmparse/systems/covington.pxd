@@ -23,7 +23,9 @@ cdef int left_arc_cost(
 ) noexcept nogil
 
 cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_right_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil
 cdef int right_arc_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil

@@ -2,8 +2,8 @@
 Gómez-Rodríguez 2018), monotonic and non-monotonic.
 
 A configuration is (lambda1, lambda2, buffer, arcs). i is the last item of lambda1, j the first word
-of the buffer: the focus words. Start: empty lists (``explicit_root``: ROOT in lambda1), all words in
-the buffer. End: an empty buffer. Words without a head then hang off ROOT. Moves of the non-local
+of the buffer: the focus words. Start: empty lists (``explicit_root``: ROOT in lambda1), all words
+in the buffer. End: an empty buffer. Words without a head then hang off ROOT. Moves of the non-local
 system reach any item of lambda1: i_k is the k-th from the right, i = i_1.
 
 Cycles. The monotonic systems keep the words of a tree together in a union-find set (state_join):
@@ -18,19 +18,19 @@ Loss of a monotonic configuration: the sum of
     no longer get the label);
   * cycles in the graph of built and pending arcs: it has one arc at most into each word, so cycles
     are disjoint, and each one costs one pending arc;
-  * single_root: of the gold roots still without a head in a sentence, all but one; heads that tree()
-    makes up for other headless words never count as right;
+  * single_root: of the gold roots still without a head in a sentence, all but one; heads that
+    tree() makes up for other headless words never count as right;
   * segment: missed and invented sentence starts, and arcs across. The sentence is taken to end at
     the first place where no pending arc crosses.
 It is exact: tests/exhaustive.py finds no configuration where it is not. One exception: single_root
 with segment on gold with unknown sentence starts, where one lost arc may free several starts.
 
-The non-monotonic loss is the same without the cycles, with every word free to get another head, and
-for a gold root that has one a guess whether it will be freed. No exact form is known; docs/systems.md
-says how often this one is right.
+No exact form is known of the non-monotonic loss. Here it is the same without the cycles, with every
+word free to get another head, and with two guesses: whether a gold root that has a head will be
+freed (may_be_freed), and which right arcs will be cut (n_cut). docs/systems.md: how often it errs.
 
-All costs of a configuration together take linear time in the monotonic systems (fill_costs): what an
-arc move adds to the loss is told by which pending arcs it drops and which cycles it cuts and closes.
+All costs of a configuration together take linear time in the monotonic systems (fill_costs): what
+an arc move adds to the loss is told by the pending arcs it drops and the cycles it cuts and closes.
 """
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport (
@@ -403,7 +403,9 @@ cdef int lambda1_reach(const SystemC* system, const StateC* s) noexcept nogil:
     return s.n_lambda1
 
 
-cdef void add_arc(const SystemC* system, StateC* s, int head, int dependent, int label) noexcept nogil:
+cdef void add_arc(
+    const SystemC* system, StateC* s, int head, int dependent, int label
+) noexcept nogil:
     """A + head -> dependent, in place of dependent's old arc, without the arc into head if that
     closes a cycle now."""
     if system.nonmonotonic:
@@ -482,9 +484,9 @@ cdef int skip_cost(
     return rest(system, s, gold, &v) - rest(system, s, gold, &before)
 
 
-# LEFT-ARC(k, l): (L1|i_k|..|i_1, L2, j|B, A) => (L1, i_k|..|i_1.L2, j|B, A + j -l-> i_k). i_k is not
-# ROOT, has no head, and not i_k ->* j. Non-monotonic: any word i_k; A loses the old arc into i_k,
-# and the arc into j if i_k ->* j.
+# LEFT-ARC(k, l): (L1|i_k|..|i_1, L2, j|B, A) => (L1, i_k|..|i_1.L2, j|B, A + j -l-> i_k). i_k is
+# not ROOT, has no head, and not i_k ->* j. Non-monotonic: any word i_k; A loses the old arc into
+# i_k, and the arc into j if i_k ->* j.
 
 cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int i
@@ -496,7 +498,9 @@ cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept n
     return system.nonmonotonic or (s.head[i] == NONE and treetop(s, s.b) != i)
 
 
-cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
     add_arc(system, s, s.b, item(s, k), l)
     s.n_lambda1 -= k
 
@@ -504,7 +508,7 @@ cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_l
 cdef int left_arc_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
-    """i_k loses a pending arc from elsewhere; the pending arcs between j and i_k .. i_1 are lost."""
+    """i_k loses a pending arc from elsewhere; those between j and i_k .. i_1 are lost."""
     cdef ViewC before = view(s)
     cdef ViewC v = with_arc(system, s, k, s.b, item(s, k), label)
     return rest(system, s, gold, &v) - rest(system, s, gold, &before)
@@ -531,7 +535,9 @@ cdef inline bint root_has_child(const StateC* s) noexcept nogil:
     return s.root_child >= s.start and s.head[s.root_child] == s.n
 
 
-cdef void do_right_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
     add_arc(system, s, item(s, k), s.b, l)
     s.n_lambda1 -= k
 
@@ -539,7 +545,7 @@ cdef void do_right_arc(const SystemC* system, StateC* s, int k, int l, int push_
 cdef int right_arc_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
-    """j loses a pending arc from elsewhere; the pending arcs between j and i_k .. i_1 are lost."""
+    """j loses a pending arc from elsewhere; those between j and i_k .. i_1 are lost."""
     cdef ViewC before = view(s)
     cdef ViewC v = with_arc(system, s, k, item(s, k), s.b, label)
     return rest(system, s, gold, &v) - rest(system, s, gold, &before)

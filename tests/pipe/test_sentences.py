@@ -21,6 +21,7 @@ from tests.pipe.common import (
     overfitted,
     random_doc,
     random_parser,
+    randomize,
     train,
     tree,
 )
@@ -46,7 +47,13 @@ def make_model(name: str, trained: Language) -> Language:
     if name == "overfitted":
         return trained
     if name == "random":
-        return random_parser(4)
+        nlp = random_parser(4)
+        parser = nlp.get_pipe("nm_parser")
+        randomize(parser.model, 4, scale=0.2)
+        bias = parser.model.get_param("move_b")
+        bias[list(parser.system.moves).index("BREAK")] += 4.0  # now and then the best move
+        parser.model.set_param("move_b", bias)
+        return nlp
     nlp = make_nlp()
     nlp.initialize(lambda: make_examples(nlp.vocab))
     if name == "breaks":
@@ -89,9 +96,10 @@ def test_the_models_differ(trained: Language) -> None:
     counts = []
     for name in MODELS[:3]:
         nlp = make_model(name, trained)
-        doc = Doc(nlp.vocab, words=[str(i) for i in range(20)])
-        counts.append(len(list(nlp(doc).sents)))
-    assert counts[0] == 1 and 1 < counts[1] < 20 and counts[2] == 20
+        rng = random.Random(0)
+        docs = [random_doc(nlp.vocab, rng, 20, space=0) for _ in range(20)]
+        counts.append(sum(len(list(doc.sents)) for doc in nlp.pipe(docs)))
+    assert counts[0] == 20 and 30 < counts[1] < 380 and counts[2] == 400
 
 
 def test_a_sentencizer_before_the_parser() -> None:
@@ -108,7 +116,7 @@ def test_a_senter_before_the_parser_in_training() -> None:
     nlp.add_pipe("senter", first=True)
     examples = make_examples(nlp.vocab)
     sgd = nlp.initialize(lambda: examples)
-    train(nlp, examples, sgd=sgd, annotates=["senter"])
+    train(nlp, examples, steps=100, sgd=sgd, annotates=["senter"])
     for example in examples:
         doc = nlp(bare(example.reference))
         assert tree(doc) == tree(example.reference)

@@ -180,8 +180,8 @@ def test_against_a_naive_parser(
         randomize(parser.model, seed, scale=0.3)
         naive = NaiveParser(parser)
         docs = []
-        for _ in range(4):
-            words = [t.text for t in random_doc(nlp.vocab, rng, rng.randint(1, 22), space=0)]
+        for length in (1, 4, 12, 22, 60):
+            words = [t.text for t in random_doc(nlp.vocab, rng, length, space=0)]
             starts = [rng.choice([0, 0, 0, 1, -1]) for _ in words]
             docs.append(Doc(nlp.vocab, words=words, sent_starts=starts))
         found = parser.predict(docs)

@@ -6,7 +6,7 @@ is written into flat arrays, and back-propagated by a few matrix products for th
 """
 import numpy
 
-from libc.math cimport exp, log
+from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int8_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -79,6 +79,36 @@ cdef void softmax(float* scores, int n, int skip) noexcept nogil:
         scores[i] /= total
 
 
+cdef double log_softmax(const float* scores, int n, int skip, int which) noexcept nogil:
+    """The logarithm of the share of one entry; the entry `skip` gets none."""
+    cdef int i
+    cdef double top = -INFINITY
+    cdef double total = 0
+    for i in range(n):
+        if i != skip:
+            top = max(top, <double>scores[i])
+    for i in range(n):
+        if i != skip:
+            total += exp(scores[i] - top)
+    return scores[which] - top - log(total)
+
+
+cdef int normalize(const double* logs, float* out, int n, double* loss) noexcept nogil:
+    """Shares that add up to 1; their sum's logarithm is taken off the loss. Returns the largest."""
+    cdef int i
+    cdef int best = 0
+    cdef double total = 0
+    for i in range(1, n):
+        if logs[i] > logs[best]:
+            best = i
+    for i in range(n):
+        total += exp(logs[i] - logs[best])
+    for i in range(n):
+        out[i] = <float>(exp(logs[i] - logs[best]) / total)
+    loss[0] -= logs[best] + log(total)
+    return best
+
+
 cdef void activate(
     const StateScorerC* scorer, const float* pre, float* hidden, uint8_t* winner, float dropout,
     uint64_t* seed
@@ -125,6 +155,7 @@ cdef void roll_out(
     cdef float total, top, best_right, share
     cdef float[16] probability    # of each candidate's move
     cdef float[16] right_mass     # of what is right about it
+    cdef double[16] log_mass
     while not is_final(s):
         n = legal_moves(system, s, candidates)
         if n == 1 and is_forced(system, scorer, s, &candidates[0]):
@@ -183,12 +214,24 @@ cdef void roll_out(
                 best_right = right_mass[i]
                 right = i
             share += right_mass[i]
-        share = max(share, <float>1e-30)
-        tape.loss -= log(share)
+        if share > <float>1e-30:
+            tape.loss -= log(share)
+            for i in range(n):
+                right_mass[i] /= share
+        else:  # too small for floats
+            for i in range(n):
+                c = &candidates[i]
+                log_mass[i] = -INFINITY
+                if c.learn == LEARN_NOT:
+                    continue
+                log_mass[i] = scratch.moves[c.move] - top - log(total)
+                if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
+                    label_scores(scorer, hidden, scorer.block[c.move], scratch.labels)
+                    log_mass[i] += log_softmax(scratch.labels, n_labels, scorer.root_label, c.label)
+            right = normalize(log_mass, right_mass, n, &tape.loss)
         # Gradients of -log(share).
         for i in range(n):
             c = &candidates[i]
-            right_mass[i] /= share
             d[c.move] = probability[i] - right_mass[i]
             if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
                 d_labels = d + scorer.n_moves + scorer.block[c.move] * n_labels

@@ -108,6 +108,12 @@ cdef class StateScorerKernel:
     """
     def __init__(self, Features features, TransitionSystem system, dict weights, int pieces):
         cdef int i, offset = 0
+        for i in range(system.c.n_moves):
+            if system.c.moves[i].reach is not NULL:
+                raise ValueError(
+                    f"A state scorer cannot score {system.name}: its arcs reach beyond the words "
+                    f"in focus."
+                )
         self.arrays = []
         self.c.features = features.c
         self.c.pieces = pieces

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 import pytest
+from spacy.tokens import Doc
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
@@ -82,3 +83,26 @@ def test_loss_of_a_rollout(oracle: str, known: bool) -> None:
         found = parser.update([example])["nm_parser"]
         assert found == pytest.approx(expected, rel=1e-3)
         assert expected > 0.1 or len(reference) == 1
+
+
+@pytest.mark.parametrize("gap", [5.0, 60.0, 200.0, 5000.0])
+def test_a_right_move_that_is_nearly_ruled_out(gap: float) -> None:
+    """However small the probability of what is right: its loss is the gap, its gradient -1."""
+    nlp = make_nlp(oracle="static", explore=0.0, model=model_config(hidden_width=4))
+    doc = Doc(nlp.vocab, words=["She", "sleeps"], heads=[1, 1], deps=["nsubj", "ROOT"])
+    nlp.initialize(lambda: [make_example(doc)])
+    parser: Any = nlp.get_pipe("nm_parser")
+    model = parser.model
+    for name in model.param_names:
+        model.set_param(name, model.get_param(name) * 0)
+    moves = list(parser.system.moves)
+    bias = model.get_param("move_b").copy()
+    bias[moves.index("LEFT-ARC")] = -gap
+    model.set_param("move_b", bias)
+    # One scored step: LEFT-ARC against SHIFT, RIGHT-ARC and BREAK; nsubj against dep.
+    loss = parser.update([make_example(doc)])["nm_parser"]
+    assert loss == pytest.approx(gap + numpy.log(3 + numpy.exp(-gap)) + numpy.log(2), rel=1e-4)
+    gradient = dict(zip(moves, model.get_grad("move_b").tolist(), strict=True))
+    assert gradient["LEFT-ARC"] == pytest.approx(-1, abs=0.01)
+    for move in ("SHIFT", "RIGHT-ARC", "BREAK"):
+        assert gradient[move] == pytest.approx(1 / 3, abs=0.01)

@@ -167,6 +167,7 @@ class Result:
     triples: int = 0
     wrong_costs: int = 0
     wrong_losses: int = 0
+    losses_too_high: int = 0  # of the wrong ones
     seconds: float = 0.0
     examples: list[str] = field(default_factory=list)
 
@@ -376,6 +377,7 @@ def _compare(
         for j, gold in enumerate(gold_trees):
             if case.formula == "dynamic" and system.loss(node.state, gold) != here[j]:
                 result.wrong_losses += 1
+                result.losses_too_high += system.loss(node.state, gold) > here[j]
                 if len(result.examples) < examples:
                     result.examples.append(
                         f"loss {system.loss(node.state, gold)}, true {here[j]}: {node.state!r}, "

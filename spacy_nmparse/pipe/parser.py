@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -183,6 +184,7 @@ class NMParser(TrainablePipe):
                 f"The component '{self.name}' is not initialized: call nlp.initialize(), or load "
                 f"a trained model."
             )
+        self._check_token_vectors(docs)
         scored = self.model.predict(ScorerInput(docs, _rows(docs, tokens)))
         constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
         flat = greedy.parse(system, scored, lengths, constraints)
@@ -198,6 +200,18 @@ class NMParser(TrainablePipe):
             arrays.append((heads, labels, starts) if n else None)
             start += n
         return Parses(tokens, arrays)
+
+    def _check_token_vectors(self, docs: list[Doc]) -> None:
+        """Warn where a shared tok2vec has not seen the documents: spaCy then takes zeros."""
+        if any(doc.tensor.size for doc in docs):
+            return
+        if any(node.name == "tok2vec-listener" for node in self.model.walk()):
+            warnings.warn(
+                f"The component '{self.name}' shares a 'tok2vec' component that has not processed "
+                f"these documents: it parses without any knowledge of their words. Enable that "
+                f"component, before this one.",
+                stacklevel=2,
+            )
 
     def _lowered(
         self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray

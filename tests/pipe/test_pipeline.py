@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
@@ -359,6 +360,18 @@ def test_sourcing_with_a_listener() -> None:
     nlp.add_pipe("tok2vec", source=source)
     nlp.add_pipe("parser", source=source)
     assert tree(nlp(Doc(nlp.vocab, words=[w for w, *_ in expected]))) == expected
+
+
+def test_a_disabled_tok2vec_is_told() -> None:
+    nlp = two_pipes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp(TEXT)
+    with (
+        nlp.select_pipes(disable="tok2vec"),
+        pytest.warns(UserWarning, match="'parser' shares a 'tok2vec'"),
+    ):
+        nlp(TEXT)
 
 
 def test_frozen_and_annotating() -> None:

@@ -39,11 +39,16 @@ def read_heads(text: str) -> List[Optional[int]]:
 
 
 def read_options(pairs: List[str]) -> Dict[str, Any]:
-    """Options of a system: a name switches one on, name=value sets it."""
+    """Options of a system: a name switches one on, name=true or name=false sets it.
+
+    Raises typer.BadParameter for another value.
+    """
     options: Dict[str, Any] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
-        options[name] = {"": True, "true": True, "false": False}.get(value.lower(), value)
+        if value not in ("", "true", "false"):
+            raise typer.BadParameter(f"Option {name!r} is true or false, not {value!r}.")
+        options[name] = value != "false"
     return options
 
 

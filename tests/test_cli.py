@@ -47,6 +47,9 @@ def test_non_local_arcs_as_json() -> None:
         (("arc_eager", "2 1"), "cycle"),
         (("arc_eager", "0", "--oracle", "eager"), "eager"),
         (("arc_eager", "0", "-o", "nonsense"), "nonsense"),
+        (("arc_eager", "0", "-o", "single_root=0"), "single_root"),
+        (("arc_eager", ""), "one word"),
+        (("arc_eager", "7"), "6"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], message: str) -> None:

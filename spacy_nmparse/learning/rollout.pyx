@@ -388,7 +388,7 @@ def learn(
     d_words_array = numpy.zeros((n_words, n_slots, size), dtype="float32")
     weights = {
         "pad_rows": numpy.zeros((n_slots, 2, size), dtype="float32"),
-        "fact_rows": numpy.zeros((sum_values(scorer, params), size), dtype="float32"),
+        "fact_rows": numpy.zeros(params["fact_rows"].shape, dtype="float32"),
         "bias": numpy.zeros(size, dtype="float32"),
         "move_W": d_output_W[: scorer.n_moves],
         "move_b": d_output_b[: scorer.n_moves],
@@ -410,7 +410,3 @@ def learn(
                 &d_pads[0, 0, 0], d_facts_start
             )
     return Gradients(d_words_array, weights), tape.loss, steps
-
-
-cdef int sum_values(const StateScorerC* scorer, params) except -1:
-    return params["fact_rows"].shape[0]

@@ -37,6 +37,7 @@ from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
     LEARN_NOT,
+    MAX_MOVES,
     TransitionSystem,
     is_final,
     judge,
@@ -153,9 +154,9 @@ cdef void roll_out(
     cdef int* words
     cdef int* facts
     cdef float total, top, best_right, share
-    cdef float[16] probability    # of each candidate's move
-    cdef float[16] right_mass     # of what is right about it
-    cdef double[16] log_mass
+    cdef float[MAX_MOVES] probability    # of each candidate's move
+    cdef float[MAX_MOVES] right_mass     # of what is right about it
+    cdef double[MAX_MOVES] log_mass
     while not is_final(s):
         n = legal_moves(system, s, candidates)
         if n == 1 and is_forced(system, scorer, s, &candidates[0]):

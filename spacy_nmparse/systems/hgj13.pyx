@@ -10,6 +10,7 @@ from spacy_nmparse.systems.system cimport (
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
+    MAX_MOVES,
     REDUCE,
     RIGHT_ARC,
     SHIFT,
@@ -98,11 +99,18 @@ def paper_costs(TransitionSystem system, State state, Gold gold):
     Args:
         system: an arc-eager system without ``single_root`` and ``segment``.
         state: a configuration.
-        gold: the gold tree; labels are not looked at.
+        gold: the gold tree, over as many words; labels are not looked at.
+
+    Raises:
+        ValueError: another system, or a gold tree of another length.
     """
     from spacy_nmparse.systems.system import MOVE_NAMES
-    cdef CandidateC candidates[16]
+    cdef CandidateC candidates[MAX_MOVES]
     cdef int i, n, name
+    if system.name != "arc_eager":
+        raise ValueError(f"HGJ13's formulas are arc-eager's, not those of {system.name}.")
+    if gold.c.n != state.c.n:
+        raise ValueError(f"The gold tree has {gold.c.n} words, the configuration {state.c.n}.")
     n = legal_moves(&system.c, &state.c, candidates)
     costs = {}
     for i in range(n):

@@ -11,6 +11,7 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.covington import move_costs
+from spacy_nmparse.systems.hgj13 import paper_costs
 from tests.naive import covington as naive
 from tests.naive.trees import Tree, golds
 from tests.systems.test_replay import LABELS, assert_trees, joined, name
@@ -349,3 +350,12 @@ def test_nonmonotonic_costs_are_near() -> None:
         result = check(case, 3)
         assert result.trees * result.configurations in (768, 576)
         assert result.wrong_losses == wrong
+
+
+def test_the_formulas_of_arc_eager_refuse_list_systems() -> None:
+    system = systems.create("nl_covington")
+    with pytest.raises(ValueError, match="nl_covington"):
+        paper_costs(system, system.initial(3), Gold([0, 0, 0]))
+    eager = systems.create("arc_eager")
+    with pytest.raises(ValueError, match="2 words"):
+        paper_costs(eager, eager.initial(3), Gold([0, 0]))

@@ -5,13 +5,30 @@ itself; the extensions are loaded when something is made.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
-from typing import Any, Callable, Iterable, List, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Union
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
-DEFAULT_CONFIG = {
+TOK2VEC = {
+    "@architectures": "spacy.HashEmbedCNN.v2",
+    "pretrained_vectors": None,
+    "width": 96,
+    "depth": 4,
+    "embed_size": 2000,
+    "window_size": 1,
+    "maxout_pieces": 3,
+    "subword_features": True,
+}
+LEARNING = {
+    "oracle": "dynamic",
+    "explore": 1.0,
+    "projectivize": False,
+    "beam_width": 1,
+    "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
+}
+NM_PARSER = {
     "system": {
         "@misc": "spacy_nmparse.ArcEager.v1",
         "nonmonotonic_left": True,
@@ -23,24 +40,35 @@ DEFAULT_CONFIG = {
         "hidden_width": 64,
         "maxout_pieces": 2,
         "projection_width": 64,
+        "lstm_width": 0,
+        "dropout_factor": 1.0,
         "features": None,
-        "tok2vec": {
-            "@architectures": "spacy.HashEmbedCNN.v2",
-            "pretrained_vectors": None,
-            "width": 96,
-            "depth": 4,
-            "embed_size": 2000,
-            "window_size": 1,
-            "maxout_pieces": 3,
-            "subword_features": True,
-        },
+        "tok2vec": TOK2VEC,
     },
-    "oracle": "dynamic",
-    "explore": 1.0,
-    "projectivize": False,
-    "beam_width": 1,
-    "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
+    **LEARNING,
 }
+NL_COVINGTON_PARSER = {
+    "system": {
+        "@misc": "spacy_nmparse.NLCovington.v1",
+        "nonmonotonic": False,
+        "explicit_root": True,
+        "max_length": 0,
+    },
+    "model": {
+        "@architectures": "spacy_nmparse.ArcScorer.v1",
+        "arc_width": 64,
+        "hidden_width": 64,
+        "maxout_pieces": 2,
+        "projection_width": 64,
+        "lstm_width": 64,
+        "tree_weight": 0.3,
+        "dropout_factor": 2.0,
+        "features": None,
+        "tok2vec": TOK2VEC,
+    },
+    **LEARNING,
+}
+ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
 
 SCORE_WEIGHTS = {
     "dep_uas": 0.5,
@@ -60,8 +88,8 @@ SCORE_WEIGHTS = {
 
 @Language.factory(
     "nm_parser",
-    assigns=["token.dep", "token.head", "token.is_sent_start", "doc.sents"],
-    default_config=DEFAULT_CONFIG,
+    assigns=ASSIGNS,
+    default_config=NM_PARSER,
     default_score_weights=SCORE_WEIGHTS,
 )
 def make_nm_parser(
@@ -81,7 +109,7 @@ def make_nm_parser(
         nlp: the pipeline.
         name: the component's name.
         system: a transition system (config block ``@misc``).
-        model: a state scorer (config block ``@architectures``).
+        model: a scorer (config block ``@architectures``).
         oracle: name of the oracle to learn from.
         explore: how often training follows the model, a probability or a schedule.
         projectivize: lift crossing arcs for training, lower them after parsing.
@@ -109,6 +137,30 @@ def make_nm_parser(
     )
 
 
+@Language.factory(
+    "nl_covington_parser",
+    assigns=ASSIGNS,
+    default_config=NL_COVINGTON_PARSER,
+    default_score_weights=SCORE_WEIGHTS,
+)
+def make_nl_covington_parser(
+    nlp: Language,
+    name: str,
+    system: Any,
+    model: Model,
+    oracle: str,
+    explore: Union[float, Iterable[float]],
+    projectivize: bool,
+    beam_width: int,
+    scorer: Optional[Callable],
+) -> Any:
+    """The factory ``nl_covington_parser``: NL-Covington (FG18), unrestricted crossing arcs, unless
+    the config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
+    return make_nm_parser(
+        nlp, name, system, model, oracle, explore, projectivize, beam_width, scorer
+    )
+
+
 def ArcEager(
     nonmonotonic_left: bool = False,
     nonmonotonic_reduce: bool = False,
@@ -131,18 +183,58 @@ def ArcEager(
     return SystemSpec("arc_eager", options)
 
 
+def NLCovington(nonmonotonic: bool = False, explicit_root: bool = True, max_length: int = 0) -> Any:
+    """NL-Covington for a config block; see ``spacy_nmparse.systems.covington``.
+
+    Args:
+        nonmonotonic: arcs may replace arcs and break cycles.
+        explicit_root: arcs from ROOT are moves like others; without, the scorer chooses the root of
+            a sentence at its end.
+        max_length: words further apart get no arc; 0: no limit.
+    """
+    from spacy_nmparse.pipe.spec import SystemSpec
+
+    options = {
+        "nonmonotonic": nonmonotonic,
+        "explicit_root": explicit_root,
+        "max_length": max_length,
+    }
+    return SystemSpec("nl_covington", options)
+
+
+def Covington(nonmonotonic: bool = False, explicit_root: bool = True, max_length: int = 0) -> Any:
+    """Covington's system for a config block: as ``NLCovington``, but arcs are made between the
+    focus words only, and NO-ARC moves on to the next pair."""
+    from spacy_nmparse.pipe.spec import SystemSpec
+
+    options = {
+        "nonmonotonic": nonmonotonic,
+        "explicit_root": explicit_root,
+        "max_length": max_length,
+    }
+    return SystemSpec("covington", options)
+
+
 def StateScorer(
     tok2vec: Model[List[Doc], Any],
     hidden_width: int = 64,
     maxout_pieces: int = 2,
     projection_width: int = 64,
+    lstm_width: int = 0,
+    dropout_factor: float = 1.0,
     features: Optional[List[str]] = None,
 ) -> Model:
     """The scorer of stack-based systems; see ``spacy_nmparse.scorers.state_scorer``."""
     from spacy_nmparse.scorers import state_scorer
 
     return state_scorer.StateScorer(
-        tok2vec, hidden_width, maxout_pieces, projection_width, features
+        tok2vec,
+        hidden_width,
+        maxout_pieces,
+        projection_width,
+        lstm_width,
+        dropout_factor,
+        features,
     )
 
 
@@ -151,3 +243,30 @@ def make_parser_scorer() -> Callable:
     from spacy_nmparse.pipe.scorer import score_dependencies
 
     return score_dependencies
+
+
+def ArcScorer(
+    tok2vec: Model[List[Doc], Any],
+    arc_width: int = 64,
+    hidden_width: int = 64,
+    maxout_pieces: int = 2,
+    projection_width: int = 64,
+    lstm_width: int = 64,
+    tree_weight: float = 0.3,
+    dropout_factor: float = 2.0,
+    features: Optional[Dict[str, List[str]]] = None,
+) -> Model:
+    """The scorer of systems with non-local arcs; see ``spacy_nmparse.scorers.arc_scorer``."""
+    from spacy_nmparse.scorers import arc_scorer
+
+    return arc_scorer.ArcScorer(
+        tok2vec,
+        arc_width,
+        hidden_width,
+        maxout_pieces,
+        projection_width,
+        lstm_width,
+        tree_weight,
+        dropout_factor,
+        features,
+    )

@@ -137,6 +137,7 @@ def _list_cases(system: str) -> Iterator[Case]:
         labelled = replace(plain, labels=("a", "b"))
         yield plain
         yield labelled
+        yield replace(plain, options={**setting, "max_length": 1})
         if "single_root" in setting:
             rooted = {**setting, "root_label": "ROOT"}
             yield replace(labelled, options=rooted, labels=("a", "b", "ROOT"))

@@ -74,7 +74,7 @@ def test_commands_name_files_that_exist(page: Path) -> None:
 
 def defaults() -> dict[str, Any]:
     """Every option of the factory by the name that the README's table gives it."""
-    config: dict[str, Any] = registered.DEFAULT_CONFIG
+    config: dict[str, Any] = registered.NM_PARSER
     options = {name: config[name] for name in ("oracle", "explore", "projectivize", "beam_width")}
     options["scorer"] = config["scorer"]["@scorers"]
     for block, function in (("system", registered.ArcEager), ("model", registered.StateScorer)):
@@ -108,7 +108,7 @@ def test_config_of_the_options() -> None:
     nlp.add_pipe("tok2vec")
     parser = nlp.add_pipe(factory, name="parser", config=component)
     filled = nlp.get_pipe_config("parser")
-    assert filled["system"] == registered.DEFAULT_CONFIG["system"]
+    assert filled["system"] == registered.NM_PARSER["system"]
     assert parser.system_spec.options["nonmonotonic_left"] is True  # type: ignore[attr-defined]
 
 

@@ -4,14 +4,14 @@ from typing import Final
 import numpy
 from numpy.typing import NDArray
 
-from spacy_nmparse.scorers.state_scorer import Scored
+from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.systems.system import TransitionSystem
 
 WINDOW: Final[int]
 
 def parse(
     system: TransitionSystem,
-    scored: Scored,
+    scored: Scorer,
     lengths: Sequence[int],
     constraints: NDArray[numpy.int8],
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]: ...

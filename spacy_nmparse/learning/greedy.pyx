@@ -3,12 +3,12 @@ import numpy
 
 from libc.stdint cimport int8_t, int32_t
 
+from spacy_nmparse.learning.complete cimport complete, needs_completion
 from spacy_nmparse.learning.search cimport (
     NONE,
     CandidateC,
     ScratchC,
     StateC,
-    StateScorerC,
     SystemC,
     fixed_label,
     is_forced,
@@ -16,73 +16,62 @@ from spacy_nmparse.learning.search cimport (
     scratch_free,
     scratch_init,
 )
-from spacy_nmparse.scorers.state_scorer_kernel cimport (
-    StateScorerKernel,
-    best_label,
-    find_rows,
-    hidden_layer,
-    label_scores,
-    move_scores,
-)
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
 from spacy_nmparse.systems.state cimport state_init
-from spacy_nmparse.systems.system cimport TransitionSystem, is_final, legal_moves
+from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
 
-# Words whose rows are made by one matrix product: enough to be efficient, few enough for the cache.
+# Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 512
 
 
 cdef bint advance(
-    const SystemC* system, const StateScorerC* scorer, ScratchC* scratch, int first_row,
-    int last_word, int lookahead
+    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int last_word, int lookahead
 ) noexcept nogil:
     """Move until the end (True), or until words behind last_word would be looked at (False)."""
     cdef StateC* s = &scratch.state
     cdef CandidateC* candidates = scratch.candidates
     cdef CandidateC* best
+    cdef float* scores = scratch.scores
     cdef int i, n, label, noted
+    cdef int top
+    cdef bint completes = needs_completion(system)
     while not is_final(s):
         if s.b + lookahead > last_word and last_word < s.n:
             return False
         n = legal_moves(system, s, candidates)
         best = &candidates[0]
         if n > 1 or not is_forced(system, scorer, s, best):
-            find_rows(scorer, s, first_row, scratch.words, scratch.facts)
-            hidden_layer(scorer, scratch.words, scratch.facts, scratch.pre, scratch.hidden)
-            if n > 1:
-                move_scores(scorer, scratch.hidden, scratch.moves)
-                for i in range(1, n):
-                    if scratch.moves[candidates[i].move] > scratch.moves[best.move]:
-                        best = &candidates[i]
+            scorer.score(scorer.self, s, candidates, n, scores)
+            top = 0
+            for i in range(1, n):
+                if scores[i] > scores[top]:
+                    top = i
+            best = &candidates[top]
         label = NONE
         noted = NONE
         if best.dependent != NONE:
             label = fixed_label(system, s, best)
             if label == NONE:
-                label_scores(scorer, scratch.hidden, scorer.block[best.move], scratch.labels)
+                scorer.score_labels(scorer.self, s, best, False, scratch.labels)
                 label = best_label(scorer, scratch.labels)
             noted = label
         elif notes_label(system, scorer, s, best):
-            label_scores(scorer, scratch.hidden, scorer.noted_block, scratch.labels)
+            scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
+        elif completes and system.moves[best.move].name == BREAK:
+            complete(system, scorer, scratch)
         system.moves[best.move].effect(system, s, best.k, label, noted)
+    if completes:
+        complete(system, scorer, scratch)
     return True
 
 
-cdef int buffer_lookahead(const StateScorerC* scorer) noexcept nogil:
-    """How many words of the buffer the scorer looks at."""
-    cdef int i, most = 1
-    for i in range(scorer.features.n_slots):
-        if not scorer.features.slots[i].on_stack:
-            most = max(most, scorer.features.slots[i].place + 1)
-    return most
-
-
-def parse(TransitionSystem system, scored, lengths, constraints):
+def parse(TransitionSystem system, Scorer scored, lengths, constraints):
     """Parse a batch.
 
     Args:
         system: the transition system.
-        scored: the scorer's output over all words of the batch.
+        scored: the scores of the batch, as the scorer's model gives them.
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
 
@@ -91,7 +80,6 @@ def parse(TransitionSystem system, scored, lengths, constraints):
         labels: int32 (words,), numbers of the system's labels (-1: none).
         starts: int8 (words,), 1 where a BREAK was made before the word.
     """
-    cdef StateScorerKernel kernel = scored.kernel
     cdef int n_words = sum(lengths)
     heads_array = numpy.empty(n_words, dtype="int32")
     labels_array = numpy.empty(n_words, dtype="int32")
@@ -100,16 +88,14 @@ def parse(TransitionSystem system, scored, lengths, constraints):
     cdef int32_t[::1] labels = labels_array
     cdef int8_t[::1] starts = starts_array
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
-    cdef const float[:, :, ::1] rows
     cdef ScratchC scratch
     cdef StateC* s = &scratch.state
-    cdef int lookahead = buffer_lookahead(&kernel.c)
+    cdef int lookahead = scored.lookahead
     cdef int i, w, n, first, last, offset, window
     cdef bint done
     if n_words == 0:
         return heads_array, labels_array, starts_array
-    scratch_init(&scratch, &system.c, &kernel.c, max(lengths))
-    buffer = numpy.empty((min(n_words, 2 * WINDOW), scored.word_W.shape[0]), dtype="float32")
+    scratch_init(&scratch, &system.c, &scored.c, max(lengths))
     try:
         first = last = offset = 0  # the window: words first .. last - 1 of the batch
         for i in range(len(lengths)):
@@ -126,23 +112,19 @@ def parse(TransitionSystem system, scored, lengths, constraints):
                         break
                     last += lengths[w]
                 last = min(last, first + max(WINDOW, n if n < 2 * WINDOW else WINDOW))
-                rows = scored.word_rows(first, last, buffer)
-                kernel.set_window(&rows[0, 0, 0])
+                scored.set_window(first, last)
+            scored.begin(offset)
             done = False
             while not done:
                 with nogil:
-                    done = advance(
-                        &system.c, &kernel.c, &scratch, first - offset, last - offset, lookahead
-                    )
+                    done = advance(&system.c, &scored.c, &scratch, last - offset, lookahead)
                 if not done:
                     # On from the current sentence, twice as far as it already reaches.
-                    window = max(WINDOW, 2 * (s.b + lookahead - s.start))
-                    first = offset + s.start
+                    first = offset + max(0, s.start - scored.margin)
+                    window = max(WINDOW, 2 * (offset + s.b + lookahead - first))
                     last = min(first + window, offset + n)
-                    if last - first > len(buffer):
-                        buffer = numpy.empty((window, buffer.shape[1]), dtype="float32")
-                    rows = scored.word_rows(first, last, buffer)
-                    kernel.set_window(&rows[0, 0, 0])
+                    scored.set_window(first, last)
+                    scored.begin(offset)
             for w in range(n):
                 heads[offset + w] = w if s.head[w] == n else s.head[w]
                 labels[offset + w] = s.label[w]

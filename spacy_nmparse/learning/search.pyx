@@ -6,20 +6,21 @@ from spacy_nmparse.systems.system cimport SHIFT, max_candidates
 
 
 cdef int scratch_init(
-    ScratchC* scratch, const SystemC* system, const StateScorerC* scorer, int max_words
+    ScratchC* scratch, const SystemC* system, const ScorerC* scorer, int max_words
 ) except -1:
     """Memory for one search at a time, over configurations of up to max_words words."""
+    cdef size_t n = max(max_candidates(system, max_words), max_words)
     scratch.block = malloc(state_block_size(max_words))
-    scratch.candidates = <CandidateC*>malloc(
-        max_candidates(system, max_words) * sizeof(CandidateC)
-    )
-    scratch.pre = <float*>calloc(scorer.pieces * scorer.width, sizeof(float))
-    scratch.hidden = <float*>calloc(scorer.width, sizeof(float))
-    scratch.moves = <float*>calloc(scorer.move_stride, sizeof(float))
+    scratch.candidates = <CandidateC*>malloc(n * sizeof(CandidateC))
+    scratch.scores = <float*>malloc(n * sizeof(float))
+    scratch.shares = <float*>malloc(n * sizeof(float))
+    scratch.right = <float*>malloc(n * sizeof(float))
+    scratch.logs = <double*>malloc(n * sizeof(double))
     scratch.labels = <float*>calloc(scorer.label_stride, sizeof(float))
     if (
-        scratch.block == NULL or scratch.candidates == NULL or scratch.pre == NULL
-        or scratch.hidden == NULL or scratch.moves == NULL or scratch.labels == NULL
+        scratch.block == NULL or scratch.candidates == NULL or scratch.scores == NULL
+        or scratch.shares == NULL or scratch.right == NULL or scratch.logs == NULL
+        or scratch.labels == NULL
     ):
         scratch_free(scratch)
         raise MemoryError(f"No memory to parse a sequence of {max_words} words.")
@@ -29,9 +30,10 @@ cdef int scratch_init(
 cdef void scratch_free(ScratchC* scratch) noexcept nogil:
     free(scratch.block)
     free(scratch.candidates)
-    free(scratch.pre)
-    free(scratch.hidden)
-    free(scratch.moves)
+    free(scratch.scores)
+    free(scratch.shares)
+    free(scratch.right)
+    free(scratch.logs)
     free(scratch.labels)
 
 
@@ -49,17 +51,17 @@ cdef int fixed_label(
 
 
 cdef bint notes_label(
-    const SystemC* system, const StateScorerC* scorer, const StateC* s, const CandidateC* c
+    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c
 ) noexcept nogil:
     """Whether the move is a push whose label a later REDUCE may need, to be chosen by the model."""
     return (
-        scorer.noted_block != NONE and s.n_stack > 0 and system.n_labels > 1
+        scorer.notes_labels and s.n_stack > 0 and system.n_labels > 1
         and system.moves[c.move].name == SHIFT
     )
 
 
 cdef bint is_forced(
-    const SystemC* system, const StateScorerC* scorer, const StateC* s, const CandidateC* c
+    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c
 ) noexcept nogil:
     """Whether a sole candidate leaves the model nothing to score."""
     if c.dependent != NONE and fixed_label(system, s, c) == NONE:

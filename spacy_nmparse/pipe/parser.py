@@ -18,7 +18,7 @@ from spacy.pipeline.trainable_pipe import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer, set_dropout_rate, to_numpy
+from thinc.api import Model, Optimizer
 
 from spacy_nmparse.about import __version__
 from spacy_nmparse.learning import greedy, rollout
@@ -26,15 +26,16 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens, write_parse
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Explore
 from spacy_nmparse.pipe.spec import SystemSpec
-from spacy_nmparse.scorers.state_scorer import (
-    WEIGHTS,
-    Gradients,
-    Scored,
+from spacy_nmparse.scorers.models import (
     ScorerInput,
     check_weights,
+    feature_names,
+    is_initialized,
     resize_labels,
+    set_dropout,
     set_system,
 )
+from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.systems import Gold, TransitionSystem
 from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label
 
@@ -74,7 +75,7 @@ class NMParser(TrainablePipe):
 
         Args:
             vocab: the pipeline's vocabulary.
-            model: a state scorer.
+            model: a state scorer or an arc scorer.
             name: the component's name in the pipeline.
             system: the transition system.
             oracle: name of the system's oracle that training learns from.
@@ -138,7 +139,7 @@ class NMParser(TrainablePipe):
         if label in self._labels:
             return 0
         self._set_labels([*(self._labels or [ROOT_LABEL]), label])
-        if self.model.has_param("label_W") is True:
+        if is_initialized(self.model):
             resize_labels(self.model, self.system)
         return 1
 
@@ -179,13 +180,13 @@ class NMParser(TrainablePipe):
         if not lengths:
             return Parses(tokens, [None] * len(docs))
         system = self.system
-        if self.model.has_param("label_W") is not True:
+        if not is_initialized(self.model):
             raise ValueError(
                 f"The component '{self.name}' is not initialized: call nlp.initialize(), or load "
                 f"a trained model."
             )
         self._check_token_vectors(docs)
-        scored = self.model.predict(ScorerInput(docs, _rows(docs, tokens)))
+        scored = self.model.predict(_scorer_input(docs, words))
         constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
         flat = greedy.parse(system, scored, lengths, constraints)
         decorated = numpy.asarray([DELIMITER in label for label in self._labels])
@@ -308,10 +309,13 @@ class NMParser(TrainablePipe):
         return projective_parse(parse) if self.cfg["projectivize"] else parse
 
     def _gold(self, example: Example, tokens: numpy.ndarray, constraints: numpy.ndarray) -> Gold:
-        """The gold tree as far as the preset sentence starts leave it within reach."""
+        """The gold tree as far as preset sentence starts and the system leave it within reach."""
         try:
             gold = make_gold(self._word_parse(example, tokens), set(self._labels))
-            return gold.under(constraints.tolist())[0] if constraints.any() else gold
+            if constraints.any():
+                gold = gold.under(constraints.tolist())[0]
+            max_length = self.system.options.get("max_length", 0)
+            return gold.within(max_length)[0] if max_length else gold
         except ValueError as error:
             raise self._bad_gold(example, error) from error
 
@@ -337,7 +341,6 @@ class NMParser(TrainablePipe):
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, "NMParser.update")
-        set_dropout_rate(self.model, drop)
         # Documents without words stay among docs: a listener knows a batch by all its documents.
         docs = [eg.predicted for eg in examples]
         words = [parsed_tokens(doc) for doc in docs]
@@ -359,9 +362,9 @@ class NMParser(TrainablePipe):
         sgd: Optimizer | None,
         losses: dict[str, float],
     ) -> dict[str, float]:
-        rows = _rows(docs, [tokens for tokens, _ in words])
-        scored, backprop = self.model.begin_update(ScorerInput(docs, rows))
-        gradients, loss, _ = self._rollout(scored, words, golds, drop)
+        own_drop = set_dropout(self.model, drop)
+        scored, backprop = self.model.begin_update(_scorer_input(docs, words))
+        gradients, loss, _ = self._rollout(scored, words, golds, own_drop)
         backprop(gradients)
         losses[self.name] += loss
         if sgd not in (None, False):
@@ -370,16 +373,14 @@ class NMParser(TrainablePipe):
 
     def _rollout(
         self,
-        scored: Scored,
+        scored: Scorer,
         words: list[tuple[numpy.ndarray, numpy.ndarray]],
         golds: list[Gold],
         drop: float,
-    ) -> tuple[Gradients, float, int]:
-        params = {name: to_numpy(self.model.get_param(name)) for name in WEIGHTS}
+    ) -> tuple[Any, float, int]:
         return rollout.learn(
             self.system,
             scored,
-            params,
             golds,
             numpy.concatenate([constraints for _, constraints in words]),
             self.oracle,
@@ -388,7 +389,7 @@ class NMParser(TrainablePipe):
             numpy.random.randint(2**31),
         )
 
-    def get_loss(self, examples: Iterable[Example], scores: Scored) -> tuple[float, Gradients]:
+    def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:
         """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""
         examples = list(examples)
         words = [parsed_tokens(eg.predicted) for eg in examples]
@@ -415,8 +416,7 @@ class NMParser(TrainablePipe):
         if self._rehearsal_model is None or not docs:
             return losses
         words = [parsed_tokens(doc) for doc in docs]
-        rows = _rows(docs, [tokens for tokens, _ in words])
-        before = self._rehearsal_model.predict(ScorerInput(docs, rows))
+        before = self._rehearsal_model.predict(_scorer_input(docs, words))
         lengths = [len(tokens) for tokens, _ in words]
         constraints = numpy.concatenate([constraints for _, constraints in words])
         heads, labels, starts = greedy.parse(self.system, before, lengths, constraints)
@@ -432,7 +432,6 @@ class NMParser(TrainablePipe):
                 )
             )
             first = last
-        set_dropout_rate(self.model, drop)
         return self._learn(docs, words, golds, drop, sgd, losses)
 
     # Serialization
@@ -442,7 +441,7 @@ class NMParser(TrainablePipe):
             "format": FORMAT,
             "version": __version__,
             "system": {"name": self.system_spec.name, "options": self.system_spec.options},
-            "features": list(self.model.attrs["features"]),
+            "features": feature_names(self.model),
             "labels": self._labels,
             "cfg": self.cfg,
         }
@@ -502,7 +501,7 @@ class NMParser(TrainablePipe):
                 f"{where} the model was trained with the system {content.get('system')}, but the "
                 f"configuration says {system}."
             )
-        if content.get("features") != list(self.model.attrs["features"]):
+        if content.get("features") != feature_names(self.model):
             raise ValueError(f"{where} the model was trained with other features.")
         if not all(isinstance(label, str) and label for label in content["labels"]):
             raise ValueError(f"{where} its labels are not all strings.")
@@ -588,6 +587,18 @@ class NMParser(TrainablePipe):
 
 def _write(path: Path, data: bytes) -> None:
     path.write_bytes(data)
+
+
+def _scorer_input(
+    docs: list[Doc], words: Sequence[tuple[numpy.ndarray, numpy.ndarray]]
+) -> ScorerInput:
+    """Documents with what ``parsed_tokens`` says of each."""
+    tokens = [tokens for tokens, _ in words]
+    lengths: list[int] = []
+    for tokens_, constraints in words:
+        starts = [0, *numpy.nonzero(constraints == 1)[0].tolist(), len(tokens_)]
+        lengths += numpy.diff(starts).tolist()
+    return ScorerInput(docs, _rows(docs, tokens), numpy.asarray(lengths, dtype="int32"))
 
 
 def _rows(docs: Sequence[Doc], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray | None:

@@ -6,12 +6,12 @@ cdef enum:
     MAX_SLOTS = 32
     MAX_FACTS = 32
     MAX_HOPS = 3
-    DISTANCE_VALUES = 12
+    DISTANCE_VALUES = 12    # also the number of buckets that ``bucket`` gives
     COUNT_VALUES = 5
 
 
-cdef struct WordC:      # how to find one word: a place on stack or buffer, then hops along arcs
-    int on_stack
+cdef struct WordC:      # how to find one word: where to start, then hops along arcs
+    int base
     int place
     int n_hops
     int hops[MAX_HOPS]
@@ -30,8 +30,24 @@ cdef struct FeaturesC:
     FactC facts[MAX_FACTS]
 
 
-cdef void find_words(const FeaturesC* features, const StateC* s, int* out) noexcept nogil
-cdef void find_facts(const FeaturesC* features, const StateC* s, int* out) noexcept nogil
+cdef void find_words(
+    const FeaturesC* features, const StateC* s, int head, int dependent, int* out
+) noexcept nogil
+cdef void find_facts(
+    const FeaturesC* features, const StateC* s, int head, int dependent, int* out
+) noexcept nogil
+
+
+cdef inline int bucket(int distance) noexcept nogil:
+    if distance <= 6:
+        return distance
+    if distance <= 8:
+        return 7
+    if distance <= 12:
+        return 8
+    if distance <= 20:
+        return 9
+    return 10 if distance <= 40 else 11
 
 
 cdef class Features:

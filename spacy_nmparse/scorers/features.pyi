@@ -1,6 +1,7 @@
 from collections.abc import Iterable
 
 HOPS: dict[str, int]
+WORD_FACTS: dict[str, int]
 FACTS: dict[str, int]
 
 class Features:
@@ -13,4 +14,6 @@ class Features:
     def pairs(self) -> tuple[str, ...]: ...
     @property
     def n_slots(self) -> int: ...
+    @property
+    def lookahead(self) -> int: ...
     def fact_sizes(self, n_labels: int) -> list[int]: ...

@@ -1,40 +1,72 @@
 """Features of a configuration, named as in the papers.
 
 A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``B0`` ``B1`` ... from
-the front of the buffer, then hops along arcs: ``h`` its head, ``l1`` ``l2`` its outermost and next
-left dependents, ``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``.
+the front of the buffer, ``I1`` ``I2`` ... from the end of lambda1, ``H`` and ``D`` head and
+dependent of an arc that is looked at; then hops along arcs: ``h`` its head, ``l1`` ``l2`` its
+outermost and next left dependents, ``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``,
+``S0.l1.l1``.
 
 A *pair feature* names two words whose vectors are multiplied, each projected: ``S0*B0``.
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance`` (words between them, in buckets), ``stack.depth``.
+``S0-B0.distance``, ``I1-B0.distance`` (words between them, in buckets), ``H-D.distance`` (the same,
+and which one is first), ``stack.depth``, ``items.headless`` (words of both lists without a head),
+``root.child`` (whether ROOT has a child in the sentence).
 """
-from spacy_nmparse.systems.state cimport NONE, B, S, left_kid, right_kid
+from spacy_nmparse.systems.state cimport NONE, B, S, item, left_kid, right_kid
 
 
-cdef enum:
+cdef enum:  # where a word feature starts
+    STACK
+    BUFFER
+    ITEM
+    ARC_HEAD
+    ARC_DEPENDENT
+
+cdef enum:  # hops
     HEAD
     LEFT_1
     LEFT_2
     RIGHT_1
     RIGHT_2
 
-cdef enum:
+cdef enum:  # facts
     LABEL
     N_LEFT
     N_RIGHT
     DISTANCE
+    ITEM_DISTANCE
+    ARC_DISTANCE
     DEPTH
+    HEADLESS
+    ROOT_CHILD
 
 HOPS = {"h": HEAD, "l1": LEFT_1, "l2": LEFT_2, "r1": RIGHT_1, "r2": RIGHT_2}
-FACTS = {"label": LABEL, "n_left": N_LEFT, "n_right": N_RIGHT}
+WORD_FACTS = {"label": LABEL, "n_left": N_LEFT, "n_right": N_RIGHT}
+FACTS = {
+    "S0-B0.distance": DISTANCE,
+    "I1-B0.distance": ITEM_DISTANCE,
+    "H-D.distance": ARC_DISTANCE,
+    "stack.depth": DEPTH,
+    "items.headless": HEADLESS,
+    "root.child": ROOT_CHILD,
+}
 
 
-cdef int find_word(const WordC* word, const StateC* s) noexcept nogil:
+cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) noexcept nogil:
     """The word's number, ROOT's, or NONE."""
-    cdef int w = S(s, word.place) if word.on_stack else B(s, word.place)
-    cdef int i, hop
+    cdef int w, i, hop
+    if word.base == STACK:
+        w = S(s, word.place)
+    elif word.base == BUFFER:
+        w = B(s, word.place)
+    elif word.base == ITEM:
+        w = item(s, word.place) if word.place <= s.n_lambda1 else NONE
+    elif word.base == ARC_HEAD:
+        w = head
+    else:
+        w = dependent
     for i in range(word.n_hops):
         if w == NONE:
             return NONE
@@ -52,59 +84,74 @@ cdef int find_word(const WordC* word, const StateC* s) noexcept nogil:
     return w
 
 
-cdef void find_words(const FeaturesC* features, const StateC* s, int* out) noexcept nogil:
+cdef void find_words(
+    const FeaturesC* features, const StateC* s, int head, int dependent, int* out
+) noexcept nogil:
     """The number of the word in each slot (ROOT is s.n), or NONE."""
     cdef int i
     for i in range(features.n_slots):
-        out[i] = find_word(&features.slots[i], s)
+        out[i] = find_word(&features.slots[i], s, head, dependent)
 
 
-cdef inline int bucket(int distance) noexcept nogil:
-    if distance <= 6:
-        return distance
-    if distance <= 8:
-        return 7
-    if distance <= 12:
-        return 8
-    if distance <= 20:
-        return 9
-    return 10 if distance <= 40 else 11
+cdef inline int apart(int a, int b) noexcept nogil:
+    return 0 if a == NONE or b == NONE else bucket(abs(b - a))
 
 
-cdef void find_facts(const FeaturesC* features, const StateC* s, int* out) noexcept nogil:
+cdef int n_headless(const StateC* s) noexcept nogil:
+    cdef int w
+    cdef int n = 0
+    for w in range(s.start, s.b):
+        n += s.head[w] == NONE
+    return n
+
+
+cdef void find_facts(
+    const FeaturesC* features, const StateC* s, int head, int dependent, int* out
+) noexcept nogil:
     """The value of each fact: 0 where there is nothing to know."""
-    cdef int i, w, b0
+    cdef int i, w
     cdef const FactC* fact
     for i in range(features.n_facts):
         fact = &features.facts[i]
         if fact.kind == DEPTH:
             out[i] = min(s.n_stack, COUNT_VALUES - 1)
-            continue
-        if fact.kind == DISTANCE:
-            w = S(s, 0)
-            b0 = B(s, 0)
-            out[i] = 0 if w == NONE or b0 == NONE else bucket(abs(b0 - w))
-            continue
-        w = find_word(&fact.word, s)
-        if w == NONE:
-            out[i] = 0
-        elif fact.kind == LABEL:
-            # A head without a label (none was noted) counts as no label.
-            out[i] = 0 if w == s.n or s.head[w] == NONE else s.label[w] + 1
-        elif fact.kind == N_LEFT:
-            out[i] = min(s.n_left[w] + 1, COUNT_VALUES - 1)
+        elif fact.kind == HEADLESS:
+            out[i] = min(n_headless(s), COUNT_VALUES - 1)
+        elif fact.kind == ROOT_CHILD:
+            out[i] = s.root_child >= s.start and s.head[s.root_child] == s.n
+        elif fact.kind == DISTANCE:
+            out[i] = apart(S(s, 0), B(s, 0))
+        elif fact.kind == ITEM_DISTANCE:
+            out[i] = apart(item(s, 1) if s.n_lambda1 > 0 else NONE, B(s, 0))
+        elif fact.kind == ARC_DISTANCE:
+            out[i] = apart(head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
         else:
-            out[i] = min(s.n_right[w] + 1, COUNT_VALUES - 1)
+            w = find_word(&fact.word, s, head, dependent)
+            if w == NONE:
+                out[i] = 0
+            elif fact.kind == LABEL:
+                # A head without a label (none was noted) counts as no label.
+                out[i] = 0 if w == s.n or s.head[w] == NONE else s.label[w] + 1
+            elif fact.kind == N_LEFT:
+                out[i] = min(s.n_left[w] + 1, COUNT_VALUES - 1)
+            else:
+                out[i] = min(s.n_right[w] + 1, COUNT_VALUES - 1)
 
 
 cdef int read_word(str name, list parts, WordC* out) except -1:
     base = parts[0]
-    if len(base) < 2 or base[0] not in "SB" or not base[1:].isdigit():
-        raise ValueError(f"Feature {name!r}: a word is S0, S1, ... or B0, B1, ..., not {base!r}.")
+    known = base in ("H", "D") or (base[:1] in ("S", "B", "I") and base[1:].isdigit())
+    if not known or base == "I0":
+        raise ValueError(
+            f"Feature {name!r}: a word is S0, S1, ... or B0, B1, ... or I1, I2, ... or H or D, not "
+            f"{base!r}."
+        )
     if len(parts) - 1 > MAX_HOPS:
         raise ValueError(f"Feature {name!r} has more than {MAX_HOPS} hops.")
-    out.on_stack = base[0] == "S"
-    out.place = int(base[1:])
+    out.base = {
+        "S": STACK, "B": BUFFER, "I": ITEM, "H": ARC_HEAD, "D": ARC_DEPENDENT
+    }[base[0]]
+    out.place = int(base[1:] or 0)
     out.n_hops = len(parts) - 1
     for i, hop in enumerate(parts[1:]):
         if hop not in HOPS:
@@ -128,7 +175,7 @@ cdef class Features:
         for name in names:
             if name in words or name in facts or name in pairs:
                 raise ValueError(f"Feature {name!r} is named twice.")
-            if name in ("S0-B0.distance", "stack.depth") or name.split(".")[-1] in FACTS:
+            if name in FACTS or name.split(".")[-1] in WORD_FACTS:
                 facts.append(name)
             elif name.count("*") == 1:
                 pairs.append(name)
@@ -151,13 +198,11 @@ cdef class Features:
             read_word(name, name.split("."), &self.c.slots[i])
         for i, name in enumerate(facts):
             fact = &self.c.facts[i]
-            if name == "S0-B0.distance":
-                fact.kind = DISTANCE
-            elif name == "stack.depth":
-                fact.kind = DEPTH
+            if name in FACTS:
+                fact.kind = FACTS[name]
             else:
                 *parts, last = name.split(".")
-                fact.kind = FACTS[last]
+                fact.kind = WORD_FACTS[last]
                 read_word(name, parts, &fact.word)
 
     @property
@@ -165,7 +210,22 @@ cdef class Features:
         """Rows that a configuration takes from the words: one a word, two a pair."""
         return self.c.n_slots
 
+    @property
+    def lookahead(self):
+        """How many words from the front of the buffer on are looked at."""
+        cdef int i, most = 1
+        for i in range(self.c.n_slots):
+            if self.c.slots[i].base == BUFFER:
+                most = max(most, self.c.slots[i].place + 1)
+        return most
+
     def fact_sizes(self, int n_labels):
         """Number of values of each fact, for a system with n_labels labels (list of int)."""
-        sizes = {LABEL: n_labels + 1, DISTANCE: DISTANCE_VALUES}
+        sizes = {
+            LABEL: n_labels + 1,
+            DISTANCE: DISTANCE_VALUES,
+            ITEM_DISTANCE: DISTANCE_VALUES,
+            ARC_DISTANCE: 2 * DISTANCE_VALUES,
+            ROOT_CHILD: 2,
+        }
         return [sizes.get(self.c.facts[i].kind, COUNT_VALUES) for i in range(self.c.n_facts)]

@@ -68,6 +68,32 @@ static void nmp_add_product(
         out[i] += a[i] * b[i];
 }
 
+/* out[i] += scale * in[i] */
+NMP_CLONES
+static void nmp_add_scaled(
+    float *NMP_RESTRICT out, const float *NMP_RESTRICT in, float scale, int width)
+{
+    int i;
+    for (i = 0; i < width; ++i)
+        out[i] += scale * in[i];
+}
+
+/* sum over i of a[i] * b[i]; width is a multiple of 16 */
+NMP_CLONES
+static float nmp_dot(const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width)
+{
+    float lanes[16] = {0};
+    int i, j;
+    for (i = 0; i < width; i += 16)
+        for (j = 0; j < 16; ++j)
+            lanes[j] += a[i + j] * b[i + j];
+    for (j = 0; j < 8; ++j)
+        lanes[j] += lanes[j + 8];
+    for (j = 0; j < 4; ++j)
+        lanes[j] += lanes[j + 4];
+    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
 /* out[j] = max over pieces p of in[p * width + j]; with one piece: max(0, in[j]) */
 NMP_CLONES
 static void nmp_activate(
@@ -106,6 +132,60 @@ static void nmp_affine(
         const float a = in[j];
         for (o = 0; o < n_out; ++o)
             out[o] += a * w[o];
+    }
+}
+
+/* tanh, within 4e-7: a quotient of polynomials between -9 and 9, behind which it is -1 or 1 */
+static inline float nmp_tanh(float x)
+{
+    const float a = x < -9.0f ? -9.0f : (x > 9.0f ? 9.0f : x);
+    const float b = a * a;
+    const float p = a * (4.89352455891786e-03f + b * (6.37261928875436e-04f
+        + b * (1.48572235717979e-05f + b * (5.12229709037114e-08f + b * (-8.60467152213735e-11f
+        + b * (2.00018790482477e-13f + b * -2.76076847742355e-16f))))));
+    const float q = 4.89352518554385e-03f + b * (2.26843463243900e-03f
+        + b * (1.18534705686654e-04f + b * 1.19825839466702e-06f));
+    return p / q;
+}
+
+/* One step of an LSTM. gates: (4, width), input, forget, cell and output gate; before their
+ * nonlinearity, then after it. cell: the last cells, then the new ones. */
+NMP_CLONES
+static void nmp_lstm_step(
+    float *NMP_RESTRICT gates, float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden, int width)
+{
+    int j;
+    for (j = 0; j < 2 * width; ++j)
+        gates[j] = 0.5f * nmp_tanh(0.5f * gates[j]) + 0.5f;
+    for (j = 2 * width; j < 3 * width; ++j)
+        gates[j] = nmp_tanh(gates[j]);
+    for (j = 3 * width; j < 4 * width; ++j)
+        gates[j] = 0.5f * nmp_tanh(0.5f * gates[j]) + 0.5f;
+    for (j = 0; j < width; ++j) {
+        cell[j] = gates[width + j] * cell[j] + gates[j] * gates[2 * width + j];
+        hidden[j] = gates[3 * width + j] * nmp_tanh(cell[j]);
+    }
+}
+
+/* The same backwards. d_gates: of the gates before their nonlinearity; d_cell: of the new cells,
+ * then of the last ones. */
+NMP_CLONES
+static void nmp_lstm_step_back(
+    float *NMP_RESTRICT d_gates, float *NMP_RESTRICT d_cell, const float *NMP_RESTRICT d_hidden,
+    const float *NMP_RESTRICT gates, const float *NMP_RESTRICT cell,
+    const float *NMP_RESTRICT last_cell, int width)
+{
+    int j;
+    for (j = 0; j < width; ++j) {
+        const float in = gates[j], forget = gates[width + j];
+        const float fresh = gates[2 * width + j], out = gates[3 * width + j];
+        const float t = nmp_tanh(cell[j]);
+        const float d = d_cell[j] + d_hidden[j] * out * (1.0f - t * t);
+        d_gates[3 * width + j] = d_hidden[j] * t * out * (1.0f - out);
+        d_gates[j] = d * fresh * in * (1.0f - in);
+        d_gates[width + j] = d * last_cell[j] * forget * (1.0f - forget);
+        d_gates[2 * width + j] = d * in * (1.0f - fresh * fresh);
+        d_cell[j] = d * forget;
     }
 }
 

@@ -1,180 +1,207 @@
 """The inner loops of the state scorer: one hidden layer, then moves, then labels where needed.
 
-    hidden = maxout(bias + sum of the word rows + sum of the fact rows
-                    + sum over pairs of the products of their two word rows)
     P(move) = softmax over the legal moves;  P(label | move) = softmax over its labels
 
 so that labels are scored only for a move that makes an arc.
 """
 import numpy
 
-from spacy_nmparse.scorers.features cimport Features
-from spacy_nmparse.systems.state cimport NONE
-from spacy_nmparse.systems.system cimport RIGHT_ARC, TransitionSystem
+from libc.stdlib cimport calloc, free
 
-from spacy_nmparse.scorers.features cimport find_facts, find_words
+from spacy_nmparse.scorers.features cimport Features
+from spacy_nmparse.scorers.layer cimport (
+    keep,
+    layer_gradient,
+    layer_remember,
+    layer_run,
+)
+from spacy_nmparse.scorers.scorer cimport notes_labels
+from spacy_nmparse.systems.state cimport NONE, StateC
+from spacy_nmparse.systems.system cimport RIGHT_ARC, CandidateC, TransitionSystem
+
+from spacy_nmparse.scorers.layer import check_shapes, padded
 
 
 cdef extern from "kernels.h" nogil:
-    void nmp_add_product(float* out, const float* a, const float* b, int width)
-    void nmp_sum_rows(float* out, const float* const* rows, int n_rows, int width)
-    void nmp_activate(float* out, const float* pre, int width, int pieces)
     void nmp_affine(
         float* out, const float* bias, const float* weights, const float* hidden,
         int n_in, int n_out
     )
 
 
-cdef void find_rows(
-    const StateScorerC* scorer, const StateC* s, int first_word, int* words, int* facts
+cdef void score(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
-    """For each slot the word's row in the window, or -1 - i for pad row i; the row of each fact."""
-    cdef int i, w
-    find_words(&scorer.features, s, words)
-    for i in range(scorer.features.n_slots):
-        w = words[i]
-        if w == NONE:
-            words[i] = -1 - 2 * i
-        elif w == s.n:
-            words[i] = -2 - 2 * i
-        else:
-            words[i] = w - first_word
-    find_facts(&scorer.features, s, facts)
-    for i in range(scorer.features.n_facts):
-        facts[i] += scorer.fact_offset[i]
-
-
-cdef void hidden_layer(
-    const StateScorerC* scorer, const int* words, const int* facts, float* pre, float* hidden
-) noexcept nogil:
-    """pre: (pieces * width,) before the activation; hidden: (width,) after it."""
-    cdef const float* rows[1 + MAX_SLOTS + MAX_FACTS]
-    cdef ptrdiff_t size = scorer.pieces * scorer.width
+    cdef StateScorerC* self = <StateScorerC*>scorer
+    cdef LayerC* layer = self.layer
     cdef int i
-    cdef int n = 1
-    rows[0] = scorer.bias
-    for i in range(scorer.features.n_singles):
-        rows[n] = word_row(scorer, words, i)
-        n += 1
-    for i in range(scorer.features.n_facts):
-        rows[n] = scorer.fact_rows + facts[i] * size
-        n += 1
-    nmp_sum_rows(pre, rows, n, <int>size)
-    for i in range(scorer.features.n_singles, scorer.features.n_slots, 2):
-        nmp_add_product(
-            pre, word_row(scorer, words, i), word_row(scorer, words, i + 1), <int>size
-        )
-    nmp_activate(hidden, pre, scorer.width, scorer.pieces)
-
-
-cdef void move_scores(
-    const StateScorerC* scorer, const float* hidden, float* out
-) noexcept nogil:
-    """Scores of all moves, legal or not; out: (move_stride,)."""
-    nmp_affine(out, scorer.move_b, scorer.move_W, hidden, scorer.width, scorer.move_stride)
-
-
-cdef void label_scores(
-    const StateScorerC* scorer, const float* hidden, int block, float* out
-) noexcept nogil:
-    """Scores of the labels of one distribution; out: (label_stride,)."""
+    layer_run(layer, s, NONE, NONE)
+    if layer.learning:
+        self.step = layer_remember(layer)
+    if n == 1 and not layer.learning:
+        out[0] = 0
+        return
     nmp_affine(
-        out, scorer.label_b + block * scorer.label_stride,
-        scorer.label_W + block * scorer.width * <ptrdiff_t>scorer.label_stride,
-        hidden, scorer.width, scorer.label_stride
+        self.moves, self.move_b, self.move_W, layer.hidden, layer.width, self.move_stride
+    )
+    for i in range(n):
+        out[i] = self.moves[candidates[i].move]
+
+
+cdef inline void score_block(StateScorerC* self, int block, float* out) noexcept nogil:
+    nmp_affine(
+        out, self.label_b + block * self.label_stride,
+        self.label_W + block * self.layer.width * <ptrdiff_t>self.label_stride,
+        self.layer.hidden, self.layer.width, self.label_stride
     )
 
 
-cdef int best_label(const StateScorerC* scorer, const float* scores) noexcept nogil:
-    """The best label of an arc from a word (ties: the first)."""
+cdef int score_labels(
+    void* scorer, const StateC* s, const CandidateC* c, bint remember, float* out
+) noexcept nogil:
+    """The ticket is the move's label distribution."""
+    cdef StateScorerC* self = <StateScorerC*>scorer
+    score_block(self, self.block[c.move], out)
+    return self.block[c.move]
+
+
+cdef void score_noted(void* scorer, const StateC* s, float* out) noexcept nogil:
+    cdef StateScorerC* self = <StateScorerC*>scorer
+    score_block(self, self.noted_block, out)
+
+
+cdef void learn(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n, const float* d_scores
+) noexcept nogil:
+    cdef StateScorerC* self = <StateScorerC*>scorer
+    cdef float* d = layer_gradient(self.layer, self.step)
     cdef int i
-    cdef int best = NONE
-    for i in range(scorer.n_labels):
-        if i != scorer.root_label and (best == NONE or scores[i] > scores[best]):
-            best = i
-    return best
+    for i in range(n):
+        d[candidates[i].move] += d_scores[i]
 
 
-cdef class StateScorerKernel:
-    """The weights of a state scorer, laid out for the loops above.
+cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
+    cdef StateScorerC* self = <StateScorerC*>scorer
+    return layer_gradient(self.layer, self.step) + self.n_moves + ticket * self.n_labels
+
+
+cdef class StateScorerKernel(Scorer):
+    """The scores of one batch.
 
     Args:
-        features: its ``Features``.
+        features: the scorer's ``Features``.
         system: the transition system whose moves it scores.
-        weights: float32 arrays on the CPU: pad_rows (slots, 2, pieces * width), fact_rows
-            (values, pieces * width), bias (pieces * width,), move_W (moves, width), move_b,
-            label_W (blocks, labels, width), label_b (blocks, labels).
+        vectors: float32 (words, width): one row for each parsed word of the batch, projected.
+        weights: float32 arrays on the CPU: word_W (slots * pieces * hidden, width), pad_rows
+            (slots, 2, pieces * hidden), fact_rows (values, pieces * hidden), bias
+            (pieces * hidden,), move_W (moves, hidden), move_b, label_W (blocks, labels, hidden),
+            label_b (blocks, labels).
         pieces: maxout pieces.
+
+    Raises:
+        ValueError: weights of other shapes, or a system with non-local arcs.
     """
-    def __init__(self, Features features, TransitionSystem system, dict weights, int pieces):
-        cdef int i, offset = 0
+    def __init__(
+        self, Features features, TransitionSystem system, vectors, dict weights, int pieces
+    ):
+        cdef int i
         for i in range(system.c.n_moves):
-            if system.c.moves[i].reach is not NULL:
+            if system.c.moves[i].next_k is not NULL:
                 raise ValueError(
                     f"A state scorer cannot score {system.name}: its arcs reach beyond the words "
                     f"in focus."
                 )
+        self.layer = Layer(features, system.c.n_labels, weights, pieces)
+        self.vectors = vectors
+        self.word_W = weights["word_W"]
+        self.weights = weights
         self.arrays = []
-        self.c.features = features.c
-        self.c.pieces = pieces
-        self.c.width = weights["bias"].shape[0] // pieces
-        self.c.n_moves = system.c.n_moves
-        self.c.n_labels = system.c.n_labels
-        self.c.root_label = system.c.root_label
-        for i, size in enumerate(features.fact_sizes(system.c.n_labels)):
-            self.c.fact_offset[i] = offset
-            offset += size
+        self.n_words = vectors.shape[0]
+        self.lookahead = features.lookahead
+        self.s.layer = &self.layer.c
+        self.s.n_moves = system.c.n_moves
+        self.s.n_labels = system.c.n_labels
         blocks = label_blocks(system)
-        self.c.n_blocks = max(blocks) + 1
-        self.c.noted_block = NONE
+        self.s.n_blocks = max(blocks) + 1
+        self.s.noted_block = NONE
         for i in range(system.c.n_moves):
-            self.c.block[i] = blocks[i]
+            self.s.block[i] = blocks[i]
             if system.c.moves[i].name == RIGHT_ARC and notes_labels(system):
-                self.c.noted_block = blocks[i]
-        size = pieces * self.c.width
-        n_slots = self.c.features.n_slots
-        shapes = {
-            "pad_rows": (n_slots, 2, size),
-            "fact_rows": (offset, size),
-            "bias": (size,),
-            "move_W": (self.c.n_moves, self.c.width),
-            "move_b": (self.c.n_moves,),
-            "label_W": (self.c.n_blocks, self.c.n_labels, self.c.width),
-            "label_b": (self.c.n_blocks, self.c.n_labels),
-        }
-        for name, shape in shapes.items():
-            if tuple(weights[name].shape) != shape:
-                raise ValueError(
-                    f"The scorer's weights {name} have the shape {tuple(weights[name].shape)}, but "
-                    f"its features and the system need {shape}: it was made for another system."
-                )
-        self.c.pad_rows = self.keep(weights["pad_rows"])
-        self.c.fact_rows = self.keep(weights["fact_rows"])
-        self.c.bias = self.keep(weights["bias"])
+                self.s.noted_block = blocks[i]
+        width = self.layer.c.width
+        check_shapes(
+            weights,
+            {
+                "move_W": (self.s.n_moves, width),
+                "move_b": (self.s.n_moves,),
+                "label_W": (self.s.n_blocks, self.s.n_labels, width),
+                "label_b": (self.s.n_blocks, self.s.n_labels),
+            },
+        )
         move_W = padded(weights["move_W"].T)
         label_W = padded(weights["label_W"].transpose((0, 2, 1)))
-        self.c.move_stride = move_W.shape[-1]
-        self.c.label_stride = label_W.shape[-1]
-        self.c.move_W = self.keep(move_W)
-        self.c.move_b = self.keep(padded(weights["move_b"]))
-        self.c.label_W = self.keep(label_W)
-        self.c.label_b = self.keep(padded(weights["label_b"]))
-        self.c.word_rows = NULL
+        self.s.move_stride = move_W.shape[-1]
+        self.s.label_stride = label_W.shape[-1]
+        self.s.move_W = keep(self.arrays, move_W)
+        self.s.move_b = keep(self.arrays, padded(weights["move_b"]))
+        self.s.label_W = keep(self.arrays, label_W)
+        self.s.label_b = keep(self.arrays, padded(weights["label_b"]))
+        self.s.moves = <float*>calloc(self.s.move_stride, sizeof(float))
+        if self.s.moves == NULL:
+            raise MemoryError("No memory for the scores of a configuration.")
+        self.c.self = &self.s
+        self.c.n_labels = self.s.n_labels
+        self.c.label_stride = self.s.label_stride
+        self.c.root_label = system.c.root_label
+        self.c.notes_labels = self.s.noted_block != NONE
+        self.c.score = score
+        self.c.score_labels = score_labels
+        self.c.score_noted = score_noted
+        self.c.learn = learn
+        self.c.label_gradient = label_gradient
 
-    cdef const float* keep(self, array) except *:
-        array = numpy.ascontiguousarray(array, dtype="float32")
-        self.arrays.append(array)
-        cdef const float[::1] view = array.reshape(-1)
-        return &view[0] if view.shape[0] else NULL
+    def __dealloc__(self):
+        free(self.s.moves)
 
-    cdef void set_window(self, const float* word_rows) noexcept:
-        self.c.word_rows = word_rows
+    cdef int make_tables(self, int first, int last) except -1:
+        cdef const float[:, ::1] rows
+        cdef ptrdiff_t width = self.word_W.shape[0]
+        if self.rows is None or len(self.rows) < last - first:
+            self.rows = numpy.empty((last - first, width), dtype="float32")
+        numpy.matmul(self.vectors[first:last], self.word_W.T, out=self.rows[: last - first])
+        rows = self.rows
+        self.layer.set_rows(&rows[0, 0], width)
+        return 0
 
+    cdef void begin(self, int offset) noexcept:
+        self.layer.c.first_word = self.first_row - offset
 
-def padded(array):
-    """The array, its last axis filled up with zeros to whole vector registers."""
-    missing = -array.shape[-1] % 16
-    return numpy.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])
+    def begin_learning(self, float dropout, seed):
+        self.layer.begin_learning(
+            self.s.n_moves + self.s.n_blocks * self.s.n_labels, dropout, seed
+        )
+
+    def gradients(self):
+        from spacy_nmparse.scorers.state_scorer import Gradients
+        cdef float[:, ::1] d_rows
+        n_moves = self.s.n_moves
+        output_W = numpy.concatenate(
+            [self.weights["move_W"], self.weights["label_W"].reshape(-1, self.layer.c.width)]
+        )
+        d_rows_array = numpy.zeros((self.n_words, self.word_W.shape[0]), dtype="float32")
+        d_rows = d_rows_array
+        d = self.layer.gradients(output_W, &d_rows[0, 0], NULL, 0)
+        d_output_W, d_output_b = d.pop("output_W"), d.pop("output_b")
+        return Gradients(
+            d_rows_array,
+            {
+                **d,
+                "move_W": d_output_W[:n_moves],
+                "move_b": d_output_b[:n_moves],
+                "label_W": d_output_W[n_moves:].reshape(self.weights["label_W"].shape),
+                "label_b": d_output_b[n_moves:].reshape(self.weights["label_b"].shape),
+            },
+        )
 
 
 def label_blocks(TransitionSystem system):
@@ -191,11 +218,3 @@ def label_blocks(TransitionSystem system):
         blocks.append(n if labelled else NONE)
         n += labelled
     return blocks
-
-
-cdef bint notes_labels(TransitionSystem system):
-    """Whether a later REDUCE may need the label noted by a push."""
-    return (
-        system.labels is not None and not system.c.labelled_reduce
-        and (system.c.nonmonotonic_reduce or system.c.single_root)
-    )

@@ -399,8 +399,19 @@ cdef int focus_end(const SystemC* system, const StateC* s, int k) noexcept nogil
     return s.b
 
 
-cdef int lambda1_reach(const SystemC* system, const StateC* s) noexcept nogil:
-    return s.n_lambda1
+cdef inline bint is_too_long(const SystemC* system, const StateC* s, int i) noexcept nogil:
+    """Whether no arc may be made between i and j. Those from ROOT are of no length."""
+    return system.max_length > 0 and i != s.n and s.b - i > system.max_length
+
+
+cdef int next_item(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    """The k of the next item of lambda1 that is near enough: behind the near words, ROOT."""
+    k += 1
+    if k > s.n_lambda1:
+        return NONE
+    if not is_too_long(system, s, item(s, k)):
+        return k
+    return s.n_lambda1 if s.root_first else NONE
 
 
 cdef void add_arc(
@@ -493,7 +504,7 @@ cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept n
     if s.b >= s.n or s.n_lambda1 < k or must_break(system, s):
         return False
     i = item(s, k)
-    if i == s.n:
+    if i == s.n or is_too_long(system, s, i):
         return False
     return system.nonmonotonic or (s.head[i] == NONE and treetop(s, s.b) != i)
 
@@ -527,6 +538,8 @@ cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept 
     i = item(s, k)
     if i == s.n:
         return not system.single_root or not root_has_child(s)
+    if is_too_long(system, s, i):
+        return False
     return system.nonmonotonic or treetop(s, i) != s.b
 
 
@@ -804,7 +817,7 @@ cdef void learn_canonical(
             elif gold.head[s.b] == i and can_right_arc(system, s, k):
                 wanted, nearest = RIGHT_ARC, k
                 break
-    if nearest > 1 and not reaches(system):
+    if nearest > 1 and not is_non_local(system):
         wanted, nearest = NO_ARC, 1
     for i in range(n):
         c = &candidates[i]
@@ -820,7 +833,7 @@ cdef void learn_canonical(
     candidates[best].learn = LEARN_ANY if candidates[best].label == NONE else LEARN_LABEL
 
 
-cdef inline bint reaches(const SystemC* system) noexcept nogil:
+cdef inline bint is_non_local(const SystemC* system) noexcept nogil:
     """Whether arcs are non-local."""
     return system.moves[1].name != NO_ARC
 
@@ -839,6 +852,8 @@ cdef class Covington(TransitionSystem):
         nonmonotonic: arcs may replace arcs and break cycles.
         explicit_root: ROOT is the first item of lambda1, so that arcs from ROOT are moves. Without:
             headless words of a final configuration hang off ROOT, labelled root_label.
+        max_length: words further apart get no arc (0: no limit). Longer gold arcs are given up
+            from the start: they cost the same whatever is done.
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label; without
@@ -846,15 +861,20 @@ cdef class Covington(TransitionSystem):
     """
     def __init__(
         self, labels=None, *, bint nonmonotonic=False, bint explicit_root=False,
-        bint single_root=False, bint segment=False, root_label=None
+        int max_length=0, bint single_root=False, bint segment=False, root_label=None
     ):
+        if max_length < 0:
+            raise ValueError(f"max_length must be 1 or more, or 0 (no limit), not {max_length}.")
         self.options = {
             "nonmonotonic": bool(nonmonotonic),
             "explicit_root": bool(explicit_root),
+            "max_length": max_length,
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
         }
+        self.c.lists = True
+        self.c.max_length = max_length
         self.c.nonmonotonic = nonmonotonic
         self.c.explicit_root = explicit_root
         self.c.single_root = single_root
@@ -890,11 +910,11 @@ cdef class NonLocalCovington(Covington):
         self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, focus_end, item_end,
-            lambda1_reach,
+            next_item,
         )
         self.add_move(
             RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, item_end, focus_end,
-            lambda1_reach,
+            next_item,
         )
         if self.c.segment:
             self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)

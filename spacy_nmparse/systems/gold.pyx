@@ -69,6 +69,19 @@ cdef class Gold:
         errors += sum(new is not old for new, old in zip(heads, self.heads))
         return Gold(heads, self.labels, starts), errors
 
+    def within(self, int max_length):
+        """What is left of the tree without its long arcs: (Gold, number of arcs given up).
+
+        Args:
+            max_length: how many words apart the ends of an arc may be. The heads of longer ones
+                become unknown.
+        """
+        heads = [
+            None if h is None or abs(h - w) > max_length else h for w, h in enumerate(self.heads)
+        ]
+        errors = sum(new is not old for new, old in zip(heads, self.heads))
+        return Gold(heads, self.labels, self.sent_starts), errors
+
     def _fill(self, int n):
         cdef int* head = <int*>self.block
         cdef int* kid_offset = head + n

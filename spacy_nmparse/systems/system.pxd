@@ -44,8 +44,8 @@ ctypedef int (*cost_t)(
 ) noexcept nogil
 # One end of the move's labelled arc, or NONE where it makes no labelled arc.
 ctypedef int (*arc_end_t)(const SystemC* system, const StateC* s, int k) noexcept nogil
-# How large k can be here (1 for moves that do not look further than the focus).
-ctypedef int (*reach_t)(const SystemC* system, const StateC* s) noexcept nogil
+# The k to try after k (the first: after 0), or NONE.
+ctypedef int (*next_k_t)(const SystemC* system, const StateC* s, int k) noexcept nogil
 ctypedef int (*loss_t)(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 ctypedef void (*start_t)(const SystemC* system, StateC* s) noexcept nogil
 # Fills `learn` of each candidate, its costs given.
@@ -68,7 +68,7 @@ cdef struct MoveC:
     cost_t cost
     arc_end_t head
     arc_end_t dependent
-    reach_t reach               # NULL: k is 1
+    next_k_t next_k             # NULL: k is 1
 
 
 cdef struct SystemC:
@@ -79,6 +79,8 @@ cdef struct SystemC:
     bint labelled_reduce
     bint nonmonotonic
     bint explicit_root
+    int max_length          # list systems: no arc between words is longer; 0: any length
+    bint lists              # a list system: final configurations may have headless words
     bint single_root
     bint segment
     int n_moves
@@ -97,6 +99,7 @@ cdef struct CandidateC:
     int label       # the one label that costs least, or NONE: all labels cost the same
     int cost        # with that label
     int cost_other  # with any other label
+    int ticket      # learning: of its remembered label scores
     int learn       # what the oracle says: LEARN_NOT, LEARN_LABEL (with `label` only), LEARN_ANY
 
 
@@ -137,6 +140,6 @@ cdef class TransitionSystem:
 
     cdef int add_move(
         self, int name, precondition_t precondition, effect_t effect, cost_t cost,
-        arc_end_t head, arc_end_t dependent, reach_t reach
+        arc_end_t head, arc_end_t dependent, next_k_t next_k
     ) except -1
     cdef int bind(self, Gold gold) except -1

@@ -31,19 +31,19 @@ cdef int max_candidates(const SystemC* system, int n) noexcept nogil:
     """An upper bound on the legal moves of any configuration over n words."""
     cdef int i, bound = 0
     for i in range(system.n_moves):
-        bound += 1 if system.moves[i].reach is NULL else n + 1
+        bound += 1 if system.moves[i].next_k is NULL else n + 1
     return bound
 
 
 cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil:
     """The legal moves, without costs. Returns their number."""
-    cdef int i, k, reach
+    cdef int i, k
     cdef int n = 0
     cdef const MoveC* move
     for i in range(system.n_moves):
         move = &system.moves[i]
-        reach = 1 if move.reach is NULL else move.reach(system, s)
-        for k in range(1, reach + 1):
+        k = 1 if move.next_k is NULL else move.next_k(system, s, 0)
+        while k != NONE:
             if move.precondition(system, s, k):
                 out[n].move = i
                 out[n].k = k
@@ -54,6 +54,7 @@ cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) no
                 out[n].cost_other = 0
                 out[n].learn = LEARN_NOT
                 n += 1
+            k = NONE if move.next_k is NULL else move.next_k(system, s, k)
     return n
 
 
@@ -147,7 +148,7 @@ cdef class TransitionSystem:
 
     cdef int add_move(
         self, int name, precondition_t precondition, effect_t effect, cost_t cost,
-        arc_end_t head, arc_end_t dependent, reach_t reach
+        arc_end_t head, arc_end_t dependent, next_k_t next_k
     ) except -1:
         cdef MoveC* move = &self.c.moves[self.c.n_moves]
         if self.c.n_moves == MAX_MOVES:
@@ -158,7 +159,7 @@ cdef class TransitionSystem:
         move.cost = cost
         move.head = head
         move.dependent = dependent
-        move.reach = reach
+        move.next_k = next_k
         self.c.n_moves += 1
         return 0
 
@@ -320,7 +321,8 @@ cdef class TransitionSystem:
         return self.label_ids[label]
 
     def _check_gold(self, State state, Gold gold):
-        """The gold tree under the state's preset sentence starts, and the errors they force."""
+        """The gold tree under the state's preset sentence starts and the system's limit of lengths,
+        and the errors they force."""
         cdef int w
         if gold.c.n != state.c.n:
             raise ValueError(
@@ -334,6 +336,9 @@ cdef class TransitionSystem:
                         [state.c.constraint[i] for i in range(state.c.n)]
                     )
                     break
+        if self.c.max_length:
+            gold, too_long = gold.within(self.c.max_length)
+            errors += too_long
         self.bind(gold)
         return gold, errors
 
@@ -341,8 +346,9 @@ cdef class TransitionSystem:
         """Whether the i-th move of the table can be made with this k and label id."""
         cdef const MoveC* move = &self.c.moves[i]
         cdef int dependent
-        reach = 1 if move.reach is NULL else move.reach(&self.c, &state.c)
-        if not 1 <= k <= reach or not move.precondition(&self.c, &state.c, k):
+        if k < 1 or (k > 1 and move.next_k is NULL):
+            return False
+        if not move.precondition(&self.c, &state.c, k):
             return False
         dependent = move.dependent(&self.c, &state.c, k)
         if self.labels is None:

@@ -12,7 +12,8 @@ from spacy.tokens import Doc
 from spacy_nmparse import systems
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, ScorerInput, resize_labels
+from spacy_nmparse.scorers.models import ScorerInput, resize_labels
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from tests.pipe.common import (
     make_examples,
     make_nlp,

@@ -1,0 +1,158 @@
+"""Completion of the trees of list systems, which can end with several headless words.
+
+The arcs that a sentence lacks are chosen by the scorer, among those that make no cycle: first the
+root, if it has none, then the arc of the headless word that likes its best head most, until all
+have one. An arc is as good as its score is above that of SHIFT, at the moment when the later of its
+ends was the focus word.
+"""
+from libc.math cimport INFINITY
+
+from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label
+from spacy_nmparse.scorers.scorer cimport best_label
+from spacy_nmparse.systems.state cimport n_items, state_add_arc
+from spacy_nmparse.systems.system cimport LEFT_ARC, RIGHT_ARC, SHIFT
+
+
+cdef enum:
+    FAR = 100   # how many words away a head is looked for
+
+
+cdef bint needs_completion(const SystemC* system) noexcept nogil:
+    """Whether sentences can end with more headless words than they may."""
+    return system.lists and system.single_root
+
+
+cdef int find_move(const SystemC* system, int name) noexcept nogil:
+    """The place of a move in the move table."""
+    cdef int i
+    for i in range(system.n_moves):
+        if system.moves[i].name == name:
+            return i
+    return NONE
+
+
+cdef inline bint is_above(const StateC* s, int w, int below) noexcept nogil:
+    """Whether w is an ancestor of the word `below`, or that word."""
+    while below != NONE and below != s.n:
+        if below == w:
+            return True
+        below = s.head[below]
+    return False
+
+
+cdef void attach(
+    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, CandidateC* arc
+) noexcept nogil:
+    """Make the arc, labelled as the scorer likes best."""
+    cdef StateC* s = &scratch.state
+    cdef int label = fixed_label(system, s, arc)
+    if label == NONE:
+        if arc.head == s.n and not system.explicit_root:
+            label = NONE  # unlabelled roots
+        else:
+            scorer.score_labels(scorer.self, s, arc, False, scratch.labels)
+            label = best_label(scorer, scratch.labels)
+    state_add_arc(s, arc.head, arc.dependent, label)
+
+
+cdef float likes(
+    const SystemC* system, const ScorerC* scorer, const StateC* s, int head, int dependent
+) noexcept nogil:
+    """How far the arc's score is above that of SHIFT, j being the focus word."""
+    cdef CandidateC pair[2]
+    cdef float scores[2]
+    pair[0].move = find_move(system, SHIFT)
+    pair[0].k = 1
+    pair[0].head = NONE
+    pair[0].dependent = NONE
+    pair[1].move = find_move(system, RIGHT_ARC if dependent == s.b else LEFT_ARC)
+    pair[1].k = 1
+    pair[1].head = head
+    pair[1].dependent = dependent
+    scorer.score(scorer.self, s, pair, 2, scores)
+    return scores[1] - scores[0]
+
+
+cdef void find_head(
+    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int w, int end
+) noexcept nogil:
+    """Note the head that w likes best, among the words near it and the root, in s.entry[w]; how
+    much, in scratch.shares[w]."""
+    cdef StateC* s = &scratch.state
+    cdef int first = max(s.start, w - FAR)
+    cdef int last = min(end, w + FAR + 1)
+    cdef int h
+    cdef float liking
+    s.entry[w] = NONE
+    scratch.shares[w] = -INFINITY
+    for h in range(first, last):
+        if h != w and not is_above(s, w, h):
+            look_from(s, max(h, w))
+            liking = likes(system, scorer, s, h, w)
+            if s.entry[w] == NONE or liking > scratch.shares[w]:
+                s.entry[w] = h
+                scratch.shares[w] = liking
+    if s.entry[w] == NONE:  # nothing near but its own descendants
+        s.entry[w] = s.root_child
+        scratch.shares[w] = -INFINITY
+
+
+cdef inline void look_from(StateC* s, int j) noexcept nogil:
+    """Make j the focus word, lambda1 all items before it."""
+    s.b = j
+    s.n_lambda1 = n_items(s)
+
+
+cdef void complete(
+    const SystemC* system, const ScorerC* scorer, ScratchC* scratch
+) noexcept nogil:
+    """Give every headless word of the current sentence, which ends before j, a head."""
+    cdef StateC* s = &scratch.state
+    cdef int end = s.b
+    cdef int n_lambda1 = s.n_lambda1
+    cdef int headless = 0
+    cdef int w, best
+    cdef float liking
+    cdef float top = -INFINITY
+    cdef CandidateC arc
+    for w in range(s.start, end):
+        headless += s.head[w] == NONE
+    if headless == 0:
+        return
+    arc.k = 1
+    arc.move = find_move(system, RIGHT_ARC)
+    if s.root_child < s.start or s.head[s.root_child] != s.n:
+        best = NONE
+        for w in range(s.start, end):
+            if s.head[w] == NONE:
+                look_from(s, w)
+                liking = likes(system, scorer, s, s.n, w)
+                if best == NONE or liking > top:
+                    best = w
+                    top = liking
+        arc.head = s.n
+        arc.dependent = best
+        look_from(s, best)
+        attach(system, scorer, scratch, &arc)
+        s.root_child = best
+        headless -= 1
+    for w in range(s.start, end):
+        if s.head[w] == NONE:
+            find_head(system, scorer, scratch, w, end)
+    while headless:
+        best = NONE
+        for w in range(s.start, end):
+            if s.head[w] == NONE and (best == NONE or scratch.shares[w] > scratch.shares[best]):
+                best = w
+        if is_above(s, best, s.entry[best]):  # an arc made meanwhile has put it below
+            find_head(system, scorer, scratch, best, end)
+            continue
+        arc.head = s.entry[best]
+        arc.dependent = best
+        look_from(s, max(arc.head, best))
+        arc.move = find_move(system, RIGHT_ARC if best == s.b else LEFT_ARC)
+        likes(system, scorer, s, arc.head, best)
+        attach(system, scorer, scratch, &arc)
+        headless -= 1
+    s.b = end
+    s.n_lambda1 = n_lambda1

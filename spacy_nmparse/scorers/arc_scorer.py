@@ -1,0 +1,252 @@
+"""The arc scorer: a Thinc model that scores the moves of systems with non-local arcs.
+
+Every word gets a vector as head and one as dependent; an arc's score is biaffine in them, plus what
+the configuration adds. See ``arc_scorer_kernel`` for the formulas and the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+from spacy.tokens import Doc
+from thinc.api import Model, to_numpy
+from thinc.types import Floats2d
+
+from spacy_nmparse.scorers.arc_scorer_kernel import ArcScorerKernel
+from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
+from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
+from spacy_nmparse.systems import TransitionSystem
+
+# Of a configuration; of an item H and the focus word D; of an arc from H to D.
+FEATURES = {
+    "context": (
+        "B0", "B1", "B2", "I1", "I2", "I3",
+        "B0.h", "B0.l1", "B0.l2", "I1.h", "I1.l1", "I1.r1", "I2.r1",
+        "B0*I1", "B0*I2", "B0*B1",
+        "B0.label", "B0.n_left", "B0.l1.label", "I1.label", "I1.n_left", "I1.n_right",
+        "I1.r1.label", "I1-B0.distance", "items.headless", "root.child",
+    ),
+    "pair": (
+        "H", "H.h", "H.l1", "H.r1", "H*D",
+        "H.label", "H.n_left", "H.n_right", "H.l1.label", "H.r1.label", "H-D.distance",
+    ),
+    "label": (
+        "H", "H.h", "H.l1", "H.r1", "D", "D.l1", "D.l2", "D.r1", "H*D", "D*D.l1",
+        "D.n_left", "D.n_right", "D.l1.label", "D.r1.label", "H.label", "H.l1.label",
+        "H.r1.label", "H.n_left", "H.n_right", "H-D.distance",
+    ),
+}  # fmt: skip
+LEAK = 0.1  # slope of the leaky ReLU below 0, as in Dozat & Manning (2017)
+LAYERS = tuple(FEATURES)
+WEIGHTS = (
+    *("output_W", "output_b", "pair_W", "arc_U", "root", "alpha", "label_W", "label_b"),
+    *(f"{layer}_{name}" for layer in LAYERS for name in ("pad_rows", "fact_rows", "bias")),
+)
+
+
+@dataclass
+class ArcGradients:
+    """Gradients of a batch.
+
+    word_rows: float32 (words, slots of all layers * pieces * hidden).
+    items: float32 (words, 2, arc width).
+    weights: of each of the weights by name.
+    """
+
+    word_rows: numpy.ndarray
+    items: numpy.ndarray
+    weights: dict[str, numpy.ndarray]
+
+
+def ArcScorer(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    arc_width: int = 64,
+    hidden_width: int = 64,
+    maxout_pieces: int = 2,
+    projection_width: int = 64,
+    lstm_width: int = 64,
+    tree_weight: float = 0.3,
+    dropout_factor: float = 2.0,
+    features: Mapping[str, Sequence[str]] | None = None,
+) -> Model[ScorerInput, ArcScorerKernel]:
+    """Build the arc scorer.
+
+    Args:
+        tok2vec: any model from documents to token vectors.
+        arc_width: width of a word's vectors as head and as dependent; a multiple of 16.
+        hidden_width: width of the hidden layers, of configurations, pairs and labels.
+        maxout_pieces: their pieces; 1 makes them ReLU layers.
+        projection_width: token vectors are projected to this width for the hidden layers.
+        lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
+            with them; 0 for none.
+        tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
+        dropout_factor: the scorer's own layers drop units at this multiple of the rate that
+            training asks for.
+        features: feature names (see ``scorers.features``) of the layers "context", "pair" and
+            "label"; for those that are missing, the default ones.
+
+    Raises:
+        ValueError: an unknown feature, sizes below 1, or an arc_width that is no multiple of 16.
+    """
+    sizes = (arc_width, hidden_width, maxout_pieces, projection_width, lstm_width + 1)
+    if min(sizes) < 1 or arc_width % 16:
+        raise ValueError(
+            f"ArcScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
+            f"projection_width {projection_width} must be at least 1, arc_width {arc_width} a "
+            f"multiple of 16, lstm_width {lstm_width} at least 0."
+        )
+    unknown = set(features or ()) - set(FEATURES)
+    if unknown:
+        raise ValueError(f"ArcScorer: features are those of {LAYERS}, not of {sorted(unknown)}.")
+    names = {layer: list((features or {}).get(layer, FEATURES[layer])) for layer in LAYERS}
+    for layer in LAYERS:
+        Features(names[layer])  # raises on unknown names
+    lstms = [BiLSTM(lstm_width)] if lstm_width else []
+    model: Model[ScorerInput, ArcScorerKernel] = Model(
+        "arc_scorer",
+        forward,
+        init=init,
+        layers=[tok2vec, *lstms],
+        refs={"tok2vec": tok2vec, "lstm": lstms[0] if lstms else None},
+        dims={
+            "nI": None,
+            "nA": arc_width,
+            "nV": projection_width,
+            "nH": hidden_width,
+            "nP": maxout_pieces,
+        },
+        params=dict.fromkeys(("project_W", "project_b", "word_W", "arc_W", "arc_b", *WEIGHTS)),
+        attrs={
+            "features": names,
+            "system": None,
+            "dropout_rate": 0.0,
+            "tree_weight": tree_weight,
+            "dropout_factor": dropout_factor,
+        },
+    )
+    return model
+
+
+def shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    """Shape of each parameter."""
+    system: TransitionSystem = model.attrs["system"].system
+    features = compiled(model)
+    n_labels = len(system.label_names)
+    width, arc_width, n_vector = (model.get_dim(dim) for dim in ("nH", "nA", "nV"))
+    size = width * model.get_dim("nP")
+    n_outputs = len(system.moves) + 2 * size  # moves, a row for pairs, a row for labels
+    result: dict[str, tuple[int, ...]] = {
+        "project_W": (n_vector, model.get_dim("nI")),
+        "project_b": (n_vector,),
+        "word_W": (sum(f.n_slots for f in features.values()) * size, n_vector),
+        "arc_W": (2 * arc_width, model.get_dim("nI")),
+        "arc_b": (2 * arc_width,),
+        "arc_U": (2, arc_width, arc_width),
+        "root": (arc_width,),
+        "alpha": (2,),
+        "output_W": (n_outputs, width),
+        "output_b": (n_outputs,),
+        "pair_W": (2, width),
+        "label_W": (n_labels, width),
+        "label_b": (n_labels,),
+    }
+    for layer, layer_features in features.items():
+        result[f"{layer}_pad_rows"] = (layer_features.n_slots, 2, size)
+        result[f"{layer}_fact_rows"] = (sum(layer_features.fact_sizes(n_labels)), size)
+        result[f"{layer}_bias"] = (size,)
+    return result
+
+
+def compiled(model: Model) -> dict[str, Features]:
+    """The features of each layer."""
+    return {layer: Features(names) for layer, names in model.attrs["features"].items()}
+
+
+def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
+    """Initialize tok2vec, then the parameters that are not set yet."""
+    if model.attrs["system"] is None:
+        raise ValueError("The arc scorer needs set_system() before it can be initialized.")
+    model.set_dim("nI", init_words(model, X))
+    for name, shape in shapes(model).items():
+        array = model.ops.alloc(shape)
+        if name in ("project_W", "arc_W"):
+            array[:] = uniform(model, shape, shape[0] + shape[1])
+        elif name == "arc_U":
+            array[:] = uniform(model, shape, shape[1] + shape[2])
+        elif name == "alpha":
+            array[:] = 1.0
+        elif name == "root":
+            array[:] = uniform(model, shape, shape[0])
+        elif name == "word_W":  # as if the slots of each layer were one concatenated input
+            size = model.get_dim("nH") * model.get_dim("nP")
+            first = 0
+            for features in compiled(model).values():
+                part = array[first : first + features.n_slots * size]
+                part[:] = uniform(model, part.shape, features.n_slots * shape[1] + size)
+                first += features.n_slots * size
+        elif name == "output_W":
+            n_moves = len(model.attrs["system"].system.moves)
+            array[n_moves:] = uniform(model, (shape[0] - n_moves, shape[1]), shape[0] + shape[1])
+        model.set_param(name, array)
+
+
+def forward(
+    model: Model, X: ScorerInput, is_train: bool
+) -> tuple[ArcScorerKernel, Callable[[ArcGradients], list[Doc]]]:
+    """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
+    words, lengths, backprop_words = run_words(model, X, is_train)
+    project_W: Any = model.get_param("project_W")
+    arc_W: Any = model.get_param("arc_W")
+    projected = words @ project_W.T + model.get_param("project_b")
+    items = words @ arc_W.T + model.get_param("arc_b")
+    slope: Any = (items > 0) * (1 - LEAK) + LEAK
+    if is_train and model.attrs["dropout_rate"]:
+        slope = slope * model.ops.get_dropout_mask(items.shape, model.attrs["dropout_rate"])
+    slope = slope.astype("float32")
+    items = items * slope
+    params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
+    scored = ArcScorerKernel(
+        compiled(model),
+        model.attrs["system"].system,
+        to_numpy(projected),
+        to_numpy(items).reshape(len(items), 2, -1),
+        lengths,
+        params,
+        model.get_dim("nP"),
+        model.attrs["tree_weight"],
+    )
+
+    def backprop(d: ArcGradients) -> list[Doc]:
+        xp = model.ops.xp
+        d_rows: Any = xp.asarray(d.word_rows)
+        d_items: Any = xp.asarray(d.items.reshape(len(items), -1)) * slope
+        d_projected = d_rows @ model.get_param("word_W")
+        model.inc_grad("word_W", d_rows.T @ projected)
+        model.inc_grad("project_W", d_projected.T @ words)
+        model.inc_grad("project_b", d_projected.sum(axis=0))
+        model.inc_grad("arc_W", d_items.T @ words)
+        model.inc_grad("arc_b", d_items.sum(axis=0))
+        d_words = d_projected @ project_W + d_items @ arc_W
+        for name in WEIGHTS:
+            gradient: Any = xp.asarray(d.weights[name])
+            model.inc_grad(name, gradient)
+        return backprop_words(d_words)
+
+    return scored, backprop
+
+
+def resized(model: Model, n_old: int, n_new: int) -> dict[str, Any]:
+    """The parameters that depend on labels, with room for labels added behind the known ones; known
+    ones keep their scores."""
+    new = {}
+    for name in ("label_W", "label_b"):
+        new[name] = spread(model, model.get_param(name), [n_old], [n_new])
+    for layer, features in compiled(model).items():
+        sizes = (features.fact_sizes(n_old), features.fact_sizes(n_new))
+        name = f"{layer}_fact_rows"
+        new[name] = spread(model, model.get_param(name), *sizes)
+    return new

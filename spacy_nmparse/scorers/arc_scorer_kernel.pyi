@@ -1,0 +1,21 @@
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.scorer import Scorer
+from spacy_nmparse.systems.system import TransitionSystem
+
+class ArcScorerKernel(Scorer):
+    def __init__(
+        self,
+        features: Mapping[str, Features],
+        system: TransitionSystem,
+        vectors: NDArray[Any],
+        items: NDArray[Any],
+        lengths: NDArray[Any],
+        weights: Mapping[str, Any],
+        pieces: int,
+        tree_weight: float,
+    ) -> None: ...

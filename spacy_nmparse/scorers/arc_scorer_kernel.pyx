@@ -1,0 +1,431 @@
+"""The inner loops of the arc scorer. With j the focus word and i an item of lambda1:
+
+    c                = hidden layer of the configuration
+    score(move)      = move_W . c + move_b      for SHIFT, NO-ARC, BREAK
+    p                = hidden layer of the pair i, j, with a row made from c
+    score(j -> i)    = alpha_left log P(j | i) + left_W . p
+    score(i -> j)    = alpha_right log P(i | j) + right_W . p
+    P(head | word)   = softmax over near words and ROOT of h . U . d, U of the arc's direction
+    P(label | arc)   = softmax(label_W . l + label_b)
+    l                = hidden layer of the arc, with a row made from c
+
+h and d are the vectors of the head as head and of the word as dependent. U . d and h . U are
+computed for all words by matrix products, as is what a word adds to each hidden layer: the loops
+only add rows up. P(head | word) is the biaffine model of Dozat & Manning (2017): it knows nothing
+of configurations, but of the words still to come, and is learned from gold trees besides. Labels
+are scored for arcs that are chosen (or, in learning, right) only.
+"""
+import numpy
+
+from libc.math cimport INFINITY, exp, log
+from libc.stdlib cimport calloc, free
+
+from spacy_nmparse.scorers.features cimport Features
+from spacy_nmparse.scorers.layer cimport TapeC, keep, layer_gradient, layer_remember, layer_run
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport NONE, StateC
+from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
+
+from spacy_nmparse.scorers.layer import check_shapes, padded
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_add(float* out, const float* row, int width)
+    void nmp_add_scaled(float* out, const float* row, float scale, int width)
+    float nmp_dot(const float* a, const float* b, int width)
+    void nmp_affine(
+        float* out, const float* bias, const float* weights, const float* hidden,
+        int n_in, int n_out
+    )
+
+
+cdef inline ptrdiff_t row_of(const ArcScorerC* self, const StateC* s, int w) noexcept nogil:
+    return self.root_row if w == s.n else w - self.first_word
+
+
+cdef inline int item_of(const StateC* s, const CandidateC* c) noexcept nogil:
+    """The end of an arc that is not the focus word."""
+    return c.head if c.dependent == s.b else c.dependent
+
+
+cdef inline float tree_score(
+    const ArcScorerC* self, const StateC* s, int i, bint right
+) noexcept nogil:
+    """log P(head | dependent) by the biaffine part alone."""
+    cdef ptrdiff_t row = row_of(self, s, i)
+    cdef ptrdiff_t focus = row_of(self, s, s.b)
+    return nmp_dot(
+        self.queries + (2 * focus + right) * self.width,
+        self.items + (2 * row + right) * self.width, self.width
+    ) - self.log_total[focus if right else row]
+
+
+cdef void score(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
+) noexcept nogil:
+    """Both arcs between i and j follow from one hidden layer. Where their candidates are not
+    neighbours, it is computed twice."""
+    cdef ArcScorerC* self = <ArcScorerC*>scorer
+    cdef LayerC* context = self.context
+    cdef LayerC* pairs = self.pairs
+    cdef int m, i
+    cdef bint right
+    layer_run(context, s, NONE, NONE)
+    nmp_affine(
+        self.outputs, self.output_b, self.output_W, context.hidden, context.width,
+        self.output_stride
+    )
+    pairs.extra = self.outputs + self.n_moves
+    if context.learning:
+        self.step = layer_remember(context)
+        self.pair = pairs.tape.n_steps
+        pairs.owner = self.step
+    for m in range(n):
+        if candidates[m].dependent == NONE:
+            out[m] = self.outputs[candidates[m].move]
+            continue
+        i = item_of(s, &candidates[m])
+        right = candidates[m].dependent == s.b
+        layer_run(pairs, s, i, s.b)
+        if pairs.learning:
+            layer_remember(pairs)
+        out[m] = self.alpha[right] * tree_score(self, s, i, right) + nmp_dot(self.pair_W + right * pairs.width, pairs.hidden, pairs.width)
+
+
+cdef int score_labels(
+    void* scorer, const StateC* s, const CandidateC* c, bint remember, float* out
+) noexcept nogil:
+    """The ticket is the step of the label layer's tape."""
+    cdef ArcScorerC* self = <ArcScorerC*>scorer
+    cdef LayerC* labels = self.labels
+    nmp_affine(
+        self.mixed, self.mix_b, self.mix_W, self.context.hidden, self.context.width,
+        self.label_size
+    )
+    labels.owner = self.step
+    layer_run(labels, s, c.head, c.dependent)
+    nmp_affine(
+        out, self.label_b, self.label_W, labels.hidden, labels.width, self.label_stride
+    )
+    return layer_remember(labels) if remember and labels.learning else NONE
+
+
+cdef void learn(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n, const float* d_scores
+) noexcept nogil:
+    cdef ArcScorerC* self = <ArcScorerC*>scorer
+    cdef float* d = layer_gradient(self.context, self.step)
+    cdef ptrdiff_t j = 2 * row_of(self, s, s.b)
+    cdef ptrdiff_t i
+    cdef int m
+    cdef int pair = self.pair
+    cdef bint right
+    cdef float d_score
+    for m in range(n):
+        if candidates[m].dependent == NONE:
+            d[candidates[m].move] += d_scores[m]
+            continue
+        right = candidates[m].dependent == s.b
+        i = 2 * row_of(self, s, item_of(s, &candidates[m]))
+        d_score = self.alpha[right] * d_scores[m]
+        self.d_alpha[right] += d_scores[m] * tree_score(
+            self, s, item_of(s, &candidates[m]), right
+        )
+        self.d_log_total[(j if right else i) // 2] += d_score
+        nmp_add_scaled(
+            self.d_queries + (j + right) * self.width, self.items + (i + right) * self.width,
+            d_score, self.width
+        )
+        nmp_add_scaled(
+            self.d_items + (i + right) * self.width, self.queries + (j + right) * self.width,
+            d_score, self.width
+        )
+        layer_gradient(self.pairs, pair)[right] += d_scores[m]
+        pair += 1
+
+
+cdef inline void arc_places(
+    const ArcScorerC* self, int h, int d, ptrdiff_t* item, ptrdiff_t* query
+) noexcept nogil:
+    """Where the vectors of an arc between two rows begin in items and queries."""
+    cdef bint right = h == self.root_row or h < d
+    item[0] = (2 * (h if right else d) + right) * <ptrdiff_t>self.width
+    query[0] = (2 * (d if right else h) + right) * <ptrdiff_t>self.width
+
+
+cdef int score_heads(const ArcScorerC* self, int d, int* first, float* out) noexcept nogil:
+    """Biaffine scores of all heads of row d: of the near words of its stretch, from row first[0]
+    on, then of ROOT. Returns their number. Its own is -inf."""
+    cdef int last = min(self.stretch[2 * d + 1], d + REACH + 1)
+    cdef int h
+    cdef ptrdiff_t item, query
+    first[0] = max(self.stretch[2 * d], d - REACH)
+    for h in range(first[0], last + 1):
+        if h == d:
+            out[h - first[0]] = -INFINITY
+            continue
+        arc_places(self, self.root_row if h == last else h, d, &item, &query)
+        out[h - first[0]] = nmp_dot(self.items + item, self.queries + query, self.width)
+    return last + 1 - first[0]
+
+
+cdef float log_sum(const float* scores, int n) noexcept nogil:
+    cdef int m
+    cdef float top = -INFINITY
+    cdef float total = 0
+    for m in range(n):
+        top = max(top, scores[m])
+    for m in range(n):
+        total += <float>exp(scores[m] - top)
+    return top + <float>log(total)
+
+
+cdef double learn_tree(void* scorer, const GoldC* gold) noexcept nogil:
+    """Every word chooses its head among the near words and ROOT, by the biaffine part alone. Also
+    back-propagates what the moves' scores have left in d_log_total."""
+    cdef ArcScorerC* self = <ArcScorerC*>scorer
+    cdef int w, d, g, m, n, first
+    cdef bint known
+    cdef ptrdiff_t item, query
+    cdef float total, share
+    cdef double loss = 0
+    for w in range(gold.n):
+        d = w - self.first_word
+        n = score_heads(self, d, &first, self.shares)
+        total = log_sum(self.shares, n)
+        g = NONE
+        if gold.head[w] == gold.n:
+            g = n - 1
+        elif gold.head[w] != NONE:
+            g = gold.head[w] - self.first_word - first
+        known = 0 <= g < n
+        if known:
+            loss += self.tree_weight * (total - self.shares[g])
+        for m in range(n):
+            if first + m == d:
+                continue
+            share = <float>exp(self.shares[m] - total)
+            share *= self.tree_weight * known - self.d_log_total[d]
+            if m == g and known:
+                share -= self.tree_weight
+            arc_places(self, self.root_row if m == n - 1 else first + m, d, &item, &query)
+            nmp_add_scaled(self.d_items + item, self.queries + query, share, self.width)
+            nmp_add_scaled(self.d_queries + query, self.items + item, share, self.width)
+    return loss
+
+
+cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
+    return layer_gradient((<ArcScorerC*>scorer).labels, ticket)
+
+
+cdef class ArcScorerKernel(Scorer):
+    """The scores of one batch.
+
+    Args:
+        features: ``Features`` of a configuration ("context"), of an item and the focus word
+            ("pair": H is the item, D the focus word), of an arc ("label").
+        system: the transition system whose moves it scores.
+        vectors: float32 (words, width): one row for each parsed word of the batch, projected.
+        items: float32 (words, 2, arc width): each word's vectors as dependent and as head.
+        lengths: int32, words of each stretch that surely begins and ends a sentence.
+        weights: float32 arrays on the CPU, as ``arc_scorer.shapes`` tells.
+        pieces: maxout pieces of the hidden layers.
+        tree_weight: weight, in learning, of the loss of P(head | word).
+
+    Raises:
+        ValueError: weights of other shapes.
+    """
+    def __init__(
+        self, dict features, TransitionSystem system, vectors, items, lengths, dict weights,
+        int pieces, float tree_weight
+    ):
+        n_labels = system.c.n_labels
+        layers = [
+            Layer(
+                features[name], n_labels,
+                {part: weights[f"{name}_{part}"] for part in ("pad_rows", "fact_rows", "bias")},
+                pieces
+            )
+            for name in ("context", "pair", "label")
+        ]
+        self.context, self.pairs, self.labels = layers
+        self.vectors = vectors
+        self.items = items
+        self.weights = weights
+        self.arrays = []
+        ends = numpy.cumsum(lengths)
+        self.starts = numpy.stack(
+            [numpy.repeat(ends - lengths, lengths), numpy.repeat(ends, lengths)], axis=1
+        )
+        self.margin = REACH
+        self.n_words = vectors.shape[0]
+        self.lookahead = max(REACH + 1, *(f.lookahead for f in features.values()))
+        self.a.context = &self.context.c
+        self.a.pairs = &self.pairs.c
+        self.a.labels = &self.labels.c
+        self.a.n_labels = n_labels
+        self.a.n_moves = system.c.n_moves
+        self.a.width = weights["root"].shape[0]
+        self.a.pair_size = pieces * self.pairs.c.width
+        self.a.label_size = pieces * self.labels.c.width
+        width = self.context.c.width
+        n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
+        check_shapes(
+            weights,
+            {
+                "output_W": (n_outputs, width),
+                "output_b": (n_outputs,),
+                "pair_W": (2, self.pairs.c.width),
+                "arc_U": (2, self.a.width, self.a.width),
+                "root": (self.a.width,),
+                "alpha": (2,),
+                "label_W": (n_labels, self.labels.c.width),
+                "label_b": (n_labels,),
+            },
+        )
+        now = self.a.n_moves + self.a.pair_size
+        output_W = padded(weights["output_W"][:now].T)
+        label_W = padded(weights["label_W"].T)
+        self.a.output_stride = output_W.shape[-1]
+        self.a.label_stride = label_W.shape[-1]
+        self.a.output_W = keep(self.arrays, output_W)
+        self.a.output_b = keep(self.arrays, padded(weights["output_b"][:now]))
+        self.a.mix_W = keep(self.arrays, weights["output_W"][now:].T)
+        self.a.mix_b = keep(self.arrays, weights["output_b"][now:])
+        self.a.pair_W = keep(self.arrays, weights["pair_W"])
+        self.a.label_W = keep(self.arrays, label_W)
+        self.a.label_b = keep(self.arrays, padded(weights["label_b"]))
+        self.a.outputs = <float*>calloc(self.a.output_stride, sizeof(float))
+        self.a.mixed = <float*>calloc(self.a.label_size, sizeof(float))
+        if self.a.outputs == NULL or self.a.mixed == NULL:
+            raise MemoryError("No memory for the scores of a configuration.")
+        self.labels.c.extra = self.a.mixed
+        self.c.self = &self.a
+        self.c.n_labels = n_labels
+        self.c.label_stride = self.a.label_stride
+        self.c.root_label = system.c.root_label
+        self.c.notes_labels = False
+        self.c.score = score
+        self.c.score_labels = score_labels
+        self.c.score_noted = NULL
+        self.c.learn = learn
+        self.c.label_gradient = label_gradient
+        self.a.tree_weight = tree_weight
+        self.c.learn_tree = learn_tree
+        self.a.alpha = [float(x) for x in weights["alpha"]]
+
+    def __dealloc__(self):
+        free(self.a.outputs)
+        free(self.a.mixed)
+
+    cdef ptrdiff_t rows_before(self, Layer layer) noexcept:
+        """Where the layer's rows begin among those of a word."""
+        cdef ptrdiff_t slots = 0
+        if layer is not self.context:
+            slots += self.context.c.features.n_slots
+        if layer is self.labels:
+            slots += self.pairs.c.features.n_slots
+        return slots * self.context.c.pieces * self.context.c.width
+
+    cdef int make_tables(self, int first, int last) except -1:
+        cdef const float[:, ::1] rows
+        cdef const float[:, :, ::1] items, queries
+        cdef ptrdiff_t size = self.weights["word_W"].shape[0]
+        cdef const int[:, ::1] stretch
+        cdef float[::1] shares, log_total
+        cdef int d, count, near_
+        cdef int n_rows = last - first
+        cdef Layer layer
+        n = last - first
+        if self.rows is None or len(self.rows) < n:
+            self.rows = numpy.empty((n, size), dtype="float32")
+        numpy.matmul(self.vectors[first:last], self.weights["word_W"].T, out=self.rows[:n])
+        rows = self.rows
+        for layer in (self.context, self.pairs, self.labels):
+            layer.set_rows(&rows[0, 0] + self.rows_before(layer), size)
+        items_array = numpy.zeros((n + 1, 2, self.a.width), dtype="float32")
+        items_array[:n] = self.items[first:last]
+        items_array[n, 1] = self.weights["root"]
+        queries_array = numpy.empty((n + 1, 2, self.a.width), dtype="float32")
+        for side in (0, 1):
+            queries_array[:, side] = items_array[:, 1 - side] @ self.weights["arc_U"][side].T
+        items, queries = items_array, queries_array
+        self.a.items = &items[0, 0, 0]
+        self.a.queries = &queries[0, 0, 0]
+        self.a.root_row = n
+        stretch_array = numpy.clip(self.starts[first:last] - first, 0, n).astype("int32")
+        shares_array = numpy.empty(2 * REACH + 2, dtype="float32")
+        log_total_array = numpy.zeros(n + 1, dtype="float32")
+        self.tables = (items_array, queries_array, stretch_array, shares_array, log_total_array)
+        stretch, shares, log_total = stretch_array, shares_array, log_total_array
+        self.a.stretch = &stretch[0, 0]
+        self.a.shares = &shares[0]
+        self.a.log_total = &log_total[0]
+        with nogil:
+            for d in range(n_rows):
+                count = score_heads(&self.a, d, &near_, &shares[0])
+                log_total[d] = log_sum(&shares[0], count)
+        return 0
+
+    cdef void begin(self, int offset) noexcept:
+        self.a.first_word = self.first_row - offset
+        self.context.c.first_word = self.a.first_word
+        self.pairs.c.first_word = self.a.first_word
+        self.labels.c.first_word = self.a.first_word
+
+    def begin_learning(self, float dropout, seed):
+        cdef float[:, :, ::1] d_items, d_queries
+        n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
+        self.context.begin_learning(n_outputs, dropout, seed)
+        self.pairs.begin_learning(2, dropout, seed + 1)
+        self.labels.begin_learning(self.a.n_labels, dropout, seed + 2)
+        shape = (self.n_words + 1, 2, self.a.width)
+        cdef float[::1] d_log_total = numpy.zeros(self.n_words + 1, dtype="float32")
+        self.arrays.append(d_log_total)
+        self.a.d_log_total = &d_log_total[0]
+        self.a.d_alpha = [0.0, 0.0]
+        self.d_tables = [numpy.zeros(shape, dtype="float32") for _ in range(2)]
+        d_items, d_queries = self.d_tables
+        self.a.d_items = &d_items[0, 0, 0]
+        self.a.d_queries = &d_queries[0, 0, 0]
+
+    def gradients(self):
+        """Gradients of the whole batch's tables, whose window must be all words."""
+        from spacy_nmparse.scorers.arc_scorer import ArcGradients
+        cdef float[:, ::1] d_rows
+        cdef TapeC* tape = &self.context.c.tape
+        cdef float* d_context = tape.d_outputs + self.a.n_moves
+        cdef ptrdiff_t stride = tape.n_outputs
+        d_rows_array = numpy.zeros((self.n_words, self.rows.shape[1]), dtype="float32")
+        d_rows = d_rows_array
+        # Backwards: the context made rows of the two other layers.
+        labels = self.labels.gradients(
+            self.weights["label_W"], &d_rows[0, 0] + self.rows_before(self.labels),
+            d_context + self.a.pair_size, stride
+        )
+        pairs = self.pairs.gradients(
+            self.weights["pair_W"], &d_rows[0, 0] + self.rows_before(self.pairs), d_context,
+            stride
+        )
+        context = self.context.gradients(self.weights["output_W"], &d_rows[0, 0], NULL, 0)
+        items = self.tables[0]
+        d_items, d_queries = self.d_tables
+        d_U = numpy.empty_like(self.weights["arc_U"])
+        for side in (0, 1):
+            d_U[side] = d_queries[:, side].T @ items[:, 1 - side]
+            d_items[:, 1 - side] += d_queries[:, side] @ self.weights["arc_U"][side]
+        pairs.pop("output_b")
+        weights = {
+            "output_W": context.pop("output_W"),
+            "output_b": context.pop("output_b"),
+            "pair_W": pairs.pop("output_W"),
+            "label_W": labels.pop("output_W"),
+            "label_b": labels.pop("output_b"),
+            "arc_U": d_U,
+            "root": d_items[-1, 1].copy(),
+            "alpha": numpy.asarray([self.a.d_alpha[0], self.a.d_alpha[1]], dtype="float32"),
+            **{f"context_{name}": gradient for name, gradient in context.items()},
+            **{f"pair_{name}": gradient for name, gradient in pairs.items()},
+            **{f"label_{name}": gradient for name, gradient in labels.items()},
+        }
+        return ArcGradients(d_rows_array, d_items[:-1], weights)

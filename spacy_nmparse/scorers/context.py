@@ -1,0 +1,140 @@
+"""What scorers know of the words: token vectors and, if wanted, a bidirectional LSTM over them.
+
+A convolutional tok2vec sees a few words to either side; the LSTM shows a scorer the whole sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from spacy.tokens import Doc
+from thinc.api import Model, get_array_module, to_numpy
+
+from spacy_nmparse.scorers.lstm import run_backward, run_forward
+from spacy_nmparse.scorers.model import ScorerInput, uniform
+
+#: float (words, width) and int32 lengths of sequences -> float (words, width + 2 * LSTM's width)
+Input = tuple[Any, numpy.ndarray]
+
+
+def BiLSTM(width: int) -> Model[Input, Any]:
+    """Build the layer: its output is its input, followed by what the two directions say.
+
+    Args:
+        width: units of each direction.
+
+    Raises:
+        ValueError: a width below 1.
+    """
+    if width < 1:
+        raise ValueError(f"BiLSTM: width {width} must be at least 1.")
+    return Model(
+        "nmparse_bilstm",
+        forward,
+        init=init,
+        dims={"nI": None, "nH": width, "nO": None},
+        params=dict.fromkeys(("W", "U", "b")),
+        attrs={"dropout_rate": 0.0},
+    )
+
+
+def init(model: Model, X: Any = None, Y: Any = None) -> None:
+    """Initialize the parameters; nI must be set. Forget gates are open at first."""
+    n_in, width = model.get_dim("nI"), model.get_dim("nH")
+    W, U, b = (
+        model.ops.alloc(shape)
+        for shape in ((2 * 4 * width, n_in), (2, width, 4 * width), (2 * 4 * width,))
+    )
+    W[:] = uniform(model, W.shape, n_in + width)
+    U[:] = uniform(model, U.shape, 2 * width)
+    b.reshape(2, 4, width)[:, 1] = 1.0
+    for name, array in (("W", W), ("U", U), ("b", b)):
+        model.set_param(name, array)
+
+
+def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    """Run the LSTM. Dropout (``dropout_rate``) drops outputs of its units."""
+    words, lengths = X
+    W: Any = model.get_param("W")
+    xp = get_array_module(words)
+    width = model.get_dim("nH")
+    U = to_numpy(model.get_param("U"))
+    gates = numpy.ascontiguousarray(to_numpy(words @ W.T + model.get_param("b")))
+    gates = gates.reshape(-1, 2, 4 * width)
+    hidden, cells = run_forward(gates, U, lengths)
+    outputs: Any = xp.asarray(hidden.reshape(-1, 2 * width))
+    mask: Any = None
+    if is_train and model.attrs["dropout_rate"]:
+        mask = model.ops.get_dropout_mask(outputs.shape, model.attrs["dropout_rate"])
+        outputs = outputs * mask
+
+    def backprop(d: Any) -> Any:
+        n_in = words.shape[1]
+        d_outputs = d[:, n_in:] if mask is None else d[:, n_in:] * mask
+        d_hidden = numpy.ascontiguousarray(to_numpy(d_outputs).reshape(-1, 2, width))
+        U_back = numpy.ascontiguousarray(U.transpose(0, 2, 1))
+        d_gates = run_backward(d_hidden, gates, cells, U_back, lengths)
+        before = numpy.zeros_like(hidden)
+        before[1:, 0] = hidden[:-1, 0]
+        before[:-1, 1] = hidden[1:, 1]
+        ends = numpy.cumsum(lengths)
+        before[(ends - lengths)[lengths > 0], 0] = 0
+        before[(ends - 1)[lengths > 0], 1] = 0
+        d_U = numpy.stack([before[:, side].T @ d_gates[:, side] for side in (0, 1)])
+        flat: Any = xp.asarray(d_gates.reshape(len(words), -1))
+        model.inc_grad("U", xp.asarray(d_U))
+        model.inc_grad("W", flat.T @ words)
+        model.inc_grad("b", flat.sum(axis=0))
+        return d[:, :n_in] + flat @ W
+
+    return xp.hstack([words, outputs]), backprop
+
+
+def init_words(model: Model, X: ScorerInput | None) -> int:
+    """Initialize a scorer's tok2vec and LSTM (refs "tok2vec" and "lstm", which may be None).
+
+    Returns the width of what ``run_words`` gives.
+    """
+    tok2vec = model.get_ref("tok2vec")
+    tok2vec.initialize(X=None if X is None else X.docs)
+    width = tok2vec.get_dim("nO")
+    lstm = model.maybe_get_ref("lstm")
+    if lstm is not None:
+        lstm.set_dim("nI", width)
+        lstm.initialize()
+        width += 2 * lstm.get_dim("nH")
+    return width
+
+
+def run_words(
+    model: Model, X: ScorerInput, is_train: bool
+) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
+    """Run a scorer's tok2vec and LSTM.
+
+    Returns:
+        words: float32 (words, width), one row for each parsed word.
+        lengths: int32, words of each stretch that surely begins and ends a sentence.
+        backprop: takes the gradient of words, returns what tok2vec's backward pass does.
+    """
+    vectors, backprop_tok2vec = model.get_ref("tok2vec")(X.docs, is_train)
+    lengths: Any = [v.shape[0] for v in vectors]
+    flat: Any = model.ops.flatten(vectors)
+    words = flat if X.rows is None else flat[X.rows]
+    lstm = model.maybe_get_ref("lstm")
+    backprop_lstm = None
+    stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
+    if lstm is not None:
+        words, backprop_lstm = lstm((words, stretches), is_train)
+
+    def backprop(d_words: Any) -> list[Doc]:
+        if backprop_lstm is not None:
+            d_words = backprop_lstm(d_words)
+        d_flat = d_words
+        if X.rows is not None:
+            d_flat = model.ops.xp.zeros_like(flat)
+            d_flat[X.rows] = d_words
+        return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
+
+    return words, stretches, backprop

@@ -1,0 +1,78 @@
+"""A hidden layer over the words and facts of a configuration, and the tape of its steps."""
+from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport uint8_t, uint64_t
+
+from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, Features, FeaturesC
+from spacy_nmparse.systems.state cimport StateC
+
+
+cdef struct TapeC:          # what the steps leave behind
+    int n_steps
+    int capacity
+    int n_outputs
+    bint failed             # out of memory
+    int* words              # (steps, slots)
+    int* facts              # (steps, facts)
+    int* owner              # (steps,): what the extra row was made from
+    float* hidden           # (steps, width), after dropout
+    uint8_t* winner         # (steps, width): which piece won; DROPPED
+    float* d_outputs        # (steps, n_outputs)
+
+
+cdef struct LayerC:
+    FeaturesC features
+    int width
+    int pieces              # of its maxout; 1: ReLU
+    int first_word          # the sequence's word whose rows are the first of word_rows
+    ptrdiff_t stride        # from one word's rows to the next word's
+    const float* word_rows  # (words of the window, slots, pieces * width)
+    const float* pad_rows   # (slots, 2, pieces * width): no word there, ROOT there
+    const float* fact_rows  # (values of all facts, pieces * width)
+    int fact_offset[MAX_FACTS]
+    const float* bias       # (pieces * width,)
+    const float* extra      # (pieces * width,): one more row to add, or NULL
+    int owner               # the step, of another layer's tape, that extra comes from
+    # The configuration looked at last.
+    int words[MAX_SLOTS]
+    int facts[MAX_FACTS]
+    float* pre              # (pieces * width,)
+    float* hidden           # (width,)
+    # Learning.
+    bint learning
+    float dropout
+    uint64_t seed
+    uint8_t* winner         # (width,)
+    TapeC tape
+
+
+cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil
+cdef int layer_remember(LayerC* layer) noexcept nogil
+
+
+cdef inline float* layer_gradient(LayerC* layer, int step) noexcept nogil:
+    """Where the gradient of the outputs of a remembered step goes."""
+    return layer.tape.d_outputs + step * <ptrdiff_t>layer.tape.n_outputs
+
+
+cdef inline float uniform(uint64_t* seed) noexcept nogil:
+    """xorshift64*: the next number in [0, 1)."""
+    seed[0] ^= seed[0] >> 12
+    seed[0] ^= seed[0] << 25
+    seed[0] ^= seed[0] >> 27
+    return <float>((seed[0] * <uint64_t>0x2545F4914F6CDD1D) >> 40) / <float>16777216.0
+
+
+cdef class Layer:
+    cdef LayerC c
+    cdef Features features
+    cdef list arrays        # keeps the arrays alive that c points into
+    cdef object d_outputs
+
+    cdef void set_rows(self, const float* word_rows, ptrdiff_t stride) noexcept
+    cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1
+    cdef dict gradients(
+        self, output_W, float* d_word_rows, float* d_extra, ptrdiff_t extra_stride
+    )
+
+
+cdef const float* keep(list arrays, array) except *

@@ -1,0 +1,368 @@
+"""A hidden layer over the words and facts of a configuration, and the tape of its steps.
+
+    hidden = maxout(bias + sum of the word rows + sum of the fact rows
+                    + sum over pairs of the products of their two word rows
+                    + a row that comes from elsewhere)
+
+Token vectors are multiplied into word rows by matrix products beforehand; here they are only added
+up. While learning, steps are written into flat arrays, and back-propagated together.
+"""
+import numpy
+
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcpy, memset
+
+from spacy_nmparse.scorers.features cimport find_facts, find_words
+from spacy_nmparse.systems.state cimport NONE
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_add(float* out, const float* row, int width)
+    void nmp_add_product(float* out, const float* a, const float* b, int width)
+    void nmp_sum_rows(float* out, const float* const* rows, int n_rows, int width)
+    void nmp_activate(float* out, const float* pre, int width, int pieces)
+
+
+cdef enum:
+    DROPPED = 255
+    FIRST_STEPS = 256
+
+
+cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
+    """For each slot the word's row in the window, or -1 - i for pad row i; the row of each fact."""
+    cdef int i, w
+    find_words(&layer.features, s, head, dependent, layer.words)
+    for i in range(layer.features.n_slots):
+        w = layer.words[i]
+        if w == NONE:
+            layer.words[i] = -1 - 2 * i
+        elif w == s.n:
+            layer.words[i] = -2 - 2 * i
+        else:
+            layer.words[i] = w - layer.first_word
+    find_facts(&layer.features, s, head, dependent, layer.facts)
+    for i in range(layer.features.n_facts):
+        layer.facts[i] += layer.fact_offset[i]
+
+
+cdef inline const float* word_row(
+    const LayerC* layer, const int* words, int slot
+) noexcept nogil:
+    cdef ptrdiff_t size = layer.pieces * layer.width
+    if words[slot] < 0:
+        return layer.pad_rows + (-1 - words[slot]) * size
+    return layer.word_rows + words[slot] * layer.stride + slot * size
+
+
+cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
+    """Fill layer.hidden for a configuration (and for an arc, if features ask for its ends)."""
+    cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
+    cdef int size = layer.pieces * layer.width
+    cdef int n_singles = layer.features.n_singles
+    cdef int i
+    cdef int n = 1
+    find_rows(layer, s, head, dependent)
+    rows[0] = layer.bias
+    for i in range(n_singles):
+        rows[n] = word_row(layer, layer.words, i)
+        n += 1
+    for i in range(layer.features.n_facts):
+        rows[n] = layer.fact_rows + layer.facts[i] * <ptrdiff_t>size
+        n += 1
+    if layer.extra is not NULL:
+        rows[n] = layer.extra
+        n += 1
+    nmp_sum_rows(layer.pre, rows, n, size)
+    for i in range(n_singles, layer.features.n_slots, 2):
+        nmp_add_product(
+            layer.pre, word_row(layer, layer.words, i), word_row(layer, layer.words, i + 1), size
+        )
+    nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
+    if layer.learning:
+        drop_units(layer)
+
+
+cdef void drop_units(LayerC* layer) noexcept nogil:
+    """Note which piece won, and drop units."""
+    cdef int j, p, best
+    cdef float keep_share = <float>1.0 - layer.dropout
+    for j in range(layer.width):
+        best = 0
+        if layer.pieces == 1:
+            if layer.pre[j] <= 0:
+                best = DROPPED
+        else:
+            for p in range(1, layer.pieces):
+                if layer.pre[p * layer.width + j] > layer.pre[best * layer.width + j]:
+                    best = p
+        if layer.dropout > 0:
+            if uniform(&layer.seed) < layer.dropout:
+                best = DROPPED
+                layer.hidden[j] = 0
+            else:
+                layer.hidden[j] /= keep_share
+        layer.winner[j] = <uint8_t>best
+
+
+cdef int grow(LayerC* layer) noexcept nogil:
+    """Make room for more steps. Returns -1 when out of memory, leaving the tape as it is."""
+    cdef TapeC* tape = &layer.tape
+    cdef size_t capacity = max(FIRST_STEPS, 2 * tape.capacity)
+    cdef void* block
+    block = realloc(tape.words, capacity * layer.features.n_slots * sizeof(int))
+    if block == NULL:
+        return -1
+    tape.words = <int*>block
+    block = realloc(tape.facts, capacity * max(1, layer.features.n_facts) * sizeof(int))
+    if block == NULL:
+        return -1
+    tape.facts = <int*>block
+    block = realloc(tape.owner, capacity * sizeof(int))
+    if block == NULL:
+        return -1
+    tape.owner = <int*>block
+    block = realloc(tape.hidden, capacity * layer.width * sizeof(float))
+    if block == NULL:
+        return -1
+    tape.hidden = <float*>block
+    block = realloc(tape.winner, capacity * layer.width)
+    if block == NULL:
+        return -1
+    tape.winner = <uint8_t*>block
+    block = realloc(tape.d_outputs, capacity * tape.n_outputs * sizeof(float))
+    if block == NULL:
+        return -1
+    tape.d_outputs = <float*>block
+    tape.capacity = <int>capacity
+    return 0
+
+
+cdef int layer_remember(LayerC* layer) noexcept nogil:
+    """Write what layer_run has just done on the tape, with a gradient of zeros. Returns the step;
+    out of memory: the last one there is room for, and the tape is marked as failed."""
+    cdef TapeC* tape = &layer.tape
+    cdef ptrdiff_t step
+    if tape.n_steps == tape.capacity and grow(layer) < 0:
+        tape.failed = True
+        tape.n_steps -= 1
+    step = tape.n_steps
+    tape.n_steps += 1
+    memcpy(
+        tape.words + step * layer.features.n_slots, layer.words,
+        layer.features.n_slots * sizeof(int)
+    )
+    memcpy(
+        tape.facts + step * layer.features.n_facts, layer.facts,
+        layer.features.n_facts * sizeof(int)
+    )
+    tape.owner[step] = layer.owner
+    memcpy(tape.hidden + step * layer.width, layer.hidden, layer.width * sizeof(float))
+    memcpy(tape.winner + step * layer.width, layer.winner, layer.width)
+    memset(tape.d_outputs + step * tape.n_outputs, 0, tape.n_outputs * sizeof(float))
+    return <int>step
+
+
+cdef inline float* gradient_row(
+    const LayerC* layer, float* d_words, float* d_pads, int row, int slot
+) noexcept nogil:
+    cdef ptrdiff_t size = layer.pieces * layer.width
+    if row < 0:
+        return d_pads + (-1 - row) * size
+    return d_words + row * layer.stride + slot * size
+
+
+cdef void scatter(
+    const LayerC* layer, const float* d_hidden, float* d_pre, float* d_bias, float* d_words,
+    float* d_pads, float* d_facts, float* d_extra, ptrdiff_t extra_stride
+) noexcept nogil:
+    """Add each step's gradient to the rows that its hidden layer was the sum of."""
+    cdef int size = layer.pieces * layer.width
+    cdef int n_slots = layer.features.n_slots
+    cdef int n_singles = layer.features.n_singles
+    cdef int n_facts = layer.features.n_facts
+    cdef float scale = <float>1.0 / (<float>1.0 - layer.dropout)
+    cdef int step, i, j, other
+    cdef const int* words
+    cdef const int* facts
+    cdef const uint8_t* winner
+    cdef const float* d
+    for step in range(layer.tape.n_steps):
+        memset(d_pre, 0, size * sizeof(float))
+        winner = layer.tape.winner + step * <ptrdiff_t>layer.width
+        d = d_hidden + step * <ptrdiff_t>layer.width
+        for j in range(layer.width):
+            if winner[j] != DROPPED:
+                d_pre[winner[j] * layer.width + j] = d[j] * scale
+        nmp_add(d_bias, d_pre, size)
+        if d_extra is not NULL:
+            nmp_add(d_extra + layer.tape.owner[step] * extra_stride, d_pre, size)
+        words = layer.tape.words + step * <ptrdiff_t>n_slots
+        facts = layer.tape.facts + step * <ptrdiff_t>n_facts
+        for i in range(n_singles):
+            nmp_add(gradient_row(layer, d_words, d_pads, words[i], i), d_pre, size)
+        for i in range(n_singles, n_slots):
+            other = i + 1 if (i - n_singles) % 2 == 0 else i - 1
+            nmp_add_product(
+                gradient_row(layer, d_words, d_pads, words[i], i), d_pre,
+                word_row(layer, words, other), size
+            )
+        for i in range(n_facts):
+            nmp_add(d_facts + facts[i] * <ptrdiff_t>size, d_pre, size)
+
+
+cdef const float* keep(list arrays, array) except *:
+    """Where the array's numbers are, as float32 in C order; the list keeps them alive."""
+    array = numpy.ascontiguousarray(array, dtype="float32")
+    arrays.append(array)
+    cdef const float[::1] view = array.reshape(-1)
+    return &view[0] if view.shape[0] else NULL
+
+
+cdef float[:, ::1] tape_floats(float* data, int n, int width):
+    return <float[:n, :width]>data
+
+
+cdef class Layer:
+    """One hidden layer.
+
+    Args:
+        features: its ``Features``.
+        n_labels: number of the system's labels.
+        weights: float32 arrays on the CPU: pad_rows (slots, 2, pieces * width), fact_rows
+            (values, pieces * width), bias (pieces * width,).
+        pieces: maxout pieces.
+
+    Raises:
+        ValueError: weights of other shapes.
+    """
+    def __init__(self, Features features, int n_labels, dict weights, int pieces):
+        cdef int i, offset = 0
+        self.arrays = []
+        self.features = features
+        self.c.features = features.c
+        self.c.pieces = pieces
+        self.c.width = weights["bias"].shape[0] // pieces
+        for i, size in enumerate(features.fact_sizes(n_labels)):
+            self.c.fact_offset[i] = offset
+            offset += size
+        row = pieces * self.c.width
+        check_shapes(
+            weights,
+            {
+                "pad_rows": (self.c.features.n_slots, 2, row),
+                "fact_rows": (offset, row),
+                "bias": (row,),
+            },
+        )
+        self.c.pad_rows = keep(self.arrays, weights["pad_rows"])
+        self.c.fact_rows = keep(self.arrays, weights["fact_rows"])
+        self.c.bias = keep(self.arrays, weights["bias"])
+        self.c.word_rows = NULL
+        self.c.extra = NULL
+        self.c.owner = NONE
+        self.c.learning = False
+        self.c.pre = <float*>calloc(row, sizeof(float))
+        self.c.hidden = <float*>calloc(self.c.width, sizeof(float))
+        self.c.winner = <uint8_t*>calloc(self.c.width, 1)
+        if self.c.pre == NULL or self.c.hidden == NULL or self.c.winner == NULL:
+            raise MemoryError("No memory for a hidden layer.")
+
+    def __dealloc__(self):
+        free(self.c.pre)
+        free(self.c.hidden)
+        free(self.c.winner)
+        self._free_tape()
+
+    def _free_tape(self):
+        free(self.c.tape.words)
+        free(self.c.tape.facts)
+        free(self.c.tape.owner)
+        free(self.c.tape.hidden)
+        free(self.c.tape.winner)
+        free(self.c.tape.d_outputs)
+        memset(&self.c.tape, 0, sizeof(TapeC))
+
+    cdef void set_rows(self, const float* word_rows, ptrdiff_t stride) noexcept:
+        self.c.word_rows = word_rows
+        self.c.stride = stride
+
+    cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1:
+        self._free_tape()
+        self.c.tape.n_outputs = n_outputs
+        self.c.learning = True
+        self.c.dropout = dropout
+        self.c.seed = seed * 2 + 1
+        if grow(&self.c) < 0:
+            raise MemoryError("No memory for training steps.")
+        return 0
+
+    cdef dict gradients(
+        self, output_W, float* d_word_rows, float* d_extra, ptrdiff_t extra_stride
+    ):
+        """Back-propagate the remembered steps, and forget them.
+
+        Args:
+            output_W: (outputs, width): what makes outputs of the hidden layer.
+            d_word_rows: the word rows' gradient, laid out as the rows, to be added to.
+            d_extra: the extra rows' gradient by their owners, to be added to; or NULL.
+            extra_stride: from one owner's extra row to the next one's.
+
+        Returns:
+            Gradients of pad_rows, fact_rows, bias, and of the outputs' weights: output_W, output_b.
+
+        Raises:
+            MemoryError: the tape has outgrown the memory.
+        """
+        cdef int steps = self.c.tape.n_steps
+        cdef int size = self.c.pieces * self.c.width
+        n_slots = self.c.features.n_slots
+        if self.c.tape.failed:
+            self._free_tape()
+            raise MemoryError(f"No memory for more than {steps} training steps in one batch.")
+        self.c.learning = False
+        result = {
+            "pad_rows": numpy.zeros((n_slots, 2, size), dtype="float32"),
+            "fact_rows": numpy.zeros(self.arrays[1].shape, dtype="float32"),
+            "bias": numpy.zeros(size, dtype="float32"),
+            "output_W": numpy.zeros(output_W.shape, dtype="float32"),
+            "output_b": numpy.zeros(output_W.shape[0], dtype="float32"),
+        }
+        if not steps:
+            return result
+        d_outputs = numpy.asarray(
+            tape_floats(self.c.tape.d_outputs, steps, self.c.tape.n_outputs)
+        )
+        hidden = numpy.asarray(tape_floats(self.c.tape.hidden, steps, self.c.width))
+        result["output_W"] = d_outputs.T @ hidden
+        result["output_b"] = d_outputs.sum(axis=0)
+        d_hidden_array = numpy.ascontiguousarray(d_outputs @ output_W, dtype="float32")
+        cdef const float[:, ::1] d_hidden = d_hidden_array
+        cdef float[:, :, ::1] d_pads = result["pad_rows"]
+        cdef float[:, ::1] d_facts = result["fact_rows"]
+        cdef float[::1] d_bias = result["bias"]
+        cdef float[::1] d_pre = numpy.empty(size, dtype="float32")
+        cdef float* d_facts_start = &d_facts[0, 0] if d_facts.shape[0] else NULL
+        with nogil:
+            scatter(
+                &self.c, &d_hidden[0, 0], &d_pre[0], &d_bias[0], d_word_rows, &d_pads[0, 0, 0],
+                d_facts_start, d_extra, extra_stride
+            )
+        del hidden, d_outputs
+        self._free_tape()
+        return result
+
+
+def check_shapes(weights, shapes):
+    """Raise ValueError where weights do not have the shapes that features and system need."""
+    for name, shape in shapes.items():
+        if tuple(weights[name].shape) != tuple(shape):
+            raise ValueError(
+                f"The scorer's weights {name} have the shape {tuple(weights[name].shape)}, but its "
+                f"features and the system need {tuple(shape)}: it was made for another system."
+            )
+
+
+def padded(array):
+    """The array, its last axis filled up with zeros to whole vector registers."""
+    missing = -array.shape[-1] % 16
+    return numpy.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])

@@ -1,0 +1,160 @@
+"""The loops of a bidirectional LSTM over the words of sequences.
+
+    i, f, o = sigmoid(W x + U h' + b);  g = tanh(W x + U h' + b)
+    c = f * c' + i * g;  h = o * tanh(c)
+
+h' and c' belong to the word before (direction 0) or after (direction 1); zeros at the ends. W x + b
+comes from one matrix product, and the weights' gradients go into a few.
+"""
+import numpy
+
+from libc.stddef cimport ptrdiff_t
+from libc.string cimport memcpy, memset
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_affine(
+        float* out, const float* bias, const float* weights, const float* hidden,
+        int n_in, int n_out
+    )
+    void nmp_lstm_step(float* gates, float* cell, float* hidden, int width)
+    void nmp_lstm_step_back(
+        float* d_gates, float* d_cell, const float* d_hidden, const float* gates,
+        const float* cell, const float* last_cell, int width
+    )
+
+
+cdef void forward_pass(
+    float* gates, float* cells, float* hidden, const float* U, int first, int n, int direction,
+    int width
+) noexcept nogil:
+    """One direction over the words first .. first + n - 1. U: (width, 4 * width) of it."""
+    cdef int t, w, before
+    cdef float* gate
+    cdef float* cell
+    for t in range(n):
+        w = first + (n - 1 - t if direction else t)
+        gate = gates + (2 * <ptrdiff_t>w + direction) * 4 * width
+        cell = cells + (2 * <ptrdiff_t>w + direction) * width
+        if t == 0:
+            memset(cell, 0, width * sizeof(float))
+        else:
+            before = w + 1 if direction else w - 1
+            memcpy(cell, cells + (2 * <ptrdiff_t>before + direction) * width, width * sizeof(float))
+            nmp_affine_in_place(
+                gate, U, hidden + (2 * <ptrdiff_t>before + direction) * width, width
+            )
+        nmp_lstm_step(gate, cell, hidden + (2 * <ptrdiff_t>w + direction) * width, width)
+
+
+cdef inline void nmp_affine_in_place(
+    float* gate, const float* U, const float* hidden, int width
+) noexcept nogil:
+    """gate += U . hidden"""
+    cdef float[4 * MAX_WIDTH] sums
+    nmp_affine(sums, gate, U, hidden, width, 4 * width)
+    memcpy(gate, sums, 4 * width * sizeof(float))
+
+
+cdef void backward_pass(
+    float* d_gates, const float* d_hidden, float* d_h, float* d_cell, const float* zeros,
+    const float* gates, const float* cells, const float* U_back, int first, int n, int direction,
+    int width
+) noexcept nogil:
+    """U_back: (4 * width, width) of the direction. d_h, d_cell: room for (width,) each."""
+    cdef int t, w, j
+    cdef ptrdiff_t place
+    cdef const float* last_cell
+    memset(d_cell, 0, width * sizeof(float))
+    for t in range(n - 1, -1, -1):
+        w = first + (n - 1 - t if direction else t)
+        place = 2 * <ptrdiff_t>w + direction
+        if t == n - 1:
+            memcpy(d_h, d_hidden + place * width, width * sizeof(float))
+        else:  # what the step after sent back is in d_h
+            for j in range(width):
+                d_h[j] += d_hidden[place * width + j]
+        last_cell = zeros
+        if t > 0:
+            last_cell = cells + (place + (2 if direction else -2)) * width
+        nmp_lstm_step_back(
+            d_gates + place * 4 * width, d_cell, d_h, gates + place * 4 * width,
+            cells + place * width, last_cell, width
+        )
+        nmp_affine(d_h, zeros, U_back, d_gates + place * 4 * width, 4 * width, width)
+
+
+cdef enum:
+    MAX_WIDTH = 512
+
+
+def run_forward(float[:, :, ::1] gates, const float[:, :, ::1] U, const int[::1] lengths):
+    """Run both directions.
+
+    Args:
+        gates: float32 (words, 2, 4 * width): W x + b, overwritten by the gates' values.
+        U: float32 (2, width, 4 * width).
+        lengths: int32: words of each sequence.
+
+    Returns:
+        (hidden, cells): float32 (words, 2, width) each.
+    """
+    cdef int width = U.shape[1]
+    cdef int i
+    cdef int first = 0
+    if width > MAX_WIDTH:
+        raise ValueError(f"An LSTM has at most {MAX_WIDTH} units a direction, not {width}.")
+    hidden_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
+    cells_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
+    cdef float[:, :, ::1] hidden = hidden_array
+    cdef float[:, :, ::1] cells = cells_array
+    if gates.shape[0] == 0:
+        return hidden_array, cells_array
+    with nogil:
+        for i in range(lengths.shape[0]):
+            forward_pass(
+                &gates[0, 0, 0], &cells[0, 0, 0], &hidden[0, 0, 0], &U[0, 0, 0], first, lengths[i],
+                0, width
+            )
+            forward_pass(
+                &gates[0, 0, 0], &cells[0, 0, 0], &hidden[0, 0, 0], &U[1, 0, 0], first, lengths[i],
+                1, width
+            )
+            first += lengths[i]
+    return hidden_array, cells_array
+
+
+def run_backward(
+    const float[:, :, ::1] d_hidden, const float[:, :, ::1] gates, const float[:, :, ::1] cells,
+    const float[:, :, ::1] U_back, const int[::1] lengths
+):
+    """Run both directions backwards.
+
+    Args:
+        d_hidden: float32 (words, 2, width).
+        gates, cells: as ``run_forward`` left them.
+        U_back: float32 (2, 4 * width, width).
+        lengths: int32: words of each sequence.
+
+    Returns:
+        d_gates: float32 (words, 2, 4 * width), of W x + U h' + b.
+    """
+    cdef int width = U_back.shape[2]
+    cdef int i, direction
+    cdef int first = 0
+    d_gates_array = numpy.zeros((gates.shape[0], 2, 4 * width), dtype="float32")
+    cdef float[:, :, ::1] d_gates = d_gates_array
+    cdef float[:, ::1] room = numpy.zeros((3, width), dtype="float32")
+    if gates.shape[0] == 0:
+        return d_gates_array
+    with nogil:
+        for i in range(lengths.shape[0]):
+            for direction in range(2):
+                if lengths[i]:
+                    backward_pass(
+                        &d_gates[0, 0, 0], &d_hidden[0, 0, 0], &room[0, 0], &room[1, 0],
+                        &room[2, 0], &gates[0, 0, 0], &cells[0, 0, 0], &U_back[direction, 0, 0],
+                        first, lengths[i], direction, width
+                    )
+            first += lengths[i]
+    return d_gates_array

@@ -1,0 +1,67 @@
+"""What the Thinc models of all scorers share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from spacy_nmparse.systems import TransitionSystem
+
+
+@dataclass
+class ScorerInput:
+    """Documents with the positions of the tokens that are parsed (spaces are not).
+
+    rows: for each parsed word its row among all tokens of the documents; None: every token.
+    lengths: int32, words of each stretch that surely begins and ends a sentence; None: documents
+        are such stretches.
+    """
+
+    docs: list[Doc]
+    rows: numpy.ndarray | None = None
+    lengths: numpy.ndarray | None = None
+
+
+def set_system(model: Model, system: TransitionSystem) -> None:
+    """Tell the scorer which system's moves and labels it scores (before it is initialized)."""
+    model.attrs["system"] = _SystemRef(system)
+
+
+class _SystemRef:
+    """Holds the system among the model's attributes without being serialized with them."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system
+
+
+def uniform(model: Model, shape: tuple[int, ...], fans: float) -> Any:
+    """Glorot & Bengio 2010: uniform, scaled by the sum of fan-in and fan-out."""
+    scale = (6.0 / fans) ** 0.5
+    sample: Any = numpy.random.uniform(-scale, scale, shape).astype("float32")
+    return model.ops.asarray(sample)
+
+
+def spread(model: Model, rows: Any, old_sizes: Sequence[int], new_sizes: Sequence[int]) -> Any:
+    """A table made of blocks of rows, each block with room for more rows at its end.
+
+    Args:
+        model: whose ops allocate the new table.
+        rows: the table, (sum of old_sizes, ...).
+        old_sizes: rows of each block.
+        new_sizes: rows that each block shall have, at least as many.
+
+    Returns:
+        The new table, (sum of new_sizes, ...); new rows are zeros.
+    """
+    table: Any = model.ops.alloc((sum(new_sizes), *rows.shape[1:]))
+    start_old = start_new = 0
+    for old_size, new_size in zip(old_sizes, new_sizes, strict=True):
+        table[start_new : start_new + old_size] = rows[start_old : start_old + old_size]
+        start_old += old_size
+        start_new += new_size
+    return table

@@ -1,0 +1,56 @@
+"""What search and learning ask of a scorer, whichever it is."""
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport CandidateC
+
+
+# Scores of the n legal moves of a configuration. While learning, the configuration is remembered.
+ctypedef void (*score_t)(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
+) noexcept nogil
+# Scores of the labels of a move's arc, in the configuration scored last. With `remember`, while
+# learning: returns a ticket for label_gradient.
+ctypedef int (*score_labels_t)(
+    void* scorer, const StateC* s, const CandidateC* c, bint remember, float* out
+) noexcept nogil
+# Scores of the labels that a push made in the configuration scored last would note.
+ctypedef void (*score_noted_t)(void* scorer, const StateC* s, float* out) noexcept nogil
+# The gradient of the scores of the configuration scored last.
+ctypedef void (*learn_t)(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n, const float* d_scores
+) noexcept nogil
+# Where the gradient of remembered label scores goes, zeros at first (NULL: out of memory).
+ctypedef float* (*label_gradient_t)(void* scorer, int ticket) noexcept nogil
+# What can be learned from a sequence's gold tree without a configuration. Returns the loss.
+ctypedef double (*learn_tree_t)(void* scorer, const GoldC* gold) noexcept nogil
+
+
+cdef struct ScorerC:
+    void* self
+    int n_labels
+    int label_stride        # label scores come in arrays of this length, the last ones padding
+    int root_label          # as in SystemC
+    bint notes_labels       # a push notes a label, chosen by score_noted
+    score_t score
+    score_labels_t score_labels
+    score_noted_t score_noted
+    learn_t learn
+    label_gradient_t label_gradient
+    learn_tree_t learn_tree     # NULL: nothing
+
+
+cdef class Scorer:
+    cdef ScorerC c
+    cdef readonly int n_words           # of the batch
+    cdef readonly int lookahead         # words from B0 on that are looked at
+    cdef readonly int margin            # words before the sentence that are looked at
+    cdef int first_row                  # the batch's word that the window of tables starts with
+    cdef int last_row
+
+    cdef int make_tables(self, int first, int last) except -1
+    cdef int set_window(self, int first, int last) except -1
+    cdef void begin(self, int offset) noexcept
+
+
+cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil
+cdef bint notes_labels(system) except -1

@@ -1,0 +1,8 @@
+from typing import Any
+
+class Scorer:
+    n_words: int
+    lookahead: int
+    margin: int
+    def begin_learning(self, dropout: float, seed: int) -> None: ...
+    def gradients(self) -> Any: ...

@@ -1,0 +1,58 @@
+"""What search and learning ask of a scorer, whichever it is."""
+from spacy_nmparse.systems.state cimport NONE
+from spacy_nmparse.systems.system cimport TransitionSystem
+
+
+cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil:
+    """The best label of an arc from a word (ties: the first)."""
+    cdef int i
+    cdef int best = NONE
+    for i in range(scorer.n_labels):
+        if i != scorer.root_label and (best == NONE or scores[i] > scores[best]):
+            best = i
+    return best
+
+
+cdef bint notes_labels(system) except -1:
+    """Whether a later REDUCE may need the label noted by a push."""
+    cdef TransitionSystem t = system
+    return (
+        t.labels is not None and not t.c.labelled_reduce and t.name == "arc_eager"
+        and (t.c.nonmonotonic_reduce or t.c.single_root)
+    )
+
+
+cdef class Scorer:
+    """The scores of one batch: made by a scorer's Thinc model, used by search and learning.
+
+    Tables are made for a window of the batch's words at a time (``set_window``); sequences are
+    scored one after the other (``begin``).
+    """
+    cdef int make_tables(self, int first, int last) except -1:
+        raise NotImplementedError
+
+    cdef int set_window(self, int first, int last) except -1:
+        """Make the tables of the batch's words first .. last - 1."""
+        self.make_tables(first, last)
+        self.first_row = first
+        self.last_row = last
+        return 0
+
+    cdef void begin(self, int offset) noexcept:
+        """From now on configurations are those of the sequence that starts at the batch's word
+        ``offset``."""
+        pass
+
+    def begin_learning(self, float dropout, seed):
+        """Remember from now on what is scored, and drop hidden units.
+
+        Args:
+            dropout: probability of dropping a hidden unit.
+            seed: int that seeds the dropout.
+        """
+        raise NotImplementedError
+
+    def gradients(self):
+        """Back-propagate what has been learned to tables and weights; returns what the model's
+        backward pass takes. Ends learning."""
+        raise NotImplementedError

@@ -16,11 +16,14 @@ cdef struct ArcScorerC:
     LayerC* pairs           # of an item and the focus word
     LayerC* labels          # of an arc
     int step                # of the context's tape: the configuration scored last
-    int pair                # of the pairs' tape: its first pair
+    int n_scored            # configurations scored so far
+    int* scored             # (rows,): the configuration in which the pair with j was scored last
+    float* pair_scores      # (rows, 2): by the pairs' layer alone
+    int* pair_steps         # (rows,): of the pairs' tape
     int n_labels
     int label_stride
     int n_moves
-    int width               # of the item vectors, a multiple of 16
+    int width               # of the item vectors
     int pair_size           # of the row that the context adds to the pairs' layer
     int label_size          # of the row that it adds to the labels' layer
     int output_stride

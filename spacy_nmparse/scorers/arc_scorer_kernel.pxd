@@ -24,6 +24,7 @@ cdef struct ArcScorerC:
     int pair_size           # of the row that the context adds to the pairs' layer
     int label_size          # of the row that it adds to the labels' layer
     int output_stride
+    int pair_stride
     int first_word          # the sequence's word whose rows come first in the tables
     int root_row
     const float* items      # (rows, 2, width): as dependent (LEFT), as head (RIGHT)
@@ -32,7 +33,7 @@ cdef struct ArcScorerC:
     const float* output_b
     const float* mix_W      # (context width, label_size): row of labels
     const float* mix_b
-    const float* pair_W     # (2, pair width)
+    const float* pair_W     # (2, pair_stride)
     const float* label_W    # (label layer's width, label_stride)
     const float* label_b
     float* outputs          # (output_stride,): of the configuration scored last

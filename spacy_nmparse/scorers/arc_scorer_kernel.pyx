@@ -20,7 +20,6 @@ import numpy
 from libc.math cimport INFINITY, exp, log
 from libc.stdlib cimport calloc, free
 
-from spacy_nmparse.scorers.features cimport Features
 from spacy_nmparse.scorers.layer cimport TapeC, keep, layer_gradient, layer_remember, layer_run
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
@@ -89,7 +88,9 @@ cdef void score(
         layer_run(pairs, s, i, s.b)
         if pairs.learning:
             layer_remember(pairs)
-        out[m] = self.alpha[right] * tree_score(self, s, i, right) + nmp_dot(self.pair_W + right * pairs.width, pairs.hidden, pairs.width)
+        out[m] = self.alpha[right] * tree_score(self, s, i, right) + nmp_dot(
+            self.pair_W + right * self.pair_stride, pairs.hidden, self.pair_stride
+        )
 
 
 cdef int score_labels(
@@ -292,7 +293,9 @@ cdef class ArcScorerKernel(Scorer):
         self.a.output_b = keep(self.arrays, padded(weights["output_b"][:now]))
         self.a.mix_W = keep(self.arrays, weights["output_W"][now:].T)
         self.a.mix_b = keep(self.arrays, weights["output_b"][now:])
-        self.a.pair_W = keep(self.arrays, weights["pair_W"])
+        pair_W = padded(weights["pair_W"])
+        self.a.pair_stride = pair_W.shape[-1]
+        self.a.pair_W = keep(self.arrays, pair_W)
         self.a.label_W = keep(self.arrays, label_W)
         self.a.label_b = keep(self.arrays, padded(weights["label_b"]))
         self.a.outputs = <float*>calloc(self.a.output_stride, sizeof(float))

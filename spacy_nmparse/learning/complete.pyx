@@ -133,6 +133,7 @@ cdef void complete(
         arc.head = s.n
         arc.dependent = best
         look_from(s, best)
+        likes(system, scorer, s, s.n, best)
         attach(system, scorer, scratch, &arc)
         s.root_child = best
         headless -= 1

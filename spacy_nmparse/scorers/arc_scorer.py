@@ -211,7 +211,7 @@ def forward(
         compiled(model),
         model.attrs["system"].system,
         to_numpy(projected),
-        to_numpy(items).reshape(len(items), 2, -1),
+        to_numpy(items).reshape(len(items), 2, model.get_dim("nA")),
         lengths,
         params,
         model.get_dim("nP"),
@@ -221,7 +221,7 @@ def forward(
     def backprop(d: ArcGradients) -> list[Doc]:
         xp = model.ops.xp
         d_rows: Any = xp.asarray(d.word_rows)
-        d_items: Any = xp.asarray(d.items.reshape(len(items), -1)) * slope
+        d_items: Any = xp.asarray(d.items.reshape(items.shape)) * slope
         d_projected = d_rows @ model.get_param("word_W")
         model.inc_grad("word_W", d_rows.T @ projected)
         model.inc_grad("project_W", d_projected.T @ words)

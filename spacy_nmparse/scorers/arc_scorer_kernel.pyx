@@ -20,7 +20,6 @@ import numpy
 from libc.math cimport INFINITY, exp, log
 from libc.stdlib cimport calloc, free
 
-from spacy_nmparse.scorers.features cimport Features
 from spacy_nmparse.scorers.layer cimport TapeC, keep, layer_gradient, layer_remember, layer_run
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
@@ -242,12 +241,17 @@ cdef class ArcScorerKernel(Scorer):
         tree_weight: weight, in learning, of the loss of P(head | word).
 
     Raises:
-        ValueError: weights of other shapes.
+        ValueError: weights of other shapes, or a system that is no list system.
     """
     def __init__(
         self, dict features, TransitionSystem system, vectors, items, lengths, dict weights,
         int pieces, float tree_weight
     ):
+        if not system.c.lists:
+            raise ValueError(
+                f"An arc scorer cannot score {system.name}: its arcs do not join the first word of "
+                f"the buffer to an item of a list."
+            )
         n_labels = system.c.n_labels
         layers = [
             Layer(
@@ -279,9 +283,11 @@ cdef class ArcScorerKernel(Scorer):
         self.a.label_size = pieces * self.labels.c.width
         width = self.context.c.width
         n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
+        n_slots = sum(f.n_slots for f in features.values())
         check_shapes(
             weights,
             {
+                "word_W": (n_slots * pieces * width, vectors.shape[1]),
                 "output_W": (n_outputs, width),
                 "output_b": (n_outputs,),
                 "pair_W": (2, self.pairs.c.width),

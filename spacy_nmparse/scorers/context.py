@@ -12,7 +12,7 @@ import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, to_numpy
 
-from spacy_nmparse.scorers.lstm import run_backward, run_forward
+from spacy_nmparse.scorers.lstm import WIDEST, run_backward, run_forward
 from spacy_nmparse.scorers.model import ScorerInput, uniform
 
 #: float (words, width) and int32 lengths of sequences -> float (words, width + 2 * LSTM's width)
@@ -26,10 +26,10 @@ def BiLSTM(width: int) -> Model[Input, Any]:
         width: units of each direction.
 
     Raises:
-        ValueError: a width below 1.
+        ValueError: a width below 1, or above what the loops have room for.
     """
-    if width < 1:
-        raise ValueError(f"BiLSTM: width {width} must be at least 1.")
+    if not 1 <= width <= WIDEST:
+        raise ValueError(f"BiLSTM: width {width} must be at least 1, at most {WIDEST}.")
     return Model(
         "nmparse_bilstm",
         forward,
@@ -83,7 +83,7 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
         before[(ends - lengths)[lengths > 0], 0] = 0
         before[(ends - 1)[lengths > 0], 1] = 0
         d_U = numpy.stack([before[:, side].T @ d_gates[:, side] for side in (0, 1)])
-        flat: Any = xp.asarray(d_gates.reshape(len(words), -1))
+        flat: Any = xp.asarray(d_gates.reshape(len(words), 8 * width))
         model.inc_grad("U", xp.asarray(d_U))
         model.inc_grad("W", flat.T @ words)
         model.inc_grad("b", flat.sum(axis=0))

@@ -10,9 +10,11 @@ A *pair feature* names two words whose vectors are multiplied, each projected: `
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance``, ``I1-B0.distance`` (words between them, in buckets), ``H-D.distance`` (the same,
-and which one is first), ``stack.depth``, ``items.headless`` (words of both lists without a head),
-``root.child`` (whether ROOT has a child in the sentence).
+``S0-B0.distance``, ``I1-B0.distance`` (words between them, in buckets; none to ROOT as an item),
+``H-D.distance`` (the same, and which one is first), ``stack.depth``, ``items.headless`` (words of
+both lists without a head), ``root.child`` (whether ROOT has a child in the sentence).
+
+Dependents of ROOT are those in the current sentence.
 """
 from spacy_nmparse.systems.state cimport NONE, B, S, item, left_kid, right_kid
 
@@ -54,6 +56,29 @@ FACTS = {
 }
 
 
+cdef int root_kid(const StateC* s, int i) noexcept nogil:
+    """The i-th child of ROOT in the current sentence, or NONE. Those of sentences before may not
+    even be among the words at hand."""
+    cdef int w
+    if s.one_root:  # list systems
+        w = s.root_child
+        return w if i == 0 and w >= s.start and s.head[w] == s.n else NONE
+    w = s.left_kid[s.n]
+    while w != NONE and (w < s.start or i > 0):
+        i -= w >= s.start
+        w = s.inner[w]
+    return w
+
+
+cdef int n_root_kids(const StateC* s) noexcept nogil:
+    """Children of ROOT in the current sentence, as far as counts tell them apart."""
+    cdef int i
+    for i in range(COUNT_VALUES):
+        if root_kid(s, i) == NONE:
+            return i
+    return COUNT_VALUES
+
+
 cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) noexcept nogil:
     """The word's number, ROOT's, or NONE."""
     cdef int w, i, hop
@@ -73,6 +98,8 @@ cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) 
         hop = word.hops[i]
         if hop == HEAD:
             w = NONE if w == s.n else s.head[w]
+        elif w == s.n:  # ROOT has all its children on its left
+            w = root_kid(s, hop - LEFT_1) if hop in (LEFT_1, LEFT_2) else NONE
         elif hop == LEFT_1:
             w = s.left_kid[w]
         elif hop == LEFT_2:
@@ -118,13 +145,17 @@ cdef void find_facts(
         elif fact.kind == HEADLESS:
             out[i] = min(n_headless(s), COUNT_VALUES - 1)
         elif fact.kind == ROOT_CHILD:
-            out[i] = s.root_child >= s.start and s.head[s.root_child] == s.n
+            out[i] = root_kid(s, 0) != NONE
         elif fact.kind == DISTANCE:
             out[i] = apart(S(s, 0), B(s, 0))
         elif fact.kind == ITEM_DISTANCE:
-            out[i] = apart(item(s, 1) if s.n_lambda1 > 0 else NONE, B(s, 0))
+            w = item(s, 1) if s.n_lambda1 > 0 else NONE
+            out[i] = 0 if w == s.n else apart(w, B(s, 0))
         elif fact.kind == ARC_DISTANCE:
-            out[i] = apart(head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
+            if head == s.n or dependent == s.n:
+                out[i] = 0
+            else:
+                out[i] = apart(head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
         else:
             w = find_word(&fact.word, s, head, dependent)
             if w == NONE:
@@ -133,7 +164,8 @@ cdef void find_facts(
                 # A head without a label (none was noted) counts as no label.
                 out[i] = 0 if w == s.n or s.head[w] == NONE else s.label[w] + 1
             elif fact.kind == N_LEFT:
-                out[i] = min(s.n_left[w] + 1, COUNT_VALUES - 1)
+                w = n_root_kids(s) if w == s.n else s.n_left[w]
+                out[i] = min(w + 1, COUNT_VALUES - 1)
             else:
                 out[i] = min(s.n_right[w] + 1, COUNT_VALUES - 1)
 

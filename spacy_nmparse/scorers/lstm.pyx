@@ -87,6 +87,8 @@ cdef void backward_pass(
 cdef enum:
     MAX_WIDTH = 512
 
+WIDEST = MAX_WIDTH  # units of a direction
+
 
 def run_forward(float[:, :, ::1] gates, const float[:, :, ::1] U, const int[::1] lengths):
     """Run both directions.

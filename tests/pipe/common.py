@@ -52,13 +52,63 @@ def model_config(**options: Any) -> dict[str, Any]:
     }
 
 
-def make_nlp(name: str = "nm_parser", lang: str = "xx", **config: Any) -> Language:
+# Features of all kinds, and hops of all kinds, for each layer of an arc scorer.
+ARC_FEATURES: dict[str, list[str]] = {
+    "context": [
+        *("B0", "B1", "B3", "I1", "I2", "I4", "B0.h", "B0.l1", "B0.l2", "I1.h", "I1.l1", "I1.r1"),
+        *("I2.l2", "I2.r2.l1", "I1.h.h", "I3.l1", "B0*I1", "B0*I2", "B0*B1"),
+        *("B0.label", "B0.n_left", "B0.l1.label", "I1.label", "I1.n_left", "I1.n_right"),
+        *("I1.r1.label", "I1-B0.distance", "items.headless", "root.child"),
+    ],
+    "pair": [
+        *("H", "H.h", "H.l1", "H.r1", "D.l1", "B1", "H*D", "H*D.h"),
+        *("H.label", "H.n_left", "H.n_right", "H.l1.label", "D.n_left", "H-D.distance"),
+    ],
+    "label": [
+        *("H", "D", "H.h", "H.l2", "H.r1", "D.l1", "D.r1", "I1", "H*D", "D*D.l1"),
+        *("H.label", "D.n_left", "D.n_right", "D.r1.label", "H-D.distance", "items.headless"),
+    ],
+}
+
+
+def arc_model_config(**options: Any) -> dict[str, Any]:
+    """No size is the default one."""
+    return {
+        "@architectures": "spacy_nmparse.ArcScorer.v1",
+        "arc_width": 16,
+        "hidden_width": 24,
+        "maxout_pieces": 2,
+        "projection_width": 20,
+        "lstm_width": 12,
+        "tree_weight": 0.3,
+        "dropout_factor": 1.0,
+        "features": ARC_FEATURES,
+        "tok2vec": TOK2VEC,
+        **options,
+    }
+
+
+NM, NL = "nm_parser", "nl_covington_parser"
+SMALL: dict[str, dict[str, Any]] = {
+    NM: {"model": model_config(), "projectivize": True},
+    NL: {"model": arc_model_config(), "projectivize": False},
+}
+
+
+def make_nlp(
+    name: str | None = None, lang: str = "xx", factory: str = NM, **config: Any
+) -> Language:
     """A pipeline of one small parser without labels; the random seed is set."""
     fix_random_seed(0)
     nlp = spacy.blank(lang)
-    config = {"model": model_config(), "projectivize": True, **config}
-    nlp.add_pipe("nm_parser", name=name, config=config)
+    nlp.add_pipe(factory, name=name, config={**SMALL[factory], **config})
     return nlp
+
+
+def parser_of(nlp: Language) -> Any:
+    """The parser of a pipeline that ``make_nlp`` has made."""
+    (parser,) = (pipe for _, pipe in nlp.pipeline if type(pipe).__name__ == "NMParser")
+    return parser
 
 
 def gold_doc(vocab: Vocab, trees: Iterable[int]) -> Doc:
@@ -117,7 +167,7 @@ def random_parser(seed: int = 0, **config: Any) -> Language:
     """A pipeline with random weights."""
     nlp = make_nlp(**config)
     nlp.initialize(lambda: make_examples(nlp.vocab))
-    randomize(nlp.get_pipe("nm_parser").model, seed)
+    randomize(parser_of(nlp).model, seed)
     return nlp
 
 

@@ -31,6 +31,16 @@ ALL_HOPS = (
 )
 
 
+def naive_kids(state: Any, word: int) -> tuple[list[int], list[int]]:
+    """Left and right dependents, in text order. ROOT's are on its left, and of the sentence."""
+    kids = state.dependents(word)
+    if word != systems.ROOT:
+        return [kid for kid in kids if kid < word], [kid for kid in kids if kid > word]
+    open_words = [w for w in state.stack + state.buffer if w != systems.ROOT]
+    starts = [w for w in range(min(open_words, default=-1) + 1) if state.sent_starts[w]]
+    return [kid for kid in kids if starts and kid >= starts[-1]], []
+
+
 def naive_word(state: Any, path: str) -> int | None:
     """The word that a feature names; systems.ROOT; None."""
     base, *hops = path.split(".")
@@ -44,10 +54,8 @@ def naive_word(state: Any, path: str) -> int | None:
             head = None if word == systems.ROOT else state.heads[word]
             word = systems.ROOT if head == word and head is not None else head
             continue
-        kids = state.dependents(word)
-        left = [kid for kid in kids if word == systems.ROOT or kid < word]
-        right = [kid for kid in kids if kid not in left][::-1]
-        side = left if hop[0] == "l" else right
+        left, right = naive_kids(state, word)
+        side = left if hop[0] == "l" else right[::-1]
         number = int(hop[1]) - 1
         word = side[number] if number < len(side) else None
     return word
@@ -73,9 +81,7 @@ def naive_fact(state: Any, name: str, labels: tuple[str, ...]) -> tuple[int, int
         return 1 + labels.index(state.labels[word]), len(labels) + 1
     if word is None:
         return 0, COUNTS
-    kids = state.dependents(word)
-    left = [kid for kid in kids if word == systems.ROOT or kid < word]
-    count = len(left) if fact == "n_left" else len(kids) - len(left)
+    count = len(naive_kids(state, word)[fact == "n_right"])
     return min(count + 1, COUNTS - 1), COUNTS
 
 

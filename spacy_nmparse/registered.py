@@ -57,8 +57,8 @@ NL_COVINGTON_PARSER = {
     "model": {
         "@architectures": "spacy_nmparse.ArcScorer.v1",
         "arc_width": 64,
-        "hidden_width": 64,
-        "maxout_pieces": 2,
+        "hidden_width": 128,
+        "maxout_pieces": 1,
         "projection_width": 64,
         "lstm_width": 64,
         "tree_weight": 0.3,
@@ -248,8 +248,8 @@ def make_parser_scorer() -> Callable:
 def ArcScorer(
     tok2vec: Model[List[Doc], Any],
     arc_width: int = 64,
-    hidden_width: int = 64,
-    maxout_pieces: int = 2,
+    hidden_width: int = 128,
+    maxout_pieces: int = 1,
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,

@@ -63,8 +63,8 @@ class ArcGradients:
 def ArcScorer(
     tok2vec: Model[list[Doc], list[Floats2d]],
     arc_width: int = 64,
-    hidden_width: int = 64,
-    maxout_pieces: int = 2,
+    hidden_width: int = 128,
+    maxout_pieces: int = 1,
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,

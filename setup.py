@@ -16,6 +16,8 @@ MODULES = {
     "spacy_nmparse.systems.hgj13": "c",
     "spacy_nmparse.systems.arc_eager": "c",
     "spacy_nmparse.systems.arc_eager_exact": "c",
+    "spacy_nmparse.systems.arc_standard": "c",
+    "spacy_nmparse.systems.tabular": "c",
     "spacy_nmparse.systems.covington": "c",
     "spacy_nmparse.systems.projective": "c",
     "spacy_nmparse.scorers.features": "c",

@@ -149,8 +149,29 @@ def _list_cases(system: str) -> Iterator[Case]:
             yield replace(plain, options=loose, partial=False, exact=False)
 
 
+def _arc_standard_cases() -> Iterator[Case]:
+    settings: list[dict[str, Any]] = [
+        {},
+        {"single_root": True},
+        {"segment": True},
+        {"single_root": True, "segment": True},
+    ]
+    for setting in settings:
+        plain = Case("arc_standard", setting)
+        labelled = replace(plain, labels=("a", "b"))
+        rooted = {**setting, "root_label": "ROOT"}
+        yield plain
+        yield labelled
+        yield replace(labelled, options=rooted, labels=("a", "b", "ROOT"))
+        if "segment" in setting:
+            yield replace(plain, partial=False)
+            yield replace(plain, constraints=True)
+        yield replace(plain, projective=False, partial=False, exact=False)
+
+
 CASES: tuple[Case, ...] = (
     *_arc_eager_cases(),
+    *_arc_standard_cases(),
     *_list_cases("covington"),
     *_list_cases("nl_covington"),
 )

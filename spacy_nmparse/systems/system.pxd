@@ -122,7 +122,9 @@ cdef int max_candidates(const SystemC* system, int n) noexcept nogil
 
 
 cdef inline bint is_final(const StateC* s) noexcept nogil:
-    return s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n
+    return (
+        s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n and s.n_stack <= 1
+    )
 
 
 cdef inline bint label_fits(const SystemC* system, bint from_root, int label) noexcept nogil:

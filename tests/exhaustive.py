@@ -89,6 +89,14 @@ class Case:
         )
 
 
+_SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"single_root": True},
+    {"segment": True},
+    {"single_root": True, "segment": True},
+]
+
+
 def _arc_eager_cases() -> Iterator[Case]:
     variants: list[dict[str, Any]] = [
         {},
@@ -96,13 +104,7 @@ def _arc_eager_cases() -> Iterator[Case]:
         {"nonmonotonic_reduce": True},
         {"nonmonotonic_left": True, "nonmonotonic_reduce": True},
     ]
-    settings: list[dict[str, Any]] = [
-        {},
-        {"single_root": True},
-        {"segment": True},
-        {"single_root": True, "segment": True},
-    ]
-    for setting, variant in itertools.product(settings, variants):
+    for setting, variant in itertools.product(_SETTINGS, variants):
         plain = Case("arc_eager", {**variant, **setting})
         labelled = replace(plain, labels=("a", "b"))
         attaching = "nonmonotonic_reduce" in variant or "single_root" in setting
@@ -150,13 +152,7 @@ def _list_cases(system: str) -> Iterator[Case]:
 
 
 def _arc_standard_cases() -> Iterator[Case]:
-    settings: list[dict[str, Any]] = [
-        {},
-        {"single_root": True},
-        {"segment": True},
-        {"single_root": True, "segment": True},
-    ]
-    for setting in settings:
+    for setting in _SETTINGS:
         plain = Case("arc_standard", setting)
         labelled = replace(plain, labels=("a", "b"))
         rooted = {**setting, "root_label": "ROOT"}
@@ -169,9 +165,22 @@ def _arc_standard_cases() -> Iterator[Case]:
         yield replace(plain, projective=False, partial=False, exact=False)
 
 
+def _swap_cases() -> Iterator[Case]:
+    for setting in _SETTINGS:
+        plain = Case("swap_standard", setting, projective=False, exact=False)
+        yield plain
+        yield replace(plain, partial=False)
+        yield replace(plain, partial=False, projective=True)
+        if "segment" in setting:
+            yield replace(plain, constraints=True)
+        rooted = {**setting, "root_label": "ROOT"}
+        yield replace(plain, options=rooted, labels=("a", "b", "ROOT"))
+
+
 CASES: tuple[Case, ...] = (
     *_arc_eager_cases(),
     *_arc_standard_cases(),
+    *_swap_cases(),
     *_list_cases("covington"),
     *_list_cases("nl_covington"),
 )

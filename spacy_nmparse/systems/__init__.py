@@ -18,6 +18,7 @@ from spacy_nmparse.systems.arc_standard import ArcStandard
 from spacy_nmparse.systems.covington import Covington, NonLocalCovington
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import ROOT, State
+from spacy_nmparse.systems.swap import SwapStandard
 from spacy_nmparse.systems.system import Action, TransitionSystem
 
 __all__ = ["ROOT", "Action", "Gold", "State", "TransitionSystem", "create", "names"]
@@ -27,6 +28,7 @@ _SYSTEMS: dict[str, type[TransitionSystem]] = {
     "arc_eager": ArcEager,
     "covington": Covington,
     "nl_covington": NonLocalCovington,
+    "swap_standard": SwapStandard,
 }
 
 

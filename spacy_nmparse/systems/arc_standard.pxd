@@ -2,6 +2,7 @@
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC, TransitionSystem
+from spacy_nmparse.systems.tabular cimport can_be_right
 
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
@@ -35,7 +36,6 @@ cdef int arc_standard_loss(const SystemC* system, const StateC* s, const GoldC* 
 cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s1_end(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil
 cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 cdef void learn_one(
     const SystemC* system, int wanted, CandidateC* candidates, int n
@@ -43,8 +43,31 @@ cdef void learn_one(
 cdef void start(const SystemC* system, StateC* s) noexcept nogil
 
 
-cdef inline bint label_ok(const GoldC* gold, int w, int label) noexcept nogil:
-    return gold.label[w] == NONE or gold.label[w] == label
+cdef inline int arc_error(const GoldC* gold, int head, int dependent, int label) noexcept nogil:
+    """Errors in the dependent after this arc."""
+    if gold.head[dependent] == NONE:
+        return 0
+    return gold.head[dependent] != head or (
+        gold.label[dependent] != NONE and gold.label[dependent] != label
+    )
+
+
+cdef inline int least_error(
+    const SystemC* system, const GoldC* gold, int head, int dependent
+) noexcept nogil:
+    """The same with the label that is best."""
+    if gold.head[dependent] == NONE:
+        return 0
+    return gold.head[dependent] != head or not can_be_right(system, gold, dependent)
+
+
+cdef inline int label_counts(
+    const SystemC* system, const GoldC* gold, int head, int dependent
+) noexcept nogil:
+    """What any other label costs besides."""
+    return dependent != NONE and gold.head[dependent] == head and gold.label[dependent] != NONE and (
+        can_be_right(system, gold, dependent)
+    )
 
 
 cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogil:

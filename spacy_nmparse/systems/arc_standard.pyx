@@ -19,7 +19,6 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     STATIC,
-    label_fits,
 )
 from spacy_nmparse.systems.tabular cimport ViewC, rest, view
 
@@ -41,13 +40,6 @@ cdef inline void finish(StateC* s) noexcept nogil:
     if s.n_stack == 1 and s.n_rebuffer == 0 and s.b == s.end and s.end < s.n:
         s.start = s.end
         s.end = s.n
-
-
-cdef inline int arc_error(const GoldC* gold, int head, int dependent, int label) noexcept nogil:
-    """Errors in the dependent after this arc."""
-    if gold.head[dependent] == NONE:
-        return 0
-    return gold.head[dependent] != head or not label_ok(gold, dependent, label)
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A).
@@ -206,24 +198,10 @@ cdef void fill_costs(
         else:
             v = after_break(s)
             cost += gold.sent_start[s.b] == 0
-        cost += rest(system, s, gold, &v)
-        fill_arc_costs(system, s, gold, c, cost)
-
-
-cdef void fill_arc_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, CandidateC* c, int cost
-) noexcept nogil:
-    """Tell a candidate what it costs beside an error of its own arc."""
-    c.cost = cost
-    c.cost_other = cost
-    if c.dependent == NONE or gold.head[c.dependent] == NONE:
-        return
-    if gold.head[c.dependent] != c.head:
-        c.cost += 1
-        c.cost_other += 1
-    elif gold.label[c.dependent] != NONE:
-        c.cost_other += 1
-        c.cost += not label_fits(system, c.head == s.n, gold.label[c.dependent])
+        if c.dependent != NONE:
+            cost += least_error(system, gold, c.head, c.dependent)
+        c.cost = cost + rest(system, s, gold, &v)
+        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
 
 
 # The loss, from scratch: for tests and for the Python face.
@@ -247,7 +225,7 @@ cdef int arc_standard_loss(const SystemC* system, const StateC* s, const GoldC* 
 
 # Oracles beside the dynamic one.
 
-cdef bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
+cdef inline bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
     """Whether w has the gold dependents that wait for a head."""
     cdef int i
     for i in range(gold.kid_offset[w], gold.kid_offset[w + 1]):
@@ -308,7 +286,6 @@ cdef class ArcStandard(TransitionSystem):
     def __init__(
         self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
     ):
-        self.name = "arc_standard"
         self.options = {
             "single_root": bool(single_root),
             "segment": bool(segment),
@@ -318,11 +295,15 @@ cdef class ArcStandard(TransitionSystem):
         self.c.segment = segment
         self._set_root_label(root_label)
         self.c.start = start
+        self._add_moves()
+
+    def _add_moves(self):
+        self.name = "arc_standard"
         self.c.loss = arc_standard_loss
         self.c.costs = fill_costs
         self.c.oracles[STATIC] = learn_canonical
         self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, s0_end, s1_end, NULL)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s1_end, s0_end, NULL)
-        if segment:
+        if self.c.segment:
             self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)

@@ -31,6 +31,11 @@ cdef enum:  # names of oracles
     MONOTONIC
     COMBINED
     PAPER
+    EAGER
+    LAZY
+    MINIMAL
+    ND_SW
+    ND_ALL
     N_ORACLE_NAMES
 
 
@@ -117,6 +122,10 @@ cdef void cost_each(
 cdef int judge(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
     CandidateC* out
+) noexcept nogil
+cdef void learn_cheapest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
 ) noexcept nogil
 cdef int max_candidates(const SystemC* system, int n) noexcept nogil
 

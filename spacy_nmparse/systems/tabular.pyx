@@ -18,7 +18,6 @@ cross. On either side the MAX_SIDE items nearest to the stack's top enter it; ot
 lose nothing.
 """
 from spacy_nmparse.systems.state cimport NONE
-from spacy_nmparse.systems.system cimport label_fits
 
 
 cdef enum:   # gold head of an item where it is not the number of an item
@@ -68,43 +67,35 @@ cdef inline int first_kid(const GoldC* gold, int head, int first) noexcept nogil
     return low
 
 
-cdef inline int last_link(const GoldC* gold, int w) noexcept nogil:
-    """The last gold dependent of w, or NONE."""
-    cdef int end = gold.kid_offset[w + 1]
-    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nogil:
+    """Whether a sentence may end before word e, which is not known not to start one."""
+    return gold.sent_start[e] != 0 and s.constraint[e] != -1 and e > s.start
 
 
-cdef int sentence_end(
+cdef int sentence_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:
+    """Where the sentence ends at the latest: at a gold start from b on, or at the first place that
+    may be one and that no gold arc crosses any more. far: where those of words before b lead."""
+    cdef int e
+    for e in range(b, gold.n):
+        if may_end(s, gold, e) and (gold.sent_start[e] == 1 or far < e):
+            return e
+        far = max(far, far_end(gold, e))
+    return gold.n
+
+
+cdef int view_end(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
 ) noexcept nogil:
-    """Where the sentence ends at the latest: at a gold start, or at the first place that may be one
-    and that no gold arc crosses any more."""
+    """Where the view's sentence ends at the latest."""
     cdef int far = NONE
-    cdef int i, w, e, g
+    cdef int i
     if v.closed:
         return v.b
     if not system.segment:
         return gold.n
     for i in range(1, height(v)):
-        w = stack_item(s, v, i)
-        far = max(far, last_link(gold, w))
-        if gold.head[w] < gold.n:
-            far = max(far, gold.head[w])
-    for e in range(v.b, gold.n):
-        if may_end(s, gold, v, e) and (gold.sent_start[e] == 1 or far < e):
-            return e
-        far = max(far, last_link(gold, e))
-        g = gold.head[e]
-        if g < gold.n:
-            far = max(far, g)
-    return gold.n
-
-
-cdef inline bint may_end(
-    const StateC* s, const GoldC* gold, const ViewC* v, int e
-) noexcept nogil:
-    """Whether a sentence may end before word e, which is not known not to start one."""
-    return gold.sent_start[e] != 0 and s.constraint[e] != -1 and e > s.start
+        far = max(far, far_end(gold, stack_item(s, v, i)))
+    return sentence_end(s, gold, v.b, far)
 
 
 cdef inline void insert(int* right, int* n_right, int w) noexcept nogil:
@@ -135,11 +126,6 @@ cdef inline int place_right(const int* right, int n_right, int w) noexcept nogil
     return low if low < n_right and right[low] == w else NONE
 
 
-cdef inline bint can_be_right(const SystemC* system, const GoldC* gold, int w) noexcept nogil:
-    """Whether an arc from the gold head of w may take the gold label."""
-    return gold.label[w] == NONE or label_fits(system, gold.head[w] == gold.n, gold.label[w])
-
-
 cdef inline int wrong(const int* head, int h, int d) noexcept nogil:
     """Errors in item d when item h is its head."""
     return head[d] != h and head[d] != FREE
@@ -154,7 +140,7 @@ cdef int rest(
     cdef int[2 * MAX_SIDE] head        # item -> the item that is its gold head
     cdef int[MAX_SIDE + 1] with_root   # j -> errors when r_1 .. r_j hang below ROOT, too
     cdef int n = gold.n
-    cdef int end = sentence_end(system, s, gold, v)
+    cdef int end = view_end(system, s, gold, v)
     cdef int n_left = 0
     cdef int n_right = 0
     cdef int lost = 0                  # words in no table that lose their gold head
@@ -211,7 +197,7 @@ cdef int rest(
     # The best place to end the sentence.
     j = 0
     for e in range(v.b, end + 1):
-        if e == end or (system.segment and may_end(s, gold, v, e)):
+        if e == end or (system.segment and may_end(s, gold, e)):
             k = with_root[j] + lost
             if e < n:
                 k += gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)

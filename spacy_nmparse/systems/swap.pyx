@@ -39,6 +39,7 @@ from spacy_nmparse.systems.swap_plan cimport (
     follow,
     gold_ends,
     has_item,
+    improve,
     load,
     make_order,
     make_tree,
@@ -70,11 +71,17 @@ cdef int rest(
 ) noexcept nogil:
     """Errors to come after the named move (STAY: from here), on the walk that follows it."""
     cdef PlanC p
-    cdef int lost
+    cdef int lost, certain, base
     load(system, s, gold, move, False, &p)
-    lost = make_tree(system, gold, &p)
+    lost = make_tree(system, gold, system.single_root, &p)
+    certain = lost
     make_order(&p)
     lost += follow(system, &p, p.head, p.order, p.wanted)
+    if lost > certain:
+        load(system, s, gold, move, False, &p)
+        base = make_tree(system, gold, False, &p)
+        make_order(&p)
+        lost = base + improve(system, &p, certain - base, lost - base)
     if p.end < gold.n:
         lost += gold.lost_from[p.end] + (gold.surplus_from[p.end] if system.single_root else 0)
     return lost
@@ -101,11 +108,11 @@ cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) no
     """Errors to come."""
     cdef CandidateC[MAX_MOVES] candidates
     cdef int n = legal_moves(system, s, candidates)
-    cdef int least = rest(system, s, gold, STAY) if n == 0 else NONE
+    cdef int least = rest(system, s, gold, STAY)
     cdef int i, k, label
     for i in range(n):
         k = rest_after(system, s, gold, system.moves[candidates[i].move].name)
-        least = k if least == NONE else min(least, k)
+        least = min(least, k)
     return least
 
 

@@ -100,10 +100,11 @@ cdef void plan_sentences(
         while e < n and gold.sent_start[e] != 1:
             e += 1
         p.size = e - first + 1
+        p.unread = 1
         for i in range(p.size):
             p.seq[i] = first + i - 1 if i else n
             p.place[p.seq[i]] = i
-        make_tree(&system, gold, p)
+        make_tree(&system, gold, False, p)
         make_order(p)
         last_root = first
         for w in range(first, e):
@@ -119,8 +120,8 @@ cdef void plan_sentences(
             if roots and far < w <= last_root and gold.sent_start[w] == -1:
                 ends[w] = 2
                 roots = 0
-            for i in range(p.kid_start[p.place[w]], p.kid_start[p.place[w] + 1]):
-                far = max(far, p.seq[p.kids[i]])
+            for i in range(p.block_start[p.place[w]], p.block_start[p.place[w] + 1]):
+                far = max(far, p.blocks[i] if p.blocks[i] != w else NONE)
             if head[w] == n:
                 roots += 1
             else:

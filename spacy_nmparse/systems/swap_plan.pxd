@@ -6,7 +6,7 @@ from spacy_nmparse.systems.system cimport SystemC
 
 cdef enum:
     STAY = -1          # "no move", where a plan takes the name of one
-    N_PLAN_ARRAYS = 12
+    N_PLAN_ARRAYS = 13
 
 
 cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tree
@@ -23,8 +23,8 @@ cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tre
     int* pending       # item -> wanted dependents that it has not got yet
     int* stack         # the walk's stack
     int* waiting       # the walk's rebuffer
-    int* kid_start     # place -> where its dependents begin in kids
-    int* kids          # places
+    int* block_start   # place -> where its blocks begin in blocks
+    int* blocks        # items: at each place the dependents of the item there, and itself
     int* low           # item -> first place in its gold subtree
     int* high          # item -> last place
 
@@ -43,8 +43,11 @@ cdef void make_room(const GoldC* gold, PlanC* p) noexcept nogil
 cdef void load(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, bint static_, PlanC* p
 ) noexcept nogil
-cdef int make_tree(const SystemC* system, const GoldC* gold, PlanC* p) noexcept nogil
+cdef int make_tree(
+    const SystemC* system, const GoldC* gold, bint one_root, PlanC* p
+) noexcept nogil
 cdef void make_order(PlanC* p) noexcept nogil
 cdef int follow(
     const SystemC* system, PlanC* p, const int* head, const int* order, const int* wanted
 ) noexcept nogil
+cdef int improve(const SystemC* system, PlanC* p, int least, int lost) noexcept nogil

@@ -18,7 +18,7 @@ from spacy_nmparse.systems.tabular cimport can_be_right, far_end, sentence_end
 cdef enum:
     MAX_TIED = 24      # items among which ties are looked for
     MAX_TIES = 64
-    MAX_TRIALS = 300   # configurations that one search looks at
+    MAX_TRIALS = 1000   # configurations that one search looks at
 
 
 cdef struct TieC:      # below this head, one block must stand before another

@@ -61,6 +61,13 @@ cdef inline int least_error(
     return gold.head[dependent] != head or not can_be_right(system, gold, dependent)
 
 
+cdef inline int label_error(
+    const SystemC* system, const GoldC* gold, int head, int dependent, int label
+) noexcept nogil:
+    """What the label adds to the arc's least error."""
+    return arc_error(gold, head, dependent, label) - least_error(system, gold, head, dependent)
+
+
 cdef inline int label_counts(
     const SystemC* system, const GoldC* gold, int head, int dependent
 ) noexcept nogil:

@@ -16,9 +16,11 @@ from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
+    MAX_MOVES,
     RIGHT_ARC,
     SHIFT,
     STATIC,
+    legal_moves,
 )
 from spacy_nmparse.systems.tabular cimport ViewC, rest, view
 
@@ -42,6 +44,45 @@ cdef inline void finish(StateC* s) noexcept nogil:
         s.end = s.n
 
 
+cdef int rest_after(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move
+) noexcept nogil:
+    """Errors to come after the named move, and what it does wrong itself, but for labels."""
+    cdef ViewC v = view(s)
+    cdef int errors = 0
+    if move == SHIFT:
+        errors = may_break(system, s) and gold.sent_start[s.b] == 1
+        v.top = B(s, 0)
+        v.b += 1
+    elif move == LEFT_ARC:
+        errors = least_error(system, gold, S(s, 0), S(s, 1))
+        v.below -= 2
+        v.top = S(s, 0)
+    elif move == RIGHT_ARC:
+        errors = least_error(system, gold, S(s, 1), S(s, 0))
+        v.below -= 1
+    elif move == BREAK:
+        errors = gold.sent_start[s.b] == 0
+        v.closed = True
+    return errors + rest(system, s, gold, &v)
+
+
+cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Errors to come: those after the best move. On crossing gold that is nearer to the truth than
+    the configuration's own table."""
+    cdef CandidateC[MAX_MOVES] candidates
+    cdef ViewC v = view(s)
+    cdef int n = legal_moves(system, s, candidates)
+    cdef int least = NONE
+    cdef int i, errors
+    if n == 0:
+        return rest(system, s, gold, &v)
+    for i in range(n):
+        errors = rest_after(system, s, gold, system.moves[candidates[i].move].name)
+        least = errors if least == NONE else min(least, errors)
+    return least
+
+
 # SHIFT: (S, b0|B, A) => (S|b0, B, A).
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -54,29 +95,11 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
     push(s, b0)
 
 
-cdef inline ViewC after_shift(const StateC* s) noexcept nogil:
-    cdef ViewC v = view(s)
-    v.top = B(s, 0)
-    v.b += 1
-    return v
-
-
-cdef inline int missed_start(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
-    """Cost of not making the sentence start at B0 that could be made now."""
-    return may_break(system, s) and gold.sent_start[s.b] == 1
-
-
 cdef int shift_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
-    """Dependents and a head that S0, or what is beneath it, should have got before; a start."""
-    cdef ViewC before = view(s)
-    cdef ViewC v = after_shift(s)
-    return missed_start(system, s, gold) + rest(system, s, gold, &v) - rest(
-        system, s, gold, &before
-    )
+    """Heads of, and from, S0 and what is beneath it, that had to be got before; a missed start."""
+    return rest_after(system, s, gold, SHIFT) - best_rest(system, s, gold)
 
 
 # LEFT-ARC(l): (S|s1|s0, B, A) => (S|s0, B, A + s0 -l-> s1). s1 is not ROOT.
@@ -91,21 +114,13 @@ cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_l
     push(s, s0)
 
 
-cdef inline ViewC after_left_arc(const StateC* s) noexcept nogil:
-    cdef ViewC v = view(s)
-    v.below = s.n_stack - 2
-    v.top = S(s, 0)
-    return v
-
-
 cdef int left_arc_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """s1 loses a head other than s0, and the dependents that it could still get."""
-    cdef ViewC before = view(s)
-    cdef ViewC v = after_left_arc(s)
-    return arc_error(gold, S(s, 0), S(s, 1), label) + rest(system, s, gold, &v) - rest(
-        system, s, gold, &before
+    return (
+        rest_after(system, s, gold, LEFT_ARC) - best_rest(system, s, gold)
+        + label_error(system, gold, S(s, 0), S(s, 1), label)
     )
 
 
@@ -126,20 +141,13 @@ cdef void do_right_arc(
     finish(s)
 
 
-cdef inline ViewC after_right_arc(const StateC* s) noexcept nogil:
-    cdef ViewC v = view(s)
-    v.below = s.n_stack - 1
-    return v
-
-
 cdef int right_arc_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """s0 loses a head other than s1, and the dependents that it could still get."""
-    cdef ViewC before = view(s)
-    cdef ViewC v = after_right_arc(s)
-    return arc_error(gold, S(s, 1), S(s, 0), label) + rest(system, s, gold, &v) - rest(
-        system, s, gold, &before
+    return (
+        rest_after(system, s, gold, RIGHT_ARC) - best_rest(system, s, gold)
+        + label_error(system, gold, S(s, 1), S(s, 0), label)
     )
 
 
@@ -156,21 +164,11 @@ cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_labe
     finish(s)
 
 
-cdef inline ViewC after_break(const StateC* s) noexcept nogil:
-    cdef ViewC v = view(s)
-    v.closed = True
-    return v
-
-
 cdef int break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """An invented start; and the gold arcs between the stack and the buffer."""
-    cdef ViewC before = view(s)
-    cdef ViewC v = after_break(s)
-    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, &v) - rest(
-        system, s, gold, &before
-    )
+    return rest_after(system, s, gold, BREAK) - best_rest(system, s, gold)
 
 
 # All costs of a configuration at once.
@@ -179,28 +177,17 @@ cdef void fill_costs(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """cost and cost_other of each candidate: the configuration's own table is filled once."""
-    cdef ViewC v = view(s)
-    cdef int base = rest(system, s, gold, &v)
-    cdef int i, name, cost
+    """cost and cost_other of each candidate, from one table each."""
+    cdef int least = NONE
+    cdef int i
     cdef CandidateC* c
     for i in range(n):
         c = &candidates[i]
-        name = system.moves[c.move].name
-        cost = -base
-        if name == SHIFT:
-            v = after_shift(s)
-            cost += missed_start(system, s, gold)
-        elif name == LEFT_ARC:
-            v = after_left_arc(s)
-        elif name == RIGHT_ARC:
-            v = after_right_arc(s)
-        else:
-            v = after_break(s)
-            cost += gold.sent_start[s.b] == 0
-        if c.dependent != NONE:
-            cost += least_error(system, gold, c.head, c.dependent)
-        c.cost = cost + rest(system, s, gold, &v)
+        c.cost = rest_after(system, s, gold, system.moves[c.move].name)
+        least = c.cost if least == NONE else min(least, c.cost)
+    for i in range(n):
+        c = &candidates[i]
+        c.cost -= least
         c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
 
 
@@ -219,8 +206,7 @@ cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noex
 
 
 cdef int arc_standard_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    cdef ViewC v = view(s)
-    return settled(system, s, gold) + rest(system, s, gold, &v)
+    return settled(system, s, gold) + best_rest(system, s, gold)
 
 
 # Oracles beside the dynamic one.

@@ -11,7 +11,6 @@ tells how often it is lower.
 """
 from spacy_nmparse.systems.arc_standard cimport (
     ArcStandard,
-    arc_error,
     can_break,
     can_left_arc,
     can_right_arc,
@@ -21,6 +20,7 @@ from spacy_nmparse.systems.arc_standard cimport (
     do_right_arc,
     do_shift,
     label_counts,
+    label_error,
     learn_one,
     least_error,
     may_break,
@@ -114,13 +114,6 @@ cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) no
         k = rest_after(system, s, gold, system.moves[candidates[i].move].name)
         least = min(least, k)
     return least
-
-
-cdef inline int label_error(
-    const SystemC* system, const GoldC* gold, int head, int dependent, int label
-) noexcept nogil:
-    """What the label adds to the arc's least error."""
-    return arc_error(gold, head, dependent, label) - least_error(system, gold, head, dependent)
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A).

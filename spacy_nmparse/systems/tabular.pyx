@@ -176,7 +176,7 @@ cdef int rest(
             item[n_left] = w
             n_left += 1
         else:
-            s.entry[w] = LOST
+            s.entry[w] = FREE
     for j in range(n_right):
         item[n_left + j] = right[j]
     for i in range(n_left + n_right):
@@ -192,7 +192,10 @@ cdef int rest(
             head[i] = s.entry[g]
         else:
             head[i] = place_right(right, n_right, g)
-            head[i] = LOST if head[i] == NONE else head[i] + n_left
+            if head[i] != NONE:
+                head[i] += n_left
+            else:
+                head[i] = FREE if n_right == MAX_SIDE and right[n_right - 1] < g < end else LOST
     fill_table(system, head, n_left, n_right, with_root)
     # The best place to end the sentence.
     j = 0

@@ -574,9 +574,9 @@ def row(result: Result) -> str:
         wrong, lost = str(result.wrong_costs), str(result.wrong_losses)
     else:
         share = 100 * result.wrong_costs / max(1, result.triples)
-        wrong = f"({result.wrong_costs}: {share:.3f} %)"
+        wrong = f"({result.wrong_costs}: {share:.4f} %)"
         share = 100 * result.wrong_losses / (result.trees * result.configurations)
-        lost = f"({result.wrong_losses}: {share:.3f} %)"
+        lost = f"({result.wrong_losses}: {share:.4f} %)"
     return (
         f"| {result.case.system} | {result.case.name} | {result.n} | {trees} | "
         f"{result.configurations} | {result.triples} | {wrong} | {lost} |"

@@ -31,7 +31,9 @@ cdef int break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef int arc_standard_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int arc_standard_loss(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil
 
 cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
@@ -72,9 +74,9 @@ cdef inline int label_counts(
     const SystemC* system, const GoldC* gold, int head, int dependent
 ) noexcept nogil:
     """What any other label costs besides."""
-    return dependent != NONE and gold.head[dependent] == head and gold.label[dependent] != NONE and (
-        can_be_right(system, gold, dependent)
-    )
+    if dependent == NONE or gold.head[dependent] != head or gold.label[dependent] == NONE:
+        return 0
+    return can_be_right(system, gold, dependent)
 
 
 cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogil:

@@ -108,7 +108,9 @@ cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept n
     return s.n_stack > 2 and not must_break(system, s)
 
 
-cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
     cdef int s0 = pop(s)
     state_add_arc(s, s0, pop(s), l)
     push(s, s0)
@@ -205,7 +207,9 @@ cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noex
     return errors
 
 
-cdef int arc_standard_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int arc_standard_loss(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
     return settled(system, s, gold) + best_rest(system, s, gold)
 
 

@@ -25,7 +25,9 @@ cdef int swap_standard_break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef int swap_standard_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int swap_standard_loss(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil
 
 
 cdef class SwapStandard(ArcStandard):

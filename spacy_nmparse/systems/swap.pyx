@@ -109,10 +109,11 @@ cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) no
     cdef CandidateC[MAX_MOVES] candidates
     cdef int n = legal_moves(system, s, candidates)
     cdef int least = rest(system, s, gold, STAY)
-    cdef int i, k, label
+    cdef int i
     for i in range(n):
-        k = rest_after(system, s, gold, system.moves[candidates[i].move].name)
-        least = min(least, k)
+        least = min(
+            least, rest_after(system, s, gold, system.moves[candidates[i].move].name)
+        )
     return least
 
 
@@ -203,7 +204,9 @@ cdef void fill_costs(
 
 # The loss, from scratch: for tests and for the Python face.
 
-cdef int swap_standard_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int swap_standard_loss(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
     return settled(system, s, gold) + best_rest(system, s, gold)
 
 

@@ -15,14 +15,12 @@ from spacy_nmparse.systems.swap_plan cimport (
     make_room,
     make_tree,
 )
-from spacy_nmparse.systems.system cimport LEFT_ARC, RIGHT_ARC, SHIFT, SWAP, SystemC
+from spacy_nmparse.systems.system cimport SystemC
 
 
 cdef enum:
     MAX_STEPS = 2000000    # of the search for the fewest SWAPs, in one sentence
     N_SEEN = 1 << 14       # configurations that it remembers
-    DEAD_END = -1          # beside the names of moves
-    DONE = -2
 
 
 cdef struct SeenC:
@@ -60,7 +58,6 @@ cdef int derive_swap(Gold gold) except -1:
     cdef int* ints
     cdef signed char* ends
     cdef PlanC p
-    cdef int first, w, e, i
     if gold.c.swap != NULL:
         return 0
     t = <SwapC*>calloc(

@@ -6,9 +6,12 @@ of the stack; so items that are out of text order can never be exchanged again.
 
 A plan is made for the sequence as it is: each item keeps its gold head if that is an item, too;
 others get a head that makes no new crossing (make_tree). The projective order is the in-order
-traversal of that tree, siblings and head taken in the order of the sequence (make_order). The walk
-(follow) is Algorithm 1 of Björkelund & Nivre (2015), that is, EAGER with the plan's order. If it
-comes to an end, all wanted heads are right. If it gets stuck it makes the arc that loses least.
+traversal of that tree, siblings and head in the order of the sequence, or as words that are out of
+text order demand (make_order). The walk (follow) is Algorithm 1 of Björkelund & Nivre (2015), that
+is, EAGER with the plan's order. If it comes to an end, all wanted heads are right. If it gets
+stuck, it SWAPs S0 down to its head, with a new order from there on; if that cannot be, it makes the
+arc that loses least. What it loses can be too much: improve searches for a better way, a bounded
+number of configurations far.
 """
 from spacy_nmparse.systems.state cimport NONE, B
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
@@ -173,37 +176,34 @@ cdef void complete_tree(PlanC* p) noexcept nogil:
 
 
 cdef int find_ties(const PlanC* p, TieC* ties) noexcept nogil:
-    """The pairs of blocks that can only stand in one order, since of each there is an item, nearest
-    to the stack's top or waiting, and both are out of text order."""
+    """Pairs of blocks that can only stand in one order, since of each there is an item, the two out
+    of text order. Only the MAX_TIED items nearest to the unread words are looked at."""
     cdef int first = max(1, p.unread - MAX_TIED)
     cdef int n_ties = 0
-    cdef int i, k, x, y, up, over
+    cdef int i, k, y, left, right, over
     for i in range(first, p.unread):
         for k in range(i + 1, p.unread):
-            x = p.seq[i]
-            y = p.seq[k]
-            if x < y:
+            if p.seq[i] < p.seq[k]:
                 continue
-            # The lowest item above both: climb from x, and from y for each of these.
-            up = NONE                       # x's block is below here, at that item or the item itself
-            over = x
+            # The lowest item above (or at) both: climb from the one, and each time from the other.
+            over = p.seq[i]
+            left = over
             while True:
                 y = p.seq[k]
-                x = NONE
+                right = y
                 while y != over and y != p.n:
-                    x = y
+                    right = y
                     y = p.head[y]
                 if y == over:
                     break
-                up = over
+                left = over
                 over = p.head[over]
-            if over != p.n or up != x:
-                ties[n_ties].head = over
-                ties[n_ties].left = over if up == NONE else up
-                ties[n_ties].right = over if x == NONE else x
-                n_ties += 1
-                if n_ties == MAX_TIES:
-                    return n_ties
+            ties[n_ties].head = over
+            ties[n_ties].left = left
+            ties[n_ties].right = right
+            n_ties += 1
+            if n_ties == MAX_TIES:
+                return n_ties
     return n_ties
 
 

@@ -237,22 +237,22 @@ cdef void fill_table(
     cdef int size = n_left + n_right
     cdef short* row
     cdef short* before
-    cdef int i, j, h, l, r, best
+    cdef int i, j, h, left, r, best
     for j in range(n_right + 1):
         for h in range(size):
             table[j * size + h] = INFINITY
     for i in range(0 if n_left == 0 else 1, n_left + 1):
-        l = i - 1
+        left = i - 1
         for j in range(n_right + 1):
             row = &table[j * size]
-            if l >= 0:
+            if left >= 0:
                 # l_i: the head of the tree of l_1 .. l_(i-1), r_1 .. r_j, or a dependent.
                 best = 0 if i == 1 and j == 0 else INFINITY
                 for h in range(size):
                     if row[h] < INFINITY:
-                        best = min(best, row[h] + wrong(head, l, h))
-                        row[h] += wrong(head, h, l)
-                row[l] = best
+                        best = min(best, row[h] + wrong(head, left, h))
+                        row[h] += wrong(head, h, left)
+                row[left] = best
             if j == 0:
                 continue
             # r_j: the head of the tree of l_1 .. l_i, r_1 .. r_(j-1), or a dependent.

@@ -1,4 +1,4 @@
-"""Arc-standard and SwapStandard once more: immutable configurations, no tables, losses by search."""
+"""Arc-standard and SwapStandard once more: immutable configurations, no tables, search."""
 
 from __future__ import annotations
 
@@ -195,9 +195,7 @@ def projective_order(heads: tuple[int | None, ...]) -> list[int]:
     return [w for root, head in enumerate(heads) if head == root for w in below(root)]
 
 
-def lattice(
-    system: ArcStandard, gold: Tree
-) -> dict[State, dict[Action, tuple[State, int | None]]]:
+def lattice(system: ArcStandard, gold: Tree) -> dict[State, dict[Action, tuple[State, int | None]]]:
     """All configurations on the way to the tree, with what leads where: arcs of the tree, each when
     the dependent has its own; SWAPs into the projective order; SHIFTs, not past a sentence start.
 

@@ -21,7 +21,9 @@ SYSTEMS = ("arc_standard", "swap_standard")
 STATIC = ("static", "eager", "lazy", "minimal")
 
 
-def make(system: str, options: dict[str, Any]) -> tuple[systems.TransitionSystem, naive.ArcStandard]:
+def make(
+    system: str, options: dict[str, Any]
+) -> tuple[systems.TransitionSystem, naive.ArcStandard]:
     """The same system twice."""
     plain = naive.ArcStandard(swap=system == "swap_standard", **options)
     return systems.create(system, **options), plain
@@ -58,7 +60,9 @@ def compare(
 @pytest.mark.parametrize("labels", LABELS, ids=name)
 @pytest.mark.parametrize("options", SETTINGS, ids=name)
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_all_small_derivations(system: str, options: dict[str, Any], labels: dict[str, Any]) -> None:
+def test_all_small_derivations(
+    system: str, options: dict[str, Any], labels: dict[str, Any]
+) -> None:
     real, plain = make(system, {**options, **labels})
     longest = (4 if system == "arc_standard" else 3) if labels["labels"] is None else 2
     for n in range(1, longest + 1):
@@ -249,7 +253,7 @@ def test_long_sentences() -> None:
                 real.apply(state, draw.choice(real.actions(state)))
 
 
-SENTENCE = "That 's what they 're after".split()
+SENTENCE = ["That", "'s", "what", "they", "'re", "after"]
 FIGURE_1 = Gold([1, 1, 5, 4, 1, 4])  # Björkelund & Nivre 2015
 
 

@@ -343,7 +343,7 @@ cdef bint more_room(SearchC* c) noexcept nogil:
 
 
 cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcept nogil:
-    """Find the fewest SWAPs of the sentence. Returns the steps left; < 0: it was cut off; or
+    """Find the fewest SWAPs of the sentence. Returns the steps left; NONE: it was cut off;
     NONE - 1: no memory."""
     cdef const SwapC* t = c.gold.swap
     cdef int kind, other, i, w
@@ -393,7 +393,7 @@ cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcep
             continue
         while True:
             if c.n_forks == 0:
-                return steps_left
+                return max(0, steps_left)
             c.n_forks -= 1
             other = c.forks[c.n_forks]
             while c.n_steps > other >> STEP_BITS:

@@ -34,6 +34,7 @@ COLUMNS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "covington": ("covington", {}, True),
     "nl_covington": ("nl_covington", {}, True),
     "nl_covington, explicit root": ("nl_covington", {"explicit_root": True}, True),
+    "swap_standard": ("swap_standard", {}, True),
     "arc_eager, projective trees": ("arc_eager", {}, False),
 }
 
@@ -115,8 +116,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         dump(result, arguments.results / "transitions" / name)
         per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in COLUMNS]
         rows.append(
-            [folder.name, str(counts["sentences"]), f"{counts['words'] / counts['sentences']:.1f}"]
-            + per_sentence
+            [
+                folder.name,
+                str(counts["sentences"]),
+                f"{counts['words'] / counts['sentences']:.1f}",
+                *per_sentence,
+            ]
         )
     print(markdown(["treebank", "sentences", "words/sentence", *COLUMNS], rows))
     return 0

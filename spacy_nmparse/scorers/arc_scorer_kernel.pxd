@@ -6,7 +6,8 @@ from spacy_nmparse.scorers.scorer cimport Scorer
 
 
 cdef enum:
-    REACH = 64      # how many words away from a word its heads are normalized over
+    REACH = 64              # how many words away from a word its heads are normalized over
+    HEADS = 2 * REACH + 2   # those words, the word itself and ROOT, which is the last
 
 
 # Tables have one row for each word of the window, and a last one for ROOT. LEFT and RIGHT: of the
@@ -41,11 +42,12 @@ cdef struct ArcScorerC:
     float* outputs          # (output_stride,): of the configuration scored last
     float* mixed            # (label_size,): row of labels
     const float* log_total  # (rows,): log of the sum of exp of the biaffine scores of all heads
+    const float* head_scores    # (rows, HEADS): biaffine scores of each word's heads
     const int* stretch      # (rows, 2): first and last + 1 row of the stretch that a word is in
     float alpha[2]          # weights of the biaffine part
     float d_alpha[2]
     float tree_weight       # of the loss that learn_tree adds
-    float* shares           # (2 * REACH + 2,)
+    float* shares           # (HEADS,)
     float* d_log_total      # (rows,)
     float* d_items          # gradients, of the same shapes
     float* d_queries

@@ -18,9 +18,17 @@ are scored for arcs that are chosen (or, in learning, right) only.
 import numpy
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport abs, calloc, free
+from libc.string cimport memcpy
 
-from spacy_nmparse.scorers.layer cimport TapeC, keep, layer_gradient, layer_remember, layer_run
+from spacy_nmparse.scorers.layer cimport (
+    TapeC,
+    keep,
+    layer_gradient,
+    layer_remember,
+    layer_run,
+    layer_run_item,
+)
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
@@ -53,10 +61,16 @@ cdef inline float tree_score(
     """log P(head | dependent) by the biaffine part alone."""
     cdef ptrdiff_t row = row_of(self, s, i)
     cdef ptrdiff_t focus = row_of(self, s, s.b)
+    cdef ptrdiff_t d = focus if right else row
+    cdef ptrdiff_t h = row if right else focus
+    if h == self.root_row:
+        return self.head_scores[d * HEADS + HEADS - 1] - self.log_total[d]
+    if self.stretch[2 * d] <= h < self.stretch[2 * d + 1] and abs(h - d) <= REACH:
+        return self.head_scores[d * HEADS + h - d + REACH] - self.log_total[d]
     return nmp_dot(
         self.queries + (2 * focus + right) * self.width,
         self.items + (2 * row + right) * self.width, self.width
-    ) - self.log_total[focus if right else row]
+    ) - self.log_total[d]
 
 
 cdef void score(
@@ -95,7 +109,7 @@ cdef void score_pair(ArcScorerC* self, const StateC* s, int i, ptrdiff_t row) no
     """Both arcs between i and j follow from one hidden layer."""
     cdef LayerC* pairs = self.pairs
     self.scored[row] = self.n_scored
-    layer_run(pairs, s, i, s.b)
+    layer_run_item(pairs, s, <int>row, i, s.b)
     if pairs.learning:
         self.pair_steps[row] = layer_remember(pairs)
     self.pair_scores[2 * row] = nmp_dot(self.pair_W, pairs.hidden, pairs.width)
@@ -348,7 +362,7 @@ cdef class ArcScorerKernel(Scorer):
         cdef ptrdiff_t size = self.weights["word_W"].shape[0]
         cdef const int[:, ::1] stretch
         cdef float[::1] shares, log_total
-        cdef float[:, ::1] pair_scores
+        cdef float[:, ::1] pair_scores, head_scores
         cdef int[::1] scored, pair_steps
         cdef int d, count, near_
         cdef int n_rows = last - first
@@ -360,6 +374,7 @@ cdef class ArcScorerKernel(Scorer):
         rows = self.rows
         for layer in (self.context, self.pairs, self.labels):
             layer.set_rows(&rows[0, 0] + self.rows_before(layer), size)
+        self.pairs.keep_sums(n + 1)
         items_array = numpy.zeros((n + 1, 2, self.a.width), dtype="float32")
         items_array[:n] = self.items[first:last]
         items_array[n, 1] = self.weights["root"]
@@ -371,15 +386,18 @@ cdef class ArcScorerKernel(Scorer):
         self.a.queries = &queries[0, 0, 0]
         self.a.root_row = n
         stretch_array = numpy.clip(self.starts[first:last] - first, 0, n).astype("int32")
-        shares_array = numpy.empty(2 * REACH + 2, dtype="float32")
+        shares_array = numpy.empty(HEADS, dtype="float32")
+        head_scores_array = numpy.empty((n, HEADS), dtype="float32")
         log_total_array = numpy.zeros(n + 1, dtype="float32")
         scored_array = numpy.zeros(n + 1, dtype="intc")
         pair_scores_array = numpy.empty((n + 1, 2), dtype="float32")
         pair_steps_array = numpy.empty(n + 1, dtype="intc")
         self.tables = (
             items_array, queries_array, stretch_array, shares_array, log_total_array,
-            scored_array, pair_scores_array, pair_steps_array
+            scored_array, pair_scores_array, pair_steps_array, head_scores_array
         )
+        head_scores = head_scores_array
+        self.a.head_scores = &head_scores[0, 0]
         scored, pair_scores, pair_steps = scored_array, pair_scores_array, pair_steps_array
         self.a.n_scored = 0
         self.a.scored = &scored[0]
@@ -393,6 +411,10 @@ cdef class ArcScorerKernel(Scorer):
             for d in range(n_rows):
                 count = score_heads(&self.a, d, &near_, &shares[0])
                 log_total[d] = log_sum(&shares[0], count)
+                memcpy(
+                    &head_scores[d, near_ - d + REACH], &shares[0], (count - 1) * sizeof(float)
+                )
+                head_scores[d, HEADS - 1] = shares[count - 1]
         return 0
 
     cdef void begin(self, int offset) noexcept:

@@ -32,6 +32,15 @@ cdef struct LayerC:
     const float* bias       # (pieces * width,)
     const float* extra      # (pieces * width,): one more row to add, or NULL
     int owner               # the step, of another layer's tape, that extra comes from
+    # Sums of the rows that depend on the item H alone, by H's row; not while learning.
+    int n_own_slots         # features that look at nothing but H and what hangs on it
+    int n_own_facts
+    int own_slots[MAX_SLOTS]
+    int own_facts[MAX_FACTS]
+    int other_slots[MAX_SLOTS]
+    int other_facts[MAX_FACTS]
+    float* own_sums         # (rows, pieces * width), or NULL: no sums are kept
+    int* own_keys           # (rows, slots + facts): what each sum was made from
     # The configuration looked at last.
     int words[MAX_SLOTS]
     int facts[MAX_FACTS]
@@ -46,6 +55,7 @@ cdef struct LayerC:
 
 
 cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil
+cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil
 cdef int layer_remember(LayerC* layer) noexcept nogil
 
 
@@ -66,8 +76,9 @@ cdef class Layer:
     cdef LayerC c
     cdef Features features
     cdef list arrays        # keeps the arrays alive that c points into
-    cdef object d_outputs
+    cdef object sums
 
+    cdef void keep_sums(self, int n_rows) except *
     cdef void set_rows(self, const float* word_rows, ptrdiff_t stride) noexcept
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1
     cdef dict gradients(

@@ -26,6 +26,7 @@ cdef extern from "kernels.h" nogil:
 cdef enum:
     DROPPED = 255
     FIRST_STEPS = 256
+    NO_ROW = -0x7fffffff    # what no feature's row is
 
 
 cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
@@ -80,6 +81,64 @@ cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noe
     nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
     if layer.learning:
         drop_units(layer)
+
+
+cdef inline bint is_same(const int* a, const int* b, const int* places, int n) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        if a[places[i]] != b[places[i]]:
+            return False
+    return True
+
+
+cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil:
+    """layer_run for the item i (its row: row) and the focus word j. What only depends on i is added
+    up anew where it is not as it was the last time."""
+    cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
+    cdef ptrdiff_t size = layer.pieces * layer.width
+    cdef int n_slots = layer.features.n_slots
+    cdef int* key
+    cdef float* own
+    cdef int m, n
+    if layer.learning or layer.own_sums is NULL:
+        layer_run(layer, s, i, j)
+        return
+    find_rows(layer, s, i, j)
+    key = layer.own_keys + row * <ptrdiff_t>(n_slots + layer.features.n_facts)
+    own = layer.own_sums + row * size
+    if not (
+        is_same(layer.words, key, layer.own_slots, layer.n_own_slots)
+        and is_same(layer.facts, key + n_slots, layer.own_facts, layer.n_own_facts)
+    ):
+        rows[0] = layer.bias
+        n = 1
+        for m in range(layer.n_own_slots):
+            rows[n] = word_row(layer, layer.words, layer.own_slots[m])
+            n += 1
+        for m in range(layer.n_own_facts):
+            rows[n] = layer.fact_rows + layer.facts[layer.own_facts[m]] * size
+            n += 1
+        nmp_sum_rows(own, rows, n, <int>size)
+        memcpy(key, layer.words, n_slots * sizeof(int))
+        memcpy(key + n_slots, layer.facts, layer.features.n_facts * sizeof(int))
+    rows[0] = own
+    n = 1
+    for m in range(layer.features.n_singles - layer.n_own_slots):
+        rows[n] = word_row(layer, layer.words, layer.other_slots[m])
+        n += 1
+    for m in range(layer.features.n_facts - layer.n_own_facts):
+        rows[n] = layer.fact_rows + layer.facts[layer.other_facts[m]] * size
+        n += 1
+    if layer.extra is not NULL:
+        rows[n] = layer.extra
+        n += 1
+    nmp_sum_rows(layer.pre, rows, n, <int>size)
+    for m in range(layer.features.n_singles, n_slots, 2):
+        nmp_add_product(
+            layer.pre, word_row(layer, layer.words, m), word_row(layer, layer.words, m + 1),
+            <int>size
+        )
+    nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
 
 
 cdef void drop_units(LayerC* layer) noexcept nogil:
@@ -259,6 +318,8 @@ cdef class Layer:
         self.c.bias = keep(self.arrays, weights["bias"])
         self.c.word_rows = NULL
         self.c.extra = NULL
+        self.c.own_sums = NULL
+        self._sort_features()
         self.c.owner = NONE
         self.c.learning = False
         self.c.pre = <float*>calloc(row, sizeof(float))
@@ -266,6 +327,38 @@ cdef class Layer:
         self.c.winner = <uint8_t*>calloc(self.c.width, 1)
         if self.c.pre == NULL or self.c.hidden == NULL or self.c.winner == NULL:
             raise MemoryError("No memory for a hidden layer.")
+
+    def _sort_features(self):
+        """Tell the features that look at H alone from the others."""
+        cdef int i, n_others = 0
+        for i in range(self.c.features.n_singles):
+            if self.features.words[i].split(".")[0] == "H":
+                self.c.own_slots[self.c.n_own_slots] = i
+                self.c.n_own_slots += 1
+            else:
+                self.c.other_slots[n_others] = i
+                n_others += 1
+        n_others = 0
+        for i in range(self.c.features.n_facts):
+            if self.features.facts[i].split(".")[0] == "H":
+                self.c.own_facts[self.c.n_own_facts] = i
+                self.c.n_own_facts += 1
+            else:
+                self.c.other_facts[n_others] = i
+                n_others += 1
+
+    cdef void keep_sums(self, int n_rows) except *:
+        """Make room for the sums of the items of a window of n_rows rows."""
+        cdef float[:, ::1] sums
+        cdef int[:, ::1] keys
+        n_features = self.c.features.n_slots + self.c.features.n_facts
+        self.sums = (
+            numpy.empty((n_rows, self.c.pieces * self.c.width), dtype="float32"),
+            numpy.full((n_rows, n_features), NO_ROW, dtype="intc"),
+        )
+        sums, keys = self.sums
+        self.c.own_sums = &sums[0, 0]
+        self.c.own_keys = &keys[0, 0]
 
     def __dealloc__(self):
         free(self.c.pre)

@@ -64,6 +64,7 @@ def ArcScorer(
     tok2vec: Model[list[Doc], list[Floats2d]],
     arc_width: int = 64,
     hidden_width: int = 128,
+    context_width: int = 128,
     maxout_pieces: int = 1,
     projection_width: int = 64,
     lstm_width: int = 64,
@@ -76,7 +77,8 @@ def ArcScorer(
     Args:
         tok2vec: any model from documents to token vectors.
         arc_width: width of a word's vectors as head and as dependent.
-        hidden_width: width of the hidden layers, of configurations, pairs and labels.
+        hidden_width: width of the hidden layers of pairs and of labels.
+        context_width: width of the hidden layer of configurations.
         maxout_pieces: their pieces; 1 makes them ReLU layers.
         projection_width: token vectors are projected to this width for the hidden layers.
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
@@ -90,10 +92,11 @@ def ArcScorer(
     Raises:
         ValueError: an unknown feature or layer, or sizes below 1.
     """
-    sizes = (arc_width, hidden_width, maxout_pieces, projection_width, lstm_width + 1)
-    if min(sizes) < 1:
+    sizes = (arc_width, hidden_width, context_width, maxout_pieces, projection_width)
+    if min(*sizes, lstm_width + 1) < 1:
         raise ValueError(
-            f"ArcScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces}, "
+            f"ArcScorer: hidden_width {hidden_width}, context_width {context_width}, "
+            f"maxout_pieces {maxout_pieces}, "
             f"projection_width {projection_width} and arc_width {arc_width} must be at least 1, "
             f"lstm_width {lstm_width} at least 0."
         )
@@ -115,6 +118,7 @@ def ArcScorer(
             "nA": arc_width,
             "nV": projection_width,
             "nH": hidden_width,
+            "nC": context_width,
             "nP": maxout_pieces,
         },
         params=dict.fromkeys(("project_W", "project_b", "word_W", "arc_W", "arc_b", *WEIGHTS)),
@@ -135,28 +139,35 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     features = compiled(model)
     n_labels = len(system.label_names)
     width, arc_width, n_vector = (model.get_dim(dim) for dim in ("nH", "nA", "nV"))
-    size = width * model.get_dim("nP")
-    n_outputs = len(system.moves) + 2 * size  # moves, a row for pairs, a row for labels
+    sizes = row_sizes(model)
+    n_outputs = len(system.moves) + sizes["pair"] + sizes["label"]  # of the latter two, one row
     result: dict[str, tuple[int, ...]] = {
         "project_W": (n_vector, model.get_dim("nI")),
         "project_b": (n_vector,),
-        "word_W": (sum(f.n_slots for f in features.values()) * size, n_vector),
+        "word_W": (sum(f.n_slots * sizes[layer] for layer, f in features.items()), n_vector),
         "arc_W": (2 * arc_width, model.get_dim("nI")),
         "arc_b": (2 * arc_width,),
         "arc_U": (2, arc_width, arc_width),
         "root": (arc_width,),
         "alpha": (2,),
-        "output_W": (n_outputs, width),
+        "output_W": (n_outputs, model.get_dim("nC")),
         "output_b": (n_outputs,),
         "pair_W": (2, width),
         "label_W": (n_labels, width),
         "label_b": (n_labels,),
     }
     for layer, layer_features in features.items():
+        size = sizes[layer]
         result[f"{layer}_pad_rows"] = (layer_features.n_slots, 2, size)
         result[f"{layer}_fact_rows"] = (sum(layer_features.fact_sizes(n_labels)), size)
         result[f"{layer}_bias"] = (size,)
     return result
+
+
+def row_sizes(model: Model) -> dict[str, int]:
+    """Size of what a word, or a fact, adds to each layer."""
+    pieces = model.get_dim("nP")
+    return {layer: pieces * model.get_dim("nC" if layer == "context" else "nH") for layer in LAYERS}
 
 
 def compiled(model: Model) -> dict[str, Features]:
@@ -180,9 +191,9 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
         elif name == "root":
             array[:] = uniform(model, shape, shape[0])
         elif name == "word_W":  # as if the slots of each layer were one concatenated input
-            size = model.get_dim("nH") * model.get_dim("nP")
             first = 0
-            for features in compiled(model).values():
+            for layer, features in compiled(model).items():
+                size = row_sizes(model)[layer]
                 part = array[first : first + features.n_slots * size]
                 part[:] = uniform(model, part.shape, features.n_slots * shape[1] + size)
                 first += features.n_slots * size
@@ -201,11 +212,14 @@ def forward(
     arc_W: Any = model.get_param("arc_W")
     projected = words @ project_W.T + model.get_param("project_b")
     items = words @ arc_W.T + model.get_param("arc_b")
-    slope: Any = (items > 0) * (1 - LEAK) + LEAK
-    if is_train and model.attrs["dropout_rate"]:
-        slope = slope * model.ops.get_dropout_mask(items.shape, model.attrs["dropout_rate"])
-    slope = slope.astype("float32")
-    items = items * slope
+    slope: Any = None
+    if is_train:
+        slope = model.ops.xp.where(items > 0, 1.0, LEAK).astype("float32")
+        if model.attrs["dropout_rate"]:
+            slope *= model.ops.get_dropout_mask(items.shape, model.attrs["dropout_rate"])
+        items = items * slope
+    else:
+        items = model.ops.xp.maximum(items, LEAK * items)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     scored = ArcScorerKernel(
         compiled(model),

@@ -297,11 +297,11 @@ cdef class ArcScorerKernel(Scorer):
         self.a.label_size = pieces * self.labels.c.width
         width = self.context.c.width
         n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
-        n_slots = sum(f.n_slots for f in features.values())
+        row = self.rows_before(None)
         check_shapes(
             weights,
             {
-                "word_W": (n_slots * pieces * width, vectors.shape[1]),
+                "word_W": (row, vectors.shape[1]),
                 "output_W": (n_outputs, width),
                 "output_b": (n_outputs,),
                 "pair_W": (2, self.pairs.c.width),
@@ -348,13 +348,14 @@ cdef class ArcScorerKernel(Scorer):
         free(self.a.mixed)
 
     cdef ptrdiff_t rows_before(self, Layer layer) noexcept:
-        """Where the layer's rows begin among those of a word."""
-        cdef ptrdiff_t slots = 0
-        if layer is not self.context:
-            slots += self.context.c.features.n_slots
-        if layer is self.labels:
-            slots += self.pairs.c.features.n_slots
-        return slots * self.context.c.pieces * self.context.c.width
+        """Where the layer's rows begin among those of a word. None: where the last one's end."""
+        cdef Layer other
+        cdef ptrdiff_t before = 0
+        for other in (self.context, self.pairs, self.labels):
+            if other is layer:
+                break
+            before += other.c.features.n_slots * other.c.pieces * <ptrdiff_t>other.c.width
+        return before
 
     cdef int make_tables(self, int first, int last) except -1:
         cdef const float[:, ::1] rows

@@ -12,7 +12,7 @@ import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, to_numpy
 
-from spacy_nmparse.scorers.lstm import WIDEST, run_backward, run_forward
+from spacy_nmparse.scorers.lstm import run_backward, run_forward
 from spacy_nmparse.scorers.model import ScorerInput, uniform
 
 #: float (words, width) and int32 lengths of sequences -> float (words, width + 2 * LSTM's width)
@@ -26,10 +26,10 @@ def BiLSTM(width: int) -> Model[Input, Any]:
         width: units of each direction.
 
     Raises:
-        ValueError: a width below 1, or above what the loops have room for.
+        ValueError: a width below 1.
     """
-    if not 1 <= width <= WIDEST:
-        raise ValueError(f"BiLSTM: width {width} must be at least 1, at most {WIDEST}.")
+    if width < 1:
+        raise ValueError(f"BiLSTM: width {width} must be at least 1.")
     return Model(
         "nmparse_bilstm",
         forward,

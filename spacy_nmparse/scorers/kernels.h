@@ -7,6 +7,7 @@
 #define SPACY_NMPARSE_KERNELS_H
 
 #include <stddef.h>
+#include <string.h>
 #if defined(__linux__)
 #include <features.h>
 #endif
@@ -125,15 +126,13 @@ static void nmp_activate(
     }
 }
 
-/* out[o] = bias[o] + sum over j of in[j] * weights[j * n_out + o] */
+/* out[o] += sum over j of in[j] * weights[j * n_out + o] */
 NMP_CLONES
-static void nmp_affine(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
-    const float *NMP_RESTRICT in, int n_in, int n_out)
+static void nmp_add_affine(
+    float *NMP_RESTRICT out, const float *NMP_RESTRICT weights, const float *NMP_RESTRICT in,
+    int n_in, int n_out)
 {
     ptrdiff_t j, o;
-    for (o = 0; o < n_out; ++o)
-        out[o] = bias[o];
     for (j = 0; j + 3 < n_in; j += 4) {
         const float *NMP_RESTRICT w0 = weights + j * n_out;
         const float *NMP_RESTRICT w1 = w0 + n_out;
@@ -149,6 +148,15 @@ static void nmp_affine(
         for (o = 0; o < n_out; ++o)
             out[o] += a * w[o];
     }
+}
+
+/* out[o] = bias[o] + sum over j of in[j] * weights[j * n_out + o] */
+static void nmp_affine(
+    float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
+    const float *NMP_RESTRICT in, int n_in, int n_out)
+{
+    memcpy(out, bias, (size_t)n_out * sizeof(float));
+    nmp_add_affine(out, weights, in, n_in, n_out);
 }
 
 /* tanh, within 4e-7: a quotient of polynomials between -9 and 9, behind which it is -1 or 1 */

@@ -2,8 +2,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-WIDEST: int
-
 def run_forward(
     gates: NDArray[Any], U: NDArray[Any], lengths: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...

@@ -13,6 +13,9 @@ from libc.string cimport memcpy, memset
 
 
 cdef extern from "kernels.h" nogil:
+    void nmp_add_affine(
+        float* out, const float* weights, const float* hidden, int n_in, int n_out
+    )
     void nmp_affine(
         float* out, const float* bias, const float* weights, const float* hidden,
         int n_in, int n_out
@@ -41,19 +44,10 @@ cdef void forward_pass(
         else:
             before = w + 1 if direction else w - 1
             memcpy(cell, cells + (2 * <ptrdiff_t>before + direction) * width, width * sizeof(float))
-            nmp_affine_in_place(
-                gate, U, hidden + (2 * <ptrdiff_t>before + direction) * width, width
+            nmp_add_affine(
+                gate, U, hidden + (2 * <ptrdiff_t>before + direction) * width, width, 4 * width
             )
         nmp_lstm_step(gate, cell, hidden + (2 * <ptrdiff_t>w + direction) * width, width)
-
-
-cdef inline void nmp_affine_in_place(
-    float* gate, const float* U, const float* hidden, int width
-) noexcept nogil:
-    """gate += U . hidden"""
-    cdef float[4 * MAX_WIDTH] sums
-    nmp_affine(sums, gate, U, hidden, width, 4 * width)
-    memcpy(gate, sums, 4 * width * sizeof(float))
 
 
 cdef void backward_pass(
@@ -84,12 +78,6 @@ cdef void backward_pass(
         nmp_affine(d_h, zeros, U_back, d_gates + place * 4 * width, 4 * width, width)
 
 
-cdef enum:
-    MAX_WIDTH = 512
-
-WIDEST = MAX_WIDTH  # units of a direction
-
-
 def run_forward(float[:, :, ::1] gates, const float[:, :, ::1] U, const int[::1] lengths):
     """Run both directions.
 
@@ -104,8 +92,6 @@ def run_forward(float[:, :, ::1] gates, const float[:, :, ::1] U, const int[::1]
     cdef int width = U.shape[1]
     cdef int i
     cdef int first = 0
-    if width > MAX_WIDTH:
-        raise ValueError(f"An LSTM has at most {MAX_WIDTH} units a direction, not {width}.")
     hidden_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
     cells_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
     cdef float[:, :, ::1] hidden = hidden_array

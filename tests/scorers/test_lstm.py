@@ -163,15 +163,12 @@ def test_forget_gates_are_open_at_first() -> None:
 
 
 def test_wrong_widths() -> None:
-    for width in (0, -1, 513):
-        with pytest.raises(ValueError, match=f"width {width} .* 512"):
+    for width in (0, -1):
+        with pytest.raises(ValueError, match=f"width {width} must"):
             BiLSTM(width)
-    with pytest.raises(ValueError, match="512 units"):
-        run_forward(
-            numpy.zeros((1, 2, 4 * 513), dtype="float32"),
-            numpy.zeros((2, 513, 4 * 513), dtype="float32"),
-            numpy.ones(1, dtype="int32"),
-        )
+
+
+def test_wide_layers() -> None:
     words = make_input(2, [3])
     found = make_lstm(2, 512, scale=0.05).predict(words)
     assert numpy.isfinite(found).all() and abs(found[:, 2:]).max() <= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -232,7 +233,7 @@ class NaiveArcParser:
                 )
             self.biaffine[d, n] = p["root"] @ right @ as_dependent[d]
         self.near = numpy.zeros((n, n + 1), dtype=bool)
-        for first, last in zip(bounds, bounds[1:], strict=False):
+        for first, last in itertools.pairwise(bounds):
             for d in range(first, last):
                 self.near[d, max(first, d - NEAR) : min(last, d + NEAR + 1)] = True
         self.near[numpy.arange(n), numpy.arange(n)] = False

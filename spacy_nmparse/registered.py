@@ -57,13 +57,34 @@ NL_COVINGTON_PARSER = {
     "model": {
         "@architectures": "spacy_nmparse.ArcScorer.v1",
         "arc_width": 64,
-        "hidden_width": 64,
-        "maxout_pieces": 2,
+        "hidden_width": 128,
+        "maxout_pieces": 1,
         "projection_width": 64,
         "lstm_width": 64,
         "tree_weight": 0.3,
         "dropout_factor": 2.0,
         "features": None,
+        "tok2vec": TOK2VEC,
+    },
+    **LEARNING,
+}
+SWAP_PARSER = {
+    "system": {"@misc": "spacy_nmparse.SwapStandard.v1"},
+    "model": {
+        "@architectures": "spacy_nmparse.StateScorer.v1",
+        "hidden_width": 64,
+        "maxout_pieces": 2,
+        "projection_width": 64,
+        "lstm_width": 64,
+        "dropout_factor": 2.0,
+        "features": [
+            *("S0", "S1", "S2", "S3", "B0", "B1", "B2"),
+            *("S0.l1", "S0.r1", "S0.l2", "S1.l1", "S1.r1", "S1.r2", "S2.r1"),
+            *("S0*S1", "S1*S2", "S0*B0"),
+            *("S0.l1.label", "S0.r1.label", "S1.l1.label", "S1.r1.label"),
+            *("S0.n_left", "S0.n_right", "S1.n_left", "S1.n_right"),
+            *("S1-S0.distance", "S0-B0.distance", "stack.depth"),
+        ],
         "tok2vec": TOK2VEC,
     },
     **LEARNING,
@@ -161,6 +182,30 @@ def make_nl_covington_parser(
     )
 
 
+@Language.factory(
+    "swap_parser",
+    assigns=ASSIGNS,
+    default_config=SWAP_PARSER,
+    default_score_weights=SCORE_WEIGHTS,
+)
+def make_swap_parser(
+    nlp: Language,
+    name: str,
+    system: Any,
+    model: Model,
+    oracle: str,
+    explore: Union[float, Iterable[float]],
+    projectivize: bool,
+    beam_width: int,
+    scorer: Optional[Callable],
+) -> Any:
+    """The factory ``swap_parser``: SwapStandard (BN15), unrestricted crossing arcs, unless the
+    config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
+    return make_nm_parser(
+        nlp, name, system, model, oracle, explore, projectivize, beam_width, scorer
+    )
+
+
 def ArcEager(
     nonmonotonic_left: bool = False,
     nonmonotonic_reduce: bool = False,
@@ -215,6 +260,20 @@ def Covington(nonmonotonic: bool = False, explicit_root: bool = True, max_length
     return SystemSpec("covington", options)
 
 
+def ArcStandard() -> Any:
+    """The arc-standard system for a config block; see ``spacy_nmparse.systems.arc_standard``."""
+    from spacy_nmparse.pipe.spec import SystemSpec
+
+    return SystemSpec("arc_standard")
+
+
+def SwapStandard() -> Any:
+    """SwapStandard for a config block; see ``spacy_nmparse.systems.swap``."""
+    from spacy_nmparse.pipe.spec import SystemSpec
+
+    return SystemSpec("swap_standard")
+
+
 def StateScorer(
     tok2vec: Model[List[Doc], Any],
     hidden_width: int = 64,
@@ -248,8 +307,8 @@ def make_parser_scorer() -> Callable:
 def ArcScorer(
     tok2vec: Model[List[Doc], Any],
     arc_width: int = 64,
-    hidden_width: int = 64,
-    maxout_pieces: int = 2,
+    hidden_width: int = 128,
+    maxout_pieces: int = 1,
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,

@@ -25,7 +25,9 @@ import numpy as np
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
-from tests.naive.trees import Tree, golds
+from spacy_nmparse.systems.swap_gold import fewest_swaps
+from tests.naive import arc_standard as naive
+from tests.naive.trees import Tree, golds, is_projective
 
 PUSHES = ("SHIFT", "RIGHT-ARC")
 
@@ -89,6 +91,14 @@ class Case:
         )
 
 
+_SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"single_root": True},
+    {"segment": True},
+    {"single_root": True, "segment": True},
+]
+
+
 def _arc_eager_cases() -> Iterator[Case]:
     variants: list[dict[str, Any]] = [
         {},
@@ -96,13 +106,7 @@ def _arc_eager_cases() -> Iterator[Case]:
         {"nonmonotonic_reduce": True},
         {"nonmonotonic_left": True, "nonmonotonic_reduce": True},
     ]
-    settings: list[dict[str, Any]] = [
-        {},
-        {"single_root": True},
-        {"segment": True},
-        {"single_root": True, "segment": True},
-    ]
-    for setting, variant in itertools.product(settings, variants):
+    for setting, variant in itertools.product(_SETTINGS, variants):
         plain = Case("arc_eager", {**variant, **setting})
         labelled = replace(plain, labels=("a", "b"))
         attaching = "nonmonotonic_reduce" in variant or "single_root" in setting
@@ -149,8 +153,36 @@ def _list_cases(system: str) -> Iterator[Case]:
             yield replace(plain, options=loose, partial=False, exact=False)
 
 
+def _arc_standard_cases() -> Iterator[Case]:
+    for setting in _SETTINGS:
+        plain = Case("arc_standard", setting)
+        labelled = replace(plain, labels=("a", "b"))
+        rooted = {**setting, "root_label": "ROOT"}
+        yield plain
+        yield labelled
+        yield replace(labelled, options=rooted, labels=("a", "b", "ROOT"))
+        if "segment" in setting:
+            yield replace(plain, partial=False)
+            yield replace(plain, constraints=True)
+        yield replace(plain, projective=False, partial=False, exact=False)
+
+
+def _swap_cases() -> Iterator[Case]:
+    for setting in _SETTINGS:
+        plain = Case("swap_standard", setting, projective=False, exact=False)
+        yield plain
+        yield replace(plain, partial=False)
+        yield replace(plain, partial=False, projective=True)
+        if "segment" in setting:
+            yield replace(plain, constraints=True)
+        rooted = {**setting, "root_label": "ROOT"}
+        yield replace(plain, options=rooted, labels=("a", "b", "ROOT"))
+
+
 CASES: tuple[Case, ...] = (
     *_arc_eager_cases(),
+    *_arc_standard_cases(),
+    *_swap_cases(),
     *_list_cases("covington"),
     *_list_cases("nl_covington"),
 )
@@ -433,13 +465,118 @@ def _paper_costs(
 _COSTS: dict[str, Callable[..., list[float]]] = {"dynamic": _own_costs, "paper": _paper_costs}
 
 
+@dataclass
+class OracleResult:
+    """What the oracles of swap_standard allow in the configurations on the way to all trees."""
+
+    options: dict[str, Any]
+    n: int
+    trees: int = 0
+    configurations: int = 0
+    allowed: int = 0  # by ND-ALL
+    refused: int = 0
+    wrong: int = 0
+    swaps: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SWAP_ORACLES, 0))
+    fewest: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        return self.wrong > 0
+
+
+SWAP_ORACLES = ("eager", "lazy", "minimal")
+
+
+def check_swap_oracles(options: dict[str, Any], n: int) -> OracleResult:
+    """Compare the oracles of swap_standard with what search finds on every tree.
+
+    ND-ALL must allow the moves that keep the tree reachable within the projective order, and no
+    others; ND-SW the same, but for SHIFT beside an arc; the others must stay within that, derive
+    the tree, and MINIMAL with the fewest SWAPs. BREAK comes first.
+    """
+    result = OracleResult(options, n)
+    system = systems.create("swap_standard", **options)
+    plain = naive.ArcStandard(swap=True, **options)
+    trees = golds(
+        n,
+        projective=False,
+        one_root=options.get("single_root", False),
+        segment=options.get("segment", False),
+    )
+
+    def wrong(what: str) -> None:
+        result.wrong += 1
+        if len(result.examples) < 3:
+            result.examples.append(what)
+
+    for tree in trees:
+        gold = Gold(*tree)
+        result.trees += 1
+        found = naive.lattice(plain, tree)
+        todo: list[tuple[systems.State, naive.State]] = [(system.initial(n), plain.initial(n))]
+        seen = {todo[0][1]}
+        while todo:
+            state, mirror = todo.pop()
+            moves = found[mirror]
+            if mirror.is_final:
+                continue
+            result.configurations += 1
+            right = {action for action, (_, swaps) in moves.items() if swaps is not None}
+            told = {naive.Action(*a) for a in system.oracle(state, gold, "nd_all")}
+            if naive.Action("BREAK") in right:
+                right = {naive.Action("BREAK")}
+            if told != right:
+                wrong(f"nd_all allows {told}, right {right}: {state!r}, {tree}")
+            result.allowed += len(told)
+            result.refused += len(moves) - len(told)
+            if any(action.move.endswith("ARC") for action in right):
+                right = {action for action in right if action.move.endswith("ARC")}
+            told = {naive.Action(*a) for a in system.oracle(state, gold, "nd_sw")}
+            if told != right:
+                wrong(f"nd_sw allows {told}, right {right}: {state!r}, {tree}")
+            for action, (after, swaps) in moves.items():
+                if swaps is not None and after not in seen:
+                    seen.add(after)
+                    copy = state.copy()
+                    system.apply(copy, action)
+                    todo.append((copy, after))
+        counts = {}
+        for oracle in SWAP_ORACLES:
+            mirror = plain.initial(n)
+            counts[oracle] = 0
+            for action in system.derivation(gold, oracle):
+                counts[oracle] += action.move == "SWAP"
+                if found[mirror].get(naive.Action(*action), (None, None))[1] is None:
+                    wrong(f"{oracle} allows {action}: {mirror}, {tree}")
+                    break
+                mirror = plain.apply(mirror, naive.Action(*action))
+            if mirror.heads != tree.heads:
+                wrong(f"{oracle} derives {mirror.heads}, not {tree}")
+        start = found[plain.initial(n)]
+        fewest = min(k + (a.move == "SWAP") for a, (_, k) in start.items() if k is not None)
+        if counts["minimal"] != fewest or fewest_swaps(gold) != (fewest, True):
+            wrong(f"minimal makes {counts['minimal']} SWAPs, {fewest} would do: {tree}")
+        if not is_projective(tree.heads):
+            for oracle in SWAP_ORACLES:
+                result.swaps[oracle] += counts[oracle]
+            result.fewest += fewest
+    return result
+
+
 def row(result: Result) -> str:
     """One line of the table."""
     trees = str(result.trees)
     if result.trees < result.all_trees:
         trees += f" of {result.all_trees}"
-    wrong = result.wrong_costs if result.case.exact else f"({result.wrong_costs})"
-    lost = result.wrong_losses if result.case.exact else f"({result.wrong_losses})"
+    wrong = lost = ""
+    if result.case.exact:
+        wrong, lost = str(result.wrong_costs), str(result.wrong_losses)
+    else:
+        share = 100 * result.wrong_costs / max(1, result.triples)
+        wrong = f"({result.wrong_costs}: {share:.4f} %)"
+        share = 100 * result.wrong_losses / (result.trees * result.configurations)
+        lost = f"({result.wrong_losses}: {share:.4f} %)"
     return (
         f"| {result.case.system} | {result.case.name} | {result.n} | {trees} | "
         f"{result.configurations} | {result.triples} | {wrong} | {lost} |"
@@ -450,6 +587,23 @@ HEADER = (
     "| system | options and gold | n | trees | configurations | triples | wrong costs | "
     "wrong losses |\n| --- | --- | --: | --: | --: | --: | --: | --: |"
 )
+
+
+ORACLE_HEADER = (
+    "| swap_standard's oracles | n | trees | configurations | moves that nd_all allows | refuses | "
+    "wrong | SWAPs of non-projective trees: eager | lazy | minimal | fewest |\n"
+    "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
+)
+
+
+def oracle_row(result: OracleResult) -> str:
+    """One line of the table of swap_standard's oracles."""
+    options = ", ".join(result.options) or "none"
+    swaps = " | ".join(str(result.swaps[oracle]) for oracle in SWAP_ORACLES)
+    return (
+        f"| {options} | {result.n} | {result.trees} | {result.configurations} | {result.allowed} | "
+        f"{result.refused} | {result.wrong} | {swaps} | {result.fewest} |"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -505,6 +659,15 @@ def main(arguments: list[str] | None = None) -> int:
                 total["triples"] += result.triples
                 total["wrong"] += result.wrong_costs + result.wrong_losses
     print(f"\nWhere exactness is claimed: {total['triples']} triples, {total['wrong']} wrong.")
+    if options.system in (None, "swap_standard") and not options.only:
+        print(f"\n{ORACLE_HEADER}")
+        for setting in _SETTINGS:
+            for n in range(options.min_n, options.max_n + 1):
+                oracles = check_swap_oracles(setting, n)
+                print(oracle_row(oracles), flush=True)
+                failed = failed or oracles.failed
+                for example in oracles.examples:
+                    print("   ", example, flush=True)
     return int(failed)
 
 

@@ -120,10 +120,11 @@ def test_numbers_of_features() -> None:
 
 def test_oracles_are_explained() -> None:
     text = read(ROOT / "docs" / "oracles.md")
-    for name in systems.create("arc_eager").oracles:
-        assert f"`{name}`" in text
-    for option in systems.create("arc_eager").options:
-        assert f"`{option}`" in read(ROOT / "docs" / "systems.md")
+    for system in ("arc_eager", "arc_standard", "swap_standard"):
+        for name in systems.create(system).oracles:
+            assert f"`{name}`" in text
+        for option in systems.create(system).options:
+            assert f"`{option}`" in read(ROOT / "docs" / "systems.md")
 
 
 def test_one_command_each() -> None:

@@ -24,9 +24,7 @@ from spacy_nmparse.systems import TransitionSystem
 # Of a configuration; of an item H and the focus word D; of an arc from H to D.
 FEATURES = {
     "context": (
-        "B0", "B1", "B2", "I1", "I2", "I3",
-        "B0.h", "B0.l1", "B0.l2", "I1.h", "I1.l1", "I1.r1", "I2.r1",
-        "B0*I1", "B0*I2", "B0*B1",
+        "B0", "B1", "B2", "I1", "I2", "B0.h", "B0.l1", "I1.h", "I1.r1", "B0*I1", "B0*B1",
         "B0.label", "B0.n_left", "B0.l1.label", "I1.label", "I1.n_left", "I1.n_right",
         "I1.r1.label", "I1-B0.distance", "items.headless", "root.child",
     ),
@@ -35,7 +33,7 @@ FEATURES = {
         "H.label", "H.n_left", "H.n_right", "H.l1.label", "H.r1.label", "H-D.distance",
     ),
     "label": (
-        "H", "H.h", "H.l1", "H.r1", "D", "D.l1", "D.l2", "D.r1", "H*D", "D*D.l1",
+        "H", "H.l1", "D", "D.l1", "D.r1", "H*D",
         "D.n_left", "D.n_right", "D.l1.label", "D.r1.label", "H.label", "H.l1.label",
         "H.r1.label", "H.n_left", "H.n_right", "H-D.distance",
     ),
@@ -65,8 +63,8 @@ class ArcGradients:
 def ArcScorer(
     tok2vec: Model[list[Doc], list[Floats2d]],
     arc_width: int = 64,
-    hidden_width: int = 64,
-    maxout_pieces: int = 2,
+    hidden_width: int = 128,
+    maxout_pieces: int = 1,
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,
@@ -77,7 +75,7 @@ def ArcScorer(
 
     Args:
         tok2vec: any model from documents to token vectors.
-        arc_width: width of a word's vectors as head and as dependent; a multiple of 16.
+        arc_width: width of a word's vectors as head and as dependent.
         hidden_width: width of the hidden layers, of configurations, pairs and labels.
         maxout_pieces: their pieces; 1 makes them ReLU layers.
         projection_width: token vectors are projected to this width for the hidden layers.
@@ -90,14 +88,14 @@ def ArcScorer(
             "label"; for those that are missing, the default ones.
 
     Raises:
-        ValueError: an unknown feature, sizes below 1, or an arc_width that is no multiple of 16.
+        ValueError: an unknown feature or layer, or sizes below 1.
     """
     sizes = (arc_width, hidden_width, maxout_pieces, projection_width, lstm_width + 1)
-    if min(sizes) < 1 or arc_width % 16:
+    if min(sizes) < 1:
         raise ValueError(
-            f"ArcScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
-            f"projection_width {projection_width} must be at least 1, arc_width {arc_width} a "
-            f"multiple of 16, lstm_width {lstm_width} at least 0."
+            f"ArcScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces}, "
+            f"projection_width {projection_width} and arc_width {arc_width} must be at least 1, "
+            f"lstm_width {lstm_width} at least 0."
         )
     unknown = set(features or ()) - set(FEATURES)
     if unknown:

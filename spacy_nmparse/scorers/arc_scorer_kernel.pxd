@@ -16,15 +16,17 @@ cdef struct ArcScorerC:
     LayerC* pairs           # of an item and the focus word
     LayerC* labels          # of an arc
     int step                # of the context's tape: the configuration scored last
-    int pair                # of the pairs' tape: its first pair
+    int n_scored            # configurations scored so far
+    int* scored             # (rows,): the configuration in which the pair with j was scored last
+    float* pair_scores      # (rows, 2): by the pairs' layer alone
+    int* pair_steps         # (rows,): of the pairs' tape
     int n_labels
     int label_stride
     int n_moves
-    int width               # of the item vectors, a multiple of 16
+    int width               # of the item vectors
     int pair_size           # of the row that the context adds to the pairs' layer
     int label_size          # of the row that it adds to the labels' layer
     int output_stride
-    int pair_stride
     int first_word          # the sequence's word whose rows come first in the tables
     int root_row
     const float* items      # (rows, 2, width): as dependent (LEFT), as head (RIGHT)
@@ -33,7 +35,7 @@ cdef struct ArcScorerC:
     const float* output_b
     const float* mix_W      # (context width, label_size): row of labels
     const float* mix_b
-    const float* pair_W     # (2, pair_stride)
+    const float* pair_W     # (2, pair width)
     const float* label_W    # (label layer's width, label_stride)
     const float* label_b
     float* outputs          # (output_stride,): of the configuration scored last

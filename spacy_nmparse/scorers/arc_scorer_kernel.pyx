@@ -62,35 +62,44 @@ cdef inline float tree_score(
 cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
-    """Both arcs between i and j follow from one hidden layer. Where their candidates are not
-    neighbours, it is computed twice."""
     cdef ArcScorerC* self = <ArcScorerC*>scorer
     cdef LayerC* context = self.context
-    cdef LayerC* pairs = self.pairs
     cdef int m, i
+    cdef ptrdiff_t row
     cdef bint right
     layer_run(context, s, NONE, NONE)
     nmp_affine(
         self.outputs, self.output_b, self.output_W, context.hidden, context.width,
         self.output_stride
     )
-    pairs.extra = self.outputs + self.n_moves
+    self.pairs.extra = self.outputs + self.n_moves
+    self.n_scored += 1
     if context.learning:
         self.step = layer_remember(context)
-        self.pair = pairs.tape.n_steps
-        pairs.owner = self.step
+        self.pairs.owner = self.step
     for m in range(n):
         if candidates[m].dependent == NONE:
             out[m] = self.outputs[candidates[m].move]
             continue
         i = item_of(s, &candidates[m])
+        row = row_of(self, s, i)
         right = candidates[m].dependent == s.b
-        layer_run(pairs, s, i, s.b)
-        if pairs.learning:
-            layer_remember(pairs)
-        out[m] = self.alpha[right] * tree_score(self, s, i, right) + nmp_dot(
-            self.pair_W + right * self.pair_stride, pairs.hidden, self.pair_stride
+        if self.scored[row] != self.n_scored:
+            score_pair(self, s, i, row)
+        out[m] = self.alpha[right] * tree_score(self, s, i, right) + (
+            self.pair_scores[2 * row + right]
         )
+
+
+cdef void score_pair(ArcScorerC* self, const StateC* s, int i, ptrdiff_t row) noexcept nogil:
+    """Both arcs between i and j follow from one hidden layer."""
+    cdef LayerC* pairs = self.pairs
+    self.scored[row] = self.n_scored
+    layer_run(pairs, s, i, s.b)
+    if pairs.learning:
+        self.pair_steps[row] = layer_remember(pairs)
+    self.pair_scores[2 * row] = nmp_dot(self.pair_W, pairs.hidden, pairs.width)
+    self.pair_scores[2 * row + 1] = nmp_dot(self.pair_W + pairs.width, pairs.hidden, pairs.width)
 
 
 cdef int score_labels(
@@ -119,7 +128,6 @@ cdef void learn(
     cdef ptrdiff_t j = 2 * row_of(self, s, s.b)
     cdef ptrdiff_t i
     cdef int m
-    cdef int pair = self.pair
     cdef bint right
     cdef float d_score
     for m in range(n):
@@ -141,8 +149,7 @@ cdef void learn(
             self.d_items + (i + right) * self.width, self.queries + (j + right) * self.width,
             d_score, self.width
         )
-        layer_gradient(self.pairs, pair)[right] += d_scores[m]
-        pair += 1
+        layer_gradient(self.pairs, self.pair_steps[i // 2])[right] += d_scores[m]
 
 
 cdef inline void arc_places(
@@ -302,9 +309,7 @@ cdef class ArcScorerKernel(Scorer):
         self.a.output_b = keep(self.arrays, padded(weights["output_b"][:now]))
         self.a.mix_W = keep(self.arrays, weights["output_W"][now:].T)
         self.a.mix_b = keep(self.arrays, weights["output_b"][now:])
-        pair_W = padded(weights["pair_W"])
-        self.a.pair_stride = pair_W.shape[-1]
-        self.a.pair_W = keep(self.arrays, pair_W)
+        self.a.pair_W = keep(self.arrays, weights["pair_W"])
         self.a.label_W = keep(self.arrays, label_W)
         self.a.label_b = keep(self.arrays, padded(weights["label_b"]))
         self.a.outputs = <float*>calloc(self.a.output_stride, sizeof(float))
@@ -345,6 +350,8 @@ cdef class ArcScorerKernel(Scorer):
         cdef ptrdiff_t size = self.weights["word_W"].shape[0]
         cdef const int[:, ::1] stretch
         cdef float[::1] shares, log_total
+        cdef float[:, ::1] pair_scores
+        cdef int[::1] scored, pair_steps
         cdef int d, count, near_
         cdef int n_rows = last - first
         cdef Layer layer
@@ -368,7 +375,18 @@ cdef class ArcScorerKernel(Scorer):
         stretch_array = numpy.clip(self.starts[first:last] - first, 0, n).astype("int32")
         shares_array = numpy.empty(2 * REACH + 2, dtype="float32")
         log_total_array = numpy.zeros(n + 1, dtype="float32")
-        self.tables = (items_array, queries_array, stretch_array, shares_array, log_total_array)
+        scored_array = numpy.zeros(n + 1, dtype="intc")
+        pair_scores_array = numpy.empty((n + 1, 2), dtype="float32")
+        pair_steps_array = numpy.empty(n + 1, dtype="intc")
+        self.tables = (
+            items_array, queries_array, stretch_array, shares_array, log_total_array,
+            scored_array, pair_scores_array, pair_steps_array
+        )
+        scored, pair_scores, pair_steps = scored_array, pair_scores_array, pair_steps_array
+        self.a.n_scored = 0
+        self.a.scored = &scored[0]
+        self.a.pair_scores = &pair_scores[0, 0]
+        self.a.pair_steps = &pair_steps[0]
         stretch, shares, log_total = stretch_array, shares_array, log_total_array
         self.a.stretch = &stretch[0, 0]
         self.a.shares = &shares[0]

@@ -10,7 +10,7 @@ A *pair feature* names two words whose vectors are multiplied, each projected: `
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance``, ``I1-B0.distance`` (words between them, in buckets; none to ROOT as an item),
+``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; none to ROOT as an item),
 ``H-D.distance`` (the same, and which one is first), ``stack.depth``, ``items.headless`` (words of
 both lists without a head), ``root.child`` (whether ROOT has a child in the sentence).
 
@@ -38,6 +38,7 @@ cdef enum:  # facts
     N_LEFT
     N_RIGHT
     DISTANCE
+    STACK_DISTANCE
     ITEM_DISTANCE
     ARC_DISTANCE
     DEPTH
@@ -48,6 +49,7 @@ HOPS = {"h": HEAD, "l1": LEFT_1, "l2": LEFT_2, "r1": RIGHT_1, "r2": RIGHT_2}
 WORD_FACTS = {"label": LABEL, "n_left": N_LEFT, "n_right": N_RIGHT}
 FACTS = {
     "S0-B0.distance": DISTANCE,
+    "S1-S0.distance": STACK_DISTANCE,
     "I1-B0.distance": ITEM_DISTANCE,
     "H-D.distance": ARC_DISTANCE,
     "stack.depth": DEPTH,
@@ -148,6 +150,8 @@ cdef void find_facts(
             out[i] = root_kid(s, 0) != NONE
         elif fact.kind == DISTANCE:
             out[i] = apart(S(s, 0), B(s, 0))
+        elif fact.kind == STACK_DISTANCE:
+            out[i] = apart(S(s, 1), S(s, 0))
         elif fact.kind == ITEM_DISTANCE:
             w = item(s, 1) if s.n_lambda1 > 0 else NONE
             out[i] = 0 if w == s.n else apart(w, B(s, 0))
@@ -256,6 +260,7 @@ cdef class Features:
         sizes = {
             LABEL: n_labels + 1,
             DISTANCE: DISTANCE_VALUES,
+            STACK_DISTANCE: DISTANCE_VALUES,
             ITEM_DISTANCE: DISTANCE_VALUES,
             ARC_DISTANCE: 2 * DISTANCE_VALUES,
             ROOT_CHILD: 2,

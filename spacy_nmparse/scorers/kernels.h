@@ -1,5 +1,8 @@
 /* Vector loops over float arrays. On x86-64 Linux the compiler makes one copy for each instruction
- * set and the loader picks the best that the machine has; elsewhere these are plain C loops. */
+ * set and the loader picks the best that the machine has; elsewhere these are plain C loops.
+ *
+ * Loop variables are ptrdiff_t, and rows have pointers of their own: Python compiles with -fwrapv,
+ * where an int sum like `n_out + o` may wrap, and compilers then gather element by element. */
 #ifndef SPACY_NMPARSE_KERNELS_H
 #define SPACY_NMPARSE_KERNELS_H
 
@@ -31,7 +34,8 @@ NMP_CLONES
 static void nmp_sum_rows(
     float *NMP_RESTRICT out, const float *const *rows, int n_rows, int width)
 {
-    int i, r;
+    ptrdiff_t i;
+    int r;
     for (i = 0; i < width; ++i)
         out[i] = rows[0][i];
     for (r = 1; r + 3 < n_rows; r += 4) {
@@ -53,7 +57,7 @@ static void nmp_sum_rows(
 NMP_CLONES
 static void nmp_add(float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width)
 {
-    int i;
+    ptrdiff_t i;
     for (i = 0; i < width; ++i)
         out[i] += in[i];
 }
@@ -63,7 +67,7 @@ NMP_CLONES
 static void nmp_add_product(
     float *NMP_RESTRICT out, const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width)
 {
-    int i;
+    ptrdiff_t i;
     for (i = 0; i < width; ++i)
         out[i] += a[i] * b[i];
 }
@@ -73,20 +77,22 @@ NMP_CLONES
 static void nmp_add_scaled(
     float *NMP_RESTRICT out, const float *NMP_RESTRICT in, float scale, int width)
 {
-    int i;
+    ptrdiff_t i;
     for (i = 0; i < width; ++i)
         out[i] += scale * in[i];
 }
 
-/* sum over i of a[i] * b[i]; width is a multiple of 16 */
+/* sum over i of a[i] * b[i] */
 NMP_CLONES
 static float nmp_dot(const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width)
 {
     float lanes[16] = {0};
-    int i, j;
-    for (i = 0; i < width; i += 16)
+    ptrdiff_t i, j;
+    for (i = 0; i + 15 < width; i += 16)
         for (j = 0; j < 16; ++j)
             lanes[j] += a[i + j] * b[i + j];
+    for (j = 0; i + j < width; ++j)
+        lanes[j] += a[i + j] * b[i + j];
     for (j = 0; j < 8; ++j)
         lanes[j] += lanes[j + 8];
     for (j = 0; j < 4; ++j)
@@ -99,17 +105,24 @@ NMP_CLONES
 static void nmp_activate(
     float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width, int pieces)
 {
-    int j, p;
+    ptrdiff_t j, p;
+    const ptrdiff_t n = width;
     if (pieces == 1) {
-        for (j = 0; j < width; ++j)
+        for (j = 0; j < n; ++j)
             out[j] = in[j] > 0.0f ? in[j] : 0.0f;
         return;
     }
-    for (j = 0; j < width; ++j)
-        out[j] = in[j] > in[width + j] ? in[j] : in[width + j];
-    for (p = 2; p < pieces; ++p)
-        for (j = 0; j < width; ++j)
-            out[j] = out[j] > in[p * width + j] ? out[j] : in[p * width + j];
+    {
+        const float *NMP_RESTRICT a = in;
+        const float *NMP_RESTRICT b = in + n;
+        for (j = 0; j < n; ++j)
+            out[j] = a[j] > b[j] ? a[j] : b[j];
+    }
+    for (p = 2; p < pieces; ++p) {
+        const float *NMP_RESTRICT a = in + p * n;
+        for (j = 0; j < n; ++j)
+            out[j] = out[j] > a[j] ? out[j] : a[j];
+    }
 }
 
 /* out[o] = bias[o] + sum over j of in[j] * weights[j * n_out + o] */
@@ -118,17 +131,20 @@ static void nmp_affine(
     float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
     const float *NMP_RESTRICT in, int n_in, int n_out)
 {
-    int j, o;
+    ptrdiff_t j, o;
     for (o = 0; o < n_out; ++o)
         out[o] = bias[o];
     for (j = 0; j + 3 < n_in; j += 4) {
-        const float *NMP_RESTRICT w = weights + (ptrdiff_t)j * n_out;
+        const float *NMP_RESTRICT w0 = weights + j * n_out;
+        const float *NMP_RESTRICT w1 = w0 + n_out;
+        const float *NMP_RESTRICT w2 = w1 + n_out;
+        const float *NMP_RESTRICT w3 = w2 + n_out;
         const float a = in[j], b = in[j + 1], c = in[j + 2], d = in[j + 3];
         for (o = 0; o < n_out; ++o)
-            out[o] += (a * w[o] + b * w[n_out + o]) + (c * w[2 * n_out + o] + d * w[3 * n_out + o]);
+            out[o] += (a * w0[o] + b * w1[o]) + (c * w2[o] + d * w3[o]);
     }
     for (; j < n_in; ++j) {
-        const float *NMP_RESTRICT w = weights + (ptrdiff_t)j * n_out;
+        const float *NMP_RESTRICT w = weights + j * n_out;
         const float a = in[j];
         for (o = 0; o < n_out; ++o)
             out[o] += a * w[o];
@@ -154,16 +170,18 @@ NMP_CLONES
 static void nmp_lstm_step(
     float *NMP_RESTRICT gates, float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden, int width)
 {
-    int j;
-    for (j = 0; j < 2 * width; ++j)
-        gates[j] = 0.5f * nmp_tanh(0.5f * gates[j]) + 0.5f;
-    for (j = 2 * width; j < 3 * width; ++j)
-        gates[j] = nmp_tanh(gates[j]);
-    for (j = 3 * width; j < 4 * width; ++j)
-        gates[j] = 0.5f * nmp_tanh(0.5f * gates[j]) + 0.5f;
+    float *NMP_RESTRICT in = gates;
+    float *NMP_RESTRICT forget = in + width;
+    float *NMP_RESTRICT fresh = forget + width;
+    float *NMP_RESTRICT out = fresh + width;
+    ptrdiff_t j;
     for (j = 0; j < width; ++j) {
-        cell[j] = gates[width + j] * cell[j] + gates[j] * gates[2 * width + j];
-        hidden[j] = gates[3 * width + j] * nmp_tanh(cell[j]);
+        in[j] = 0.5f * nmp_tanh(0.5f * in[j]) + 0.5f;
+        forget[j] = 0.5f * nmp_tanh(0.5f * forget[j]) + 0.5f;
+        fresh[j] = nmp_tanh(fresh[j]);
+        out[j] = 0.5f * nmp_tanh(0.5f * out[j]) + 0.5f;
+        cell[j] = forget[j] * cell[j] + in[j] * fresh[j];
+        hidden[j] = out[j] * nmp_tanh(cell[j]);
     }
 }
 
@@ -175,17 +193,23 @@ static void nmp_lstm_step_back(
     const float *NMP_RESTRICT gates, const float *NMP_RESTRICT cell,
     const float *NMP_RESTRICT last_cell, int width)
 {
-    int j;
+    const float *NMP_RESTRICT in = gates;
+    const float *NMP_RESTRICT forget = in + width;
+    const float *NMP_RESTRICT fresh = forget + width;
+    const float *NMP_RESTRICT out = fresh + width;
+    float *NMP_RESTRICT d_in = d_gates;
+    float *NMP_RESTRICT d_forget = d_in + width;
+    float *NMP_RESTRICT d_fresh = d_forget + width;
+    float *NMP_RESTRICT d_out = d_fresh + width;
+    ptrdiff_t j;
     for (j = 0; j < width; ++j) {
-        const float in = gates[j], forget = gates[width + j];
-        const float fresh = gates[2 * width + j], out = gates[3 * width + j];
         const float t = nmp_tanh(cell[j]);
-        const float d = d_cell[j] + d_hidden[j] * out * (1.0f - t * t);
-        d_gates[3 * width + j] = d_hidden[j] * t * out * (1.0f - out);
-        d_gates[j] = d * fresh * in * (1.0f - in);
-        d_gates[width + j] = d * last_cell[j] * forget * (1.0f - forget);
-        d_gates[2 * width + j] = d * in * (1.0f - fresh * fresh);
-        d_cell[j] = d * forget;
+        const float d = d_cell[j] + d_hidden[j] * out[j] * (1.0f - t * t);
+        d_out[j] = d_hidden[j] * t * out[j] * (1.0f - out[j]);
+        d_in[j] = d * fresh[j] * in[j] * (1.0f - in[j]);
+        d_forget[j] = d * last_cell[j] * forget[j] * (1.0f - forget[j]);
+        d_fresh[j] = d * in[j] * (1.0f - fresh[j] * fresh[j]);
+        d_cell[j] = d * forget[j];
     }
 }
 

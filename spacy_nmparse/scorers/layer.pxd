@@ -36,7 +36,7 @@ cdef struct LayerC:
     int words[MAX_SLOTS]
     int facts[MAX_FACTS]
     float* pre              # (pieces * width,)
-    float* hidden           # (width,), then zeros up to whole vector registers
+    float* hidden           # (width,)
     # Learning.
     bint learning
     float dropout

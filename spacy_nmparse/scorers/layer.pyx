@@ -262,7 +262,7 @@ cdef class Layer:
         self.c.owner = NONE
         self.c.learning = False
         self.c.pre = <float*>calloc(row, sizeof(float))
-        self.c.hidden = <float*>calloc((self.c.width + 15) // 16 * 16, sizeof(float))
+        self.c.hidden = <float*>calloc(self.c.width, sizeof(float))
         self.c.winner = <uint8_t*>calloc(self.c.width, 1)
         if self.c.pre == NULL or self.c.hidden == NULL or self.c.winner == NULL:
             raise MemoryError("No memory for a hidden layer.")

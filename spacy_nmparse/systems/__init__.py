@@ -14,17 +14,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from spacy_nmparse.systems.arc_eager import ArcEager
+from spacy_nmparse.systems.arc_standard import ArcStandard
 from spacy_nmparse.systems.covington import Covington, NonLocalCovington
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import ROOT, State
+from spacy_nmparse.systems.swap import SwapStandard
 from spacy_nmparse.systems.system import Action, TransitionSystem
 
 __all__ = ["ROOT", "Action", "Gold", "State", "TransitionSystem", "create", "names"]
 
 _SYSTEMS: dict[str, type[TransitionSystem]] = {
+    "arc_standard": ArcStandard,
     "arc_eager": ArcEager,
     "covington": Covington,
     "nl_covington": NonLocalCovington,
+    "swap_standard": SwapStandard,
 }
 
 

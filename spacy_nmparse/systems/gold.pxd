@@ -2,6 +2,18 @@
 from spacy_nmparse.systems.state cimport NONE
 
 
+cdef struct SwapC:                   # what the swap system reads besides; see swap_gold.pyx
+    const int* head                  # word -> gold head, or a head that it may have: n for ROOT
+    const int* order                 # word -> its place in the projective order; ROOT: 0
+    const int* component             # word -> the top of its maximal projective component
+    const signed char* ends          # word -> 1: a gold sentence starts there; 2: one has to, if
+    #                                  sentences have one root each; 0
+    int* room                        # for plans, see swap_plan.pyx
+    int* minimal                     # numbers of the SWAPs of MINIMAL among its moves, in order
+    int n_minimal                    # how many; NONE: not searched yet
+    bint proven                      # whether no derivation has fewer
+
+
 cdef struct GoldC:
     int n
     const int* head                  # word -> gold head (n: ROOT), NONE: unknown
@@ -14,6 +26,7 @@ cdef struct GoldC:
     const int* lost_from             # word -> words from it on whose gold head is a word before it
     const int* surplus_from          # word -> gold roots from it on but one in each sentence
     bint unknown_starts              # whether any sentence start is unknown
+    SwapC* swap                      # NULL until a swap system binds the tree
 
 
 cdef inline int kids_from(const GoldC* gold, int head, int first) noexcept nogil:

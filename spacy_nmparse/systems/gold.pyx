@@ -31,11 +31,15 @@ cdef class Gold:
         self.labels = (None,) * n if labels is None else tuple(labels)
         self.sent_starts = (None,) * n if sent_starts is None else tuple(sent_starts)
         self.bound_to = None
+        self.c.swap = NULL
         self._fill(n)
         self._check_tree()
 
     def __dealloc__(self):
         free(self.block)
+        if self.c.swap != NULL:
+            free(self.c.swap.minimal)
+        free(self.c.swap)
 
     def __reduce__(self):
         return Gold, (self.heads, self.labels, self.sent_starts)

@@ -19,6 +19,7 @@ cdef struct StateC:
     int root_last       # 1: ROOT waits behind the last word of the buffer
     int n_stack
     int n_rebuffer
+    int n_swaps         # SWAPs made so far
     int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
     int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
     int root_child      # list systems: the last word that got an arc from ROOT, or NONE

@@ -48,6 +48,7 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.root_last = 0
     s.n_stack = 0
     s.n_rebuffer = 0
+    s.n_swaps = 0
     s.n_lambda1 = 0
     s.root_first = 0
     s.root_child = NONE

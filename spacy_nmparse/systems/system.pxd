@@ -31,6 +31,11 @@ cdef enum:  # names of oracles
     MONOTONIC
     COMBINED
     PAPER
+    EAGER
+    LAZY
+    MINIMAL
+    ND_SW
+    ND_ALL
     N_ORACLE_NAMES
 
 
@@ -118,11 +123,17 @@ cdef int judge(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
     CandidateC* out
 ) noexcept nogil
+cdef void learn_cheapest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
 cdef int max_candidates(const SystemC* system, int n) noexcept nogil
 
 
 cdef inline bint is_final(const StateC* s) noexcept nogil:
-    return s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n
+    return (
+        s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n and s.n_stack <= 1
+    )
 
 
 cdef inline bint label_fits(const SystemC* system, bint from_root, int label) noexcept nogil:

@@ -24,6 +24,11 @@ ORACLE_NAMES = {
     MONOTONIC: "monotonic",
     COMBINED: "combined",
     PAPER: "paper",
+    EAGER: "eager",
+    LAZY: "lazy",
+    MINIMAL: "minimal",
+    ND_SW: "nd_sw",
+    ND_ALL: "nd_all",
 }
 
 

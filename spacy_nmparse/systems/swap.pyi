@@ -1,0 +1,3 @@
+from spacy_nmparse.systems.arc_standard import ArcStandard
+
+class SwapStandard(ArcStandard): ...

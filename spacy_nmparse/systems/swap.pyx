@@ -1,0 +1,397 @@
+"""The SwapStandard system (Nivre 2009; Björkelund & Nivre 2015): arc-standard with SWAP.
+
+Configurations, moves and terminal conditions are those of arc_standard.pyx; SWAP puts S1 back to
+the front of the buffer, and so any tree can be built. Items are swapped in text order only, so no
+two of them twice.
+
+Loss: no closed form is known. The number told is that of a derivation that loses few heads
+(swap_plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of the better
+ones among the walks that begin with each legal move. The true loss is never higher. docs/oracles.md
+tells how often it is lower.
+"""
+from spacy_nmparse.systems.arc_standard cimport (
+    ArcStandard,
+    can_break,
+    can_left_arc,
+    can_right_arc,
+    can_shift,
+    do_break,
+    do_left_arc,
+    do_right_arc,
+    do_shift,
+    label_counts,
+    label_error,
+    learn_one,
+    least_error,
+    may_break,
+    must_break,
+    no_arc,
+    s0_end,
+    s1_end,
+    settled,
+)
+from spacy_nmparse.systems.gold cimport SwapC
+from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
+from spacy_nmparse.systems.swap_gold cimport derive_swap, find_minimal, is_minimal_swap, step_of
+from spacy_nmparse.systems.swap_plan cimport (
+    STAY,
+    PlanC,
+    follow,
+    gold_ends,
+    has_item,
+    improve,
+    load,
+    make_order,
+    make_tree,
+)
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    EAGER,
+    LAZY,
+    LEARN_ANY,
+    LEARN_LABEL,
+    LEARN_NOT,
+    LEFT_ARC,
+    MAX_MOVES,
+    MINIMAL,
+    ND_ALL,
+    ND_SW,
+    RIGHT_ARC,
+    SHIFT,
+    STATIC,
+    SWAP,
+    CandidateC,
+    learn_cheapest,
+    legal_moves,
+)
+
+
+cdef int rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move
+) noexcept nogil:
+    """Errors to come after the named move (STAY: from here), on the walk that follows it."""
+    cdef PlanC p
+    cdef int lost, certain, base
+    load(system, s, gold, move, False, &p)
+    lost = make_tree(system, gold, system.single_root, &p)
+    certain = lost
+    make_order(&p)
+    lost += follow(system, &p, p.head, p.order, p.wanted)
+    if lost > certain:
+        load(system, s, gold, move, False, &p)
+        base = make_tree(system, gold, False, &p)
+        make_order(&p)
+        lost = base + improve(system, &p, certain - base, lost - base)
+    if p.end < gold.n:
+        lost += gold.lost_from[p.end] + (gold.surplus_from[p.end] if system.single_root else 0)
+    return lost
+
+
+cdef int rest_after(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move
+) noexcept nogil:
+    """The same with what the move itself does wrong, but for labels."""
+    cdef int errors = 0
+    cdef int head, dependent
+    if move == SHIFT:
+        errors = may_break(system, s) and gold.sent_start[s.b] == 1
+    elif move == BREAK:
+        errors = gold.sent_start[s.b] == 0
+    elif move != SWAP:
+        head = S(s, 0) if move == LEFT_ARC else S(s, 1)
+        dependent = S(s, 1) if move == LEFT_ARC else S(s, 0)
+        errors = least_error(system, gold, head, dependent)
+    return errors + rest(system, s, gold, move)
+
+
+cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Errors to come."""
+    cdef CandidateC[MAX_MOVES] candidates
+    cdef int n = legal_moves(system, s, candidates)
+    cdef int least = rest(system, s, gold, STAY)
+    cdef int i
+    for i in range(n):
+        least = min(
+            least, rest_after(system, s, gold, system.moves[candidates[i].move].name)
+        )
+    return least
+
+
+# SHIFT: (S, b0|B, A) => (S|b0, B, A).
+
+cdef int swap_standard_shift_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """Heads of, or from, words that it buries; a missed start."""
+    return rest_after(system, s, gold, SHIFT) - best_rest(system, s, gold)
+
+
+# LEFT-ARC(l): (S|s1|s0, B, A) => (S|s0, B, A + s0 -l-> s1). s1 is not ROOT.
+
+cdef int swap_standard_left_arc_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """s1 loses a head other than s0, and the dependents that it could still get."""
+    return (
+        rest_after(system, s, gold, LEFT_ARC) - best_rest(system, s, gold)
+        + label_error(system, gold, S(s, 0), S(s, 1), label)
+    )
+
+
+# RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0). single_root: from ROOT only when the
+# buffer is empty.
+
+cdef int swap_standard_right_arc_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """s0 loses a head other than s1, and the dependents that it could still get."""
+    return (
+        rest_after(system, s, gold, RIGHT_ARC) - best_rest(system, s, gold)
+        + label_error(system, gold, S(s, 1), S(s, 0), label)
+    )
+
+
+# SWAP: (S|s1|s0, B, A) => (S|s0, s1|B, A). s1 is not ROOT and before s0 in the text.
+
+cdef bint can_swap(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 2 and S(s, 1) < S(s, 0) and not must_break(system, s)
+
+
+cdef void do_swap(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int s0 = pop(s)
+    s.rebuffer[s.n_rebuffer] = pop(s)
+    s.n_rebuffer += 1
+    s.n_swaps += 1
+    push(s, s0)
+
+
+cdef int swap_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """Heads that can only be got when s1 is beneath s0."""
+    return rest_after(system, s, gold, SWAP) - best_rest(system, s, gold)
+
+
+# BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when S
+# is ROOT alone. The sentence has a word, b0 has never been read, no swapped word waits before it.
+
+cdef int swap_standard_break_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """An invented start; and the gold arcs between the stack and the buffer."""
+    return rest_after(system, s, gold, BREAK) - best_rest(system, s, gold)
+
+
+# All costs of a configuration at once.
+
+cdef void fill_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """cost and cost_other of each candidate: each move is followed to the end once."""
+    cdef int least = NONE
+    cdef int i
+    cdef CandidateC* c
+    for i in range(n):
+        c = &candidates[i]
+        c.cost = rest_after(system, s, gold, system.moves[c.move].name)
+        least = c.cost if least == NONE else min(least, c.cost)
+    for i in range(n):
+        c = &candidates[i]
+        c.cost -= least
+        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
+
+
+# The loss, from scratch: for tests and for the Python face.
+
+cdef int swap_standard_loss(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
+    return settled(system, s, gold) + best_rest(system, s, gold)
+
+
+# Oracles beside the dynamic one. All but it are about one tree, the gold tree with heads made up
+# where they are not known, and one projective order, in which siblings stand as in the text.
+
+cdef bint leads_home(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move
+) noexcept nogil:
+    """Algorithm 2 of BN15: whether what is left of the tree can be built after the named move (from
+    here: STAY)."""
+    cdef PlanC p
+    cdef const SwapC* t = gold.swap
+    cdef int i
+    load(system, s, gold, move, True, &p)
+    for i in range(1, p.size):
+        if not has_item(&p, t.head[p.seq[i]]):
+            return False
+    return follow(system, &p, t.head, t.order, NULL) == 0
+
+
+cdef bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
+    """Whether no word that waits for a head is to get w."""
+    cdef int i
+    for i in range(s.n_stack):
+        if gold.swap.head[s.stack[i]] == w:
+            return False
+    for i in range(s.n_rebuffer):
+        if gold.swap.head[s.rebuffer[i]] == w:
+            return False
+    for i in range(s.b, s.end):
+        if gold.swap.head[i] == w:
+            return False
+    return True
+
+
+cdef int eager_move(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Algorithm 1 of BN15, with BREAK first."""
+    cdef const SwapC* t = gold.swap
+    cdef int s0 = S(s, 0)
+    cdef int s1 = S(s, 1)
+    if may_break(system, s) and gold_ends(system, gold, s.b):
+        return BREAK
+    if s.n_stack > 2 and t.head[s1] == s0 and is_complete(s, gold, s1):
+        return LEFT_ARC
+    if can_right_arc(system, s, 1) and t.head[s0] == s1 and is_complete(s, gold, s0):
+        return RIGHT_ARC
+    if can_swap(system, s, 1) and t.order[s0] < t.order[s1]:
+        return SWAP
+    return SHIFT
+
+
+cdef void learn_moves(
+    const SystemC* system, int wanted, bint shift, CandidateC* candidates, int n
+) noexcept nogil:
+    """Learn the named move; and SHIFT."""
+    cdef int i, name
+    for i in range(n):
+        name = system.moves[candidates[i].move].name
+        candidates[i].learn = LEARN_NOT
+        if name == wanted or (shift and name == SHIFT):
+            candidates[i].learn = LEARN_ANY if candidates[i].label == NONE else LEARN_LABEL
+
+
+cdef void learn_eager(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """LEFT-ARC, RIGHT-ARC, SWAP, SHIFT: the first that is right for the tree and its order. Where
+    that does not lead to the tree: the first cheapest."""
+    if leads_home(system, s, gold, STAY):
+        learn_moves(system, eager_move(system, s, gold), False, candidates, n)
+    else:
+        learn_one(system, NONE, candidates, n)
+
+
+cdef void learn_lazy(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """EAGER, but SHIFT for SWAP while S0 and B0 are in one maximal projective component (and while
+    that leads to the tree)."""
+    cdef const int* component = gold.swap.component
+    cdef int move, b0
+    if not leads_home(system, s, gold, STAY):
+        learn_one(system, NONE, candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    b0 = B(s, 0)
+    if move == SWAP and b0 != NONE and component[S(s, 0)] == component[b0] and (
+        leads_home(system, s, gold, SHIFT)
+    ):
+        move = SHIFT
+    learn_moves(system, move, False, candidates, n)
+
+
+cdef void learn_minimal(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """EAGER, but SHIFT for SWAP except where a derivation with the fewest SWAPs has one (while that
+    leads to the tree). The derivation is searched for once."""
+    cdef int move
+    if gold.swap.n_minimal == NONE:
+        find_minimal(gold)
+    if gold.swap.n_minimal == NONE:  # no memory
+        learn_lazy(system, s, gold, push_label, candidates, n)
+        return
+    if not leads_home(system, s, gold, STAY):
+        learn_one(system, NONE, candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    if move == SWAP and not is_minimal_swap(
+        gold, step_of(s.n_swaps, s.b, s.n_rebuffer, s.n_stack)
+    ) and B(s, 0) != NONE and leads_home(system, s, gold, SHIFT):
+        move = SHIFT
+    learn_moves(system, move, False, candidates, n)
+
+
+cdef void learn_nd_sw(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """EAGER, and beside SWAP every SHIFT that leads to the tree. Where EAGER does not: whatever
+    costs least."""
+    cdef int move
+    if not leads_home(system, s, gold, STAY):
+        learn_cheapest(system, s, gold, push_label, candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    learn_moves(
+        system, move,
+        move == SWAP and B(s, 0) != NONE and leads_home(system, s, gold, SHIFT), candidates, n,
+    )
+
+
+cdef void learn_nd_all(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """The same, and beside LEFT-ARC and RIGHT-ARC, too."""
+    cdef int move
+    if not leads_home(system, s, gold, STAY):
+        learn_cheapest(system, s, gold, push_label, candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    learn_moves(
+        system, move,
+        move != BREAK and move != SHIFT and B(s, 0) != NONE
+        and leads_home(system, s, gold, SHIFT),
+        candidates, n,
+    )
+
+
+cdef class SwapStandard(ArcStandard):
+    """The SwapStandard system.
+
+    Options: as those of ``ArcStandard``.
+    """
+    cdef int bind(self, Gold gold) except -1:
+        derive_swap(gold)
+        return ArcStandard.bind(self, gold)
+
+    def _add_moves(self):
+        self.name = "swap_standard"
+        self.c.loss = swap_standard_loss
+        self.c.costs = fill_costs
+        self.c.oracles[STATIC] = learn_eager
+        self.c.oracles[EAGER] = learn_eager
+        self.c.oracles[LAZY] = learn_lazy
+        self.c.oracles[MINIMAL] = learn_minimal
+        self.c.oracles[ND_SW] = learn_nd_sw
+        self.c.oracles[ND_ALL] = learn_nd_all
+        self.add_move(
+            SHIFT, can_shift, do_shift, swap_standard_shift_cost, no_arc, no_arc, NULL
+        )
+        self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, swap_standard_left_arc_cost, s0_end, s1_end, NULL
+        )
+        self.add_move(
+            RIGHT_ARC, can_right_arc, do_right_arc, swap_standard_right_arc_cost, s1_end, s0_end,
+            NULL,
+        )
+        self.add_move(SWAP, can_swap, do_swap, swap_cost, no_arc, no_arc, NULL)
+        if self.c.segment:
+            self.add_move(
+                BREAK, can_break, do_break, swap_standard_break_cost, no_arc, no_arc, NULL
+            )

@@ -1,0 +1,53 @@
+"""Plans for what is left of a sentence: a tree, a projective order, and the EAGER walk to it."""
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport SystemC
+
+
+cdef enum:
+    STAY = -1          # "no move", where a plan takes the name of one
+    N_PLAN_ARRAYS = 13
+
+
+cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tree
+    int n              # ROOT's number
+    int size           # items: ROOT, the other stack words, the words waiting in the buffer
+    int n_stack        # that many of them are on the stack
+    int unread         # place of the first one that has never been on the stack
+    int end            # where the sentence is taken to end
+    int* seq           # place -> item, bottom of the stack first
+    int* place         # item -> place (look with has_item)
+    int* head          # item -> the head it is to get
+    int* wanted        # item -> 1: that is its gold head; 0: any other would do
+    int* order         # item -> its place in the projective order of seq; ROOT: 0
+    int* pending       # item -> wanted dependents that it has not got yet
+    int* stack         # the walk's stack
+    int* waiting       # the walk's rebuffer
+    int* block_start   # place -> where its blocks begin in blocks
+    int* blocks        # items: at each place the dependents of the item there, and itself
+    int* low           # item -> first place in its gold subtree
+    int* high          # item -> last place
+
+
+cdef inline bint has_item(const PlanC* p, int w) noexcept nogil:
+    cdef int i = p.place[w]
+    return 0 <= i < p.size and p.seq[i] == w
+
+
+cdef inline bint gold_ends(const SystemC* system, const GoldC* gold, int w) noexcept nogil:
+    """Whether the static oracles make a sentence start at w."""
+    return gold.swap.ends[w] == 1 or (gold.swap.ends[w] == 2 and system.single_root)
+
+
+cdef void make_room(const GoldC* gold, PlanC* p) noexcept nogil
+cdef void load(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, bint static_, PlanC* p
+) noexcept nogil
+cdef int make_tree(
+    const SystemC* system, const GoldC* gold, bint one_root, PlanC* p
+) noexcept nogil
+cdef void make_order(PlanC* p) noexcept nogil
+cdef int follow(
+    const SystemC* system, PlanC* p, const int* head, const int* order, const int* wanted
+) noexcept nogil
+cdef int improve(const SystemC* system, PlanC* p, int least, int lost) noexcept nogil

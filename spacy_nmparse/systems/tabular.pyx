@@ -1,0 +1,274 @@
+"""The loss of arc-standard configurations by dynamic programming (Goldberg, Sartorio & Satta 2014).
+
+The items of a configuration are l_1, l_2, ..., the words of the stack from its top down, ROOT below
+them, and the buffer. Arcs are made at the top of the stack only; so what comes to be there is
+always one tree, of l_1 .. l_i and of the buffer up to some place, with one of these items as its
+head h. It grows by the next item on the left or by a tree from the buffer, either of which becomes
+a dependent of h or its new head.
+
+Most items need not enter that table. r_1, r_2, ... are the buffer words that have a gold arc with
+the stack, and, where a word has dependents on the stack, the heads above it. All other buffer words
+are in gold subtrees that can be built before they meet the stack, and stand for no choice (a word
+without a known head can be attached anywhere). A stack word without a gold arc to another of these
+items is a dependent of whatever comes next to it, for the price of its head.
+
+Then T(i, j, h) is the least number of errors among those items of l_1 .. l_i, r_1 .. r_j that are
+not h: cubic in the number of linked items, of which there are few. It is exact where no gold arcs
+cross. On either side the MAX_SIDE items nearest to the stack's top enter it; others are taken to
+lose nothing.
+"""
+from spacy_nmparse.systems.state cimport NONE
+
+
+cdef enum:   # gold head of an item where it is not the number of an item
+    ROOT_ITEM = -1
+    LOST = -2
+    FREE = -3
+
+
+cdef enum:
+    INFINITY = 1 << 14
+
+
+cdef ViewC view(const StateC* s) noexcept nogil:
+    """The configuration itself."""
+    cdef ViewC v
+    v.below = s.n_stack
+    v.top = NONE
+    v.b = s.b
+    v.closed = s.end < s.n
+    return v
+
+
+cdef inline int height(const ViewC* v) noexcept nogil:
+    return v.below + (v.top != NONE)
+
+
+cdef inline int stack_item(const StateC* s, const ViewC* v, int i) noexcept nogil:
+    """The i-th item of the view's stack from its bottom."""
+    return s.stack[i] if i < v.below else v.top
+
+
+cdef inline bint on_stack(const StateC* s, const ViewC* v, int w) noexcept nogil:
+    return w == v.top or 0 <= s.position[w] < v.below
+
+
+cdef inline int first_kid(const GoldC* gold, int head, int first) noexcept nogil:
+    """Where in gold.kids the dependents of head from word ``first`` on begin."""
+    cdef int low = gold.kid_offset[head]
+    cdef int high = gold.kid_offset[head + 1]
+    cdef int middle
+    while low < high:
+        middle = (low + high) // 2
+        if gold.kids[middle] < first:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nogil:
+    """Whether a sentence may end before word e, which is not known not to start one."""
+    return gold.sent_start[e] != 0 and s.constraint[e] != -1 and e > s.start
+
+
+cdef int sentence_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:
+    """Where the sentence ends at the latest: at a gold start from b on, or at the first place that
+    may be one and that no gold arc crosses any more. far: where those of words before b lead."""
+    cdef int e
+    for e in range(b, gold.n):
+        if may_end(s, gold, e) and (gold.sent_start[e] == 1 or far < e):
+            return e
+        far = max(far, far_end(gold, e))
+    return gold.n
+
+
+cdef int view_end(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
+) noexcept nogil:
+    """Where the view's sentence ends at the latest."""
+    cdef int far = NONE
+    cdef int i
+    if v.closed:
+        return v.b
+    if not system.segment:
+        return gold.n
+    for i in range(1, height(v)):
+        far = max(far, far_end(gold, stack_item(s, v, i)))
+    return sentence_end(s, gold, v.b, far)
+
+
+cdef inline void insert(int* right, int* n_right, int w) noexcept nogil:
+    """Put w among the sorted right items, of which the first MAX_SIDE are kept."""
+    cdef int i = n_right[0]
+    cdef int k
+    while i > 0 and right[i - 1] > w:
+        i -= 1
+    if i == MAX_SIDE or (i > 0 and right[i - 1] == w):
+        return
+    for k in range(min(n_right[0], MAX_SIDE - 1), i, -1):
+        right[k] = right[k - 1]
+    right[i] = w
+    n_right[0] = min(n_right[0] + 1, MAX_SIDE)
+
+
+cdef inline int place_right(const int* right, int n_right, int w) noexcept nogil:
+    """Where w is among the right items, or NONE."""
+    cdef int low = 0
+    cdef int high = n_right
+    cdef int middle
+    while low < high:
+        middle = (low + high) // 2
+        if right[middle] < w:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < n_right and right[low] == w else NONE
+
+
+cdef inline int wrong(const int* head, int h, int d) noexcept nogil:
+    """Errors in item d when item h is its head."""
+    return head[d] != h and head[d] != FREE
+
+
+cdef int rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
+) noexcept nogil:
+    """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
+    cdef int[MAX_SIDE] right
+    cdef int[2 * MAX_SIDE] item        # l_1 .. l_L, then r_1 .. r_R
+    cdef int[2 * MAX_SIDE] head        # item -> the item that is its gold head
+    cdef int[MAX_SIDE + 1] with_root   # j -> errors when r_1 .. r_j hang below ROOT, too
+    cdef int n = gold.n
+    cdef int end = view_end(system, s, gold, v)
+    cdef int n_left = 0
+    cdef int n_right = 0
+    cdef int lost = 0                  # words in no table that lose their gold head
+    cdef int least = NONE
+    cdef int i, j, k, w, g, e
+    # r_1 .. r_R; s.entry tells which stack words are linked.
+    for i in range(1, height(v)):
+        s.entry[stack_item(s, v, i)] = 0
+    for i in range(height(v)):
+        w = stack_item(s, v, i)
+        if w != n:
+            g = gold.head[w]
+            if g != NONE and on_stack(s, v, g):
+                s.entry[w] = 1
+                s.entry[g] = 1
+            elif v.b <= g < end:
+                s.entry[w] = 1
+                while v.b <= g < end:
+                    insert(right, &n_right, g)
+                    g = gold.head[g]
+        for k in range(first_kid(gold, w, v.b), gold.kid_offset[w + 1]):
+            if gold.kids[k] >= end:
+                break
+            s.entry[w] = 1
+            insert(right, &n_right, gold.kids[k])
+    # l_1 .. l_L; s.entry tells their numbers.
+    for i in range(height(v) - 1, 0, -1):
+        w = stack_item(s, v, i)
+        if not s.entry[w]:
+            lost += gold.head[w] != NONE
+        elif n_left < MAX_SIDE:
+            s.entry[w] = n_left
+            item[n_left] = w
+            n_left += 1
+        else:
+            s.entry[w] = FREE
+    for j in range(n_right):
+        item[n_left + j] = right[j]
+    for i in range(n_left + n_right):
+        w = item[i]
+        g = gold.head[w]
+        if g == NONE:
+            head[i] = FREE
+        elif not can_be_right(system, gold, w):
+            head[i] = LOST
+        elif g == n:
+            head[i] = ROOT_ITEM
+        elif on_stack(s, v, g):
+            head[i] = s.entry[g]
+        else:
+            head[i] = place_right(right, n_right, g)
+            if head[i] != NONE:
+                head[i] += n_left
+            else:
+                head[i] = FREE if n_right == MAX_SIDE and right[n_right - 1] < g < end else LOST
+    fill_table(system, head, n_left, n_right, with_root)
+    # The best place to end the sentence.
+    j = 0
+    for e in range(v.b, end + 1):
+        if e == end or (system.segment and may_end(s, gold, e)):
+            k = with_root[j] + lost
+            if e < n:
+                k += gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)
+            least = k if least == NONE else min(least, k)
+        if e == end:
+            break
+        # e joins the words before the end: its dependents there are not across any more.
+        for k in range(first_kid(gold, e, v.b), gold.kid_offset[e + 1]):
+            w = gold.kids[k]
+            if w >= e:
+                break
+            lost -= place_right(right, n_right, w) == NONE and can_be_right(system, gold, w)
+        if j < n_right and right[j] == e:
+            j += 1
+            continue
+        g = gold.head[e]
+        if g == NONE:
+            continue
+        if not can_be_right(system, gold, e) or (e < g < n) or (
+            g < v.b and not on_stack(s, v, g)
+        ):
+            lost += 1
+    return least
+
+
+cdef void fill_table(
+    const SystemC* system, const int* head, int n_left, int n_right, int* with_root
+) noexcept nogil:
+    """Errors in l_1 .. l_L, r_1 .. r_j below ROOT, for every j.
+
+    table[j][h] is T(i, j, h), for one i after the other.
+    """
+    cdef short[(MAX_SIDE + 1) * 2 * MAX_SIDE] table
+    cdef int size = n_left + n_right
+    cdef short* row
+    cdef short* before
+    cdef int i, j, h, left, r, best
+    for j in range(n_right + 1):
+        for h in range(size):
+            table[j * size + h] = INFINITY
+    for i in range(0 if n_left == 0 else 1, n_left + 1):
+        left = i - 1
+        for j in range(n_right + 1):
+            row = &table[j * size]
+            if left >= 0:
+                # l_i: the head of the tree of l_1 .. l_(i-1), r_1 .. r_j, or a dependent.
+                best = 0 if i == 1 and j == 0 else INFINITY
+                for h in range(size):
+                    if row[h] < INFINITY:
+                        best = min(best, row[h] + wrong(head, left, h))
+                        row[h] += wrong(head, h, left)
+                row[left] = best
+            if j == 0:
+                continue
+            # r_j: the head of the tree of l_1 .. l_i, r_1 .. r_(j-1), or a dependent.
+            before = &table[(j - 1) * size]
+            r = n_left + j - 1
+            best = 0 if i == 0 and j == 1 else row[r]
+            for h in range(size):
+                if before[h] < INFINITY:
+                    best = min(best, before[h] + wrong(head, r, h))
+                    row[h] = min(row[h], before[h] + wrong(head, h, r))
+            row[r] = best
+    for j in range(n_right + 1):
+        best = 0 if n_left == 0 and j == 0 else INFINITY
+        for h in range(size):
+            if table[j * size + h] < INFINITY:
+                best = min(best, table[j * size + h] + wrong(head, ROOT_ITEM, h))
+        if not system.single_root and j > 0:
+            best = min(best, with_root[j - 1] + wrong(head, ROOT_ITEM, n_left + j - 1))
+        with_root[j] = best

@@ -1,0 +1,243 @@
+"""Arc-standard and SwapStandard once more: immutable configurations, no tables, search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tests.naive.arc_eager import ROOT, Action, Label, attach, put
+from tests.naive.trees import Tree
+
+
+@dataclass(frozen=True)
+class State:
+    """A configuration over n words.
+
+    The sentence's buffer: the words put back, then those from ``b`` up to the end of the text or
+    (``closed``) none of them. ``first``: the sentence's first word.
+    """
+
+    n: int
+    preset: tuple[int, ...]
+    stack: tuple[int, ...] = (ROOT,)
+    back: tuple[int, ...] = ()
+    b: int = 0
+    first: int = 0
+    closed: bool = False
+    heads: tuple[int | None, ...] = ()
+    labels: tuple[Label, ...] = ()
+    starts: tuple[bool, ...] = ()
+
+    @property
+    def buffer(self) -> tuple[int, ...]:
+        """The buffer of the current sentence, front first."""
+        return self.back + (() if self.closed else tuple(range(self.b, self.n)))
+
+    @property
+    def is_final(self) -> bool:
+        return self.stack == (ROOT,) and not self.buffer and not self.closed
+
+
+@dataclass(frozen=True)
+class ArcStandard:
+    """The system; ``labels`` None is unlabelled; ``swap``: with SWAP."""
+
+    labels: tuple[str, ...] | None = None
+    swap: bool = False
+    single_root: bool = False
+    segment: bool = False
+    root_label: Label = None
+
+    def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
+        nothing = (None,) * n
+        first = (True,) + (False,) * (n - 1)
+        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
+        return State(n, preset, heads=nothing, labels=nothing, starts=first)
+
+    def arc_labels(self, head: int) -> tuple[Label, ...]:
+        """The labels that an arc from head can take."""
+        if self.labels is None:
+            return (None,)
+        if self.root_label is None:
+            return self.labels
+        if head == ROOT:
+            return (self.root_label,)
+        return tuple(label for label in self.labels if label != self.root_label)
+
+    def actions(self, state: State) -> list[Action]:
+        """The legal actions in the order SHIFT, LEFT-ARCs, RIGHT-ARCs, SWAP, BREAK."""
+        at_start = (
+            self.segment
+            and not state.closed
+            and not state.back
+            and state.first < state.b < state.n
+            and state.preset[state.b] != -1
+        )
+        if at_start and state.preset[state.b] == 1:
+            return [Action("BREAK")]
+        legal = []
+        if state.buffer:
+            legal.append(Action("SHIFT"))
+        if len(state.stack) > 1:
+            s1, s0 = state.stack[-2:]
+            if s1 != ROOT:
+                legal += [Action("LEFT-ARC", 1, label) for label in self.arc_labels(s0)]
+            if s1 != ROOT or not (self.single_root and state.buffer):
+                legal += [Action("RIGHT-ARC", 1, label) for label in self.arc_labels(s1)]
+            if self.swap and s1 != ROOT and s1 < s0:
+                legal.append(Action("SWAP"))
+        if at_start:
+            legal.append(Action("BREAK"))
+        return legal
+
+    def apply(self, state: State, action: Action) -> State:
+        """The configuration after a legal action."""
+        move, _, label = action
+        stack = state.stack
+        if move == "BREAK":
+            after = replace(state, closed=True, starts=put(state.starts, state.b, True))
+        elif move == "SHIFT":
+            after = replace(state, stack=(*stack, state.buffer[0]))
+            if state.back:
+                return replace(after, back=state.back[1:])
+            return replace(after, b=state.b + 1)
+        elif move == "SWAP":
+            return replace(state, stack=(*stack[:-2], stack[-1]), back=(stack[-2], *state.back))
+        elif move == "LEFT-ARC":
+            after = replace(state, stack=(*stack[:-2], stack[-1]))
+            after = attach(after, stack[-1], stack[-2], label)  # type: ignore[arg-type]
+        else:
+            after = replace(state, stack=stack[:-1])
+            after = attach(after, stack[-2], stack[-1], label)  # type: ignore[arg-type]
+        if after.closed and after.stack == (ROOT,) and not after.back:
+            return replace(after, closed=False, first=after.b)
+        return after
+
+    def static(self, state: State, gold: Tree) -> Action:
+        """The canonical oracle (with SWAP: EAGER): what it does where gold can be derived."""
+        legal = {(action.move, action.label): action for action in self.actions(state)}
+
+        def gold_head(word: int) -> int:
+            return ROOT if gold.heads[word] == word else gold.heads[word]  # type: ignore[return-value]
+
+        def choose(move: str, dependent: int) -> Action | None:
+            waiting = [word for word in (*state.stack, *state.buffer) if word != ROOT]
+            if any(gold_head(word) == dependent for word in waiting):
+                return None
+            counts = self.labels is not None and gold.labels is not None
+            return legal.get((move, gold.labels[dependent] if counts else None))  # type: ignore[index]
+
+        if ("BREAK", None) in legal and gold.sent_starts is not None and gold.sent_starts[state.b]:
+            return legal["BREAK", None]
+        if len(state.stack) > 1:
+            s1, s0 = state.stack[-2:]
+            if s1 != ROOT and gold_head(s1) == s0 and (action := choose("LEFT-ARC", s1)):
+                return action
+            if gold_head(s0) == s1 and (action := choose("RIGHT-ARC", s0)):
+                return action
+            if ("SWAP", None) in legal:
+                order = projective_order(gold.heads)
+                if order.index(s0) < order.index(s1):
+                    return legal["SWAP", None]
+        return legal["SHIFT", None]
+
+    def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
+        """The least loss of all final configurations that can be reached, by search.
+
+        known: what a search has found for the same gold tree and preset starts; kept up here.
+        """
+        return self.settled(state, gold) + self.rest(state, gold, known)
+
+    def costs(self, state: State, gold: Tree, known: dict[object, int]) -> dict[Action, int]:
+        """The cost of each legal action, by search."""
+        now = self.loss(state, gold, known)
+        return {
+            action: self.loss(self.apply(state, action), gold, known) - now
+            for action in self.actions(state)
+        }
+
+    def settled(self, state: State, gold: Tree) -> int:
+        """Errors that nothing can change any more."""
+        errors = 0
+        for word in range(state.n):
+            if state.heads[word] is not None and gold.heads[word] is not None:
+                if state.heads[word] != gold.heads[word]:
+                    errors += 1
+                elif self.labels is not None and gold.labels is not None:
+                    errors += gold.labels[word] not in (None, state.labels[word])
+            if self.segment and word > 0 and (word < state.b or state.starts[word]):
+                start = None if gold.sent_starts is None else gold.sent_starts[word]
+                errors += start is not None and start != state.starts[word]
+        return errors
+
+    def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
+        """Least number of further errors."""
+        key = (state.stack, state.back, state.b, state.first == state.b, state.closed)
+        if key not in known:
+            now = self.settled(state, gold)
+            known[key] = min(
+                (
+                    self.settled(after, gold) + self.rest(after, gold, known) - now
+                    for after in (self.apply(state, action) for action in self.actions(state))
+                ),
+                default=0,
+            )
+        return known[key]
+
+
+def projective_order(heads: tuple[int | None, ...]) -> list[int]:
+    """The in-order traversal of a tree, dependents in text order."""
+
+    def below(word: int) -> list[int]:
+        kids = [w for w, head in enumerate(heads) if head == word != w]
+        left = [w for kid in kids if kid < word for w in below(kid)]
+        return [*left, word, *(w for kid in kids if kid > word for w in below(kid))]
+
+    return [w for root, head in enumerate(heads) if head == root for w in below(root)]
+
+
+def lattice(system: ArcStandard, gold: Tree) -> dict[State, dict[Action, tuple[State, int | None]]]:
+    """All configurations on the way to the tree, with what leads where: arcs of the tree, each when
+    the dependent has its own; SWAPs into the projective order; SHIFTs, not past a sentence start.
+
+    Each move with the configuration behind it and the fewest SWAPs from there on to the tree, or
+    None where the tree cannot be reached.
+    """
+    order = {word: i for i, word in enumerate(projective_order(gold.heads))}
+    found: dict[State, dict[Action, tuple[State, int | None]]] = {}
+
+    def gold_head(word: int) -> int | None:
+        return ROOT if gold.heads[word] == word else gold.heads[word]
+
+    def fits(state: State, action: Action) -> bool:
+        if action.move == "BREAK":
+            return bool(gold.sent_starts is not None and gold.sent_starts[state.b])
+        if action.move == "SHIFT":
+            starts = gold.sent_starts is not None and not state.back and state.b > state.first
+            return not (starts and gold.sent_starts[state.b])  # type: ignore[index]
+        s1, s0 = state.stack[-2:]
+        if action.move == "SWAP":
+            return order[s0] < order[s1]
+        head, word = (s0, s1) if action.move == "LEFT-ARC" else (s1, s0)
+        waiting = [w for w in (*state.stack, *state.buffer) if w != ROOT]
+        return gold_head(word) == head and not any(gold_head(w) == word for w in waiting)
+
+    def expand(state: State) -> int | None:
+        if state not in found:
+            found[state] = {}
+            for action in system.actions(state):
+                if fits(state, action):
+                    after = system.apply(state, action)
+                    found[state][action] = (after, expand(after))
+        if state.is_final:
+            return 0
+        return min(
+            (
+                swaps + (action.move == "SWAP")
+                for action, (_, swaps) in found[state].items()
+                if swaps is not None
+            ),
+            default=None,
+        )
+
+    expand(system.initial(len(gold.heads)))
+    return found

@@ -227,13 +227,11 @@ class NaiveArcParser:
         left, right = p["arc_U"]
         # biaffine[d, h]; the last h is ROOT.
         self.biaffine = numpy.empty((n, n + 1))
-        for d in range(n):
-            for h in range(n):
-                U = left if h > d else right
-                self.biaffine[d, h] = (
-                    as_dependent[d] @ U @ as_head[h] if h > d else as_head[h] @ U @ as_dependent[d]
-                )
-            self.biaffine[d, n] = p["root"] @ right @ as_dependent[d]
+        from_right = as_dependent @ left @ as_head.T
+        from_left = as_dependent @ right.T @ as_head.T
+        later = numpy.arange(n)[:, None] < numpy.arange(n)
+        self.biaffine[:, :n] = numpy.where(later, from_right, from_left)
+        self.biaffine[:, n] = as_dependent @ right.T @ p["root"]
         self.near = numpy.zeros((n, n + 1), dtype=bool)
         for first, last in itertools.pairwise(bounds):
             for d in range(first, last):

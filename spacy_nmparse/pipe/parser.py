@@ -314,10 +314,14 @@ class NMParser(TrainablePipe):
             gold = make_gold(self._word_parse(example, tokens), set(self._labels))
             if constraints.any():
                 gold = gold.under(constraints.tolist())[0]
-            max_length = self.system.options.get("max_length", 0)
-            return gold.within(max_length)[0] if max_length else gold
+            return self._within_reach(gold)
         except ValueError as error:
             raise self._bad_gold(example, error) from error
+
+    def _within_reach(self, gold: Gold) -> Gold:
+        """Without the arcs that are too long for the system."""
+        max_length = self.system.options.get("max_length", 0)
+        return gold.within(max_length)[0] if max_length else gold
 
     def _bad_gold(self, example: Example, error: ValueError) -> ValueError:
         return ValueError(
@@ -424,13 +428,12 @@ class NMParser(TrainablePipe):
         first = 0
         for n in lengths:
             last = first + n
-            golds.append(
-                Gold(
-                    heads[first:last].tolist(),
-                    [self._labels[label] for label in labels[first:last]],
-                    [word == 0 or bool(start) for word, start in enumerate(starts[first:last])],
-                )
+            gold = Gold(
+                heads[first:last].tolist(),
+                [self._labels[label] for label in labels[first:last]],
+                [word == 0 or bool(start) for word, start in enumerate(starts[first:last])],
             )
+            golds.append(self._within_reach(gold))
             first = last
         return self._learn(docs, words, golds, drop, sgd, losses)
 

@@ -220,7 +220,9 @@ cdef double learn_tree(void* scorer, const GoldC* gold) noexcept nogil:
             g = n - 1
         elif gold.head[w] != NONE:
             g = gold.head[w] - self.first_word - first
-        known = 0 <= g < n
+            if g >= n - 1:  # far away; the last place is ROOT's
+                g = NONE
+        known = g >= 0
         if known:
             loss += self.tree_weight * (total - self.shares[g])
         for m in range(n):

@@ -11,7 +11,16 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from tests.pipe.common import gold_doc, make_example, make_nlp, model_config, randomize
+from tests.pipe.common import (
+    NL,
+    arc_model_config,
+    gold_doc,
+    make_example,
+    make_nlp,
+    model_config,
+    parser_of,
+    randomize,
+)
 
 DOCUMENTS = [[0, 1], [1], [2], [4, 5]]
 # What differs from the factory's defaults.
@@ -19,6 +28,7 @@ SYSTEMS: dict[str, dict[str, bool]] = {
     "nonmonotonic": {},
     "monotonic": {"nonmonotonic_left": False, "nonmonotonic_reduce": False},
     "labelled": {"nonmonotonic_left": False, "labelled_reduce": True},
+    "with lstm": {},
 }
 
 
@@ -26,15 +36,22 @@ class Rollout:
     """The loss of one batch as a function of the parameters."""
 
     def __init__(self, system: str, pieces: int, dropout: float) -> None:
-        self.nlp: Language = make_nlp(
-            system={"@misc": "spacy_nmparse.ArcEager.v1", **SYSTEMS[system]},
-            oracle="static",
-            explore=0.0,
-            model=model_config(hidden_width=6, maxout_pieces=pieces),
-        )
+        learning = {"oracle": "static", "explore": 0.0}
+        self.nlp: Language
+        if system == "nl_covington":
+            model = arc_model_config(hidden_width=6, maxout_pieces=pieces, lstm_width=4)
+            self.nlp = make_nlp(factory=NL, model=model, **learning)
+        else:
+            self.nlp = make_nlp(
+                system={"@misc": "spacy_nmparse.ArcEager.v1", **SYSTEMS[system]},
+                model=model_config(
+                    hidden_width=6, maxout_pieces=pieces, lstm_width=4 * (system == "with lstm")
+                ),
+                **learning,
+            )
         self.examples = [make_example(gold_doc(self.nlp.vocab, trees)) for trees in DOCUMENTS]
         self.nlp.initialize(lambda: self.examples)
-        self.parser: Any = self.nlp.get_pipe("nm_parser")
+        self.parser: Any = parser_of(self.nlp)
         self.model: Model = self.parser.model
         randomize(self.model, 3, scale=0.12)
         randomize(self.model.get_ref("tok2vec"), 4, scale=0.4)
@@ -42,7 +59,8 @@ class Rollout:
 
     def __call__(self) -> float:
         numpy.random.seed(11)
-        return self.parser.update(self.examples, drop=self.dropout, sgd=False)["nm_parser"]
+        losses = self.parser.update(self.examples, drop=self.dropout, sgd=False)
+        return losses[self.parser.name]
 
     def gradients(self) -> dict[tuple[int, str], numpy.ndarray]:
         for node in self.model.walk():
@@ -107,15 +125,36 @@ def check(roll: Rollout, nodes: slice) -> None:
 
 @pytest.mark.parametrize(
     ("system", "pieces", "dropout"),
-    [*itertools.product(SYSTEMS, (1, 2), (0.0,)), ("nonmonotonic", 2, 0.3), ("labelled", 1, 0.3)],
+    [
+        *itertools.product(list(SYSTEMS)[:3], (1, 2), (0.0,)),
+        ("nonmonotonic", 2, 0.3),
+        ("labelled", 1, 0.3),
+    ],
 )
 def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> None:
     check(Rollout(system, pieces, dropout), slice(0, 1))
 
 
-def test_gradients_behind_the_scorer() -> None:
+@pytest.mark.parametrize(("pieces", "dropout"), [(1, 0.3), (2, 0.3)])
+def test_gradients_of_the_arc_scorer(pieces: int, dropout: float) -> None:
+    """Without dropout, test_arc_loss.py says more."""
+    check(Rollout("nl_covington", pieces, dropout), slice(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("system", "dropout"), [("nl_covington", 0.0), ("nl_covington", 0.3), ("with lstm", 0.3)]
+)
+def test_gradients_of_the_lstm(system: str, dropout: float) -> None:
+    roll = Rollout(system, 2, dropout)
+    nodes = list(roll.model.walk())
+    number = nodes.index(roll.model.get_ref("lstm"))
+    check(roll, slice(number, number + 1))
+
+
+@pytest.mark.parametrize("system", ["nonmonotonic", "nl_covington"])
+def test_gradients_behind_the_scorer(system: str) -> None:
     """Through the token vectors, into the last layers of tok2vec."""
-    check(Rollout("nonmonotonic", 2, 0.0), slice(1, None))
+    check(Rollout(system, 2, 0.0), slice(1, None))
 
 
 def test_gradients_with_spaces_between_the_words() -> None:
@@ -160,8 +199,9 @@ def test_gradients_with_spaces_between_the_words() -> None:
     assert not with_spaces[numpy.setdiff1d(numpy.arange(n), rows)].any()
 
 
-def test_dropout_is_seeded() -> None:
-    roll = Rollout("nonmonotonic", 2, 0.5)
+@pytest.mark.parametrize("system", ["nonmonotonic", "with lstm", "nl_covington"])
+def test_dropout_is_seeded(system: str) -> None:
+    roll = Rollout(system, 2, 0.5)
     assert roll() == roll()
     first, again = roll.gradients(), roll.gradients()
     for key in first:
@@ -172,8 +212,9 @@ def test_dropout_is_seeded() -> None:
     assert roll() != without
 
 
-def test_a_step_against_the_gradient_lowers_the_loss() -> None:
-    roll = Rollout("nonmonotonic", 2, 0.0)
+@pytest.mark.parametrize("system", ["nonmonotonic", "nl_covington"])
+def test_a_step_against_the_gradient_lowers_the_loss(system: str) -> None:
+    roll = Rollout(system, 2, 0.0)
     before = roll()
     gradients = roll.gradients()
     total = sum(float((g**2).sum()) for g in gradients.values()) ** 0.5

@@ -11,6 +11,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from tests.pipe.common import (
+    NL,
+    NM,
     assert_sound,
     assert_starts_kept,
     bare,
@@ -19,6 +21,7 @@ from tests.pipe.common import (
     make_examples,
     make_nlp,
     overfitted,
+    parser_of,
     random_doc,
     random_parser,
     randomize,
@@ -35,9 +38,10 @@ def constrain(doc: Doc, rng: random.Random, kinds: tuple[int, ...]) -> list[int]
 
 
 MODELS = ("untrained", "random", "breaks", "overfitted")
+LIST_MODELS = ("list untrained", "list random", "list breaks", "list implicit")
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=MODELS + LIST_MODELS)
 def nlp(request: pytest.FixtureRequest, trained: Language) -> Language:
     return make_model(request.param, trained)
 
@@ -46,6 +50,8 @@ def make_model(name: str, trained: Language) -> Language:
     """Parsers that break never, at will, wherever they may, and as they have learned."""
     if name == "overfitted":
         return trained
+    if name.startswith("list"):
+        return make_list_model(name)
     if name == "random":
         nlp = random_parser(4)
         parser = nlp.get_pipe("nm_parser")
@@ -64,6 +70,23 @@ def make_model(name: str, trained: Language) -> Language:
     return nlp
 
 
+def make_list_model(name: str) -> Language:
+    """The same with list systems: moves that make no arc have scores of their own."""
+    explicit_root = name != "list implicit"
+    system = {"@misc": "spacy_nmparse.NLCovington.v1", "explicit_root": explicit_root}
+    nlp = make_nlp(factory=NL, system=system)
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    parser = parser_of(nlp)
+    moves = list(parser.system.moves)
+    if name in ("list random", "list implicit"):
+        randomize(parser.model, 4, scale=0.25)
+    bias = parser.model.get_param("output_b")
+    bias[moves.index("SHIFT")] = 0.0 if name == "list breaks" else 2.0
+    bias[moves.index("BREAK")] = {"list untrained": -9.0, "list breaks": 100.0}.get(name, 7.0)
+    parser.model.set_param("output_b", bias)
+    return nlp
+
+
 @pytest.mark.parametrize("kinds", [(0, 0, 1), (0, -1, 1), (0, -1), (1,), (-1,), (0,)])
 @pytest.mark.parametrize("space", [0.0, 0.3, 0.8])
 def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float) -> None:
@@ -77,7 +100,7 @@ def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float)
     for doc, preset in zip(alone, presets, strict=True):
         for token, start in zip(doc, preset, strict=True):
             token.is_sent_start = {1: True, -1: False, 0: None}[start]
-    parser = nlp.get_pipe("nm_parser")
+    parser = parser_of(nlp)
     docs = list(parser.pipe(docs, batch_size=16))
     stored = DocBin(docs=docs).to_bytes()
     again = DocBin().from_bytes(stored).get_docs(nlp.vocab)
@@ -94,25 +117,28 @@ def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float)
 
 def test_the_models_differ(trained: Language) -> None:
     counts = []
-    for name in MODELS[:3]:
+    for name in MODELS[:3] + LIST_MODELS:
         nlp = make_model(name, trained)
         rng = random.Random(0)
         docs = [random_doc(nlp.vocab, rng, 20, space=0) for _ in range(20)]
         counts.append(sum(len(list(doc.sents)) for doc in nlp.pipe(docs)))
-    assert counts[0] == 20 and 30 < counts[1] < 380 and counts[2] == 400
+    assert counts[0] == counts[3] == 20 and counts[2] == counts[5] == 400
+    assert all(30 < count < 380 for count in (counts[1], counts[4], counts[6]))
 
 
-def test_a_sentencizer_before_the_parser() -> None:
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_a_sentencizer_before_the_parser(factory: str) -> None:
     for seed in range(3):
-        nlp = random_parser(seed)
+        nlp = random_parser(seed, factory=factory)
         nlp.add_pipe("sentencizer", first=True)
         doc = nlp("One two three . Four five ! Six  \n seven ? eight")
         assert [sent.text.split()[0] for sent in doc.sents] == ["One", "Four", "Six", "eight"]
         assert_sound(doc)
 
 
-def test_a_senter_before_the_parser_in_training() -> None:
-    nlp = make_nlp()
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_a_senter_before_the_parser_in_training(factory: str) -> None:
+    nlp = make_nlp(factory=factory)
     nlp.add_pipe("senter", first=True)
     examples = make_examples(nlp.vocab)
     sgd = nlp.initialize(lambda: examples)
@@ -124,16 +150,17 @@ def test_a_senter_before_the_parser_in_training() -> None:
     # What the senter says stays.
     doc = nlp.get_pipe("senter")(bare(examples[-1].reference))
     starts = [token.is_sent_start for token in doc]
-    assert [token.is_sent_start for token in nlp.get_pipe("nm_parser")(doc)] == starts
+    assert [token.is_sent_start for token in parser_of(nlp)(doc)] == starts
 
 
-def test_learning_where_the_senter_is_wrong() -> None:
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_learning_where_the_senter_is_wrong(factory: str) -> None:
     """Forced starts inside a gold sentence, and forbidden ones at its start, are lived with."""
-    nlp = make_nlp()
+    nlp = make_nlp(factory=factory)
     examples = make_examples(nlp.vocab)
     sgd = nlp.initialize(lambda: examples)
     rng = random.Random(0)
-    parser = nlp.get_pipe("nm_parser")
+    parser = parser_of(nlp)
     for step in range(30):
         wrong = []
         for example in examples:
@@ -141,7 +168,7 @@ def test_learning_where_the_senter_is_wrong() -> None:
             constrain(doc, rng, (0, 1, -1) if step % 2 else (0, -1))
             wrong.append(Example(doc, example.reference))
         losses = parser.update(wrong, sgd=sgd)
-        assert losses["nm_parser"] >= 0
+        assert losses[factory] >= 0
     doc = bare(gold_doc(nlp.vocab, [0, 1]))
     doc[3].is_sent_start = True
     doc[5].is_sent_start = False
@@ -150,9 +177,10 @@ def test_learning_where_the_senter_is_wrong() -> None:
     assert_sound(doc)
 
 
-def test_gold_sentence_starts_are_learned_without_trees() -> None:
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_gold_sentence_starts_are_learned_without_trees(factory: str) -> None:
     """Starts of sentences whose heads are unknown are still gold."""
-    nlp = make_nlp()
+    nlp = make_nlp(factory=factory)
     words = ["a", "b", "c", "d", "e", "f"]
     gold = Doc(nlp.vocab, words=words, sent_starts=[True, False, False, True, False, False])
     assert not gold.has_annotation("DEP")

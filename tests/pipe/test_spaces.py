@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
+from typing import Any
 
 import pytest
 from spacy.language import Language
@@ -13,7 +14,10 @@ from spacy.training import Example
 
 from spacy_nmparse.learning import greedy
 from tests.pipe.common import (
+    ARC_FEATURES,
+    NL,
     TOK2VEC,
+    arc_model_config,
     assert_sound,
     bare,
     gold_doc,
@@ -21,8 +25,10 @@ from tests.pipe.common import (
     make_examples,
     make_nlp,
     model_config,
+    parser_of,
     random_doc,
     random_parser,
+    randomize,
     train,
     tree,
 )
@@ -173,6 +179,29 @@ def test_a_gold_start_on_a_space_is_that_of_the_next_word() -> None:
     assert_sound(doc)
 
 
+@pytest.mark.parametrize("explicit_root", [True, False])
+def test_one_long_document_by_a_list_system(explicit_root: bool) -> None:
+    """Thousands of words in sentences of the parser's own, and one sentence of a thousand words."""
+    model = arc_model_config(hidden_width=8, projection_width=8, lstm_width=4)
+    nlp = list_parser(2, model, explicit_root=explicit_root)
+    parser = parser_of(nlp)
+    rng = random.Random(1)
+    for length, start in ((3000, 0), (1000, -1)):
+        words = [token.text for token in random_doc(nlp.vocab, rng, length, space=0.1)]
+        doc = parser(Doc(nlp.vocab, words=words, sent_starts=[start] * length))
+        sentences = list(doc.sents)
+        assert len(sentences) > 50 if start == 0 else len(sentences) == 1
+        heads = [token.head.i for token in doc]
+        for sentence in sentences:
+            span = range(sentence.start, sentence.end)
+            assert [heads[i] == i for i in span].count(True) == 1
+            assert all(heads[i] in span for i in span)
+            above = {i: heads[i] for i in span}
+            for _ in range(len(span).bit_length()):  # twice as far up each time
+                above = {i: above[above[i]] for i in span}
+            assert len(set(above.values())) == 1, "a cycle"
+
+
 def test_one_long_document() -> None:
     rng = random.Random(1)
     untrained = make_nlp()
@@ -188,6 +217,80 @@ def test_one_long_document() -> None:
         heads = [token.head.i for token in doc]
         assert sum(head == i for i, head in enumerate(heads)) == 1
         assert not any(doc[head].is_space for head in heads)
+
+
+def list_parser(seed: int, model: dict[str, Any], **options: Any) -> Language:
+    """A random parser of sentences long and short."""
+    system = {"@misc": "spacy_nmparse.NLCovington.v1", **options}
+    nlp = random_parser(seed, factory=NL, system=system, model=model)
+    parser = parser_of(nlp)
+    randomize(parser.model, seed, 0.2)
+    bias = parser.model.get_param("output_b")
+    moves = list(parser.system.moves)
+    bias[moves.index("SHIFT")], bias[moves.index("BREAK")] = 1.0, 3.0
+    parser.model.set_param("output_b", bias)
+    return nlp
+
+
+@pytest.mark.parametrize("window", [1, 16, 150, 100_000])
+@pytest.mark.parametrize("explicit_root", [True, False])
+def test_how_much_a_list_system_looks_at_a_time_does_not_matter(
+    window: int, explicit_root: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlp = list_parser(1, arc_model_config(), explicit_root=explicit_root)
+    rng = random.Random(2)
+    docs = [random_doc(nlp.vocab, rng, n) for n in (0, 1, 3, 40, 0, 150, 2, 900, 30)]
+    for doc in docs[5:8]:  # some of the sentences are forced
+        for token in doc:
+            token.is_sent_start = rng.choice([None] * 30 + [True] + [False] * 30)
+    parser = parser_of(nlp)
+    copies = [doc.copy() for doc in docs]
+    expected = [tree(doc) for doc in parser.pipe(copies)]
+    lengths = [len(sent) for sent in copies[7].sents]
+    assert len(lengths) > 20 and max(lengths) > 15
+    monkeypatch.setattr(greedy, "WINDOW", window)
+    assert [tree(doc) for doc in parser.pipe(docs)] == expected
+
+
+def test_how_much_is_looked_at_a_time_with_labelled_reduce(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where ROOT is in the buffer, its children in earlier sentences are out of sight."""
+    options = {"nonmonotonic_reduce": True, "labelled_reduce": True}
+    nlp = random_parser(8, system={"@misc": "spacy_nmparse.ArcEager.v1", **options})
+    parser = parser_of(nlp)
+    randomize(parser.model, 8, 0.3)
+    docs = [random_doc(nlp.vocab, random.Random(seed), 1500, space=0) for seed in range(2)]
+    expected = [tree(parser(bare(doc))) for doc in docs]
+    assert sum(start for _, _, _, start in expected[0]) > 20
+    monkeypatch.setattr(greedy, "WINDOW", 1)
+    assert [tree(parser(doc)) for doc in docs] == expected
+
+
+@pytest.mark.parametrize("explicit_root", [True, False])
+def test_forced_sentences_are_parsed_alone_by_a_list_system(explicit_root: bool) -> None:
+    """LSTM and biaffine part see one forced sentence at a time; ROOT knows of no other."""
+    features = {layer: list(names) for layer, names in ARC_FEATURES.items()}
+    ahead = ("B1", "B3", "B0*B1")
+    features = {layer: [f for f in names if f not in ahead] for layer, names in features.items()}
+    tok2vec = {**TOK2VEC, "window_size": 0}
+    model = arc_model_config(features=features, tok2vec=tok2vec)
+    nlp = list_parser(1, model, explicit_root=explicit_root)
+    parser = parser_of(nlp)
+    rng = random.Random(3)
+    sizes = [1, 5, 40, 1, 600, 30, 2, 150, 3, 12]
+    pieces = [random_doc(nlp.vocab, rng, size, space=0) for size in sizes]
+    words = [token.text for piece in pieces for token in piece]
+    starts = [i == 0 for piece in pieces for i in range(len(piece))]
+    free = [None if i else True for piece in pieces for i in range(len(piece))]
+    for kind, within in ((starts, False), (free, None)):
+        whole = Doc(nlp.vocab, words=words, sent_starts=kind)
+        alone = [
+            Doc(nlp.vocab, words=[t.text for t in piece], sent_starts=[within] * len(piece))
+            for piece in pieces
+        ]
+        expected = [(t.head.i - t.i, t.dep_) for doc in parser.pipe(alone) for t in doc]
+        assert [(t.head.i - t.i, t.dep_) for t in parser(whole)] == expected
 
 
 @pytest.mark.parametrize("window", [1, 16, 100_000])

@@ -1,0 +1,307 @@
+"""Loss and gradients of the arc scorer's rollouts against a naive loss in float64."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy
+import pytest
+from spacy.tokens import Doc
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Gold
+from tests.pipe.common import (
+    DOCUMENTS,
+    NL,
+    arc_model_config,
+    gold_doc,
+    make_example,
+    make_examples,
+    make_nlp,
+    parser_of,
+    random_heads,
+    randomize,
+)
+from tests.scorers.test_arc_scorer import NEAR, SETUPS, NaiveArcParser, View, moves_of
+
+
+def log_softmax(scores: Any) -> numpy.ndarray:
+    scores = numpy.asarray(scores)
+    top = scores.max()
+    return scores - top - numpy.log(numpy.exp(scores - top).sum())
+
+
+def naive_loss(
+    naive: NaiveArcParser,
+    vectors: numpy.ndarray,
+    gold: Gold,
+    oracle: str,
+    tree_weight: float,
+    explore: bool = False,
+    starts: list[int] | None = None,
+) -> float:
+    """-log P(what the oracle would have done) along its path, or along the model's own; and
+    tree_weight times -log P(gold head) of every word whose gold head is near or ROOT."""
+    system, n = naive.system, len(vectors)
+    naive.read(vectors, starts)
+    state = system.initial(n, sent_starts=starts)
+    loss = 0.0
+    while not state.is_final:
+        view = View.of(system, state)
+        arcs = moves_of(system, view, state)
+        keys = list(arcs)
+        if len(keys) == 1 and len(arcs[keys[0]][1]) == 1:
+            system.apply(state, systems.Action(*keys[0], arcs[keys[0]][1][0]))
+            continue
+        scores = naive.scores(view, [(key[0], arcs[key][0]) for key in keys])
+        logs = dict(zip(keys, log_softmax(scores), strict=True))
+        learned: dict[tuple[str, int], list[Any]] = {}
+        for action in system.oracle(state, gold, oracle):
+            learned.setdefault((action.move, action.k), []).append(action.label)
+        mass = {}
+        for key in keys:
+            if key not in learned:
+                continue
+            mass[key] = logs[key]
+            arc, labels = arcs[key]
+            if len(learned[key]) < len(labels):
+                (label,) = learned[key]
+                assert arc is not None
+                label_logs = log_softmax(naive.label_scores(view, arc))
+                mass[key] += label_logs[naive.labels.index(label)]
+        right = list(mass)[naive.best(list(mass.values()))]
+        loss -= numpy.logaddexp.reduce(list(mass.values()))
+        key = keys[naive.best(scores)] if explore else right
+        arc, labels = arcs[key]
+        label = labels[0]
+        if len(labels) > 1:
+            assert arc is not None
+            one = not explore and len(learned[key]) == 1
+            label = learned[key][0] if one else naive.best_label(view, arc)
+        system.apply(state, systems.Action(*key, label))
+    return float(loss) + tree_weight * tree_loss(naive, gold, n)
+
+
+def tree_loss(naive: NaiveArcParser, gold: Gold, n: int) -> float:
+    longest = naive.system.options["max_length"] or n
+    loss = 0.0
+    for word, head in enumerate(gold.heads):
+        column = n if head == word else head
+        if head is not None and abs(head - word) <= longest and naive.near[word, column]:
+            loss -= naive.log_p[word, column]
+    return loss
+
+
+def make_rollout(setup: str, seed: int = 3, **config: Any) -> tuple[Any, list[Any]]:
+    """A parser of random weights, and examples whose trees cross."""
+    system, model = SETUPS[setup]
+    options = {**model, **config.pop("model", {})}
+    nlp = make_nlp(factory=NL, system=system, model=arc_model_config(**options), **config)
+    examples = make_examples(nlp.vocab)
+    nlp.initialize(lambda: examples)
+    parser = parser_of(nlp)
+    randomize(parser.model, seed, 0.25)
+    return parser, examples
+
+
+def gold_of(reference: Doc) -> Gold:
+    return Gold(
+        [token.head.i for token in reference],
+        [token.dep_ for token in reference],
+        [bool(token.is_sent_start) for token in reference],
+    )
+
+
+def vectors_of(parser: Any, doc: Doc) -> numpy.ndarray:
+    return parser.model.get_ref("tok2vec").predict([doc])[0]
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize(
+    ("oracle", "explore", "tree_weight"),
+    [("static", 0.0, 0.0), ("dynamic", 0.0, 0.7), ("dynamic", 1.0, 0.3), ("static", 1.0, 2.0)],
+)
+def test_loss_of_a_rollout(setup: str, oracle: str, explore: float, tree_weight: float) -> None:
+    parser, examples = make_rollout(
+        setup, oracle=oracle, explore=explore, model={"tree_weight": tree_weight}
+    )
+    naive = NaiveArcParser(parser.model, parser.system)
+    assert len(DOCUMENTS) == len(examples)
+    total = 0.0
+    for example in examples:
+        naive.gap = numpy.inf
+        expected = naive_loss(
+            naive,
+            vectors_of(parser, example.predicted),
+            gold_of(example.reference),
+            oracle,
+            tree_weight,
+            explore == 1.0,
+        )
+        assert naive.gap > 1e-5
+        found = parser.update([example])["nl_covington_parser"]
+        assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+        total += expected
+        assert expected > 0.1 or len(example.reference) == 1
+    found = parser.update(examples)["nl_covington_parser"]
+    assert found == pytest.approx(total, rel=1e-4)
+
+
+def test_loss_with_preset_starts_and_unknown_heads() -> None:
+    """The biaffine part chooses heads within forced sentences, and learns from known ones."""
+    parser, _ = make_rollout("plain", oracle="static", explore=0.0)
+    naive = NaiveArcParser(parser.model, parser.system)
+    reference = gold_doc(parser.vocab, [2, 4, 3, 0])
+    rng = random.Random(0)
+    for _ in range(10):
+        starts = [0, *(rng.choice([0, 0, 0, 1, -1]) for _ in reference[1:])]
+        doc = Doc(parser.vocab, words=[t.text for t in reference], sent_starts=starts)
+        example = make_example(reference)
+        example.predicted = doc
+        gold = gold_of(reference).under(starts)[0]
+        vectors = vectors_of(parser, doc)
+        expected = naive_loss(naive, vectors, gold, "static", 0.3, starts=starts)
+        found = parser.update([example])["nl_covington_parser"]
+        assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("root", [0, 10, NEAR, NEAR + 1, NEAR + 2, 2 * NEAR + 20])
+def test_heads_at_the_edge_of_what_is_near(root: int) -> None:
+    """All words hang off one: those too far away from it do not choose a head at all."""
+    n = 2 * NEAR + 21
+    parser, _ = make_rollout("few features", oracle="static", explore=0.0)
+    deps = ["ROOT" if word == root else "obj" for word in range(n)]
+    words = [str(word) for word in range(n)]
+    reference = Doc(parser.vocab, words=words, heads=[root] * n, deps=deps)
+    losses = []
+    for weight in (0.0, 1.0):
+        parser.model.attrs["tree_weight"] = weight
+        losses.append(parser.update([make_example(reference)])["nl_covington_parser"])
+    naive = NaiveArcParser(parser.model, parser.system)
+    naive.read(vectors_of(parser, reference))
+    gold = gold_of(reference)
+    known = sum(abs(root - word) <= NEAR for word in range(n))
+    assert naive.near[numpy.arange(n), root].sum() == known - 1 < n - 1
+    assert losses[1] - losses[0] == pytest.approx(tree_loss(naive, gold, n), rel=1e-4)
+
+
+# Gradients
+
+
+def step_of(array: numpy.ndarray, place: tuple[int, ...], loss: Any, size: float) -> float:
+    old = array[place]
+    losses = []
+    for sign in (1, -1):
+        array[place] = old + sign * size
+        losses.append(loss())
+    array[place] = old
+    return (losses[0] - losses[1]) / (2 * size)
+
+
+LEARNING = [("static", 0.0, 0.0), ("dynamic", 1.0, 0.6), ("dynamic", 0.0, 0.3)]
+
+
+@pytest.mark.parametrize(
+    ("setup", "oracle", "explore", "tree_weight"),
+    [(setup, *LEARNING[i % 3]) for i, setup in enumerate(SETUPS)] + [("plain", *LEARNING[1])],
+)
+def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) -> None:
+    """Of every parameter of scorer and LSTM: the naive loss, at a few places of each."""
+    parser, _ = make_rollout(
+        setup, oracle=oracle, explore=explore, model={"tree_weight": tree_weight}
+    )
+    model = parser.model
+    alpha = numpy.asarray([0.7, -1.3], dtype="float32")
+    model.set_param("alpha", alpha)
+    examples = make_examples(parser.vocab, [[2], [5]] if explore else [[4, 3]])
+    found = parser.update(examples, sgd=False)["nl_covington_parser"]
+    naive = NaiveArcParser(model, parser.system)
+    inputs = [
+        (vectors_of(parser, eg.predicted).astype("float64"), gold_of(eg.reference))
+        for eg in examples
+    ]
+
+    def loss() -> float:
+        return sum(
+            naive_loss(naive, vectors, gold, oracle, tree_weight, explore == 1.0)
+            for vectors, gold in inputs
+        )
+
+    assert loss() == pytest.approx(found, rel=1e-4)
+    assert naive.gap > 1e-5
+    rng = numpy.random.RandomState(0)
+    parts = [(model, naive.p)]
+    if naive.lstm:
+        parts.append((model.get_ref("lstm"), naive.lstm))
+    for node, arrays in parts:
+        for name, array in arrays.items():
+            gradient = node.get_grad(name)
+            assert gradient.shape == array.shape
+            scale = float(abs(gradient).max(initial=0))
+            if not array.size:
+                continue
+            assert scale > 1e-4 or (setup, name) == ("few features", "context_pad_rows"), name
+            order = abs(gradient).ravel().argsort()[::-1]
+            places = {order[0], *rng.choice(array.size, min(3, array.size))}
+            for number in places:
+                place = numpy.unravel_index(number, array.shape)
+                # A kink (another piece of maxout wins) within a step spoils it: a shorter one.
+                for size in (1e-5, 1e-7):
+                    expected = step_of(array, place, loss, size)
+                    close = abs(gradient[place] - expected) < 2e-4 * max(1.0, scale)
+                    if close:
+                        break
+                assert close, (name, place, gradient[place], expected)
+
+
+def test_gradients_of_token_vectors() -> None:
+    """Through the LSTM, over spaces: the gradient that the token vectors get."""
+    parser, _ = make_rollout("plain", oracle="static", explore=0.0)
+    tok2vec = parser.model.get_ref("tok2vec")
+    words = ["\n", "A", "hearing", " ", "is", "scheduled", "on", "\n", "\n", "the", "issue", " "]
+    heads = [2, 2, 5, 2, 5, 5, 2, 6, 6, 10, 6, 10]
+    deps = ["dep", "det", "nsubj", "dep", "aux", "ROOT", "prep", "dep", "dep", "det", "pobj", "dep"]
+    reference = Doc(parser.vocab, words=words, heads=heads, deps=deps)
+    tokens = [i for i, word in enumerate(words) if word.strip()]
+    vectors = numpy.random.RandomState(1).normal(size=(len(words), 32)).astype("float32")
+    seen: list[numpy.ndarray] = []
+    tok2vec._func = lambda model, X, is_train: ([vectors], lambda d: (seen.extend(d), [])[1])
+    found = parser.update([make_example(reference)])["nl_covington_parser"]
+    number = {token: word for word, token in enumerate(tokens)}
+    gold = Gold(
+        [number[heads[t]] for t in tokens], [deps[t] for t in tokens], [t == 1 for t in tokens]
+    )
+    naive = NaiveArcParser(parser.model, parser.system)
+    array = vectors.astype("float64")
+
+    def loss() -> float:
+        return naive_loss(naive, array[tokens], gold, "static", 0.3)
+
+    assert loss() == pytest.approx(found, rel=1e-4)
+    (gradient,) = seen
+    assert gradient.shape == vectors.shape
+    spaces = [i for i in range(len(words)) if i not in tokens]
+    assert spaces and not gradient[spaces].any()
+    scale = float(abs(gradient).max())
+    assert scale > 0.1
+    rng = random.Random(0)
+    for token in tokens:
+        for column in rng.sample(range(32), 4):
+            expected = step_of(array, (token, column), loss, 1e-5)
+            assert abs(gradient[token, column] - expected) < 2e-4 * max(1.0, scale)
+
+
+def test_long_gold_arcs_with_a_limit() -> None:
+    """max_length: longer gold arcs are not learned, neither by moves nor by the biaffine part."""
+    parser, _ = make_rollout("short arcs", oracle="dynamic", explore=0.0)
+    rng = random.Random(4)
+    heads = random_heads(12, rng)
+    assert max(abs(head - word) for word, head in enumerate(heads)) > 3
+    deps = ["ROOT" if head == word else "obj" for word, head in enumerate(heads)]
+    reference = Doc(parser.vocab, words=[str(i) for i in range(12)], heads=heads, deps=deps)
+    naive = NaiveArcParser(parser.model, parser.system)
+    vectors = vectors_of(parser, reference)
+    expected = naive_loss(naive, vectors, gold_of(reference), "dynamic", 0.3)
+    found = parser.update([make_example(reference)])["nl_covington_parser"]
+    assert found == pytest.approx(expected, rel=1e-4)

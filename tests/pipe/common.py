@@ -77,6 +77,7 @@ def arc_model_config(**options: Any) -> dict[str, Any]:
         "@architectures": "spacy_nmparse.ArcScorer.v1",
         "arc_width": 16,
         "hidden_width": 24,
+        "context_width": 24,
         "maxout_pieces": 2,
         "projection_width": 20,
         "lstm_width": 12,

@@ -213,13 +213,13 @@ class NaiveArcParser:
         if self.lstm:
             words = naive_lstm(words, lengths, self.lstm)
         projected = words @ p["project_W"].T + p["project_b"]
-        size = len(p["context_bias"])
-        assert size == len(p["pair_bias"]) == len(p["label_bias"])
-        rows = (projected @ p["word_W"].T).reshape(n, -1, size)
+        rows = projected @ p["word_W"].T
         self.rows, first = {}, 0
         for name, layer in self.layers.items():
-            self.rows[name] = rows[:, first : first + len(layer.words)]
-            first += len(layer.words)
+            size = len(p[f"{name}_bias"])
+            last = first + len(layer.words) * size
+            self.rows[name] = rows[:, first:last].reshape(n, -1, size)
+            first = last
         assert first == rows.shape[1]
         items = words @ p["arc_W"].T + p["arc_b"]
         items = numpy.where(items > 0, items, 0.1 * items).reshape(n, 2, -1)
@@ -413,11 +413,11 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "nonmonotonic": (
         {"@misc": NL_SYSTEM, "nonmonotonic": True},
-        {"maxout_pieces": 3, "hidden_width": 7, "arc_width": 32},
+        {"maxout_pieces": 3, "hidden_width": 7, "context_width": 9, "arc_width": 32},
     ),
     "nonmonotonic implicit": (
         {"@misc": NL_SYSTEM, "nonmonotonic": True, "explicit_root": False},
-        {"lstm_width": 0, "hidden_width": 33, "projection_width": 1},
+        {"lstm_width": 0, "hidden_width": 33, "context_width": 1, "projection_width": 1},
     ),
     "short arcs": ({"@misc": NL_SYSTEM, "max_length": 3}, {"hidden_width": 1, "lstm_width": 1}),
     "local": ({"@misc": LOCAL}, {"hidden_width": 40, "arc_width": 13}),
@@ -590,7 +590,14 @@ def test_unlabelled() -> None:
 
 # What goes wrong
 
-SIZES = ("arc_width", "hidden_width", "maxout_pieces", "projection_width", "lstm_width")
+SIZES = (
+    "arc_width",
+    "hidden_width",
+    "context_width",
+    "maxout_pieces",
+    "projection_width",
+    "lstm_width",
+)
 
 
 @pytest.mark.parametrize(
@@ -598,10 +605,10 @@ SIZES = ("arc_width", "hidden_width", "maxout_pieces", "projection_width", "lstm
     [
         ({"arc_width": 0}, "arc_width 0"),
         ({"hidden_width": 0}, "hidden_width 0"),
+        ({"context_width": 0}, "context_width 0"),
         ({"maxout_pieces": 0}, "maxout_pieces 0"),
         ({"projection_width": 0}, "projection_width 0"),
         ({"lstm_width": -1}, "lstm_width -1"),
-        ({"lstm_width": 513}, "513"),
         ({"features": {"pairs": ["H"]}}, "pairs"),
         ({"features": {"pair": ["H", "H"]}}, "twice"),
         ({"features": {"pair": ["H-D.distance"]}}, "need a word"),

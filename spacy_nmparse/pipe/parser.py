@@ -190,13 +190,13 @@ class NMParser(TrainablePipe):
         constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
         flat = greedy.parse(system, scored, lengths, constraints)
         decorated = numpy.asarray([DELIMITER in label for label in self._labels])
-        lifted = decorated[flat[1]]
+        lifted = decorated[flat[1]] if decorated.any() else None
         arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None] = []
         start = 0
         for tokens_ in tokens:
             n = len(tokens_)
             heads, labels, starts = (array[start : start + n] for array in flat)
-            if n and lifted[start : start + n].any():
+            if lifted is not None and lifted[start : start + n].any():
                 heads, labels, starts = self._lowered(heads, labels, starts)
             arrays.append((heads, labels, starts) if n else None)
             start += n
@@ -597,11 +597,11 @@ def _scorer_input(
 ) -> ScorerInput:
     """Documents with what ``parsed_tokens`` says of each."""
     tokens = [tokens for tokens, _ in words]
-    lengths: list[int] = []
-    for tokens_, constraints in words:
-        starts = [0, *numpy.nonzero(constraints == 1)[0].tolist(), len(tokens_)]
-        lengths += numpy.diff(starts).tolist()
-    return ScorerInput(docs, _rows(docs, tokens), numpy.asarray(lengths, dtype="int32"))
+    ends = numpy.cumsum([0, *map(len, tokens)])
+    starts = numpy.concatenate([constraints for _, constraints in words]) == 1
+    starts[ends[:-1][ends[:-1] < len(starts)]] = True
+    lengths = numpy.diff(numpy.append(numpy.nonzero(starts)[0], len(starts)))
+    return ScorerInput(docs, _rows(docs, tokens), lengths.astype("int32"))
 
 
 def _rows(docs: Sequence[Doc], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray | None:

@@ -134,18 +134,15 @@ def make_nm_parser(
         oracle: name of the oracle to learn from.
         explore: how often training follows the model, a probability or a schedule.
         projectivize: lift crossing arcs for training, lower them after parsing.
-        beam_width: 1, greedy search.
+        beam_width: hypotheses that parsing follows side by side; 1: greedy search.
         scorer: the scoring function.
 
     Raises:
-        ValueError: a beam, a system without the oracle, or a probability outside 0 .. 1.
+        ValueError: a beam width below 1, a system without the oracle, or a probability outside
+            0 .. 1.
     """
     from spacy_nmparse.pipe.parser import NMParser
 
-    if beam_width != 1:
-        raise ValueError(
-            f"The component '{name}' searches greedily: beam_width must be 1, not {beam_width}."
-        )
     return NMParser(
         nlp.vocab,
         model,
@@ -154,6 +151,7 @@ def make_nm_parser(
         oracle=oracle,
         explore=explore,
         projectivize=projectivize,
+        beam_width=beam_width,
         scorer=scorer,
     )
 

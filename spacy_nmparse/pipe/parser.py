@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import srsly
@@ -21,7 +21,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from spacy_nmparse.about import __version__
-from spacy_nmparse.learning import greedy, rollout
+from spacy_nmparse.learning import beam, greedy, rollout
 from spacy_nmparse.pipe.doc_io import parsed_tokens, write_parse
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Explore
@@ -44,12 +44,25 @@ FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions
 MODEL_FILE, CONFIG_FILE, VOCAB_FILE = "model", "parser.json", "vocab"
 
 
+#: heads, labels, starts of words
+Arrays = tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]
+
+
 @dataclass
 class Parses:
     """Parses of some documents, over their words; documents without a word have None."""
 
     tokens: list[numpy.ndarray]
-    arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None]
+    arrays: list[Arrays | None]
+
+
+class Tree(NamedTuple):
+    """A tree over the tokens of a document, and its score. A root is its own head."""
+
+    score: float
+    heads: list[int]
+    labels: list[str]
+    sent_starts: list[bool]
 
 
 class NMParser(TrainablePipe):
@@ -69,6 +82,7 @@ class NMParser(TrainablePipe):
         oracle: str = "dynamic",
         explore: float | Iterable[float] = 1.0,
         projectivize: bool = False,
+        beam_width: int = 1,
         scorer: Callable | None = None,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
@@ -82,10 +96,13 @@ class NMParser(TrainablePipe):
             explore: probability of following the model rather than the oracle at each training
                 step; a number or a schedule of one value an update.
             projectivize: lift crossing arcs for training and lower them after parsing.
+            beam_width: hypotheses that parsing follows side by side; 1 is greedy search. Also an
+                attribute that can be set at any time.
             scorer: the scoring function.
 
         Raises:
-            ValueError: an oracle that the system does not have, or a probability outside 0 .. 1.
+            ValueError: an oracle that the system does not have, a probability outside 0 .. 1, or a
+                beam width below 1.
         """
         self.vocab = vocab
         self.model = model
@@ -93,10 +110,12 @@ class NMParser(TrainablePipe):
         self.system_spec = system
         self.oracle = oracle
         self.explore = Explore(explore)
+        self.beam_width = beam_width
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"projectivize": projectivize}
         self._rehearsal_model: Model | None = None
         self._labels: list[str] = []
+        self._decorated = numpy.zeros(0, dtype=bool)  # of each label: it notes a lifted arc
         self._system: TransitionSystem | None = None
         system.create(None).oracle_id(oracle)  # raises on an unknown oracle
 
@@ -150,10 +169,25 @@ class NMParser(TrainablePipe):
             self.vocab.strings.add(label)
             self.vocab.strings.add(plain_label(label))
         self._labels = labels
+        self._decorated = numpy.asarray([DELIMITER in label for label in labels])
         self._system = self.system_spec.create(
             labels, root_label=ROOT_LABEL, single_root=True, segment=True
         )
         set_system(self.model, self._system)
+
+    @property
+    def beam_width(self) -> int:
+        """How many hypotheses parsing follows side by side; 1 is greedy search."""
+        return self._beam_width
+
+    @beam_width.setter
+    def beam_width(self, width: int) -> None:
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            raise ValueError(
+                f"The component '{self.name}' takes an integer of at least 1 as beam_width, not "
+                f"{width!r}."
+            )
+        self._beam_width = width
 
     # Parsing
 
@@ -176,10 +210,74 @@ class NMParser(TrainablePipe):
         docs = list(docs)
         words = [parsed_tokens(doc) for doc in docs]
         tokens = [tokens_ for tokens_, _ in words]
-        lengths = [len(tokens_) for tokens_ in tokens if len(tokens_)]
+        arrays: list[Arrays | None] = [None] * len(docs)
+        found = self._score(docs, words)
+        if found is None:
+            return Parses(tokens, arrays)
+        scored, lengths, constraints = found
+        if self.beam_width > 1:
+            flat = beam.parse(self.system, scored, lengths, constraints, self.beam_width)
+        else:
+            flat = greedy.parse(self.system, scored, lengths, constraints)
+        start = 0
+        for i, tokens_ in enumerate(tokens):
+            n = len(tokens_)
+            if n:
+                heads, labels, starts = (array[start : start + n] for array in flat)
+                arrays[i] = self._lowered(heads, labels, starts)
+            start += n
+        return Parses(tokens, arrays)
+
+    def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
+        """The n best trees of each document, from a beam of that width at least, or as many as it
+        has found; best first. The documents are not changed.
+
+        The scores are logarithms of probabilities, heads and labels those of all tokens, a root is
+        its own head.
+
+        Raises:
+            ValueError: n is below 1.
+        """
+        if n < 1:
+            raise ValueError(f"The component '{self.name}' finds at least 1 tree, not {n}.")
+        docs = list(docs)
+        words = [parsed_tokens(doc) for doc in docs]
+        found = self._score(docs, words)
+        analyses: Iterator[list[beam.Analysis]] = iter(())
+        if found is not None:
+            width = max(n, self.beam_width)
+            analyses = iter(beam.n_best(self.system, *found, width, n))
+        result = []
+        for doc, (tokens, _) in zip(docs, words, strict=True):
+            trees: dict[Any, Tree] = {}
+            for analysis in next(analyses) if len(tokens) else [None]:
+                parse = self._lowered(*analysis[1:]) if analysis else None
+                copy = Doc(
+                    doc.vocab,
+                    words=[token.text for token in doc],
+                    spaces=[bool(token.whitespace_) for token in doc],
+                    sent_starts=[token.is_sent_start for token in doc],
+                )
+                self.set_annotations([copy], Parses([tokens], [parse]))
+                tree = Tree(
+                    analysis[0] if analysis else 0.0,
+                    [token.head.i for token in copy],
+                    [token.dep_ for token in copy],
+                    [bool(token.is_sent_start) for token in copy],
+                )
+                trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
+            result.append(list(trees.values()))
+        return result
+
+    def _score(
+        self, docs: list[Doc], words: list[tuple[numpy.ndarray, numpy.ndarray]]
+    ) -> tuple[Scorer, list[int], numpy.ndarray] | None:
+        """The scores of documents, their lengths in words, and the constraints; documents without a
+        word are left out. None: there are no words."""
+        lengths = [len(tokens) for tokens, _ in words if len(tokens)]
         if not lengths:
-            return Parses(tokens, [None] * len(docs))
-        system = self.system
+            return None
+        _ = self.system  # raises where there are no labels
         if not is_initialized(self.model):
             raise ValueError(
                 f"The component '{self.name}' is not initialized: call nlp.initialize(), or load "
@@ -187,20 +285,7 @@ class NMParser(TrainablePipe):
             )
         self._check_token_vectors(docs)
         scored = self.model.predict(_scorer_input(docs, words))
-        constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
-        flat = greedy.parse(system, scored, lengths, constraints)
-        decorated = numpy.asarray([DELIMITER in label for label in self._labels])
-        lifted = decorated[flat[1]]
-        arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None] = []
-        start = 0
-        for tokens_ in tokens:
-            n = len(tokens_)
-            heads, labels, starts = (array[start : start + n] for array in flat)
-            if n and lifted[start : start + n].any():
-                heads, labels, starts = self._lowered(heads, labels, starts)
-            arrays.append((heads, labels, starts) if n else None)
-            start += n
-        return Parses(tokens, arrays)
+        return scored, lengths, numpy.concatenate([constraints for _, constraints in words])
 
     def _check_token_vectors(self, docs: list[Doc]) -> None:
         """Warn where a shared tok2vec has not seen the documents: spaCy then takes zeros."""
@@ -216,8 +301,10 @@ class NMParser(TrainablePipe):
 
     def _lowered(
         self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray
-    ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    ) -> Arrays:
         """Take the notes off lifted arcs' labels and lower them."""
+        if not self._decorated[labels].any():
+            return heads, labels, starts
         new_heads, plain = lower(heads.tolist(), [self._labels[label] for label in labels])
         number = {label: i for i, label in enumerate(self._labels)}
         return (
@@ -450,7 +537,10 @@ class NMParser(TrainablePipe):
     def _load(self, config: bytes, model: bytes) -> None:
         """Load what ``_config_bytes`` and the model wrote. On an error nothing has changed."""
         labels, cfg = self._read_config(config)
-        old = (self._labels, self._system, self.cfg, self.model.attrs["system"])
+        old = (
+            (self._labels, self._decorated, self._system, self.cfg),
+            self.model.attrs["system"],
+        )
         old_model = self.model.to_bytes()
         open_dims = [
             (node, dim)
@@ -464,7 +554,8 @@ class NMParser(TrainablePipe):
             self.model.from_bytes(model)
             check_weights(self.model)
         except Exception as error:
-            self._labels, self._system, self.cfg, self.model.attrs["system"] = old
+            (self._labels, self._decorated, self._system, self.cfg), old_system = old
+            self.model.attrs["system"] = old_system
             for node in self.model.walk():
                 for param in node.param_names:
                     node.set_param(param, None)  # or else dimensions are fixed

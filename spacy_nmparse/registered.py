@@ -26,6 +26,7 @@ LEARNING = {
     "explore": 1.0,
     "projectivize": False,
     "beam_width": 1,
+    "confidence": False,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
 NM_PARSER = {
@@ -122,6 +123,7 @@ def make_nm_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``nm_parser``: non-monotonic arc-eager (HGJ13) unless the config says otherwise.
@@ -135,6 +137,7 @@ def make_nm_parser(
         explore: how often training follows the model, a probability or a schedule.
         projectivize: lift crossing arcs for training, lower them after parsing.
         beam_width: hypotheses that parsing follows side by side; 1: greedy search.
+        confidence: leave with each document how sure the parser is of heads and labels.
         scorer: the scoring function.
 
     Raises:
@@ -152,6 +155,7 @@ def make_nm_parser(
         explore=explore,
         projectivize=projectivize,
         beam_width=beam_width,
+        confidence=confidence,
         scorer=scorer,
     )
 
@@ -171,12 +175,13 @@ def make_nl_covington_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``nl_covington_parser``: NL-Covington (FG18), unrestricted crossing arcs, unless
     the config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
     return make_nm_parser(
-        nlp, name, system, model, oracle, explore, projectivize, beam_width, scorer
+        nlp, name, system, model, oracle, explore, projectivize, beam_width, confidence, scorer
     )
 
 
@@ -195,12 +200,13 @@ def make_swap_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``swap_parser``: SwapStandard (BN15), unrestricted crossing arcs, unless the
     config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
     return make_nm_parser(
-        nlp, name, system, model, oracle, explore, projectivize, beam_width, scorer
+        nlp, name, system, model, oracle, explore, projectivize, beam_width, confidence, scorer
     )
 
 

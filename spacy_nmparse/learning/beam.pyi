@@ -33,6 +33,7 @@ def parse(
     constraints: NDArray[numpy.int8],
     width: int,
     reach: int = ...,
+    shares: NDArray[numpy.float32] | None = None,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]: ...
 def n_best(
     system: TransitionSystem,
@@ -43,4 +44,5 @@ def n_best(
     n: int,
     reach: int = ...,
 ) -> list[list[Analysis]]: ...
+def agreement(analyses: list[Analysis]) -> NDArray[numpy.float32]: ...
 def combine(parts: Parts, n: int) -> list[Analysis]: ...

@@ -603,11 +603,15 @@ def search(
 
 
 def parse(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH,
+    shares=None
 ):
     """Parse a batch.
 
-    Args: as those of ``search``.
+    Args:
+        system, scored, lengths, constraints, width, reach: as those of ``search``.
+        shares: float32 (2, words) to be filled, or None: for each word the share of the final beam
+            that agrees on its head, and of what agrees on that, the share that agrees on its label.
 
     Returns:
         heads, labels, starts: as ``greedy.parse`` returns them.
@@ -618,13 +622,34 @@ def parse(
     starts = numpy.zeros(n_words, dtype="int8")
     offset = 0
     for length, parts in zip(
-        lengths, search(system, scored, lengths, constraints, width, 1, reach), strict=True
+        lengths,
+        search(
+            system, scored, lengths, constraints, width, 1 if shares is None else 0, reach
+        ),
+        strict=True,
     ):
         (_, *arrays), = combine(parts, 1)
         heads[offset: offset + length], labels[offset: offset + length], \
             starts[offset: offset + length] = arrays
+        if shares is not None:
+            for first, analyses in parts:
+                last = first + len(analyses[0][1])
+                shares[:, offset + first: offset + last] = agreement(analyses)
         offset += length
     return heads, labels, starts
+
+
+def agreement(analyses):
+    """float32 (2, words): how much of the probability of the analyses agrees with the first one's
+    heads, and, of this, with its labels."""
+    scores = numpy.asarray([score for score, *_ in analyses])
+    mass = numpy.exp(scores - scores.max())
+    mass /= mass.sum()
+    _, heads, labels, _ = analyses[0]
+    same_head = numpy.stack([one[1] == heads for one in analyses])
+    same_label = same_head & numpy.stack([one[2] == labels for one in analyses])
+    head_mass = mass @ same_head
+    return numpy.stack([head_mass, mass @ same_label / head_mass]).astype("float32")
 
 
 def n_best(

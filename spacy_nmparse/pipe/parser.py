@@ -22,7 +22,17 @@ from thinc.api import Model, Optimizer
 
 from spacy_nmparse.about import __version__
 from spacy_nmparse.learning import beam, greedy, rollout
-from spacy_nmparse.pipe.doc_io import parsed_tokens, write_parse
+from spacy_nmparse.pipe.confidence import (
+    KEY,
+    Calibration,
+    calibrated,
+    calibrated_row,
+    calibration_error,
+    fit_temperature,
+    register_extensions,
+    write_confidences,
+)
+from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Explore
 from spacy_nmparse.pipe.spec import SystemSpec
@@ -54,6 +64,7 @@ class Parses:
 
     tokens: list[numpy.ndarray]
     arrays: list[Arrays | None]
+    shares: list[numpy.ndarray] | None = None  # float32 (2, words), where they are wanted
 
 
 class Tree(NamedTuple):
@@ -83,6 +94,7 @@ class NMParser(TrainablePipe):
         explore: float | Iterable[float] = 1.0,
         projectivize: bool = False,
         beam_width: int = 1,
+        confidence: bool = False,
         scorer: Callable | None = None,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
@@ -98,6 +110,8 @@ class NMParser(TrainablePipe):
             projectivize: lift crossing arcs for training and lower them after parsing.
             beam_width: hypotheses that parsing follows side by side; 1 is greedy search. Also an
                 attribute that can be set at any time.
+            confidence: leave with each document how sure the parser is of its heads and labels (see
+                ``pipe.confidence``). Also an attribute that can be set at any time.
             scorer: the scoring function.
 
         Raises:
@@ -111,6 +125,7 @@ class NMParser(TrainablePipe):
         self.oracle = oracle
         self.explore = Explore(explore)
         self.beam_width = beam_width
+        self.confidence = confidence
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"projectivize": projectivize}
         self._rehearsal_model: Model | None = None
@@ -189,6 +204,17 @@ class NMParser(TrainablePipe):
             )
         self._beam_width = width
 
+    @property
+    def confidence(self) -> bool:
+        """Whether confidences are left with the documents."""
+        return self._confidence
+
+    @confidence.setter
+    def confidence(self, on: bool) -> None:
+        if on:
+            register_extensions()
+        self._confidence = bool(on)
+
     # Parsing
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
@@ -207,18 +233,24 @@ class NMParser(TrainablePipe):
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Parse documents without changing them."""
-        docs = list(docs)
+        return self._parse(list(docs), self.confidence)
+
+    def _parse(self, docs: list[Doc], confidence: bool) -> Parses:
         words = [parsed_tokens(doc) for doc in docs]
         tokens = [tokens_ for tokens_, _ in words]
         arrays: list[Arrays | None] = [None] * len(docs)
+        n_words = sum(map(len, tokens))
+        shares = numpy.ones((3, n_words), dtype="float32") if confidence else None
+        split = None
+        if shares is not None:
+            split = numpy.split(shares[:2], numpy.cumsum([len(t) for t in tokens])[:-1], axis=1)
         found = self._score(docs, words)
         if found is None:
-            return Parses(tokens, arrays)
-        scored, lengths, constraints = found
+            return Parses(tokens, arrays, split)
         if self.beam_width > 1:
-            flat = beam.parse(self.system, scored, lengths, constraints, self.beam_width)
+            flat = beam.parse(self.system, *found, self.beam_width, shares=_rows_of(shares, 2))
         else:
-            flat = greedy.parse(self.system, scored, lengths, constraints)
+            flat = greedy.parse(self.system, *found, shares)
         start = 0
         for i, tokens_ in enumerate(tokens):
             n = len(tokens_)
@@ -226,7 +258,7 @@ class NMParser(TrainablePipe):
                 heads, labels, starts = (array[start : start + n] for array in flat)
                 arrays[i] = self._lowered(heads, labels, starts)
             start += n
-        return Parses(tokens, arrays)
+        return Parses(tokens, arrays, split)
 
     def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
         """The n best trees of each document, from a beam of that width at least, or as many as it
@@ -315,6 +347,7 @@ class NMParser(TrainablePipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
+        docs = list(docs)
         hashes: dict[int, numpy.ndarray] = {}
         empty = numpy.zeros(0, dtype="int32")
         for doc, tokens, arrays in zip(docs, scores.tokens, scores.arrays, strict=True):
@@ -329,6 +362,69 @@ class NMParser(TrainablePipe):
             known = hashes[id(strings)]
             heads, labels, starts = arrays or (empty, empty, empty.astype("int8"))
             write_parse(doc, tokens, heads, labels, starts, known, int(known[-2]), int(known[-1]))
+        if scores.shares is None:
+            for doc in docs:
+                doc.user_data.pop(KEY, None)  # of another tree
+            return
+        for doc, tokens, shares in zip(docs, scores.tokens, scores.shares, strict=True):
+            write_confidences(doc, tokens, shares, self._temperatures)
+
+    # Confidence
+
+    @property
+    def _temperatures(self) -> tuple[float, float]:
+        head, label = self.cfg.get("temperatures", (1.0, 1.0))
+        return head, label
+
+    def calibrate(self, examples: Iterable[Example]) -> dict[str, Calibration]:
+        """Fit the temperatures of the confidences to examples that the parser was not trained on,
+        with the search as it is set; they are saved with the parser.
+
+        Returns:
+            What was found for the confidence in the "head", and in head and "label".
+
+        Raises:
+            ValueError: no example has a word with a known head and label.
+        """
+        examples = list(examples)
+        validate_examples(examples, "NMParser.calibrate")
+        parses = self._parse([eg.predicted for eg in examples], True)
+        said: list[numpy.ndarray] = []
+        right: list[tuple[bool, bool]] = []
+        for example, tokens, arrays, shares in zip(
+            examples, parses.tokens, parses.arrays, parses.shares or [], strict=True
+        ):
+            if arrays is None:
+                continue
+            gold_heads, gold_labels, _ = gold_parse(example)
+            found = calibrated(shares, (1.0, 1.0))
+            for word, token in enumerate(tokens.tolist()):
+                head, label = int(tokens[arrays[0][word]]), self._labels[arrays[1][word]]
+                if gold_heads[token] is None or not gold_labels[token]:
+                    continue
+                same = gold_heads[token] == head
+                is_root = head == token
+                right.append((same, same and (is_root or gold_labels[token] == label)))
+                said.append(found[:, word])
+        if not right:
+            raise ValueError(
+                f"The component '{self.name}' cannot be calibrated: no word of the "
+                f"{len(examples)} examples has a known head and label."
+            )
+        y = numpy.asarray(right, dtype="float64").T
+        x = numpy.stack(said, axis=1)
+        fitted = (fit_temperature(x[0], y[0]), fit_temperature(x[1], y[1]))
+        after = [calibrated_row(x[row], fitted[row]) for row in (0, 1)]
+        after[1] = numpy.minimum(*after)
+        self.cfg["temperatures"] = list(fitted)
+        return {
+            name: Calibration(
+                fitted[row],
+                calibration_error(x[row], y[row]),
+                calibration_error(after[row], y[row]),
+            )
+            for row, name in enumerate(("head", "label"))
+        }
 
     # Learning
 
@@ -674,6 +770,10 @@ class NMParser(TrainablePipe):
         self._load(config, parts.get(MODEL_FILE) or self.model.to_bytes())
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
+
+
+def _rows_of(shares: numpy.ndarray | None, n: int) -> numpy.ndarray | None:
+    return None if shares is None else shares[:n]
 
 
 def _write(path: Path, data: bytes) -> None:

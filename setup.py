@@ -32,6 +32,7 @@ MODULES = {
     "spacy_nmparse.learning.search": "c",
     "spacy_nmparse.learning.complete": "c",
     "spacy_nmparse.learning.greedy": "c",
+    "spacy_nmparse.learning.beam": "c",
     "spacy_nmparse.learning.rollout": "c",
     "spacy_nmparse.pipe.doc_io": "c++",
 }

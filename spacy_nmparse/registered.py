@@ -26,6 +26,7 @@ LEARNING = {
     "explore": 1.0,
     "projectivize": False,
     "beam_width": 1,
+    "confidence": False,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
 NM_PARSER = {
@@ -123,6 +124,7 @@ def make_nm_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``nm_parser``: non-monotonic arc-eager (HGJ13) unless the config says otherwise.
@@ -135,18 +137,16 @@ def make_nm_parser(
         oracle: name of the oracle to learn from.
         explore: how often training follows the model, a probability or a schedule.
         projectivize: lift crossing arcs for training, lower them after parsing.
-        beam_width: 1, greedy search.
+        beam_width: hypotheses that parsing follows side by side; 1: greedy search.
+        confidence: leave with each document how sure the parser is of heads and labels.
         scorer: the scoring function.
 
     Raises:
-        ValueError: a beam, a system without the oracle, or a probability outside 0 .. 1.
+        ValueError: a beam width below 1, a system without the oracle, or a probability outside
+            0 .. 1.
     """
     from spacy_nmparse.pipe.parser import NMParser
 
-    if beam_width != 1:
-        raise ValueError(
-            f"The component '{name}' searches greedily: beam_width must be 1, not {beam_width}."
-        )
     return NMParser(
         nlp.vocab,
         model,
@@ -155,6 +155,8 @@ def make_nm_parser(
         oracle=oracle,
         explore=explore,
         projectivize=projectivize,
+        beam_width=beam_width,
+        confidence=confidence,
         scorer=scorer,
     )
 
@@ -174,12 +176,13 @@ def make_nl_covington_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``nl_covington_parser``: NL-Covington (FG18), unrestricted crossing arcs, unless
     the config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
     return make_nm_parser(
-        nlp, name, system, model, oracle, explore, projectivize, beam_width, scorer
+        nlp, name, system, model, oracle, explore, projectivize, beam_width, confidence, scorer
     )
 
 
@@ -198,12 +201,13 @@ def make_swap_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``swap_parser``: SwapStandard (BN15), unrestricted crossing arcs, unless the
     config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
     return make_nm_parser(
-        nlp, name, system, model, oracle, explore, projectivize, beam_width, scorer
+        nlp, name, system, model, oracle, explore, projectivize, beam_width, confidence, scorer
     )
 
 

@@ -5,9 +5,9 @@ root, if it has none, then the arc of the headless word that likes its best head
 have one. An arc is as good as its score is above that of SHIFT, at the moment when the later of its
 ends was the focus word.
 """
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, exp
 
-from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label
+from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label, share_of
 from spacy_nmparse.scorers.scorer cimport best_label
 from spacy_nmparse.systems.state cimport n_items, state_add_arc
 from spacy_nmparse.systems.system cimport LEFT_ARC, RIGHT_ARC, SHIFT
@@ -41,10 +41,11 @@ cdef inline bint is_above(const StateC* s, int w, int below) noexcept nogil:
 
 
 cdef void attach(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, CandidateC* arc
+    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, CandidateC* arc, float liking
 ) noexcept nogil:
     """Make the arc, labelled as the scorer likes best."""
     cdef StateC* s = &scratch.state
+    cdef float share = 1
     cdef int label = fixed_label(system, s, arc)
     if label == NONE:
         if arc.head == s.n and not system.explicit_root:
@@ -52,6 +53,11 @@ cdef void attach(
         else:
             scorer.score_labels(scorer.self, s, arc, False, scratch.labels)
             label = best_label(scorer, scratch.labels)
+            if scratch.head_share is not NULL:
+                share = share_of(scratch.labels, system.n_labels, scorer.root_label, label)
+    if scratch.head_share is not NULL:  # against SHIFT
+        scratch.head_share[arc.dependent] = <float>(1 / (1 + exp(-liking)))
+        scratch.label_share[arc.dependent] = share
     state_add_arc(s, arc.head, arc.dependent, label)
 
 
@@ -134,7 +140,7 @@ cdef void complete(
         arc.dependent = best
         look_from(s, best)
         likes(system, scorer, s, s.n, best)
-        attach(system, scorer, scratch, &arc)
+        attach(system, scorer, scratch, &arc, top)
         s.root_child = best
         headless -= 1
     for w in range(s.start, end):
@@ -153,7 +159,7 @@ cdef void complete(
         look_from(s, max(arc.head, best))
         arc.move = find_move(system, RIGHT_ARC if best == s.b else LEFT_ARC)
         likes(system, scorer, s, arc.head, best)
-        attach(system, scorer, scratch, &arc)
+        attach(system, scorer, scratch, &arc, scratch.shares[best])
         headless -= 1
     s.b = end
     s.n_lambda1 = n_lambda1

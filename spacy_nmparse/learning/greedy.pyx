@@ -15,13 +15,50 @@ from spacy_nmparse.learning.search cimport (
     notes_label,
     scratch_free,
     scratch_init,
+    share_of,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
-from spacy_nmparse.systems.state cimport state_init
+from spacy_nmparse.systems.state cimport B, S, state_init
 from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 512
+
+
+cdef struct SureC:
+    float move          # share of the move
+    float label         # share of the label that it gives or notes
+    int words[4]        # that may get a head
+    int heads[4]        # theirs before the move
+
+
+cdef void look(const StateC* s, const CandidateC* c, SureC* sure) noexcept nogil:
+    """Note, before a move, whom it may attach."""
+    cdef int i
+    sure.words[0] = B(s, 0)
+    sure.words[1] = S(s, 0)
+    sure.words[2] = S(s, 1)
+    sure.words[3] = c.dependent
+    for i in range(4):
+        if sure.words[i] == s.n:
+            sure.words[i] = NONE
+        sure.heads[i] = NONE if sure.words[i] == NONE else s.head[sure.words[i]]
+
+
+cdef void note(ScratchC* scratch, const CandidateC* c, const SureC* sure) noexcept nogil:
+    """Note, after a move, how sure it was of whom it has attached."""
+    cdef const StateC* s = &scratch.state
+    cdef int i, w
+    for i in range(4):
+        w = sure.words[i]
+        if w == NONE:
+            continue
+        if i == 3 or (s.head[w] != NONE and s.head[w] != sure.heads[i] and w != c.dependent):
+            scratch.head_share[w] = sure.move
+            scratch.label_share[w] = sure.label if i == 3 else scratch.noted_share[w]
+    w = sure.words[0]
+    if w != NONE:  # the pushed word, in case
+        scratch.noted_share[w] = sure.label
 
 
 cdef bint advance(
@@ -34,19 +71,24 @@ cdef bint advance(
     cdef float* scores = scratch.scores
     cdef int i, n, label, noted
     cdef int top
+    cdef SureC sure
     cdef bint completes = needs_completion(system)
     while not is_final(s):
         if s.b + lookahead > last_word and last_word < s.n:
             return False
         n = legal_moves(system, s, candidates)
         best = &candidates[0]
+        top = 0
+        sure.move = 1
+        sure.label = 1
         if n > 1 or not is_forced(system, scorer, s, best):
             scorer.score(scorer.self, s, candidates, n, scores)
-            top = 0
             for i in range(1, n):
                 if scores[i] > scores[top]:
                     top = i
             best = &candidates[top]
+            if scratch.head_share is not NULL and n > 1:
+                sure.move = share_of(scores, n, NONE, top)
         label = NONE
         noted = NONE
         if best.dependent != NONE:
@@ -54,19 +96,29 @@ cdef bint advance(
             if label == NONE:
                 scorer.score_labels(scorer.self, s, best, False, scratch.labels)
                 label = best_label(scorer, scratch.labels)
+                if scratch.head_share is not NULL:
+                    sure.label = share_of(
+                        scratch.labels, system.n_labels, scorer.root_label, label
+                    )
             noted = label
         elif notes_label(system, scorer, s, best):
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
+            if scratch.head_share is not NULL:
+                sure.label = share_of(scratch.labels, system.n_labels, scorer.root_label, noted)
         elif completes and system.moves[best.move].name == BREAK:
             complete(system, scorer, scratch)
+        if scratch.head_share is not NULL:
+            look(s, best, &sure)
         system.moves[best.move].effect(system, s, best.k, label, noted)
+        if scratch.head_share is not NULL:
+            note(scratch, best, &sure)
     if completes:
         complete(system, scorer, scratch)
     return True
 
 
-def parse(TransitionSystem system, Scorer scored, lengths, constraints):
+def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=None):
     """Parse a batch.
 
     Args:
@@ -74,6 +126,9 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints):
         scored: the scores of the batch, as the scorer's model gives them.
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
+        shares: float32 (3, words) to be filled, or None: for each word the probability of the move
+            that attached it, among the legal ones, and of its label, among the labels of that move;
+            the third row is room.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -90,6 +145,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints):
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     cdef ScratchC scratch
     cdef StateC* s = &scratch.state
+    cdef float[:, ::1] sure
     cdef int lookahead = scored.lookahead
     cdef int i, w, n, first, last, offset, window
     cdef bint done
@@ -104,6 +160,11 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints):
             for w in range(n):
                 s.constraint[w] = fixed[offset + w]
             system.c.start(&system.c, s)
+            if shares is not None:
+                sure = shares
+                scratch.head_share = &sure[0, offset]
+                scratch.label_share = &sure[1, offset]
+                scratch.noted_share = &sure[2, offset]
             if offset + n > last:
                 first = offset
                 last = offset

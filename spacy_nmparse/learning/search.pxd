@@ -13,11 +13,16 @@ cdef struct ScratchC:
     float* right            # of each candidate; room for the loss
     double* logs            # of each candidate; room for the loss
     float* labels           # (label_stride,)
+    # How sure the search was, of each word; NULL: nobody asks.
+    float* head_share       # the share of the move that attached it
+    float* label_share      # the share of its label
+    float* noted_share      # the share of the label noted when it was pushed
 
 
 cdef int scratch_init(
     ScratchC* scratch, const SystemC* system, const ScorerC* scorer, int max_words
 ) except -1
+cdef float share_of(const float* scores, int n, int skip, int which) noexcept nogil
 cdef void scratch_free(ScratchC* scratch) noexcept nogil
 cdef bint is_forced(
     const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c

@@ -1,4 +1,5 @@
 """What every search shares: scratch memory, and choosing labels."""
+from libc.math cimport exp
 from libc.stdlib cimport calloc, free, malloc
 
 from spacy_nmparse.systems.state cimport state_block_size
@@ -10,6 +11,9 @@ cdef int scratch_init(
 ) except -1:
     """Memory for one search at a time, over configurations of up to max_words words."""
     cdef size_t n = max(max_candidates(system, max_words), max_words)
+    scratch.head_share = NULL
+    scratch.label_share = NULL
+    scratch.noted_share = NULL
     scratch.block = malloc(state_block_size(max_words))
     scratch.candidates = <CandidateC*>malloc(n * sizeof(CandidateC))
     scratch.scores = <float*>malloc(n * sizeof(float))
@@ -25,6 +29,16 @@ cdef int scratch_init(
         scratch_free(scratch)
         raise MemoryError(f"No memory to parse a sequence of {max_words} words.")
     return 0
+
+
+cdef float share_of(const float* scores, int n, int skip, int which) noexcept nogil:
+    """The probability of one entry by softmax; the entry `skip` gets none."""
+    cdef int i
+    cdef double total = 0
+    for i in range(n):
+        if i != skip:
+            total += exp(<double>scores[i] - scores[which])
+    return <float>(1 / total)
 
 
 cdef void scratch_free(ScratchC* scratch) noexcept nogil:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import srsly
@@ -21,8 +21,18 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from spacy_nmparse.about import __version__
-from spacy_nmparse.learning import greedy, rollout
-from spacy_nmparse.pipe.doc_io import parsed_tokens, write_parse
+from spacy_nmparse.learning import beam, greedy, rollout
+from spacy_nmparse.pipe.confidence import (
+    KEY,
+    Calibration,
+    calibrated,
+    calibrated_row,
+    calibration_error,
+    fit_temperature,
+    register_extensions,
+    write_confidences,
+)
+from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Explore
 from spacy_nmparse.pipe.spec import SystemSpec
@@ -44,12 +54,26 @@ FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions
 MODEL_FILE, CONFIG_FILE, VOCAB_FILE = "model", "parser.json", "vocab"
 
 
+#: heads, labels, starts of words
+Arrays = tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]
+
+
 @dataclass
 class Parses:
     """Parses of some documents, over their words; documents without a word have None."""
 
     tokens: list[numpy.ndarray]
-    arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None]
+    arrays: list[Arrays | None]
+    shares: list[numpy.ndarray] | None = None  # float32 (2, words), where they are wanted
+
+
+class Tree(NamedTuple):
+    """A tree over the tokens of a document, and its score. A root is its own head."""
+
+    score: float
+    heads: list[int]
+    labels: list[str]
+    sent_starts: list[bool]
 
 
 class NMParser(TrainablePipe):
@@ -69,6 +93,8 @@ class NMParser(TrainablePipe):
         oracle: str = "dynamic",
         explore: float | Iterable[float] = 1.0,
         projectivize: bool = False,
+        beam_width: int = 1,
+        confidence: bool = False,
         scorer: Callable | None = None,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
@@ -82,10 +108,15 @@ class NMParser(TrainablePipe):
             explore: probability of following the model rather than the oracle at each training
                 step; a number or a schedule of one value an update.
             projectivize: lift crossing arcs for training and lower them after parsing.
+            beam_width: hypotheses that parsing follows side by side; 1 is greedy search. Also an
+                attribute that can be set at any time.
+            confidence: leave with each document how sure the parser is of its heads and labels (see
+                ``pipe.confidence``). Also an attribute that can be set at any time.
             scorer: the scoring function.
 
         Raises:
-            ValueError: an oracle that the system does not have, or a probability outside 0 .. 1.
+            ValueError: an oracle that the system does not have, a probability outside 0 .. 1, or a
+                beam width below 1.
         """
         self.vocab = vocab
         self.model = model
@@ -93,10 +124,13 @@ class NMParser(TrainablePipe):
         self.system_spec = system
         self.oracle = oracle
         self.explore = Explore(explore)
+        self.beam_width = beam_width
+        self.confidence = confidence
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"projectivize": projectivize}
         self._rehearsal_model: Model | None = None
         self._labels: list[str] = []
+        self._decorated = numpy.zeros(0, dtype=bool)  # of each label: it notes a lifted arc
         self._system: TransitionSystem | None = None
         system.create(None).oracle_id(oracle)  # raises on an unknown oracle
 
@@ -150,10 +184,36 @@ class NMParser(TrainablePipe):
             self.vocab.strings.add(label)
             self.vocab.strings.add(plain_label(label))
         self._labels = labels
+        self._decorated = numpy.asarray([DELIMITER in label for label in labels])
         self._system = self.system_spec.create(
             labels, root_label=ROOT_LABEL, single_root=True, segment=True
         )
         set_system(self.model, self._system)
+
+    @property
+    def beam_width(self) -> int:
+        """How many hypotheses parsing follows side by side; 1 is greedy search."""
+        return self._beam_width
+
+    @beam_width.setter
+    def beam_width(self, width: int) -> None:
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            raise ValueError(
+                f"The component '{self.name}' takes an integer of at least 1 as beam_width, not "
+                f"{width!r}."
+            )
+        self._beam_width = width
+
+    @property
+    def confidence(self) -> bool:
+        """Whether confidences are left with the documents."""
+        return self._confidence
+
+    @confidence.setter
+    def confidence(self, on: bool) -> None:
+        if on:
+            register_extensions()
+        self._confidence = bool(on)
 
     # Parsing
 
@@ -173,13 +233,83 @@ class NMParser(TrainablePipe):
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Parse documents without changing them."""
-        docs = list(docs)
+        return self._parse(list(docs), self.confidence)
+
+    def _parse(self, docs: list[Doc], confidence: bool) -> Parses:
         words = [parsed_tokens(doc) for doc in docs]
         tokens = [tokens_ for tokens_, _ in words]
-        lengths = [len(tokens_) for tokens_ in tokens if len(tokens_)]
+        arrays: list[Arrays | None] = [None] * len(docs)
+        n_words = sum(map(len, tokens))
+        shares = numpy.ones((3, n_words), dtype="float32") if confidence else None
+        split = None
+        if shares is not None:
+            split = numpy.split(shares[:2], numpy.cumsum([len(t) for t in tokens])[:-1], axis=1)
+        found = self._score(docs, words)
+        if found is None:
+            return Parses(tokens, arrays, split)
+        if self.beam_width > 1:
+            flat = beam.parse(self.system, *found, self.beam_width, shares=_rows_of(shares, 2))
+        else:
+            flat = greedy.parse(self.system, *found, shares)
+        start = 0
+        for i, tokens_ in enumerate(tokens):
+            n = len(tokens_)
+            if n:
+                heads, labels, starts = (array[start : start + n] for array in flat)
+                arrays[i] = self._lowered(heads, labels, starts)
+            start += n
+        return Parses(tokens, arrays, split)
+
+    def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
+        """The n best trees of each document, from a beam of that width at least, or as many as it
+        has found; best first. The documents are not changed.
+
+        The scores are logarithms of probabilities, heads and labels those of all tokens, a root is
+        its own head.
+
+        Raises:
+            ValueError: n is below 1.
+        """
+        if n < 1:
+            raise ValueError(f"The component '{self.name}' finds at least 1 tree, not {n}.")
+        docs = list(docs)
+        words = [parsed_tokens(doc) for doc in docs]
+        found = self._score(docs, words)
+        analyses: Iterator[list[beam.Analysis]] = iter(())
+        if found is not None:
+            width = max(n, self.beam_width)
+            analyses = iter(beam.n_best(self.system, *found, width, n))
+        result = []
+        for doc, (tokens, _) in zip(docs, words, strict=True):
+            trees: dict[Any, Tree] = {}
+            for analysis in next(analyses) if len(tokens) else [None]:
+                parse = self._lowered(*analysis[1:]) if analysis else None
+                copy = Doc(
+                    doc.vocab,
+                    words=[token.text for token in doc],
+                    spaces=[bool(token.whitespace_) for token in doc],
+                    sent_starts=[token.is_sent_start for token in doc],
+                )
+                self.set_annotations([copy], Parses([tokens], [parse]))
+                tree = Tree(
+                    analysis[0] if analysis else 0.0,
+                    [token.head.i for token in copy],
+                    [token.dep_ for token in copy],
+                    [bool(token.is_sent_start) for token in copy],
+                )
+                trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
+            result.append(list(trees.values()))
+        return result
+
+    def _score(
+        self, docs: list[Doc], words: list[tuple[numpy.ndarray, numpy.ndarray]]
+    ) -> tuple[Scorer, list[int], numpy.ndarray] | None:
+        """The scores of documents, their lengths in words, and the constraints; documents without a
+        word are left out. None: there are no words."""
+        lengths = [len(tokens) for tokens, _ in words if len(tokens)]
         if not lengths:
-            return Parses(tokens, [None] * len(docs))
-        system = self.system
+            return None
+        _ = self.system  # raises where there are no labels
         if not is_initialized(self.model):
             raise ValueError(
                 f"The component '{self.name}' is not initialized: call nlp.initialize(), or load "
@@ -187,20 +317,7 @@ class NMParser(TrainablePipe):
             )
         self._check_token_vectors(docs)
         scored = self.model.predict(_scorer_input(docs, words))
-        constraints = numpy.concatenate([constraints_ for _, constraints_ in words])
-        flat = greedy.parse(system, scored, lengths, constraints)
-        decorated = numpy.asarray([DELIMITER in label for label in self._labels])
-        lifted = decorated[flat[1]] if decorated.any() else None
-        arrays: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray] | None] = []
-        start = 0
-        for tokens_ in tokens:
-            n = len(tokens_)
-            heads, labels, starts = (array[start : start + n] for array in flat)
-            if lifted is not None and lifted[start : start + n].any():
-                heads, labels, starts = self._lowered(heads, labels, starts)
-            arrays.append((heads, labels, starts) if n else None)
-            start += n
-        return Parses(tokens, arrays)
+        return scored, lengths, numpy.concatenate([constraints for _, constraints in words])
 
     def _check_token_vectors(self, docs: list[Doc]) -> None:
         """Warn where a shared tok2vec has not seen the documents: spaCy then takes zeros."""
@@ -216,8 +333,10 @@ class NMParser(TrainablePipe):
 
     def _lowered(
         self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray
-    ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    ) -> Arrays:
         """Take the notes off lifted arcs' labels and lower them."""
+        if not self._decorated[labels].any():
+            return heads, labels, starts
         new_heads, plain = lower(heads.tolist(), [self._labels[label] for label in labels])
         number = {label: i for i, label in enumerate(self._labels)}
         return (
@@ -228,6 +347,7 @@ class NMParser(TrainablePipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
+        docs = list(docs)
         hashes: dict[int, numpy.ndarray] = {}
         empty = numpy.zeros(0, dtype="int32")
         for doc, tokens, arrays in zip(docs, scores.tokens, scores.arrays, strict=True):
@@ -242,6 +362,69 @@ class NMParser(TrainablePipe):
             known = hashes[id(strings)]
             heads, labels, starts = arrays or (empty, empty, empty.astype("int8"))
             write_parse(doc, tokens, heads, labels, starts, known, int(known[-2]), int(known[-1]))
+        if scores.shares is None:
+            for doc in docs:
+                doc.user_data.pop(KEY, None)  # of another tree
+            return
+        for doc, tokens, shares in zip(docs, scores.tokens, scores.shares, strict=True):
+            write_confidences(doc, tokens, shares, self._temperatures)
+
+    # Confidence
+
+    @property
+    def _temperatures(self) -> tuple[float, float]:
+        head, label = self.cfg.get("temperatures", (1.0, 1.0))
+        return head, label
+
+    def calibrate(self, examples: Iterable[Example]) -> dict[str, Calibration]:
+        """Fit the temperatures of the confidences to examples that the parser was not trained on,
+        with the search as it is set; they are saved with the parser.
+
+        Returns:
+            What was found for the confidence in the "head", and in head and "label".
+
+        Raises:
+            ValueError: no example has a word with a known head and label.
+        """
+        examples = list(examples)
+        validate_examples(examples, "NMParser.calibrate")
+        parses = self._parse([eg.predicted for eg in examples], True)
+        said: list[numpy.ndarray] = []
+        right: list[tuple[bool, bool]] = []
+        for example, tokens, arrays, shares in zip(
+            examples, parses.tokens, parses.arrays, parses.shares or [], strict=True
+        ):
+            if arrays is None:
+                continue
+            gold_heads, gold_labels, _ = gold_parse(example)
+            found = calibrated(shares, (1.0, 1.0))
+            for word, token in enumerate(tokens.tolist()):
+                head, label = int(tokens[arrays[0][word]]), self._labels[arrays[1][word]]
+                if gold_heads[token] is None or not gold_labels[token]:
+                    continue
+                same = gold_heads[token] == head
+                is_root = head == token
+                right.append((same, same and (is_root or gold_labels[token] == label)))
+                said.append(found[:, word])
+        if not right:
+            raise ValueError(
+                f"The component '{self.name}' cannot be calibrated: no word of the "
+                f"{len(examples)} examples has a known head and label."
+            )
+        y = numpy.asarray(right, dtype="float64").T
+        x = numpy.stack(said, axis=1)
+        fitted = (fit_temperature(x[0], y[0]), fit_temperature(x[1], y[1]))
+        after = [calibrated_row(x[row], fitted[row]) for row in (0, 1)]
+        after[1] = numpy.minimum(*after)
+        self.cfg["temperatures"] = list(fitted)
+        return {
+            name: Calibration(
+                fitted[row],
+                calibration_error(x[row], y[row]),
+                calibration_error(after[row], y[row]),
+            )
+            for row, name in enumerate(("head", "label"))
+        }
 
     # Learning
 
@@ -453,7 +636,10 @@ class NMParser(TrainablePipe):
     def _load(self, config: bytes, model: bytes) -> None:
         """Load what ``_config_bytes`` and the model wrote. On an error nothing has changed."""
         labels, cfg = self._read_config(config)
-        old = (self._labels, self._system, self.cfg, self.model.attrs["system"])
+        old = (
+            (self._labels, self._decorated, self._system, self.cfg),
+            self.model.attrs["system"],
+        )
         old_model = self.model.to_bytes()
         open_dims = [
             (node, dim)
@@ -467,7 +653,8 @@ class NMParser(TrainablePipe):
             self.model.from_bytes(model)
             check_weights(self.model)
         except Exception as error:
-            self._labels, self._system, self.cfg, self.model.attrs["system"] = old
+            (self._labels, self._decorated, self._system, self.cfg), old_system = old
+            self.model.attrs["system"] = old_system
             for node in self.model.walk():
                 for param in node.param_names:
                     node.set_param(param, None)  # or else dimensions are fixed
@@ -586,6 +773,10 @@ class NMParser(TrainablePipe):
         self._load(config, parts.get(MODEL_FILE) or self.model.to_bytes())
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
+
+
+def _rows_of(shares: numpy.ndarray | None, n: int) -> numpy.ndarray | None:
+    return None if shares is None else shares[:n]
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -415,7 +415,7 @@ def test_select_pipes() -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"beam_width": 2}, r"nm_parser.*beam_width must be 1"),
+        ({"beam_width": 0}, r"nm_parser.*beam_width.*0"),
         ({"oracle": "wise"}, r"wise.*dynamic"),
         ({"explore": 1.5}, r"explore.*1.5"),
         ({"explore": -0.1}, r"explore.*-0.1"),

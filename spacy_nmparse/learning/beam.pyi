@@ -1,0 +1,48 @@
+from collections.abc import Sequence
+from typing import Final
+
+import numpy
+from numpy.typing import NDArray
+
+from spacy_nmparse.scorers.scorer import Scorer
+from spacy_nmparse.systems.state import State
+from spacy_nmparse.systems.system import Action, TransitionSystem
+
+REACH: Final[int]
+WINDOW: Final[int]
+
+Analysis = tuple[float, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]
+Parts = list[tuple[int, list[Analysis]]]
+
+def probabilities(
+    system: TransitionSystem, scored: Scorer, offset: int, state: State
+) -> dict[Action, tuple[float, str | None]]: ...
+def search(
+    system: TransitionSystem,
+    scored: Scorer,
+    lengths: Sequence[int],
+    constraints: NDArray[numpy.int8],
+    width: int,
+    n: int,
+    reach: int = ...,
+) -> list[Parts]: ...
+def parse(
+    system: TransitionSystem,
+    scored: Scorer,
+    lengths: Sequence[int],
+    constraints: NDArray[numpy.int8],
+    width: int,
+    reach: int = ...,
+    shares: NDArray[numpy.float32] | None = None,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]: ...
+def n_best(
+    system: TransitionSystem,
+    scored: Scorer,
+    lengths: Sequence[int],
+    constraints: NDArray[numpy.int8],
+    width: int,
+    n: int,
+    reach: int = ...,
+) -> list[list[Analysis]]: ...
+def agreement(analyses: list[Analysis]) -> NDArray[numpy.float32]: ...
+def combine(parts: Parts, n: int) -> list[Analysis]: ...

@@ -1,0 +1,698 @@
+"""Beam search: the best few sequences of moves, side by side.
+
+A step makes one move in every hypothesis. First the best `width` of all their moves are chosen,
+then the best `width` of the labels that these may give; a push's note is no choice, it is the best
+label, as in greedy search. Scores are sums of logarithms of probabilities: of each move among the
+legal ones, of each label among its move's. They can be compared whatever the length of the
+sequences: a final hypothesis keeps its score and its place until better ones take it. With a width
+of 1 this is greedy search.
+
+What follows a sentence start does not depend on what was before. Once all hypotheses have started
+a sentence at the same word, the best of their analyses of what precedes it is the best for all of
+them: it is settled, and scores count from there. A text is searched through in windows, whose size
+is bounded as long as something gets settled in each.
+"""
+import numpy
+
+from libc.math cimport exp, log
+from libc.stdint cimport int8_t, int32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy
+
+from spacy_nmparse.learning.complete cimport complete, needs_completion
+from spacy_nmparse.learning.search cimport (
+    NONE,
+    CandidateC,
+    ScratchC,
+    StateC,
+    SystemC,
+    fixed_label,
+    is_forced,
+    notes_label,
+    scratch_free,
+    scratch_init,
+)
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
+from spacy_nmparse.systems.state cimport State, state_block_size, state_copy, state_init
+from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
+
+from spacy_nmparse.systems.system import MOVE_NAMES, Action
+
+# Words of a longer sequence that are searched through at a time, at first.
+REACH = 128
+# Words whose tables are made by one matrix product.
+WINDOW = 512
+
+
+cdef enum:  # why the search stops
+    FINISHED    # all that is wanted is final
+    SETTLED     # a sentence start that all hypotheses share
+    BLIND       # a hypothesis would look behind the words of its configuration
+
+
+cdef struct HypothesisC:
+    StateC state
+    void* block
+    double score
+    double* entered         # word -> the score when its sentence began, if one began with it
+
+
+# A move of a hypothesis, or a label of such a move.
+cdef struct ItemC:
+    double score
+    float raw               # breaks ties, as in greedy search
+    int parent              # place among the hypotheses, or among the moves
+    int label
+    int noted
+    bint stays              # the hypothesis is final
+    CandidateC candidate
+
+
+cdef bint insert(ItemC* items, int* n, int width, const ItemC* new) noexcept nogil:
+    """Into the best items, sorted; False: it is not among them. Items come by ascending parent; of
+    equal ones, the first is better."""
+    cdef int i = n[0]
+    while i > 0 and (
+        new.score > items[i - 1].score
+        or (
+            new.score == items[i - 1].score and new.parent == items[i - 1].parent
+            and new.raw > items[i - 1].raw
+        )
+    ):
+        i -= 1
+    if i == width:
+        return False
+    if n[0] < width:
+        n[0] += 1
+    cdef int j = n[0] - 1
+    while j > i:
+        items[j] = items[j - 1]
+        j -= 1
+    items[i] = new[0]
+    return True
+
+
+cdef double log_total(const float* scores, int n, int skip) noexcept nogil:
+    """The logarithm of the sum of exp of the scores, without the entry `skip`."""
+    cdef int i
+    cdef double top = -1e30
+    cdef double total = 0
+    for i in range(n):
+        if i != skip and scores[i] > top:
+            top = scores[i]
+    for i in range(n):
+        if i != skip:
+            total += exp(scores[i] - top)
+    return top + log(total)
+
+
+cdef class Beam:
+    """The hypotheses over a sequence, or a window of it.
+
+    Args:
+        system: the transition system.
+        scored: the scores of the batch.
+        width: the most hypotheses.
+        max_words: the longest window.
+    """
+    cdef TransitionSystem system
+    cdef Scorer scored
+    cdef int width
+    cdef int max_words
+    cdef int n_live
+    cdef int n_free
+    cdef int settled            # word of the window before which all is decided
+    cdef HypothesisC* live      # best first
+    cdef HypothesisC* next
+    cdef HypothesisC* unused
+    cdef int* children          # of each hypothesis
+    cdef ItemC* moves
+    cdef ItemC* choices
+    cdef ScratchC scratch
+    cdef bint has_scratch
+
+    def __cinit__(self, TransitionSystem system, Scorer scored, int width, int max_words):
+        cdef int i
+        cdef size_t size = max_words + 1
+        if width < 1:
+            raise ValueError(f"A beam has a width of at least 1, not {width}.")
+        self.system = system
+        self.scored = scored
+        self.width = width
+        self.max_words = max_words
+        self.live = <HypothesisC*>calloc(width, sizeof(HypothesisC))
+        self.next = <HypothesisC*>calloc(width, sizeof(HypothesisC))
+        self.unused = <HypothesisC*>calloc(2 * width, sizeof(HypothesisC))
+        self.children = <int*>calloc(width, sizeof(int))
+        self.moves = <ItemC*>calloc(width, sizeof(ItemC))
+        self.choices = <ItemC*>calloc(width, sizeof(ItemC))
+        if (
+            self.live == NULL or self.next == NULL or self.unused == NULL
+            or self.children == NULL or self.moves == NULL or self.choices == NULL
+        ):
+            raise MemoryError(f"No memory for a beam of {width} hypotheses.")
+        for i in range(2 * width):
+            self.unused[i].block = malloc(state_block_size(max_words))
+            self.unused[i].entered = <double*>calloc(size, sizeof(double))
+            self.n_free += 1
+            if self.unused[i].block == NULL or self.unused[i].entered == NULL:
+                raise MemoryError(f"No memory for a beam over {max_words} words.")
+        scratch_init(&self.scratch, &system.c, &scored.c, max_words)
+        self.has_scratch = True
+
+    def __dealloc__(self):
+        cdef int i
+        for i in range(self.n_live):
+            free(self.live[i].block)
+            free(self.live[i].entered)
+        for i in range(self.n_free):
+            free(self.unused[i].block)
+            free(self.unused[i].entered)
+        free(self.live)
+        free(self.next)
+        free(self.unused)
+        free(self.children)
+        free(self.moves)
+        free(self.choices)
+        if self.has_scratch:
+            scratch_free(&self.scratch)
+
+    cdef void begin(self, int n, const int8_t* constraints) noexcept:
+        """The initial configuration over n words as the only hypothesis."""
+        cdef int w
+        cdef HypothesisC* first
+        while self.n_live:
+            self.drop(self.n_live - 1)
+        self.settled = 0
+        self.take(&self.live[0])
+        self.n_live = 1
+        first = &self.live[0]
+        state_init(&first.state, first.block, n)
+        for w in range(n):
+            first.state.constraint[w] = constraints[w]
+        self.system.c.start(&self.system.c, &first.state)
+        first.score = 0
+        first.entered[0] = 0
+
+    cdef void take(self, HypothesisC* out) noexcept nogil:
+        self.n_free -= 1
+        out[0] = self.unused[self.n_free]
+
+    cdef void drop(self, int i) noexcept nogil:
+        """Give up the i-th hypothesis, and move the ones behind it up."""
+        self.unused[self.n_free] = self.live[i]
+        self.n_free += 1
+        self.n_live -= 1
+        while i < self.n_live:
+            self.live[i] = self.live[i + 1]
+            i += 1
+
+    cdef int run(self, int n_words, int wanted) noexcept nogil:
+        """Search until the first `wanted` hypotheses are final (or all), or something is settled,
+        or the n_words of the sequence that remain do not suffice. Says which."""
+        cdef int i
+        cdef int lookahead = self.scored.lookahead
+        cdef int n = self.live[0].state.n
+        while True:
+            for i in range(self.n_live):
+                if not is_final(&self.live[i].state):
+                    break
+            else:
+                return FINISHED
+            if i >= wanted:
+                return FINISHED
+            if n < n_words:
+                for i in range(self.n_live):
+                    if self.live[i].state.b + lookahead > n:
+                        return BLIND
+            if self.step() and self.settle():
+                return SETTLED
+
+    cdef bint step(self) noexcept nogil:
+        """One move in every hypothesis. Returns whether one has begun a sentence."""
+        cdef SystemC* system = &self.system.c
+        cdef ScorerC* scorer = &self.scored.c
+        cdef CandidateC* candidates = self.scratch.candidates
+        cdef float* scores = self.scratch.scores
+        cdef float* labels = self.scratch.labels
+        cdef ItemC item
+        cdef ItemC* move
+        cdef HypothesisC* h
+        cdef HypothesisC* swap
+        cdef StateC* s
+        cdef int i, j, n, parent
+        cdef int n_moves = 0
+        cdef int n_choices = 0
+        cdef int last_scored = NONE
+        cdef double total
+        cdef bint began = False
+        # The best moves.
+        for parent in range(self.n_live):
+            h = &self.live[parent]
+            s = &h.state
+            item.parent = parent
+            item.score = h.score
+            item.raw = 0
+            item.label = NONE
+            item.noted = NONE
+            item.stays = is_final(s)
+            if item.stays:
+                insert(self.moves, &n_moves, self.width, &item)
+                continue
+            n = legal_moves(system, s, candidates)
+            if n == 1 and is_forced(system, scorer, s, candidates):
+                item.candidate = candidates[0]
+                insert(self.moves, &n_moves, self.width, &item)
+                continue
+            scorer.score(scorer.self, s, candidates, n, scores)
+            last_scored = parent
+            total = log_total(scores, n, NONE)
+            for i in range(n):
+                item.score = h.score + (scores[i] - total)
+                item.raw = scores[i]
+                if n_moves == self.width and item.score < self.moves[n_moves - 1].score:
+                    continue
+                item.candidate = candidates[i]
+                insert(self.moves, &n_moves, self.width, &item)
+        # The best labels of these. The scorer knows those of the configuration scored last only.
+        for i in range(n_moves):
+            move = &self.moves[i]
+            s = &self.live[move.parent].state
+            item = move[0]
+            item.parent = i
+            item.raw = 0
+            if move.stays:
+                insert(self.choices, &n_choices, self.width, &item)
+                continue
+            if move.candidate.dependent != NONE:
+                item.label = fixed_label(system, s, &move.candidate)
+                item.noted = item.label
+                if item.label == NONE:
+                    if last_scored != move.parent:
+                        scorer.score(scorer.self, s, &move.candidate, 1, scores)
+                        last_scored = move.parent
+                    scorer.score_labels(scorer.self, s, &move.candidate, False, labels)
+                    total = log_total(labels, system.n_labels, scorer.root_label)
+                    for j in range(system.n_labels):
+                        if j == scorer.root_label:
+                            continue
+                        item.score = move.score + (labels[j] - total)
+                        item.raw = labels[j]
+                        item.label = j
+                        item.noted = j
+                        insert(self.choices, &n_choices, self.width, &item)
+                    continue
+            elif notes_label(system, scorer, s, &move.candidate):
+                if last_scored != move.parent:
+                    scorer.score(scorer.self, s, &move.candidate, 1, scores)
+                    last_scored = move.parent
+                scorer.score_noted(scorer.self, s, labels)
+                item.noted = best_label(scorer, labels)
+            insert(self.choices, &n_choices, self.width, &item)
+        # Make the moves. The last child of a hypothesis takes its memory.
+        for i in range(self.n_live):
+            self.children[i] = 0
+        for i in range(n_choices):
+            self.choices[i].parent = self.moves[self.choices[i].parent].parent
+            self.children[self.choices[i].parent] += 1
+        for i in range(self.n_live):
+            if self.children[i] == 0:
+                self.unused[self.n_free] = self.live[i]
+                self.n_free += 1
+        for i in range(n_choices):
+            parent = self.choices[i].parent
+            h = &self.next[i]
+            self.children[parent] -= 1
+            if self.children[parent] == 0:
+                h[0] = self.live[parent]
+            else:
+                self.take(h)
+                state_copy(&h.state, h.block, &self.live[parent].state)
+                memcpy(
+                    h.entered, self.live[parent].entered, (h.state.n + 1) * sizeof(double)
+                )
+        for i in range(n_choices):
+            h = &self.next[i]
+            h.score = self.choices[i].score
+            if not self.choices[i].stays:
+                began = self.make(h, &self.choices[i]) or began
+        self.n_live = n_choices
+        swap = self.live
+        self.live = self.next
+        self.next = swap
+        return began
+
+    cdef bint make(self, HypothesisC* h, const ItemC* item) noexcept nogil:
+        """Make a move. Returns whether a sentence begins."""
+        cdef SystemC* system = &self.system.c
+        cdef const CandidateC* c = &item.candidate
+        cdef int start = h.state.start
+        if system.moves[c.move].name == BREAK:
+            self.complete_tree(h)
+        system.moves[c.move].effect(system, &h.state, c.k, item.label, item.noted)
+        if h.state.start == start:
+            return False
+        h.entered[h.state.start] = h.score
+        return True
+
+    cdef void complete_tree(self, HypothesisC* h) noexcept nogil:
+        cdef StateC unlent
+        if needs_completion(&self.system.c):
+            unlent = self.scratch.state
+            self.scratch.state = h.state
+            complete(&self.system.c, &self.scored.c, &self.scratch)
+            h.state = self.scratch.state
+            self.scratch.state = unlent
+
+    cdef bint settle(self) noexcept nogil:
+        """Look for the last sentence start that all hypotheses share."""
+        cdef int i, w
+        cdef int last = self.live[0].state.start
+        for i in range(1, self.n_live):
+            last = min(last, self.live[i].state.start)
+        for w in range(last, self.settled, -1):
+            for i in range(self.n_live):
+                if not self.live[i].state.sentence_start[w]:
+                    break
+            else:
+                self.settled = w
+                return True
+        return False
+
+    cdef list analyses(self, int first, int last, int n):
+        """The n best analyses of the words first .. last - 1, before the end or a settled start:
+        (score, heads, labels, starts), best first; each once."""
+        cdef int i, w
+        cdef int n_words = self.live[0].state.n
+        cdef HypothesisC* h
+        cdef int32_t[::1] heads, labels
+        cdef int8_t[::1] starts
+        ends = [
+            self.live[i].score if last == n_words else self.live[i].entered[last]
+            for i in range(self.n_live)
+        ]
+        found = []
+        known = set()
+        for i in sorted(range(self.n_live), key=lambda i: -ends[i]):
+            h = &self.live[i]
+            if last == n_words:
+                self.complete_tree(h)
+            heads_array = numpy.empty(last - first, dtype="int32")
+            labels_array = numpy.empty(last - first, dtype="int32")
+            starts_array = numpy.empty(last - first, dtype="int8")
+            heads, labels, starts = heads_array, labels_array, starts_array
+            for w in range(first, last):
+                heads[w - first] = (w if h.state.head[w] == n_words else h.state.head[w])
+                if heads[w - first] != NONE:
+                    heads[w - first] -= first
+                labels[w - first] = h.state.label[w]
+                starts[w - first] = h.state.sentence_start[w]
+            # Hypotheses that part later have the same score here, to the bit.
+            key = (ends[i], heads_array.tobytes(), labels_array.tobytes(), starts_array.tobytes())
+            if key not in known:
+                known.add(key)
+                found.append((ends[i], heads_array, labels_array, starts_array))
+                if len(found) == n:
+                    break
+        return found
+
+    cdef void forget(self) noexcept nogil:
+        """Count scores from what is settled; of hypotheses that are alike since then, keep one."""
+        cdef int i, j, w
+        cdef double before
+        cdef HypothesisC* h
+        cdef HypothesisC moved
+        for i in range(self.n_live):
+            h = &self.live[i]
+            before = h.entered[self.settled]
+            for w in range(self.settled, h.state.start + 1):
+                h.entered[w] -= before
+            h.score -= before
+        for i in range(1, self.n_live):  # best first again
+            moved = self.live[i]
+            j = i
+            while j > 0 and moved.score > self.live[j - 1].score:
+                self.live[j] = self.live[j - 1]
+                j -= 1
+            self.live[j] = moved
+        i = 1
+        while i < self.n_live:
+            for j in range(i):
+                if self.alike(&self.live[i].state, &self.live[j].state):
+                    self.drop(i)
+                    break
+            else:
+                i += 1
+
+    cdef bint alike(self, const StateC* a, const StateC* b) noexcept nogil:
+        """Whether two configurations do not differ in anything that is not settled."""
+        cdef int first = self.settled
+        cdef size_t size = (a.n - first) * sizeof(int)
+        return (
+            a.start == b.start and a.end == b.end and a.b == b.b and a.root_last == b.root_last
+            and a.n_stack == b.n_stack and a.n_rebuffer == b.n_rebuffer
+            and a.n_lambda1 == b.n_lambda1
+            and (a.root_child == b.root_child or max(a.root_child, b.root_child) < first)
+            and memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) == 0
+            and memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) == 0
+            and memcmp(a.head + first, b.head + first, size) == 0
+            and memcmp(a.label + first, b.label + first, size) == 0
+            and memcmp(a.push_label + first, b.push_label + first, size) == 0
+            and memcmp(a.sentence_start + first, b.sentence_start + first, a.n - first) == 0
+        )
+
+
+def probabilities(TransitionSystem system, Scorer scored, int offset, State state):
+    """What the search thinks of each legal action of a configuration.
+
+    Args:
+        system: the transition system.
+        scored: the scores of the batch.
+        offset: the batch's word that is the first of the configuration's.
+        state: the configuration.
+
+    Returns:
+        A dict from ``Action`` to (log-probability of the move and its label, label that a push
+        notes or None).
+    """
+    cdef ScratchC scratch
+    cdef SystemC* c = &system.c
+    cdef ScorerC* scorer = &scored.c
+    cdef CandidateC* one
+    cdef int i, n, label, noted
+    cdef double total, label_total
+    if offset < scored.first_row or offset + state.c.n > scored.last_row:
+        scored.set_window(offset, offset + state.c.n)
+    scored.begin(offset)
+    scratch_init(&scratch, c, scorer, state.c.n)
+    result = {}
+    try:
+        n = legal_moves(c, &state.c, scratch.candidates)
+        if n:
+            scorer.score(scorer.self, &state.c, scratch.candidates, n, scratch.scores)
+            if n == 1:
+                scratch.scores[0] = 0
+            total = log_total(scratch.scores, n, NONE)
+        for i in range(n):
+            one = &scratch.candidates[i]
+            name = MOVE_NAMES[c.moves[one.move].name]
+            label = NONE
+            noted = NONE
+            if one.dependent != NONE:
+                label = fixed_label(c, &state.c, one)
+                if label == NONE:
+                    scorer.score_labels(scorer.self, &state.c, one, False, scratch.labels)
+                    label_total = log_total(scratch.labels, c.n_labels, scorer.root_label)
+                    for label in range(c.n_labels):
+                        if label != scorer.root_label:
+                            result[Action(name, one.k, system.label_names[label])] = (
+                                scratch.scores[i] - total + scratch.labels[label] - label_total,
+                                system.label_names[label],
+                            )
+                    continue
+                noted = label
+            elif notes_label(c, scorer, &state.c, one):
+                scorer.score_noted(scorer.self, &state.c, scratch.labels)
+                noted = best_label(scorer, scratch.labels)
+            result[Action(name, one.k, None if label == NONE else system.label_names[label])] = (
+                scratch.scores[i] - total, None if noted == NONE else system.label_names[noted]
+            )
+    finally:
+        scratch_free(&scratch)
+    return result
+
+
+def search(
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH
+):
+    """Beam search through a batch.
+
+    Args:
+        system: the transition system.
+        scored: the scores of the batch, as the scorer's model gives them.
+        lengths: number of words of each sequence, at least 1.
+        constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
+        width: the most hypotheses at a time.
+        n: how many analyses of each part are wanted.
+        reach: words of a longer sequence that are searched through at a time, at first.
+
+    Returns:
+        For each sequence a list of parts, which begin with sentences: (first word, analyses), the
+        analyses being tuples (score, heads, labels, starts) of the part's words, best first.
+    """
+    cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
+    cdef Beam beam = None
+    cdef int words, rest, base, length, done, why, wanted
+    cdef int first = 0
+    cdef int last = 0
+    cdef int offset = 0
+    cdef int i, j, whole
+    result = []
+    wanted = 1 if n == 1 else width
+    for i in range(len(lengths)):
+        length = lengths[i]
+        base = 0
+        words = min(reach + scored.lookahead, length) if system.c.segment else length
+        parts = []
+        while base < length:
+            rest = length - base
+            words = min(words, rest)
+            if beam is None or beam.max_words < words:
+                beam = Beam(system, scored, width, words)
+            if offset + base + words > last or max(0, base - scored.margin) + offset < first:
+                first = offset + max(0, base - scored.margin)
+                last = offset + base + words
+                if base == 0:  # as many whole sequences as fit
+                    whole = offset
+                    for j in range(i, len(lengths)):
+                        whole += lengths[j]
+                        if whole - first > WINDOW:
+                            break
+                        last = max(last, whole)
+                else:
+                    last = max(last, min(offset + length, first + WINDOW))
+                scored.set_window(first, last)
+            scored.begin(offset + base)
+            beam.begin(words, &fixed[offset + base])
+            if base:
+                beam.live[0].state.constraint[0] = 0
+            done = 0
+            while True:
+                with nogil:
+                    why = beam.run(rest, wanted)
+                if why == BLIND:
+                    break
+                settled = words if why == FINISHED else beam.settled
+                analyses = beam.analyses(done, settled, n)
+                if base + done:
+                    for analysis in analyses:
+                        analysis[3][0] = 1
+                parts.append((base + done, analyses))
+                done = settled
+                if why == FINISHED:
+                    break
+                beam.forget()
+            if done == 0:  # nothing settled: a wider view
+                words *= 2
+            else:
+                base += done
+                words = reach + scored.lookahead
+        result.append(parts)
+        offset += length
+    return result
+
+
+def parse(
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH,
+    shares=None
+):
+    """Parse a batch.
+
+    Args:
+        system, scored, lengths, constraints, width, reach: as those of ``search``.
+        shares: float32 (2, words) to be filled, or None: for each word the share of the final beam
+            that agrees on its head, and of what agrees on that, the share that agrees on its label.
+
+    Returns:
+        heads, labels, starts: as ``greedy.parse`` returns them.
+    """
+    cdef int n_words = sum(lengths)
+    heads = numpy.empty(n_words, dtype="int32")
+    labels = numpy.empty(n_words, dtype="int32")
+    starts = numpy.zeros(n_words, dtype="int8")
+    offset = 0
+    for length, parts in zip(
+        lengths,
+        search(
+            system, scored, lengths, constraints, width, 1 if shares is None else 0, reach
+        ),
+        strict=True,
+    ):
+        (_, *arrays), = combine(parts, 1)
+        heads[offset: offset + length], labels[offset: offset + length], \
+            starts[offset: offset + length] = arrays
+        if shares is not None:
+            for first, analyses in parts:
+                last = first + len(analyses[0][1])
+                shares[:, offset + first: offset + last] = agreement(analyses)
+        offset += length
+    return heads, labels, starts
+
+
+def agreement(analyses):
+    """float32 (2, words): how much of the probability of the analyses agrees with the first one's
+    heads, and, of this, with its labels."""
+    scores = numpy.asarray([score for score, *_ in analyses])
+    mass = numpy.exp(scores - scores.max())
+    mass /= mass.sum()
+    _, heads, labels, _ = analyses[0]
+    same_head = numpy.stack([one[1] == heads for one in analyses])
+    same_label = same_head & numpy.stack([one[2] == labels for one in analyses])
+    head_mass = mass @ same_head
+    return numpy.stack([head_mass, mass @ same_label / head_mass]).astype("float32")
+
+
+def n_best(
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH
+):
+    """The n best trees of each sequence, or as many as the beam has.
+
+    Args: as those of ``search``; width is at least n.
+
+    Returns:
+        For each sequence a list of (score, heads, labels, starts), best first, no two the same. The
+        score is the sum of the logarithms of the probabilities of the tree's moves and labels (of
+        the best sequence of moves that makes it).
+    """
+    return [
+        combine(parts, n)
+        for parts in search(system, scored, lengths, constraints, max(width, n), 0, reach)
+    ]
+
+
+def combine(parts, n):
+    """The n best analyses of a sequence from those of its parts."""
+    best = [(0.0, ())]
+    for first, analyses in parts:
+        distinct = {}  # sequences of moves that make the same tree
+        for analysis in analyses:
+            key = tuple(array.tobytes() for array in analysis[1:])
+            distinct.setdefault(key, (first, analysis))
+        best = sorted(
+            (
+                (score + part[1][0], (*before, part))
+                for score, before in best for part in list(distinct.values())[:n]
+            ),
+            key=lambda one: -one[0],
+        )[:n]
+    return [
+        (
+            score,
+            numpy.concatenate([
+                numpy.where(part[1] == NONE, NONE, part[1] + first) for first, part in chosen
+            ]).astype("int32"),
+            numpy.concatenate([part[2] for _, part in chosen]),
+            numpy.concatenate([part[3] for _, part in chosen]),
+        )
+        for score, chosen in best
+    ]

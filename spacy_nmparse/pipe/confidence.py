@@ -1,0 +1,110 @@
+"""How sure the parser is of a word's head and label: kept with the Doc, read from its tokens."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy
+from spacy.tokens import Doc, Token
+
+#: In ``doc.user_data``: bytes of a float32 array (2, tokens): confidence in the head, and in head
+#: and label.
+KEY = "spacy_nmparse.confidence"
+N_BINS = 10
+LIMIT = 1e-4  # nothing is surer than 1 - LIMIT when a temperature is applied
+
+
+class Calibration(NamedTuple):
+    """What ``NMParser.calibrate`` has found.
+
+    temperature: of the confidences in heads, or in heads and labels; above 1: less sure.
+    before, after: expected calibration errors on the examples, without and with it.
+    """
+
+    temperature: float
+    before: float
+    after: float
+
+
+def register_extensions() -> None:
+    """Make ``token._.head_confidence`` and ``token._.dep_confidence``, unless they are there. They
+    are None where no parser has left confidences."""
+    for row, name in enumerate(("head_confidence", "dep_confidence")):
+        if not Token.has_extension(name):
+            Token.set_extension(name, getter=_Getter(row))
+
+
+class _Getter:
+    def __init__(self, row: int) -> None:
+        self.row = row
+
+    def __call__(self, token: Token) -> float | None:
+        found = confidences(token.doc)
+        return None if found is None else float(found[self.row, token.i])
+
+
+def confidences(doc: Doc) -> numpy.ndarray | None:
+    """The confidences of a document's tokens, float32 (2, tokens): in the head, and in head and
+    label. None: no parser has left any."""
+    data: Any = doc.user_data.get(KEY)
+    if data is None:
+        return None
+    found = numpy.frombuffer(data, dtype="<f4").reshape(2, -1)
+    return found if found.shape[1] == len(doc) else None
+
+
+def write_confidences(
+    doc: Doc, tokens: numpy.ndarray, shares: numpy.ndarray, temperatures: tuple[float, float]
+) -> None:
+    """Keep the confidences with the document. Spaces, which are attached by rule, get 1.
+
+    Args:
+        doc: the document.
+        tokens: which of its tokens are words.
+        shares: float32 (2, words): probabilities of the head, and of the label with that head.
+        temperatures: for the confidence in the head, and in head and label.
+    """
+    found = numpy.ones((2, len(doc)), dtype="<f4")
+    found[:, tokens] = calibrated(shares, temperatures)
+    doc.user_data[KEY] = found.tobytes()
+
+
+def calibrated(shares: numpy.ndarray, temperatures: tuple[float, float]) -> numpy.ndarray:
+    """Confidences in the head, and in head and label, which are never higher."""
+    joint = shares.copy()
+    joint[1] *= shares[0]
+    for row, temperature in enumerate(temperatures):
+        joint[row] = calibrated_row(joint[row], temperature)
+    joint[1] = numpy.minimum(joint[0], joint[1])
+    return joint
+
+
+def calibrated_row(shares: numpy.ndarray, temperature: float) -> numpy.ndarray:
+    """Probabilities whose log odds are divided by the temperature."""
+    if temperature == 1:
+        return shares
+    return 1 / (1 + numpy.exp(-_log_odds(shares) / temperature))
+
+
+def _log_odds(shares: numpy.ndarray) -> numpy.ndarray:
+    clipped = numpy.clip(shares.astype("float64"), LIMIT, 1 - LIMIT)
+    return numpy.log(clipped) - numpy.log1p(-clipped)
+
+
+def fit_temperature(shares: numpy.ndarray, right: numpy.ndarray) -> float:
+    """The temperature by which what is right is likeliest."""
+    odds = _log_odds(shares)
+    low, high = 0.01, 20.0  # of 1 / temperature: the slope of the loss rises with it
+    for _ in range(60):
+        middle = (low + high) / 2
+        slope = (odds * (1 / (1 + numpy.exp(-middle * odds)) - right)).sum()
+        low, high = (middle, high) if slope < 0 else (low, middle)
+    return float(2 / (low + high))
+
+
+def calibration_error(shares: numpy.ndarray, right: numpy.ndarray) -> float:
+    """Expected calibration error: the mean difference, over ten equal bins of confidence, between
+    what is right and what was said to be."""
+    bins = numpy.minimum((shares * N_BINS).astype(int), N_BINS - 1)
+    gaps = numpy.bincount(bins, shares - right, N_BINS)
+    return float(numpy.abs(gaps).sum() / max(1, len(shares)))

@@ -1,0 +1,220 @@
+"""How sure the parser is of heads and labels."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin, Token
+from spacy.vocab import Vocab
+
+from spacy_nmparse.learning import beam
+from spacy_nmparse.pipe.confidence import (
+    KEY,
+    calibration_error,
+    confidences,
+    fit_temperature,
+    register_extensions,
+)
+from tests.pipe.common import (
+    NL,
+    bare,
+    make_example,
+    make_examples,
+    overfitted,
+    parser_of,
+    random_doc,
+    random_parser,
+    randomize,
+    tree,
+)
+
+STANDARD = {"@misc": "spacy_nmparse.ArcStandard.v1"}
+IMPLICIT = {"@misc": "spacy_nmparse.NLCovington.v1", "explicit_root": False}
+PARSERS: list[dict[str, Any]] = [
+    {},
+    {"system": STANDARD},
+    {"system": {"@misc": "spacy_nmparse.SwapStandard.v1"}},
+    {"factory": NL},
+    {"factory": NL, "system": IMPLICIT},
+]
+
+
+def unsure(**config: Any) -> Any:
+    nlp = random_parser(0, **config)
+    randomize(parser_of(nlp).model, 0, 0.25)
+    return nlp
+
+
+def found_in(doc: Doc) -> numpy.ndarray:
+    found = confidences(doc)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("config", PARSERS)
+@pytest.mark.parametrize("width", [1, 4])
+def test_confidences(config: dict[str, Any], width: int) -> None:
+    """The same trees, and a number for each token; spaces and documents of any length."""
+    nlp = unsure(beam_width=width, **config)
+    parser = parser_of(nlp)
+    docs = [random_doc(nlp.vocab, random.Random(n), n) for n in (0, 1, 2, 30, 80)]
+    docs.append(Doc(nlp.vocab, words=[" ", "\n"]))
+    for doc in docs:
+        off = parser(bare(doc))
+        assert KEY not in off.user_data
+        parser.confidence = True
+        on = parser(bare(doc))
+        parser.confidence = False
+        assert tree(on) == tree(off)
+        found = found_in(on)
+        assert found.shape == (2, len(doc))
+        assert ((found > 0) & (found <= 1 + 1e-6)).all()
+        assert (found[1] <= found[0]).all()
+        assert [t._.head_confidence for t in on] == found[0].tolist()
+        assert [t._.dep_confidence for t in on] == found[1].tolist()
+        assert all(found[:, t.i].tolist() == [1, 1] for t in on if t.is_space)
+        assert [t._.head_confidence for t in off] == [None] * len(doc)
+        if len(doc) == 80:
+            assert found[1].std() > 0.001 and found[1].mean() < found[0].mean()
+        assert KEY not in parser(on).user_data  # of another tree
+
+
+@pytest.mark.parametrize("system", ["ArcEager", "ArcStandard", "SwapStandard"])
+def test_shares_of_the_moves(system: str) -> None:
+    """Greedy search: the probability of the move that attached the word, and of its label."""
+    nlp = unsure(
+        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True
+    )
+    parser = parser_of(nlp)
+    for n in (1, 3, 40):
+        doc = random_doc(nlp.vocab, random.Random(n), n, space=0)
+        scored = parser._score([doc], [(numpy.arange(n), numpy.zeros(n, dtype="int8"))])[0]
+        state = parser.system.initial(n)
+        expected = numpy.zeros((2, n))
+        while not state.is_final:
+            scores = beam.probabilities(parser.system, scored, 0, state)
+            moves: dict[Any, float] = {}
+            for action, (score, _) in scores.items():
+                moves[action[:2]] = moves.get(action[:2], 0.0) + float(numpy.exp(score))
+            move = max(moves, key=lambda one: moves[one])
+            action = max((one for one in scores if one[:2] == move), key=lambda one: scores[one])
+            before = state.heads
+            parser.system.apply(state, action, push_label=scores[action][1])
+            for word, head in enumerate(state.heads):
+                if head is not None and head != before[word]:
+                    expected[0, word] = moves[move]
+                    # A REDUCE gives the label noted before.
+                    labelled = action.move != "REDUCE"
+                    expected[1, word] = numpy.exp(scores[action][0]) if labelled else numpy.nan
+        parsed = parser(doc)
+        assert [t.head.i for t in parsed] == state.heads
+        found = found_in(parsed)
+        noted = numpy.isnan(expected[1])
+        assert found[0] == pytest.approx(expected[0], abs=1e-4)
+        assert found[1, ~noted] == pytest.approx(expected[1, ~noted], abs=1e-4)
+        assert (found[1, noted] < found[0, noted]).all()
+
+
+def test_shares_of_the_beam() -> None:
+    """Beam search with room for all sequences: the sum over all sequences."""
+    a, b = (numpy.asarray(heads, dtype="int32") for heads in ([1, 1], [0, 0]))
+    x, y = (numpy.asarray(labels, dtype="int32") for labels in ([0, 1], [2, 1]))
+    starts = numpy.asarray([1, 0], dtype="int8")
+    analyses = [
+        (float(numpy.log(p)), heads, labels, starts)
+        for p, heads, labels in ((0.4, a, x), (0.2, a, y), (0.1, b, x), (0.1, a, x))
+    ]
+    found = beam.agreement(analyses)
+    assert found[0] == pytest.approx([7 / 8, 7 / 8])
+    assert found[1] == pytest.approx([5 / 7, 1])
+
+
+def test_confidences_travel_with_the_doc() -> None:
+    nlp = unsure(confidence=True)
+    texts = ["She saw the cat .", "", "I like London \n and Berlin ."]
+    docs = list(nlp.pipe(texts))
+    expected = [found_in(doc).tolist() for doc in docs]
+    packed = DocBin(docs=docs, store_user_data=True).to_bytes()
+    for copies in (
+        list(DocBin(store_user_data=True).from_bytes(packed).get_docs(nlp.vocab)),
+        [Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs],
+        list(nlp.pipe(texts, n_process=2)),
+    ):
+        assert [found_in(doc).tolist() for doc in copies] == expected
+    assert expected[0][0] == [t._.head_confidence for t in docs[0]]
+    part = docs[0][1:3].as_doc(copy_user_data=True)
+    assert part[0]._.head_confidence is None  # not the whole document any more
+
+
+def test_extensions_of_others_are_kept() -> None:
+    register_extensions()
+    ours = Token.get_extension("head_confidence")
+    register_extensions()
+    assert Token.get_extension("head_confidence") == ours
+    Token.set_extension("head_confidence", default=3, force=True)
+    try:
+        register_extensions()
+        assert Doc(Vocab(), words=["a"])[0]._.head_confidence == 3
+    finally:
+        Token.set_extension("head_confidence", getter=ours[2], force=True)
+
+
+def test_config() -> None:
+    nlp = unsure(confidence=True)
+    assert parser_of(nlp).confidence
+    again = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
+    assert parser_of(again).confidence
+    assert not parser_of(random_parser(0)).confidence
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_calibration(width: int) -> None:
+    """A parser that has learned little by heart is not sure with good reason."""
+    nlp = overfitted(beam_width=width)
+    parser = parser_of(nlp)
+    rng = random.Random(0)
+    wrong = []
+    for _ in range(30):  # what it could not know
+        doc = random_doc(nlp.vocab, rng, 8, space=0)
+        heads = [rng.randrange(8) for _ in doc]
+        heads = [head if rng.random() < 0.5 else 0 for head in heads]
+        heads = [min(head, word) if word else 0 for word, head in enumerate(heads)]
+        words = [t.text for t in doc]
+        gold = Doc(nlp.vocab, words=words, heads=heads, deps=["dep"] * 8)
+        wrong.append(make_example(gold))
+    before = parser.to_bytes()
+    found = parser.calibrate(wrong)
+    assert parser.to_bytes() != before
+    for one in found.values():
+        assert one.temperature > 1
+        assert one.after < one.before - 0.1
+    parser.confidence = True
+    text = "the saw and cat She new"
+    doc = nlp(text)
+    again = random_parser(1, beam_width=width)
+    parser_of(again).from_bytes(parser.to_bytes())
+    parser_of(again).confidence = True
+    assert found_in(again(text)).tolist() == found_in(doc).tolist()
+    parser.cfg.pop("temperatures")
+    assert (found_in(nlp(text)) > found_in(doc)).any()
+    known = parser.calibrate(make_examples(nlp.vocab))
+    assert known["head"].temperature < found["head"].temperature
+    with pytest.raises(ValueError, match="cannot be calibrated"):
+        parser.calibrate([make_example(Doc(nlp.vocab, words=["a"]))])
+
+
+def test_temperatures() -> None:
+    rng = numpy.random.RandomState(0)
+    odds = rng.normal(0, 2, 20000)
+    right = rng.rand(20000) < 1 / (1 + numpy.exp(-odds))
+    for temperature in (0.5, 1.0, 3.0):
+        shares = 1 / (1 + numpy.exp(-odds * temperature))  # too sure where above 1
+        assert fit_temperature(shares, right) == pytest.approx(temperature, rel=0.05)
+    shares = numpy.asarray([0.05, 0.15, 0.95, 1.0])
+    assert calibration_error(shares, numpy.asarray([0, 1, 1, 0])) == pytest.approx(
+        (0.05 + 0.85 + 0.95) / 4
+    )

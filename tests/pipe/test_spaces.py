@@ -7,6 +7,7 @@ import random
 import time
 from typing import Any
 
+import numpy
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -220,15 +221,17 @@ def test_one_long_document() -> None:
 
 
 def list_parser(seed: int, model: dict[str, Any], **options: Any) -> Language:
-    """A random parser of sentences long and short."""
+    """A random parser of sentences long and short, where P(head | word) matters."""
     system = {"@misc": "spacy_nmparse.NLCovington.v1", **options}
     nlp = random_parser(seed, factory=NL, system=system, model=model)
     parser = parser_of(nlp)
     randomize(parser.model, seed, 0.2)
     bias = parser.model.get_param("output_b")
     moves = list(parser.system.moves)
-    bias[moves.index("SHIFT")], bias[moves.index("BREAK")] = 1.0, 3.0
+    bias[moves.index("SHIFT")], bias[moves.index("BREAK")] = -4.0, -2.0
     parser.model.set_param("output_b", bias)
+    parser.model.set_param("arc_W", 2 * parser.model.get_param("arc_W"))
+    parser.model.set_param("alpha", numpy.ones(2, dtype="float32"))
     return nlp
 
 

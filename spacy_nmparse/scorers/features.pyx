@@ -12,7 +12,8 @@ A *fact feature* names something that only the configuration knows: ``<word>.lab
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
 ``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; none to
 ROOT as an item), ``H-D.distance`` (the same, and which one is first), ``stack.depth``,
-``items.headless`` (words of both lists without a head), ``root.child`` (whether ROOT has a child in the sentence).
+``items.headless`` (words of both lists without a head), ``root.child`` (whether ROOT has a child in
+the sentence).
 
 Dependents of ROOT are those in the current sentence.
 """

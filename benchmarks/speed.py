@@ -341,12 +341,24 @@ class Contestant:
             return run_spacy
         word_W = model.get_param("word_W").T
         project_W = model.get_param("project_W").T if model.has_param("project_W") else None
+        arc_W = model.get_param("arc_W").T if model.has_param("arc_W") else None
+        lstm = model.maybe_get_ref("lstm")
+        lstm_W = lstm.get_param("W").T if lstm is not None else None
         batches = [numpy.concatenate(list(b)) for b in minibatch(self.vectors, self.batch_size)]
+        # What the LSTM adds to the token vectors is left out of the loop; its width is not.
+        wider = [
+            numpy.pad(batch, ((0, 0), (0, model.get_dim("nI") - batch.shape[1])))
+            for batch in batches
+        ]
         rows = numpy.empty((WINDOW, word_W.shape[1]), dtype="float32")
 
         def run_ours() -> None:
-            for batch in batches:
-                X = batch if project_W is None else batch @ project_W
+            for batch, words in zip(batches, wider, strict=True):
+                if lstm_W is not None:
+                    batch @ lstm_W
+                if arc_W is not None:
+                    words @ arc_W
+                X = words if project_W is None else words @ project_W
                 for i in range(0, len(X), WINDOW):
                     window = X[i : i + WINDOW]
                     numpy.matmul(window, word_W, out=rows[: len(window)])

@@ -90,7 +90,7 @@ def ArcScorer(
             "label"; for those that are missing, the default ones.
 
     Raises:
-        ValueError: an unknown feature or layer, or sizes below 1.
+        ValueError: an unknown feature or layer, sizes below 1, or a weight or factor below 0.
     """
     sizes = (arc_width, hidden_width, context_width, maxout_pieces, projection_width)
     if min(*sizes, lstm_width + 1) < 1:
@@ -99,6 +99,11 @@ def ArcScorer(
             f"maxout_pieces {maxout_pieces}, "
             f"projection_width {projection_width} and arc_width {arc_width} must be at least 1, "
             f"lstm_width {lstm_width} at least 0."
+        )
+    if min(tree_weight, dropout_factor) < 0:
+        raise ValueError(
+            f"ArcScorer: tree_weight {tree_weight} and dropout_factor {dropout_factor} must be at "
+            f"least 0."
         )
     unknown = set(features or ()) - set(FEATURES)
     if unknown:

@@ -73,6 +73,8 @@ def StateScorer(
             f"projection_width {projection_width} must be at least 1, lstm_width {lstm_width} at "
             f"least 0."
         )
+    if dropout_factor < 0:
+        raise ValueError(f"StateScorer: dropout_factor {dropout_factor} must be at least 0.")
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
     lstms = [BiLSTM(lstm_width)] if lstm_width else []

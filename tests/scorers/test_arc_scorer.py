@@ -609,6 +609,8 @@ SIZES = (
         ({"maxout_pieces": 0}, "maxout_pieces 0"),
         ({"projection_width": 0}, "projection_width 0"),
         ({"lstm_width": -1}, "lstm_width -1"),
+        ({"tree_weight": -0.1}, "tree_weight -0.1"),
+        ({"dropout_factor": -1.0}, "dropout_factor -1"),
         ({"features": {"pairs": ["H"]}}, "pairs"),
         ({"features": {"pair": ["H", "H"]}}, "twice"),
         ({"features": {"pair": ["H-D.distance"]}}, "need a word"),

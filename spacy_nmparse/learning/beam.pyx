@@ -14,7 +14,6 @@ is bounded as long as something gets settled in each.
 """
 import numpy
 
-from libc.math cimport exp, log
 from libc.stdint cimport int8_t, int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy
@@ -28,6 +27,7 @@ from spacy_nmparse.learning.search cimport (
     SystemC,
     fixed_label,
     is_forced,
+    log_total,
     notes_label,
     scratch_free,
     scratch_init,
@@ -90,20 +90,6 @@ cdef bint insert(ItemC* items, int* n, int width, const ItemC* new) noexcept nog
         j -= 1
     items[i] = new[0]
     return True
-
-
-cdef double log_total(const float* scores, int n, int skip) noexcept nogil:
-    """The logarithm of the sum of exp of the scores, without the entry `skip`."""
-    cdef int i
-    cdef double top = -1e30
-    cdef double total = 0
-    for i in range(n):
-        if i != skip and scores[i] > top:
-            top = scores[i]
-    for i in range(n):
-        if i != skip:
-            total += exp(scores[i] - top)
-    return top + log(total)
 
 
 cdef class Beam:

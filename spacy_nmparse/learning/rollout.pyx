@@ -16,6 +16,7 @@ from spacy_nmparse.learning.search cimport (
     SystemC,
     fixed_label,
     is_forced,
+    log_total,
     scratch_free,
     scratch_init,
 )
@@ -51,20 +52,6 @@ cdef void softmax(float* scores, int n, int skip) noexcept nogil:
         total += scores[i]
     for i in range(n):
         scores[i] /= total
-
-
-cdef double log_softmax(const float* scores, int n, int skip, int which) noexcept nogil:
-    """The logarithm of the share of one entry; the entry `skip` gets none."""
-    cdef int i
-    cdef double top = -INFINITY
-    cdef double total = 0
-    for i in range(n):
-        if i != skip:
-            top = max(top, <double>scores[i])
-    for i in range(n):
-        if i != skip:
-            total += exp(scores[i] - top)
-    return scores[which] - top - log(total)
 
 
 cdef int normalize(const double* logs, float* out, int n, double* loss) noexcept nogil:
@@ -139,8 +126,8 @@ cdef void roll_out(
             log_mass[i] = scores[i] - top - log(total)
             if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
                 c.ticket = scorer.score_labels(scorer.self, s, c, True, scratch.labels)
-                log_mass[i] += log_softmax(
-                    scratch.labels, system.n_labels, scorer.root_label, c.label
+                log_mass[i] += scratch.labels[c.label] - log_total(
+                    scratch.labels, system.n_labels, scorer.root_label
                 )
                 softmax(scratch.labels, system.n_labels, scorer.root_label)
                 d_labels = scorer.label_gradient(scorer.self, c.ticket)

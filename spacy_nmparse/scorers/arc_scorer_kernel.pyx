@@ -40,7 +40,7 @@ cdef extern from "kernels.h" nogil:
     void nmp_add(float* out, const float* row, int width)
     void nmp_add_scaled(float* out, const float* row, float scale, int width)
     float nmp_dot(const float* a, const float* b, int width)
-    void nmp_affine(
+    void nmp_affine_sparse(
         float* out, const float* bias, const float* weights, const float* hidden,
         int n_in, int n_out
     )
@@ -82,7 +82,7 @@ cdef void score(
     cdef ptrdiff_t row
     cdef bint right
     layer_run(context, s, NONE, NONE)
-    nmp_affine(
+    nmp_affine_sparse(
         self.outputs, self.output_b, self.output_W, context.hidden, context.width,
         self.output_stride
     )
@@ -122,13 +122,13 @@ cdef int score_labels(
     """The ticket is the step of the label layer's tape."""
     cdef ArcScorerC* self = <ArcScorerC*>scorer
     cdef LayerC* labels = self.labels
-    nmp_affine(
+    nmp_affine_sparse(
         self.mixed, self.mix_b, self.mix_W, self.context.hidden, self.context.width,
         self.label_size
     )
     labels.owner = self.step
     layer_run(labels, s, c.head, c.dependent)
-    nmp_affine(
+    nmp_affine_sparse(
         out, self.label_b, self.label_W, labels.hidden, labels.width, self.label_stride
     )
     return layer_remember(labels) if remember and labels.learning else NONE

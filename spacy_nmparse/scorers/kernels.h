@@ -159,6 +159,42 @@ static void nmp_affine(
     nmp_add_affine(out, weights, in, n_in, n_out);
 }
 
+/* nmp_affine where many of in are zeros, as in the output of a ReLU layer. */
+NMP_CLONES
+static void nmp_affine_sparse(
+    float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
+    const float *NMP_RESTRICT in, int n_in, int n_out)
+{
+    enum { CHUNK = 128 };
+    ptrdiff_t places[CHUNK];
+    ptrdiff_t first, last, j, o, k, n;
+    memcpy(out, bias, (size_t)n_out * sizeof(float));
+    for (first = 0; first < n_in; first += CHUNK) {
+        last = first + CHUNK < n_in ? first + CHUNK : n_in;
+        n = 0;
+        for (j = first; j < last; ++j) {
+            places[n] = j;
+            n += in[j] != 0.0f;
+        }
+        for (k = 0; k + 3 < n; k += 4) {
+            const float *NMP_RESTRICT w0 = weights + places[k] * n_out;
+            const float *NMP_RESTRICT w1 = weights + places[k + 1] * n_out;
+            const float *NMP_RESTRICT w2 = weights + places[k + 2] * n_out;
+            const float *NMP_RESTRICT w3 = weights + places[k + 3] * n_out;
+            const float a = in[places[k]], b = in[places[k + 1]];
+            const float c = in[places[k + 2]], d = in[places[k + 3]];
+            for (o = 0; o < n_out; ++o)
+                out[o] += (a * w0[o] + b * w1[o]) + (c * w2[o] + d * w3[o]);
+        }
+        for (; k < n; ++k) {
+            const float *NMP_RESTRICT w = weights + places[k] * n_out;
+            const float a = in[places[k]];
+            for (o = 0; o < n_out; ++o)
+                out[o] += a * w[o];
+        }
+    }
+}
+
 /* tanh, within 4e-7: a quotient of polynomials between -9 and 9, behind which it is -1 or 1 */
 static inline float nmp_tanh(float x)
 {

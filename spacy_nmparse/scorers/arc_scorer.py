@@ -215,8 +215,10 @@ def forward(
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
     arc_W: Any = model.get_param("arc_W")
-    projected = words @ project_W.T + model.get_param("project_b")
-    items = words @ arc_W.T + model.get_param("arc_b")
+    projected = words @ project_W.T
+    projected += model.get_param("project_b")
+    items = words @ arc_W.T
+    items += model.get_param("arc_b")
     slope: Any = None
     if is_train:
         slope = model.ops.xp.where(items > 0, 1.0, LEAK).astype("float32")

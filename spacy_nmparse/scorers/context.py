@@ -5,7 +5,7 @@ A convolutional tok2vec sees a few words to either side; the LSTM shows a scorer
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
@@ -14,6 +14,10 @@ from thinc.api import Model, get_array_module, to_numpy
 
 from spacy_nmparse.scorers.lstm import run_backward, run_forward
 from spacy_nmparse.scorers.model import ScorerInput, uniform
+
+#: Words whose gates are computed by one matrix product when nothing is learned: few enough for
+#: caches.
+WINDOW = 512
 
 #: float (words, width) and int32 lengths of sequences -> float (words, width + 2 * LSTM's width)
 Input = tuple[Any, numpy.ndarray]
@@ -61,6 +65,17 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
     xp = get_array_module(words)
     width = model.get_dim("nH")
     U = to_numpy(model.get_param("U"))
+    if not is_train:
+        n_in = words.shape[1]
+        result: Any = xp.empty((len(words), n_in + 2 * width), dtype="float32")
+        result[:, :n_in] = words
+        for sequences, part in windows(lengths):
+            gates: Any = words[part] @ W.T
+            gates += model.get_param("b")
+            gates = to_numpy(gates).reshape(-1, 2, 4 * width)
+            hidden, _ = run_forward(gates, U, lengths[sequences])
+            result[part, n_in:] = xp.asarray(hidden.reshape(-1, 2 * width))
+        return result, not_trained
     gates = numpy.ascontiguousarray(to_numpy(words @ W.T + model.get_param("b")))
     gates = gates.reshape(-1, 2, 4 * width)
     hidden, cells = run_forward(gates, U, lengths)
@@ -90,6 +105,20 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
         return d[:, :n_in] + flat @ W
 
     return xp.hstack([words, outputs]), backprop
+
+
+def windows(lengths: numpy.ndarray) -> Iterator[tuple[slice, slice]]:
+    """Runs of whole sequences, of WINDOW words or one sequence: their places, and their words'."""
+    place = word = first = 0
+    for i, n in enumerate([*lengths.tolist(), WINDOW]):
+        if word > first and word + n - first > WINDOW:
+            yield slice(place, i), slice(first, word)
+            place, first = i, word
+        word += n
+
+
+def not_trained(d: Any) -> Any:
+    raise RuntimeError("BiLSTM: only what was run with is_train can be back-propagated.")
 
 
 def init_words(model: Model, X: ScorerInput | None) -> int:

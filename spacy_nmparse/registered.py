@@ -64,6 +64,7 @@ NL_COVINGTON_PARSER = {
         "projection_width": 64,
         "lstm_width": 64,
         "tree_weight": 0.3,
+        "pair_floor": 5e-5,
         "dropout_factor": 2.0,
         "features": None,
         "tok2vec": TOK2VEC,
@@ -318,6 +319,7 @@ def ArcScorer(
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,
+    pair_floor: float = 5e-5,
     dropout_factor: float = 2.0,
     features: Optional[Dict[str, List[str]]] = None,
 ) -> Model:
@@ -333,6 +335,7 @@ def ArcScorer(
         projection_width,
         lstm_width,
         tree_weight,
+        pair_floor,
         dropout_factor,
         features,
     )

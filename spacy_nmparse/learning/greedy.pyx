@@ -22,7 +22,7 @@ from spacy_nmparse.systems.state cimport B, S, state_init
 from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
-WINDOW = 512
+WINDOW = 256
 
 
 cdef struct SureC:

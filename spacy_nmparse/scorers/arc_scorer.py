@@ -69,6 +69,7 @@ def ArcScorer(
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,
+    pair_floor: float = 5e-5,
     dropout_factor: float = 2.0,
     features: Mapping[str, Sequence[str]] | None = None,
 ) -> Model[ScorerInput, ArcScorerKernel]:
@@ -84,13 +85,17 @@ def ArcScorer(
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
             with them; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
+        pair_floor: arcs to which the biaffine part gives a smaller probability are not looked at
+            in their configuration, but scored by that part alone; 0 for none. Most arcs of long
+            sentences are such arcs.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
         features: feature names (see ``scorers.features``) of the layers "context", "pair" and
             "label"; for those that are missing, the default ones.
 
     Raises:
-        ValueError: an unknown feature or layer, sizes below 1, or a weight or factor below 0.
+        ValueError: an unknown feature or layer, sizes below 1, a weight or factor below 0, or a
+            pair_floor that is no probability.
     """
     sizes = (arc_width, hidden_width, context_width, maxout_pieces, projection_width)
     if min(*sizes, lstm_width + 1) < 1:
@@ -100,10 +105,10 @@ def ArcScorer(
             f"projection_width {projection_width} and arc_width {arc_width} must be at least 1, "
             f"lstm_width {lstm_width} at least 0."
         )
-    if min(tree_weight, dropout_factor) < 0:
+    if min(tree_weight, dropout_factor) < 0 or not 0 <= pair_floor <= 1:
         raise ValueError(
             f"ArcScorer: tree_weight {tree_weight} and dropout_factor {dropout_factor} must be at "
-            f"least 0."
+            f"least 0, pair_floor {pair_floor} a probability."
         )
     unknown = set(features or ()) - set(FEATURES)
     if unknown:
@@ -132,6 +137,7 @@ def ArcScorer(
             "system": None,
             "dropout_rate": 0.0,
             "tree_weight": tree_weight,
+            "pair_floor": pair_floor,
             "dropout_factor": dropout_factor,
         },
     )
@@ -237,6 +243,7 @@ def forward(
         params,
         model.get_dim("nP"),
         model.attrs["tree_weight"],
+        model.attrs["pair_floor"],
     )
 
     def backprop(d: ArcGradients) -> list[Doc]:

@@ -46,6 +46,7 @@ cdef struct ArcScorerC:
     const int* stretch      # (rows, 2): first and last + 1 row of the stretch that a word is in
     float alpha[2]          # weights of the biaffine part
     float d_alpha[2]
+    float floor             # least log P(head | word) of arcs that the pair's layer scores
     float tree_weight       # of the loss that learn_tree adds
     float* shares           # (HEADS,)
     float* d_log_total      # (rows,)

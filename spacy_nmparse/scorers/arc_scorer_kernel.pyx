@@ -3,7 +3,7 @@
     c                = hidden layer of the configuration
     score(move)      = move_W . c + move_b      for SHIFT, NO-ARC, BREAK
     p                = hidden layer of the pair i, j, with a row made from c
-    score(j -> i)    = alpha_left log P(j | i) + left_W . p
+    score(j -> i)    = alpha_left log P(j | i) + left_W . p      (p: where P is not below floor)
     score(i -> j)    = alpha_right log P(i | j) + right_W . p
     P(head | word)   = softmax over near words and ROOT of h . U . d, U of the arc's direction
     P(label | arc)   = softmax(label_W . l + label_b)
@@ -81,6 +81,7 @@ cdef void score(
     cdef int m, i
     cdef ptrdiff_t row
     cdef bint right
+    cdef float log_p
     layer_run(context, s, NONE, NONE)
     nmp_affine_sparse(
         self.outputs, self.output_b, self.output_W, context.hidden, context.width,
@@ -98,11 +99,12 @@ cdef void score(
         i = item_of(s, &candidates[m])
         row = row_of(self, s, i)
         right = candidates[m].dependent == s.b
-        if self.scored[row] != self.n_scored:
-            score_pair(self, s, i, row)
-        out[m] = self.alpha[right] * tree_score(self, s, i, right) + (
-            self.pair_scores[2 * row + right]
-        )
+        log_p = tree_score(self, s, i, right)
+        out[m] = self.alpha[right] * log_p
+        if log_p >= self.floor:
+            if self.scored[row] != self.n_scored:
+                score_pair(self, s, i, row)
+            out[m] += self.pair_scores[2 * row + right]
 
 
 cdef void score_pair(ArcScorerC* self, const StateC* s, int i, ptrdiff_t row) noexcept nogil:
@@ -143,7 +145,7 @@ cdef void learn(
     cdef ptrdiff_t i
     cdef int m
     cdef bint right
-    cdef float d_score
+    cdef float d_score, log_p
     for m in range(n):
         if candidates[m].dependent == NONE:
             d[candidates[m].move] += d_scores[m]
@@ -151,9 +153,8 @@ cdef void learn(
         right = candidates[m].dependent == s.b
         i = 2 * row_of(self, s, item_of(s, &candidates[m]))
         d_score = self.alpha[right] * d_scores[m]
-        self.d_alpha[right] += d_scores[m] * tree_score(
-            self, s, item_of(s, &candidates[m]), right
-        )
+        log_p = tree_score(self, s, item_of(s, &candidates[m]), right)
+        self.d_alpha[right] += d_scores[m] * log_p
         self.d_log_total[(j if right else i) // 2] += d_score
         nmp_add_scaled(
             self.d_queries + (j + right) * self.width, self.items + (i + right) * self.width,
@@ -163,7 +164,8 @@ cdef void learn(
             self.d_items + (i + right) * self.width, self.queries + (j + right) * self.width,
             d_score, self.width
         )
-        layer_gradient(self.pairs, self.pair_steps[i // 2])[right] += d_scores[m]
+        if log_p >= self.floor:
+            layer_gradient(self.pairs, self.pair_steps[i // 2])[right] += d_scores[m]
 
 
 cdef inline void arc_places(
@@ -255,13 +257,14 @@ cdef class ArcScorerKernel(Scorer):
         weights: float32 arrays on the CPU, as ``arc_scorer.shapes`` tells.
         pieces: maxout pieces of the hidden layers.
         tree_weight: weight, in learning, of the loss of P(head | word).
+        floor: arcs whose P(head | word) is below get no score from the pair's layer.
 
     Raises:
         ValueError: weights of other shapes, or a system that is no list system.
     """
     def __init__(
         self, dict features, TransitionSystem system, vectors, items, lengths, dict weights,
-        int pieces, float tree_weight
+        int pieces, float tree_weight, double floor
     ):
         if not system.c.lists:
             raise ValueError(
@@ -342,6 +345,7 @@ cdef class ArcScorerKernel(Scorer):
         self.c.learn = learn
         self.c.label_gradient = label_gradient
         self.a.tree_weight = tree_weight
+        self.a.floor = <float>log(floor) if floor > 0 else -INFINITY
         self.c.learn_tree = learn_tree
         self.a.alpha = [float(x) for x in weights["alpha"]]
 

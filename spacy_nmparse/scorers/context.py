@@ -118,6 +118,7 @@ def windows(lengths: numpy.ndarray) -> Iterator[tuple[slice, slice]]:
 
 
 def not_trained(d: Any) -> Any:
+    """The backward pass of what was run without is_train."""
     raise RuntimeError("BiLSTM: only what was run with is_train can be back-propagated.")
 
 

@@ -201,6 +201,8 @@ class NaiveArcParser:
         self.layers = {name: NaiveLayer(name, names[name], self.p, pieces) for name in names}
         assert list(self.layers) == ["context", "pair", "label"]
         self.n_moves = len(system.moves)
+        self.floor = model.attrs["pair_floor"]
+        self.pairs = [0, 0]  # looked at, not looked at
         self.gap = numpy.inf  # by how little a decision was the best
         self.completed = {"roots": 0, "heads": 0, "again": 0, "nowhere": 0}
 
@@ -269,7 +271,11 @@ class NaiveArcParser:
                 hidden[item] = self.layers["pair"].hidden(
                     view, (item, view.b), self.rows["pair"], self.labels, extra
                 )
-            score = p["alpha"][right] * self.log_head(arc) + p["pair_W"][right] @ hidden[item]
+            log_p = self.log_head(arc)
+            score = p["alpha"][right] * log_p
+            self.pairs[bool(numpy.exp(log_p) < self.floor)] += 1
+            if numpy.exp(log_p) >= self.floor:
+                score += p["pair_W"][right] @ hidden[item]
             found.append(float(score))
         return found
 
@@ -475,6 +481,7 @@ def test_against_a_naive_parser(setup: str) -> None:
     rng = random.Random(0)
     counts: dict[str, int] = {}
     close = 0
+    pairs = numpy.zeros(2)
     for seed in range(3):
         parser = make_parser(setup, seed)
         naive = NaiveArcParser(parser.model, parser.system)
@@ -494,9 +501,11 @@ def test_against_a_naive_parser(setup: str) -> None:
         if seed == 0:
             docs.append(constrained_doc(parser, rng, 30, [-1]))
         close += compare(parser, naive, docs)
+        pairs += naive.pairs
         for key, count in naive.completed.items():
             counts[key] = counts.get(key, 0) + count
     assert close <= 2
+    assert min(pairs) > 20
     assert counts["roots"] > 3 and counts["heads"] > 10
     if setup == "plain":
         assert counts["again"] > 0
@@ -506,7 +515,7 @@ def test_against_a_naive_parser(setup: str) -> None:
 def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""
     features = {"context": ["B0"], "pair": ["H"], "label": ["D"]}
-    model = arc_model_config(features=features, lstm_width=0)
+    model = arc_model_config(features=features, lstm_width=0, pair_floor=0.0)
     nlp = make_nlp(factory=NL, model=model)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
@@ -610,6 +619,8 @@ SIZES = (
         ({"projection_width": 0}, "projection_width 0"),
         ({"lstm_width": -1}, "lstm_width -1"),
         ({"tree_weight": -0.1}, "tree_weight -0.1"),
+        ({"pair_floor": 1.5}, "pair_floor 1.5"),
+        ({"pair_floor": -0.5}, "pair_floor -0.5"),
         ({"dropout_factor": -1.0}, "dropout_factor -1"),
         ({"features": {"pairs": ["H"]}}, "pairs"),
         ({"features": {"pair": ["H", "H"]}}, "twice"),

@@ -16,6 +16,9 @@ cdef extern from "kernels.h" nogil:
     void nmp_add_affine(
         float* out, const float* weights, const float* hidden, int n_in, int n_out
     )
+    void nmp_add_affine_four(
+        float** outs, const float* weights, const float** ins, int n_in, int n_out
+    )
     void nmp_affine(
         float* out, const float* bias, const float* weights, const float* hidden,
         int n_in, int n_out
@@ -27,27 +30,47 @@ cdef extern from "kernels.h" nogil:
     )
 
 
+cdef enum:
+    LANES = 4               # sequences that go through the LSTM in step
+
+
 cdef void forward_pass(
-    float* gates, float* cells, float* hidden, const float* U, int first, int n, int direction,
-    int width
+    float* gates, float* cells, float* hidden, const float* U, const int* firsts,
+    const int* lengths, int n, int direction, int width, float* room
 ) noexcept nogil:
-    """One direction over the words first .. first + n - 1. U: (width, 4 * width) of it."""
-    cdef int t, w, before
-    cdef float* gate
-    cdef float* cell
-    for t in range(n):
-        w = first + (n - 1 - t if direction else t)
-        gate = gates + (2 * <ptrdiff_t>w + direction) * 4 * width
-        cell = cells + (2 * <ptrdiff_t>w + direction) * width
-        if t == 0:
-            memset(cell, 0, width * sizeof(float))
-        else:
-            before = w + 1 if direction else w - 1
-            memcpy(cell, cells + (2 * <ptrdiff_t>before + direction) * width, width * sizeof(float))
-            nmp_add_affine(
-                gate, U, hidden + (2 * <ptrdiff_t>before + direction) * width, width, 4 * width
-            )
-        nmp_lstm_step(gate, cell, hidden + (2 * <ptrdiff_t>w + direction) * width, width)
+    """One direction over n sequences, at most LANES, the longest first. U: (width, 4 * width) of
+    it. room: (5 * width,) for lanes that have ended."""
+    cdef int t, w, i, place
+    cdef int live = n
+    cdef float* gate[LANES]
+    cdef float* before[LANES]
+    cdef float* now[LANES]
+    cdef float* cell[LANES]
+    for t in range(lengths[0]):
+        while lengths[live - 1] <= t:
+            live -= 1
+        for i in range(LANES):
+            if i >= live:
+                gate[i] = room
+                before[i] = room + 4 * width
+                continue
+            w = firsts[i] + (lengths[i] - 1 - t if direction else t)
+            gate[i] = gates + (2 * <ptrdiff_t>w + direction) * 4 * width
+            cell[i] = cells + (2 * <ptrdiff_t>w + direction) * width
+            now[i] = hidden + (2 * <ptrdiff_t>w + direction) * width
+            if t == 0:
+                memset(cell[i], 0, width * sizeof(float))
+            else:
+                place = 2 * width if direction else -2 * width
+                before[i] = now[i] + place
+                memcpy(cell[i], cell[i] + place, width * sizeof(float))
+        if t and live == 1:
+            nmp_add_affine(gate[0], U, before[0], width, 4 * width)
+        elif t:
+            memset(room, 0, 5 * width * sizeof(float))
+            nmp_add_affine_four(gate, U, before, width, 4 * width)
+        for i in range(live):
+            nmp_lstm_step(gate[i], cell[i], now[i], width)
 
 
 cdef void backward_pass(
@@ -90,25 +113,28 @@ def run_forward(float[:, :, ::1] gates, const float[:, :, ::1] U, const int[::1]
         (hidden, cells): float32 (words, 2, width) each.
     """
     cdef int width = U.shape[1]
-    cdef int i
-    cdef int first = 0
+    cdef int i, n, direction, n_sequences
     hidden_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
     cells_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
     cdef float[:, :, ::1] hidden = hidden_array
     cdef float[:, :, ::1] cells = cells_array
     if gates.shape[0] == 0:
         return hidden_array, cells_array
+    sizes_array = numpy.asarray(lengths)
+    order = (-sizes_array).argsort(kind="stable")
+    order = order[:numpy.count_nonzero(sizes_array)]
+    cdef const int[::1] firsts = (sizes_array.cumsum() - sizes_array).astype("intc")[order]
+    cdef const int[::1] sizes = sizes_array[order]
+    n_sequences = <int>sizes.shape[0]
+    cdef float[::1] room = numpy.zeros(5 * width, dtype="float32")
     with nogil:
-        for i in range(lengths.shape[0]):
-            forward_pass(
-                &gates[0, 0, 0], &cells[0, 0, 0], &hidden[0, 0, 0], &U[0, 0, 0], first, lengths[i],
-                0, width
-            )
-            forward_pass(
-                &gates[0, 0, 0], &cells[0, 0, 0], &hidden[0, 0, 0], &U[1, 0, 0], first, lengths[i],
-                1, width
-            )
-            first += lengths[i]
+        for i in range(0, n_sequences, 4):  # LANES
+            n = min(<int>LANES, n_sequences - i)
+            for direction in range(2):
+                forward_pass(
+                    &gates[0, 0, 0], &cells[0, 0, 0], &hidden[0, 0, 0], &U[direction, 0, 0],
+                    &firsts[i], &sizes[i], n, direction, width, &room[0]
+                )
     return hidden_array, cells_array
 
 

@@ -80,6 +80,22 @@ def test_sequences_do_not_see_each_other() -> None:
     assert abs(whole - together).max() > 0.01
 
 
+@pytest.mark.parametrize(("n_in", "width"), [(5, 7), (9, 64), (3, 1)])
+def test_sequences_in_step(n_in: int, width: int) -> None:
+    """Whatever sequences go through the LSTM beside it, a sequence gives the same, to the bit."""
+    lengths = [9, 1, 30, 4, 4, 17, 2, 30, 11]
+    lstm = make_lstm(n_in, width)
+    words, given = make_input(n_in, lengths)
+    gates = (words @ lstm.get_param("W").T).reshape(-1, 2, 4 * width)
+    U = lstm.get_param("U")
+    together = run_forward(gates.copy(), U, given)
+    for first, last in ((0, 1), (2, 3), (1, 3), (3, 6), (4, 8), (0, 5)):
+        rows = slice(sum(lengths[:first]), sum(lengths[:last]))
+        apart = run_forward(gates[rows].copy(), U, given[first:last])
+        for whole, part in zip(together, apart, strict=True):
+            assert (whole[rows] == part).all()
+
+
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 def test_gradients(lengths: list[int], dropout: float) -> None:

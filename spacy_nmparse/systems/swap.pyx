@@ -211,7 +211,10 @@ cdef int swap_standard_loss(
 
 
 # Oracles beside the dynamic one. All but it are about one tree, the gold tree with heads made up
-# where they are not known, and one projective order, in which siblings stand as in the text.
+# where they are not known, and one projective order, in which siblings stand as in the text. Where
+# that tree is out of reach, EAGER, LAZY and MINIMAL make the first of the cheapest moves. ND-SW and
+# ND-ALL, from which a learner may stray, keep to the best tree that is left: whatever is cheapest
+# would be most moves, since SWAP can make up for them.
 
 cdef bint leads_home(
     const SystemC* system, const StateC* s, const GoldC* gold, int move
@@ -326,15 +329,72 @@ cdef void learn_minimal(
     learn_moves(system, move, False, candidates, n)
 
 
+cdef int planned_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, bint* shift
+) noexcept nogil:
+    """What EAGER does on the way to the best tree that is left, as swap_plan.pyx makes it. shift:
+    whether SHIFT leads there, too."""
+    cdef PlanC p
+    cdef int s0 = S(s, 0)
+    cdef int s1 = S(s, 1)
+    cdef bint kids0 = False
+    cdef bint kids1 = False
+    cdef int move = SHIFT
+    cdef int end, i, h
+    shift[0] = False
+    load(system, s, gold, STAY, False, &p)
+    make_tree(system, gold, system.single_root, &p)
+    make_order(&p)
+    if may_break(system, s) and p.end == s.b:
+        return BREAK
+    for i in range(1, p.size):
+        h = p.head[p.seq[i]]
+        kids0 = kids0 or h == s0
+        kids1 = kids1 or h == s1
+    if s.n_stack > 2 and p.head[s1] == s0 and not kids1:
+        move = LEFT_ARC
+    elif can_right_arc(system, s, 1) and p.head[s0] == s1 and not kids0:
+        move = RIGHT_ARC
+    elif can_swap(system, s, 1) and p.order[s0] < p.order[s1]:
+        move = SWAP
+    if move != SHIFT and B(s, 0) != NONE:
+        end = p.end
+        load(system, s, gold, SHIFT, False, &p)
+        shift[0] = p.end == end and follow(system, &p, p.head, p.order, NULL) == 0
+    return move
+
+
+cdef void learn_planned(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label, bint beside_arcs,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """Of the cheapest moves the planned one, and a SHIFT that leads where it does: beside SWAP, or
+    beside arcs, too. All the cheapest ones where neither is among them."""
+    cdef bint shift = False
+    cdef bint found = False
+    cdef int move, i, name
+    learn_cheapest(system, s, gold, push_label, candidates, n)
+    move = planned_move(system, s, gold, &shift)
+    shift = shift and (beside_arcs or move == SWAP)
+    for i in range(n):
+        name = system.moves[candidates[i].move].name
+        found = found or (candidates[i].learn != LEARN_NOT and name == move)
+    if not found:
+        return
+    for i in range(n):
+        name = system.moves[candidates[i].move].name
+        if name != move and not (shift and name == SHIFT):
+            candidates[i].learn = LEARN_NOT
+
+
 cdef void learn_nd_sw(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """EAGER, and beside SWAP every SHIFT that leads to the tree. Where EAGER does not: whatever
-    costs least."""
+    """EAGER, and beside SWAP every SHIFT that leads to the tree, or to what is left of it."""
     cdef int move
     if not leads_home(system, s, gold, STAY):
-        learn_cheapest(system, s, gold, push_label, candidates, n)
+        learn_planned(system, s, gold, push_label, False, candidates, n)
         return
     move = eager_move(system, s, gold)
     learn_moves(
@@ -350,7 +410,7 @@ cdef void learn_nd_all(
     """The same, and beside LEFT-ARC and RIGHT-ARC, too."""
     cdef int move
     if not leads_home(system, s, gold, STAY):
-        learn_cheapest(system, s, gold, push_label, candidates, n)
+        learn_planned(system, s, gold, push_label, True, candidates, n)
         return
     move = eager_move(system, s, gold)
     learn_moves(

@@ -85,9 +85,9 @@ def ArcScorer(
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
             with them; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
-        pair_floor: arcs to which the biaffine part gives a smaller probability are not looked at
-            in their configuration, but scored by that part alone; 0 for none. Most arcs of long
-            sentences are such arcs.
+        pair_floor: in parsing, arcs to which the biaffine part gives a smaller probability are not
+            looked at in their configuration, but scored by that part alone; 0 for none. Most arcs
+            of long sentences are such arcs.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
         features: feature names (see ``scorers.features``) of the layers "context", "pair" and

@@ -3,7 +3,7 @@
     c                = hidden layer of the configuration
     score(move)      = move_W . c + move_b      for SHIFT, NO-ARC, BREAK
     p                = hidden layer of the pair i, j, with a row made from c
-    score(j -> i)    = alpha_left log P(j | i) + left_W . p      (p: where P is not below floor)
+    score(j -> i)    = alpha_left log P(j | i) + left_W . p
     score(i -> j)    = alpha_right log P(i | j) + right_W . p
     P(head | word)   = softmax over near words and ROOT of h . U . d, U of the arc's direction
     P(label | arc)   = softmax(label_W . l + label_b)
@@ -13,7 +13,8 @@ h and d are the vectors of the head as head and of the word as dependent. U . d 
 computed for all words by matrix products, as is what a word adds to each hidden layer: the loops
 only add rows up. P(head | word) is the biaffine model of Dozat & Manning (2017): it knows nothing
 of configurations, but of the words still to come, and is learned from gold trees besides. Labels
-are scored for arcs that are chosen (or, in learning, right) only.
+are scored for arcs that are chosen (or, in learning, right) only. When nothing is learned, pairs
+whose P is below a floor go without p.
 """
 import numpy
 
@@ -145,7 +146,7 @@ cdef void learn(
     cdef ptrdiff_t i
     cdef int m
     cdef bint right
-    cdef float d_score, log_p
+    cdef float d_score
     for m in range(n):
         if candidates[m].dependent == NONE:
             d[candidates[m].move] += d_scores[m]
@@ -153,8 +154,9 @@ cdef void learn(
         right = candidates[m].dependent == s.b
         i = 2 * row_of(self, s, item_of(s, &candidates[m]))
         d_score = self.alpha[right] * d_scores[m]
-        log_p = tree_score(self, s, item_of(s, &candidates[m]), right)
-        self.d_alpha[right] += d_scores[m] * log_p
+        self.d_alpha[right] += d_scores[m] * tree_score(
+            self, s, item_of(s, &candidates[m]), right
+        )
         self.d_log_total[(j if right else i) // 2] += d_score
         nmp_add_scaled(
             self.d_queries + (j + right) * self.width, self.items + (i + right) * self.width,
@@ -164,8 +166,7 @@ cdef void learn(
             self.d_items + (i + right) * self.width, self.queries + (j + right) * self.width,
             d_score, self.width
         )
-        if log_p >= self.floor:
-            layer_gradient(self.pairs, self.pair_steps[i // 2])[right] += d_scores[m]
+        layer_gradient(self.pairs, self.pair_steps[i // 2])[right] += d_scores[m]
 
 
 cdef inline void arc_places(
@@ -257,7 +258,8 @@ cdef class ArcScorerKernel(Scorer):
         weights: float32 arrays on the CPU, as ``arc_scorer.shapes`` tells.
         pieces: maxout pieces of the hidden layers.
         tree_weight: weight, in learning, of the loss of P(head | word).
-        floor: arcs whose P(head | word) is below get no score from the pair's layer.
+        floor: when nothing is learned, arcs whose P(head | word) is below get no score from the
+            pair's layer.
 
     Raises:
         ValueError: weights of other shapes, or a system that is no list system.
@@ -436,6 +438,7 @@ cdef class ArcScorerKernel(Scorer):
         self.context.begin_learning(n_outputs, dropout, seed)
         self.pairs.begin_learning(2, dropout, seed + 1)
         self.labels.begin_learning(self.a.n_labels, dropout, seed + 2)
+        self.a.floor = -INFINITY
         shape = (self.n_words + 1, 2, self.a.width)
         cdef float[::1] d_log_total = numpy.zeros(self.n_words + 1, dtype="float32")
         self.arrays.append(d_log_total)

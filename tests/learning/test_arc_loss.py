@@ -105,6 +105,13 @@ def make_rollout(setup: str, seed: int = 3, **config: Any) -> tuple[Any, list[An
     return parser, examples
 
 
+def naive_of(parser: Any) -> NaiveArcParser:
+    """It looks at all arcs, as learning does."""
+    naive = NaiveArcParser(parser.model, parser.system)
+    naive.floor = 0.0
+    return naive
+
+
 def gold_of(reference: Doc) -> Gold:
     return Gold(
         [token.head.i for token in reference],
@@ -126,7 +133,7 @@ def test_loss_of_a_rollout(setup: str, oracle: str, explore: float, tree_weight:
     parser, examples = make_rollout(
         setup, oracle=oracle, explore=explore, model={"tree_weight": tree_weight}
     )
-    naive = NaiveArcParser(parser.model, parser.system)
+    naive = naive_of(parser)
     assert len(DOCUMENTS) == len(examples)
     total = 0.0
     for example in examples:
@@ -151,7 +158,7 @@ def test_loss_of_a_rollout(setup: str, oracle: str, explore: float, tree_weight:
 def test_loss_with_preset_starts_and_unknown_heads() -> None:
     """The biaffine part chooses heads within forced sentences, and learns from known ones."""
     parser, _ = make_rollout("plain", oracle="static", explore=0.0)
-    naive = NaiveArcParser(parser.model, parser.system)
+    naive = naive_of(parser)
     reference = gold_doc(parser.vocab, [2, 4, 3, 0])
     rng = random.Random(0)
     for _ in range(10):
@@ -178,7 +185,7 @@ def test_heads_at_the_edge_of_what_is_near(root: int) -> None:
     for weight in (0.0, 1.0):
         parser.model.attrs["tree_weight"] = weight
         losses.append(parser.update([make_example(reference)])["nl_covington_parser"])
-    naive = NaiveArcParser(parser.model, parser.system)
+    naive = naive_of(parser)
     naive.read(vectors_of(parser, reference))
     gold = gold_of(reference)
     known = sum(abs(root - word) <= NEAR for word in range(n))
@@ -216,7 +223,7 @@ def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) 
     model.set_param("alpha", alpha)
     examples = make_examples(parser.vocab, [[2], [5]] if explore else [[4, 3]])
     found = parser.update(examples, sgd=False)["nl_covington_parser"]
-    naive = NaiveArcParser(model, parser.system)
+    naive = naive_of(parser)
     inputs = [
         (vectors_of(parser, eg.predicted).astype("float64"), gold_of(eg.reference))
         for eg in examples
@@ -272,7 +279,7 @@ def test_gradients_of_token_vectors() -> None:
     gold = Gold(
         [number[heads[t]] for t in tokens], [deps[t] for t in tokens], [t == 1 for t in tokens]
     )
-    naive = NaiveArcParser(parser.model, parser.system)
+    naive = naive_of(parser)
     array = vectors.astype("float64")
 
     def loss() -> float:
@@ -300,7 +307,7 @@ def test_long_gold_arcs_with_a_limit() -> None:
     assert max(abs(head - word) for word, head in enumerate(heads)) > 3
     deps = ["ROOT" if head == word else "obj" for word, head in enumerate(heads)]
     reference = Doc(parser.vocab, words=[str(i) for i in range(12)], heads=heads, deps=deps)
-    naive = NaiveArcParser(parser.model, parser.system)
+    naive = naive_of(parser)
     vectors = vectors_of(parser, reference)
     expected = naive_loss(naive, vectors, gold_of(reference), "dynamic", 0.3)
     found = parser.update([make_example(reference)])["nl_covington_parser"]

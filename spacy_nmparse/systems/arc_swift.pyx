@@ -276,10 +276,13 @@ cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept n
 cdef void do_left_arc(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil:
+    cdef int b0 = B(s, 0)
     while k > 1:
         pop(s)
         k -= 1
-    state_add_arc(s, B(s, 0), pop(s), l)
+    if b0 == s.n:
+        s.root_child = S(s, 0)
+    state_add_arc(s, b0, pop(s), l)
 
 
 cdef int left_arc_cost(
@@ -444,6 +447,7 @@ cdef void learn_canonical(
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
     s.root_last = 1
+    s.one_root = system.single_root
 
 
 cdef class ArcSwift(TransitionSystem):
@@ -463,6 +467,7 @@ cdef class ArcSwift(TransitionSystem):
             "segment": bool(segment),
             "root_label": root_label,
         }
+        self.c.one_focus = True
         self.c.single_root = single_root
         self.c.segment = segment
         self._set_root_label(root_label)

@@ -34,6 +34,7 @@ from spacy_nmparse.systems.arc_standard cimport (
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_arc
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    COMBINED,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
@@ -43,6 +44,7 @@ from spacy_nmparse.systems.system cimport (
     STATIC,
     CandidateC,
     MoveC,
+    learn_cheapest,
 )
 from spacy_nmparse.systems.tabular cimport can_be_right, far_end, last_link
 
@@ -445,6 +447,27 @@ cdef void learn_canonical(
     candidates[best].learn = LEARN_ANY if candidates[best].label == NONE else LEARN_LABEL
 
 
+cdef void learn_combined(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """What costs least, but for SHIFT where b0 can have its gold arc from the stack now: that it
+    could have it when only ROOT is left, too, is not relied on (the idea of HGJ13, section 6)."""
+    cdef int i
+    cdef int shift = NONE
+    cdef bint found = False
+    cdef CandidateC* c
+    learn_cheapest(system, s, gold, push_label, candidates, n)
+    for i in range(n):
+        c = &candidates[i]
+        if system.moves[c.move].name == SHIFT:
+            shift = i
+        elif system.moves[c.move].name == RIGHT_ARC and c.learn != LEARN_NOT:
+            found = found or gold.head[c.dependent] == c.head
+    if found and shift != NONE:
+        candidates[shift].learn = LEARN_NOT
+
+
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
     s.root_last = 1
     s.one_root = system.single_root
@@ -475,6 +498,7 @@ cdef class ArcSwift(TransitionSystem):
         self.c.loss = arc_swift_loss
         self.c.costs = fill_costs
         self.c.oracles[STATIC] = learn_canonical
+        self.c.oracles[COMBINED] = learn_combined
         self.add_move(SHIFT, can_shift, do_shift, arc_swift_shift_cost, no_arc, no_arc, NULL)
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, left_arc_head, left_arc_dependent,

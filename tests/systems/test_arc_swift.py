@@ -11,7 +11,7 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import ROOT, Action, Gold
 from spacy_nmparse.systems.covington import move_costs
-from tests.exhaustive import CASES, check
+from tests.exhaustive import CASES, check, graph
 from tests.naive import arc_swift as naive
 from tests.naive.arc_eager import State
 from tests.naive.trees import golds
@@ -107,15 +107,15 @@ def test_random_walks(options: dict[str, Any], labels: dict[str, Any]) -> None:
 @pytest.mark.parametrize("options", SETTINGS, ids=name)
 def test_oracles_derive_gold(options: dict[str, Any], labels: dict[str, Any]) -> None:
     real, plain = make({**options, **labels})
-    assert set(real.oracles) == {"static", "dynamic"}
+    assert set(real.oracles) == {"static", "dynamic", "combined"}
     for n in range(1, 6 if labels["labels"] is None else 5):
         for tree in trees(n, options, labels):
             gold = Gold(*tree)
-            for oracle in ("static", "dynamic"):
+            for oracle in ("static", "dynamic", "combined"):
                 mirror = plain.initial(n)
                 for action in real.derivation(gold, oracle):
                     assert tuple(action) in plain.actions(mirror)
-                    if oracle == "static":
+                    if oracle != "dynamic":
                         assert tuple(action) == plain.static(mirror, tree)
                     mirror = plain.apply(mirror, naive.Action(*action))
                 assert mirror.is_final
@@ -124,12 +124,56 @@ def test_oracles_derive_gold(options: dict[str, Any], labels: dict[str, Any]) ->
                 assert tree.sent_starts is None or mirror.starts == tree.sent_starts
 
 
-def test_length_of_derivations() -> None:
-    """One arc a word, one SHIFT for each word with its head on the right, one for ROOT."""
-    real = systems.create("arc_swift")
-    for tree in golds(5):
+@pytest.mark.parametrize("single_root", [False, True])
+def test_one_way_to_a_tree(single_root: bool) -> None:
+    """One arc a word, one SHIFT for each word with its head on the right, one for ROOT. With
+    single_root, arcs to the right can wait for the end."""
+    real = systems.create("arc_swift", single_root=single_root)
+    more = 0
+    for tree in golds(5, one_root=single_root):
+        gold = Gold(*tree)
+        state = real.initial(5)
+        actions = real.derivation(gold, "static")
+        for action in actions:
+            assert real.oracle(state, gold, "combined") == {action}
+            allowed = real.oracle(state, gold, "dynamic")
+            assert action in allowed
+            assert allowed <= {action, Action("SHIFT")}
+            more += len(allowed) > 1
+            real.apply(state, action)
         right = sum(head is not None and head < w for w, head in enumerate(tree.heads))
-        assert len(real.derivation(Gold(*tree), "static")) == 2 * 5 - right + 1
+        assert len(actions) == 2 * 5 - right + 1
+    assert (more > 0) == single_root
+
+
+def told_cost(state: systems.State, gold: Gold, action: Action) -> int:
+    """The formulas of docs/oracles.md, of the plain system."""
+    heads = [ROOT if head == word else head for word, head in enumerate(gold.heads)]
+    b0, *behind = state.buffer
+    waiting = [word for word in state.stack if state.heads[word] is None]
+    above = state.stack[len(state.stack) - action.k :][::-1]  # s_1 .. s_k
+    if action.move == "LEFT-ARC":
+        item = above[-1]
+        cost = heads[item] != b0 and heads[item] in behind
+        return cost + sum(heads[w] in above for w in state.buffer if w != ROOT)
+    if b0 == ROOT:
+        return 0
+    kids = sum(heads[w] == b0 for w in waiting)
+    if action.move == "SHIFT":
+        return (heads[b0] in state.stack) + kids
+    lost = heads[b0] in behind or (heads[b0] in state.stack and heads[b0] != above[-1])
+    return lost + kids + sum(heads[w] in above[:-1] for w in behind if w != ROOT)
+
+
+def test_formulas() -> None:
+    system = systems.create("arc_swift")
+    nodes = [node for node in graph(system, system.initial(4), (None,)) if node.actions]
+    assert any(action.k == 3 for node in nodes for action in node.actions)
+    for tree in golds(4, partial=True):
+        gold = Gold(*tree)
+        for node in nodes:
+            costs = system.costs(node.state, gold)
+            assert costs == {a: told_cost(node.state, gold, a) for a in node.actions}
 
 
 @pytest.mark.parametrize("segment", [False, True])

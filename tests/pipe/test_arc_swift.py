@@ -11,6 +11,7 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
@@ -97,6 +98,19 @@ def test_random_parsers_are_sound(width: int, preset: float) -> None:
             assert not crossing_arcs([token.head.i for token in doc])
             sentences += len(list(doc.sents)) > 1
     assert sentences > 3
+
+
+def test_config() -> None:
+    """Complete, and as the others but for the parser."""
+    folder = Path(__file__).parents[2] / "configs"
+    swift, other = (load_config(folder / f"{name}.cfg") for name in ("arc_swift", NL))
+    nlp = load_model_from_config(swift, auto_fill=True)
+    parser = parser_of(nlp)
+    assert parser.system_spec.name == "arc_swift"
+    assert parser.oracle == "combined"
+    assert parser.cfg == {"projectivize": True}
+    assert swift["components"].pop("parser") != other["components"].pop("parser")
+    assert swift == other
 
 
 def test_disk(swift: Language, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ MODULES = {
     "spacy_nmparse.systems.arc_eager": "c",
     "spacy_nmparse.systems.arc_eager_exact": "c",
     "spacy_nmparse.systems.arc_standard": "c",
+    "spacy_nmparse.systems.arc_swift": "c",
     "spacy_nmparse.systems.tabular": "c",
     "spacy_nmparse.systems.swap": "c",
     "spacy_nmparse.systems.swap_gold": "c",

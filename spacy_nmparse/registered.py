@@ -266,6 +266,14 @@ def Covington(nonmonotonic: bool = False, explicit_root: bool = True, max_length
     return SystemSpec("covington", options)
 
 
+def ArcSwift() -> Any:
+    """The arc-swift system for a config block, to be scored by an arc scorer; see
+    ``spacy_nmparse.systems.arc_swift``."""
+    from spacy_nmparse.pipe.spec import SystemSpec
+
+    return SystemSpec("arc_swift")
+
+
 def ArcStandard() -> Any:
     """The arc-standard system for a config block; see ``spacy_nmparse.systems.arc_standard``."""
     from spacy_nmparse.pipe.spec import SystemSpec

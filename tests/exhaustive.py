@@ -153,9 +153,9 @@ def _list_cases(system: str) -> Iterator[Case]:
             yield replace(plain, options=loose, partial=False, exact=False)
 
 
-def _arc_standard_cases() -> Iterator[Case]:
+def _projective_cases(system: str) -> Iterator[Case]:
     for setting in _SETTINGS:
-        plain = Case("arc_standard", setting)
+        plain = Case(system, setting)
         labelled = replace(plain, labels=("a", "b"))
         rooted = {**setting, "root_label": "ROOT"}
         yield plain
@@ -181,7 +181,8 @@ def _swap_cases() -> Iterator[Case]:
 
 CASES: tuple[Case, ...] = (
     *_arc_eager_cases(),
-    *_arc_standard_cases(),
+    *_projective_cases("arc_swift"),
+    *_projective_cases("arc_standard"),
     *_swap_cases(),
     *_list_cases("covington"),
     *_list_cases("nl_covington"),

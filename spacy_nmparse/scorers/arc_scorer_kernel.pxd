@@ -11,7 +11,7 @@ cdef enum:
 
 
 # Tables have one row for each word of the window, and a last one for ROOT. LEFT and RIGHT: of the
-# arcs j -> i and i -> j, where i is the item and j the focus word.
+# arcs j -> i and i -> j, where i is the item and j the focus word. ROOT is an item.
 cdef struct ArcScorerC:
     LayerC* context         # of a configuration
     LayerC* pairs           # of an item and the focus word

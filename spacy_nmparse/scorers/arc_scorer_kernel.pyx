@@ -1,4 +1,4 @@
-"""The inner loops of the arc scorer. With j the focus word and i an item of lambda1:
+"""The inner loops of the arc scorer. With j the focus word and i an item, of lambda1 or the stack:
 
     c                = hidden layer of the configuration
     score(move)      = move_W . c + move_b      for SHIFT, NO-ARC, BREAK
@@ -8,6 +8,10 @@
     P(head | word)   = softmax over near words and ROOT of h . U . d, U of the arc's direction
     P(label | arc)   = softmax(label_W . l + label_b)
     l                = hidden layer of the arc, with a row made from c
+
+j is the word that all arcs of the configuration join to others: the first of the buffer, or where
+that is ROOT, the word that gets a head. An arc from ROOT is one from the item ROOT to j. i -> j
+leads to the right in the text: the words that are items are before j, and ROOT counts as such.
 
 h and d are the vectors of the head as head and of the word as dependent. U . d and h . U are
 computed for all words by matrix products, as is what a word adds to each hidden layer: the loops
@@ -51,17 +55,15 @@ cdef inline ptrdiff_t row_of(const ArcScorerC* self, const StateC* s, int w) noe
     return self.root_row if w == s.n else w - self.first_word
 
 
-cdef inline int item_of(const StateC* s, const CandidateC* c) noexcept nogil:
-    """The end of an arc that is not the focus word."""
-    return c.head if c.dependent == s.b else c.dependent
+cdef inline bint leads_right(const StateC* s, const CandidateC* c) noexcept nogil:
+    """Whether an arc leads from an item to the focus word."""
+    return c.head == s.n or c.head < c.dependent
 
 
 cdef inline float tree_score(
-    const ArcScorerC* self, const StateC* s, int i, bint right
+    const ArcScorerC* self, ptrdiff_t row, ptrdiff_t focus, bint right
 ) noexcept nogil:
-    """log P(head | dependent) by the biaffine part alone."""
-    cdef ptrdiff_t row = row_of(self, s, i)
-    cdef ptrdiff_t focus = row_of(self, s, s.b)
+    """log P(head | dependent) by the biaffine part alone, of an arc with an item."""
     cdef ptrdiff_t d = focus if right else row
     cdef ptrdiff_t h = row if right else focus
     if h == self.root_row:
@@ -79,7 +81,7 @@ cdef void score(
 ) noexcept nogil:
     cdef ArcScorerC* self = <ArcScorerC*>scorer
     cdef LayerC* context = self.context
-    cdef int m, i
+    cdef int m, i, j
     cdef ptrdiff_t row
     cdef bint right
     cdef float log_p
@@ -97,22 +99,25 @@ cdef void score(
         if candidates[m].dependent == NONE:
             out[m] = self.outputs[candidates[m].move]
             continue
-        i = item_of(s, &candidates[m])
+        right = leads_right(s, &candidates[m])
+        i = candidates[m].head if right else candidates[m].dependent
+        j = candidates[m].dependent if right else candidates[m].head
         row = row_of(self, s, i)
-        right = candidates[m].dependent == s.b
-        log_p = tree_score(self, s, i, right)
+        log_p = tree_score(self, row, row_of(self, s, j), right)
         out[m] = self.alpha[right] * log_p
         if log_p >= self.floor:
             if self.scored[row] != self.n_scored:
-                score_pair(self, s, i, row)
+                score_pair(self, s, i, j, row)
             out[m] += self.pair_scores[2 * row + right]
 
 
-cdef void score_pair(ArcScorerC* self, const StateC* s, int i, ptrdiff_t row) noexcept nogil:
+cdef void score_pair(
+    ArcScorerC* self, const StateC* s, int i, int j, ptrdiff_t row
+) noexcept nogil:
     """Both arcs between i and j follow from one hidden layer."""
     cdef LayerC* pairs = self.pairs
     self.scored[row] = self.n_scored
-    layer_run_item(pairs, s, <int>row, i, s.b)
+    layer_run_item(pairs, s, <int>row, i, j)
     if pairs.learning:
         self.pair_steps[row] = layer_remember(pairs)
     self.pair_scores[2 * row] = nmp_dot(self.pair_W, pairs.hidden, pairs.width)
@@ -142,8 +147,7 @@ cdef void learn(
 ) noexcept nogil:
     cdef ArcScorerC* self = <ArcScorerC*>scorer
     cdef float* d = layer_gradient(self.context, self.step)
-    cdef ptrdiff_t j = 2 * row_of(self, s, s.b)
-    cdef ptrdiff_t i
+    cdef ptrdiff_t i, j
     cdef int m
     cdef bint right
     cdef float d_score
@@ -151,22 +155,21 @@ cdef void learn(
         if candidates[m].dependent == NONE:
             d[candidates[m].move] += d_scores[m]
             continue
-        right = candidates[m].dependent == s.b
-        i = 2 * row_of(self, s, item_of(s, &candidates[m]))
+        right = leads_right(s, &candidates[m])
+        i = row_of(self, s, candidates[m].head if right else candidates[m].dependent)
+        j = row_of(self, s, candidates[m].dependent if right else candidates[m].head)
         d_score = self.alpha[right] * d_scores[m]
-        self.d_alpha[right] += d_scores[m] * tree_score(
-            self, s, item_of(s, &candidates[m]), right
-        )
-        self.d_log_total[(j if right else i) // 2] += d_score
+        self.d_alpha[right] += d_scores[m] * tree_score(self, i, j, right)
+        self.d_log_total[j if right else i] += d_score
         nmp_add_scaled(
-            self.d_queries + (j + right) * self.width, self.items + (i + right) * self.width,
-            d_score, self.width
+            self.d_queries + (2 * j + right) * self.width,
+            self.items + (2 * i + right) * self.width, d_score, self.width
         )
         nmp_add_scaled(
-            self.d_items + (i + right) * self.width, self.queries + (j + right) * self.width,
-            d_score, self.width
+            self.d_items + (2 * i + right) * self.width,
+            self.queries + (2 * j + right) * self.width, d_score, self.width
         )
-        layer_gradient(self.pairs, self.pair_steps[i // 2])[right] += d_scores[m]
+        layer_gradient(self.pairs, self.pair_steps[i])[right] += d_scores[m]
 
 
 cdef inline void arc_places(
@@ -262,16 +265,17 @@ cdef class ArcScorerKernel(Scorer):
             pair's layer.
 
     Raises:
-        ValueError: weights of other shapes, or a system that is no list system.
+        ValueError: weights of other shapes, or a system whose arcs do not all join one word of the
+            configuration to others.
     """
     def __init__(
         self, dict features, TransitionSystem system, vectors, items, lengths, dict weights,
         int pieces, float tree_weight, double floor
     ):
-        if not system.c.lists:
+        if not system.c.one_focus:
             raise ValueError(
-                f"An arc scorer cannot score {system.name}: its arcs do not join the first word of "
-                f"the buffer to an item of a list."
+                f"An arc scorer cannot score {system.name}: it scores arcs between the first word "
+                f"of the buffer and any item of a list or stack."
             )
         n_labels = system.c.n_labels
         layers = [

@@ -1,19 +1,19 @@
 """Features of a configuration, named as in the papers.
 
 A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``B0`` ``B1`` ... from
-the front of the buffer, ``I1`` ``I2`` ... from the end of lambda1, ``H`` and ``D`` head and
-dependent of an arc that is looked at; then hops along arcs: ``h`` its head, ``l1`` ``l2`` its
-outermost and next left dependents, ``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``,
-``S0.l1.l1``.
+the front of the buffer, ``I1`` ``I2`` ... the items that non-local arcs reach down to (from the end
+of lambda1; of a stack, from its top), ``H`` and ``D`` head and dependent of an arc that is looked
+at; then hops along arcs: ``h`` its head, ``l1`` ``l2`` its outermost and next left dependents,
+``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``.
 
 A *pair feature* names two words whose vectors are multiplied, each projected: ``S0*B0``.
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; none to
-ROOT as an item), ``H-D.distance`` (the same, and which one is first), ``stack.depth``,
-``items.headless`` (words of both lists without a head), ``root.child`` (whether ROOT has a child in
-the sentence).
+``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; the last
+one: none to ROOT), ``H-D.distance`` (the same, and which one is first), ``stack.depth``,
+``items.headless`` (words of the sentence that have been read and have no head), ``root.child``
+(whether ROOT has a child in the sentence).
 
 Dependents of ROOT are those in the current sentence.
 """
@@ -63,7 +63,7 @@ cdef int root_kid(const StateC* s, int i) noexcept nogil:
     """The i-th child of ROOT in the current sentence, or NONE. Those of sentences before may not
     even be among the words at hand."""
     cdef int w
-    if s.one_root:  # list systems
+    if s.one_root:  # noted
         w = s.root_child
         return w if i == 0 and w >= s.start and s.head[w] == s.n else NONE
     w = s.left_kid[s.n]
@@ -82,6 +82,12 @@ cdef int n_root_kids(const StateC* s) noexcept nogil:
     return COUNT_VALUES
 
 
+cdef inline int nth_item(const StateC* s, int k) noexcept nogil:
+    """The k-th item, from 1, of lambda1 from its end or of the stack from its top, or NONE: no
+    system has both."""
+    return item(s, k) if k <= s.n_lambda1 else S(s, k - 1)
+
+
 cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) noexcept nogil:
     """The word's number, ROOT's, or NONE."""
     cdef int w, i, hop
@@ -90,7 +96,7 @@ cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) 
     elif word.base == BUFFER:
         w = B(s, word.place)
     elif word.base == ITEM:
-        w = item(s, word.place) if word.place <= s.n_lambda1 else NONE
+        w = nth_item(s, word.place)
     elif word.base == ARC_HEAD:
         w = head
     else:
@@ -154,8 +160,8 @@ cdef void find_facts(
         elif fact.kind == STACK_DISTANCE:
             out[i] = apart(S(s, 1), S(s, 0))
         elif fact.kind == ITEM_DISTANCE:
-            w = item(s, 1) if s.n_lambda1 > 0 else NONE
-            out[i] = 0 if w == s.n else apart(w, B(s, 0))
+            w = nth_item(s, 1)
+            out[i] = 0 if w == s.n or B(s, 0) == s.n else apart(w, B(s, 0))
         elif fact.kind == ARC_DISTANCE:
             if head == s.n or dependent == s.n:
                 out[i] = 0

@@ -15,6 +15,7 @@ from typing import Any
 
 from spacy_nmparse.systems.arc_eager import ArcEager
 from spacy_nmparse.systems.arc_standard import ArcStandard
+from spacy_nmparse.systems.arc_swift import ArcSwift
 from spacy_nmparse.systems.covington import Covington, NonLocalCovington
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import ROOT, State
@@ -26,6 +27,7 @@ __all__ = ["ROOT", "Action", "Gold", "State", "TransitionSystem", "create", "nam
 _SYSTEMS: dict[str, type[TransitionSystem]] = {
     "arc_standard": ArcStandard,
     "arc_eager": ArcEager,
+    "arc_swift": ArcSwift,
     "covington": Covington,
     "nl_covington": NonLocalCovington,
     "swap_standard": SwapStandard,

@@ -874,6 +874,7 @@ cdef class Covington(TransitionSystem):
             "root_label": root_label,
         }
         self.c.lists = True
+        self.c.one_focus = True
         self.c.max_length = max_length
         self.c.nonmonotonic = nonmonotonic
         self.c.explicit_root = explicit_root

@@ -22,9 +22,9 @@ cdef struct StateC:
     int n_swaps         # SWAPs made so far
     int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
     int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
-    int root_child      # list systems: the last word that got an arc from ROOT, or NONE
+    int root_child      # with one_root: the last word that got an arc from ROOT, or NONE
     int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
-    int one_root        # list systems, 1: tree() gives each sentence one child of ROOT
+    int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT
     int* stack          # bottom first
     int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
     int* position       # word -> its place on the stack, or NONE

@@ -86,6 +86,7 @@ cdef struct SystemC:
     bint explicit_root
     int max_length          # list systems: no arc between words is longer; 0: any length
     bint lists              # a list system: final configurations may have headless words
+    bint one_focus          # the arcs of a configuration all join one word, the later, to others
     bint single_root
     bint segment
     int n_moves

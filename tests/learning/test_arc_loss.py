@@ -84,7 +84,7 @@ def naive_loss(
 
 
 def tree_loss(naive: NaiveArcParser, gold: Gold, n: int) -> float:
-    longest = naive.system.options["max_length"] or n
+    longest = naive.system.options.get("max_length") or n
     loss = 0.0
     for word, head in enumerate(gold.heads):
         column = n if head == word else head

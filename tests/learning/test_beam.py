@@ -46,6 +46,7 @@ PARSERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "arc-standard": (NM, system("ArcStandard")),
     "swap": (NM, system("SwapStandard")),
+    "arc-swift": (NL, system("ArcSwift")),
     "nl": (NL, system("NLCovington")),
     "nl nonmonotonic": (NL, system("NLCovington", nonmonotonic=True, explicit_root=False)),
     "covington": (NL, system("Covington", explicit_root=False)),

@@ -40,6 +40,7 @@ PARSERS: list[dict[str, Any]] = [
     {"system": {"@misc": "spacy_nmparse.SwapStandard.v1"}},
     {"factory": NL},
     {"factory": NL, "system": IMPLICIT},
+    {"factory": NL, "system": {"@misc": "spacy_nmparse.ArcSwift.v1"}},
 ]
 
 

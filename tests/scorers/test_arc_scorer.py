@@ -42,35 +42,53 @@ Arc = tuple[int, int]  # head or ROOT, dependent
 
 @dataclass
 class View:
-    """A configuration. heads: ROOT for children of ROOT. lambda1: items, ROOT may be the first."""
+    """A configuration. heads: ROOT for children of ROOT. items: lambda1, ROOT may be the first; or
+    the stack. b: the next unread word."""
 
     n: int
     start: int
     b: int
-    lambda1: list[int]
+    buffer: list[int]
+    items: list[int]
     heads: list[int | None]
     labels: list[str | None]
     root_first: bool
 
     @classmethod
     def of(cls, system: Any, state: Any) -> View:
-        b = state.n_words - len(state.buffer)
-        words = [item for item in state.lambda1 + state.lambda2 if item != ROOT]
+        n = state.n_words
         heads = [ROOT if head == word else head for word, head in enumerate(state.heads)]
+        if system.name == "arc_swift":
+            unread = (w for w in range(n) if heads[w] is None and w not in state.stack)
+            b = next(unread, n)
+            starts = [w for w in range(b) if state.sent_starts[w]]
+            start = b if state.buffer[:1] == [b] and state.sent_starts[b] else starts[-1]
+        else:
+            b = n - len(state.buffer)
+            words = [item for item in state.lambda1 + state.lambda2 if item != ROOT]
+            start = words[0] if words else b
         return cls(
-            n=state.n_words,
-            start=words[0] if words else b,
+            n=n,
+            start=start,
             b=b,
-            lambda1=state.lambda1,
+            buffer=state.buffer,
+            items=state.stack + state.lambda1,
             heads=heads,
             labels=state.labels,
-            root_first=system.options["explicit_root"],
+            root_first=system.options.get("explicit_root", False),
         )
 
     def at(self, j: int) -> View:
         """With j in focus, all items before it in lambda1. The arcs are shared."""
         items = [ROOT] * self.root_first + list(range(self.start, j))
-        return replace(self, b=j, lambda1=items)
+        return replace(self, b=j, buffer=list(range(j, self.n)), items=items)
+
+    @property
+    def focus(self) -> int:
+        """The word that all arcs join to others."""
+        if self.buffer[0] != ROOT:
+            return self.buffer[0]
+        return max(word for word in self.items if self.heads[word] is None)
 
     @property
     def headless(self) -> list[int]:
@@ -99,10 +117,10 @@ class View:
         else:
             place = int(base[1:])
             if base[0] == "I":
-                word = self.lambda1[-place] if place <= len(self.lambda1) else None
+                word = self.items[-place] if place <= len(self.items) else None
             else:
                 assert base[0] == "B"
-                word = self.b + place if self.b + place < self.n else None
+                word = self.buffer[place] if place < len(self.buffer) else None
         for hop in hops:
             if word is None:
                 return None
@@ -265,11 +283,11 @@ class NaiveArcParser:
             if arc is None:
                 found.append(float(outputs[self.system.moves.index(move)]))
                 continue
-            right = int(arc[1] == view.b)
+            right = int(arc[1] == view.focus)
             item = arc[0] if right else arc[1]
             if item not in hidden:
                 hidden[item] = self.layers["pair"].hidden(
-                    view, (item, view.b), self.rows["pair"], self.labels, extra
+                    view, (item, view.focus), self.rows["pair"], self.labels, extra
                 )
             log_p = self.log_head(arc)
             score = p["alpha"][right] * log_p
@@ -383,7 +401,12 @@ class NaiveArcParser:
                 if len(fitting) > 1:
                     assert arc is not None
                     label = self.best_label(view, arc)
-            if move == "BREAK":
+            if self.system.name == "arc_swift":
+                heads, labels = view.heads, view.labels
+                if not state.is_final and view.buffer == [ROOT]:
+                    self.completed["roots"] += move == "LEFT-ARC"
+                    self.completed["heads"] += move == "RIGHT-ARC"
+            elif move == "BREAK":
                 self.complete(view)
                 heads[view.start : view.b] = view.heads[view.start : view.b]
                 labels[view.start : view.b] = view.labels[view.start : view.b]
@@ -403,14 +426,20 @@ def moves_of(system: Any, view: View, state: Any) -> Moves:
     for action in system.actions(state):
         arc = None
         if action.move in ("LEFT-ARC", "RIGHT-ARC"):
-            item = view.lambda1[-action.k]
-            arc = (view.b, item) if action.move == "LEFT-ARC" else (item, view.b)
+            if view.buffer[0] != ROOT:
+                item = view.items[-action.k]
+                arc = (view.focus, item) if action.move == "LEFT-ARC" else (item, view.focus)
+            elif action.move == "LEFT-ARC":
+                arc = (ROOT, view.focus)
+            else:
+                arc = (view.items[view.items.index(view.focus) - action.k], view.focus)
         found.setdefault((action.move, action.k), (arc, []))[1].append(action.label)
     return found
 
 
 # Systems and models that differ in all that there is to differ in.
 NL_SYSTEM, LOCAL = "spacy_nmparse.NLCovington.v1", "spacy_nmparse.Covington.v1"
+SWIFT = "spacy_nmparse.ArcSwift.v1"
 SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({"@misc": NL_SYSTEM}, {}),
     "implicit": (
@@ -435,6 +464,7 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"@misc": NL_SYSTEM},
         {"features": {"context": ["B0"], "pair": ["H*D", "H"], "label": ["D.r2"]}},
     ),
+    "arc-swift": ({"@misc": SWIFT}, {"hidden_width": 12}),
     "default features": ({"@misc": NL_SYSTEM}, {"features": None}),
 }
 
@@ -656,6 +686,7 @@ def test_systems_that_a_scorer_cannot_score() -> None:
     for factory, system, model in (
         (NL, "spacy_nmparse.ArcEager.v1", arc_model_config()),
         (NL, NL_SYSTEM, model_config()),
+        (NL, SWIFT, model_config()),
     ):
         nlp = make_nlp(factory=factory, system={"@misc": system}, oracle="static", model=model)
         examples = make_examples(nlp.vocab)

@@ -483,9 +483,7 @@ def compare(
     return rows
 
 
-def measure(
-    contestants: Sequence[Contestant], reps: int, stages: Sequence[str] = STAGES
-) -> None:
+def measure(contestants: Sequence[Contestant], reps: int, stages: Sequence[str] = STAGES) -> None:
     """Time the stages, the parsers taking turns.
 
     Args:

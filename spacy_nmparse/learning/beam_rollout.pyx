@@ -4,10 +4,10 @@ Two beams take steps side by side over each gold sentence: one is free, the othe
 that the oracle allows, so that it finds the right sequences that the model likes best (the latent
 gold sequences of Björkelund & Nivre 2015, section 5). After some step they are compared:
 
-    max_violation   where the best hypothesis is furthest ahead of the best right one (Huang, Fayong &
-                    Guo 2012); the last such step, if the right one is never behind
+    max_violation   where the best hypothesis is furthest ahead of the best right one (Huang, Fayong
+                    & Guo 2012); of equal steps the last: the end, if the right one is never behind
     early_update    where the last right hypothesis has fallen out of the free beam (Collins & Roark
-                    2004); the end, if none does
+                    2004); the end, if it never does
 
 The loss is -log of the share of the right hypotheses in the probability of all hypotheses of both
 beams (a softmax over the beam: Andor et al. 2016). A hypothesis's score is the one it has in
@@ -62,14 +62,14 @@ cdef enum:
 cdef struct StepC:
     int before          # the step before it, or NONE
     int first           # the first of the steps that follow it, or NONE
-    int next            # another step that follows the one before it, or NONE
+    int other           # another step that follows the one before it, or NONE
     RecordC move
     # The move.
     double score        # of all moves so far
     double gradient     # of the loss by the scores of the hypotheses that have made it
     int label_ticket    # of its label scores, or NONE
     double label_total
-    size_t label_scores # where they begin among the floats
+    size_t labels       # where they begin among the floats
     bint ends           # a hypothesis ends with it
     bint right
     # The configuration.
@@ -200,8 +200,7 @@ cdef class Comparison:
 
     cdef double learn(self) noexcept nogil:
         """Learn from what find has noted. Returns the loss."""
-        cdef int i, end
-        cdef int length
+        cdef int i
         cdef double all, right
         cdef StepC* step
         self.failed = self.failed or self.free.failed or self.held.failed
@@ -287,7 +286,7 @@ cdef class Comparison:
         self.n_steps += 1
         step.before = before
         step.first = NONE
-        step.next = NONE
+        step.other = NONE
         step.score = 0
         step.gradient = 0
         step.label_ticket = NONE
@@ -298,7 +297,7 @@ cdef class Comparison:
         step.n = 0
         if before != NONE:
             step.move = move[0]
-            step.next = self.steps[before].first
+            step.other = self.steps[before].first
             self.steps[before].first = i
         return i
 
@@ -312,7 +311,7 @@ cdef class Comparison:
                 and self.steps[i].move.noted == move.noted
             ):
                 return i
-            i = self.steps[i].next
+            i = self.steps[i].other
         return self.add_step(at, move)
 
     cdef void walk(self, int end, bint learning) noexcept nogil:
@@ -383,9 +382,9 @@ cdef class Comparison:
                 after.label_total = log_total(
                     self.scratch.labels, system.n_labels, scorer.root_label
                 )
-                after.label_scores = self.keep_floats(self.scratch.labels, system.n_labels)
+                after.labels = self.keep_floats(self.scratch.labels, system.n_labels)
                 after.score += self.scratch.labels[after.move.label] - after.label_total
-            j = after.next
+            j = after.other
 
     cdef void learn_step(self, const StepC* step) noexcept nogil:
         """Hand the gradients of the configuration's scores to the scorer."""
@@ -405,7 +404,7 @@ cdef class Comparison:
         n = legal_moves(system, s, candidates)
         while j != NONE:
             total += self.steps[j].gradient
-            j = self.steps[j].next
+            j = self.steps[j].other
         for m in range(n):
             d_scores[m] = <float>(
                 -total * exp(self.floats[step.scores + m] - step.total)
@@ -417,14 +416,14 @@ cdef class Comparison:
             d_scores[find_candidate(candidates, n, &after.move)] += <float>after.gradient
             if after.label_ticket != NONE:
                 d_labels = scorer.label_gradient(scorer.self, after.label_ticket)
-                known = self.floats + after.label_scores
+                known = self.floats + after.labels
                 for label in range(system.n_labels):
                     if label != scorer.root_label:
                         d_labels[label] -= <float>(
                             after.gradient * exp(known[label] - after.label_total)
                         )
                 d_labels[after.move.label] += <float>after.gradient
-            j = after.next
+            j = after.other
         scorer.learn(scorer.self, s, candidates, n, d_scores)
 
     cdef size_t keep_floats(self, const float* new, int n) noexcept nogil:

@@ -610,10 +610,11 @@ class NMParser(TrainablePipe):
     ) -> tuple[Any, float, int]:
         constraints = numpy.concatenate([constraints for _, constraints in words])
         batch = (self.system, scored, golds, constraints, self.oracle)
-        explore = self.explore.next()
-        if self.beam_training != LOCAL and numpy.random.random() < self.beam_updates.next():
-            learning: Any = (self.beam_training, self.beam_train_width, drop)
-            return beam_rollout.learn(*batch, *learning, numpy.random.randint(2**31))
+        explore, with_beam = self.explore.next(), self.beam_updates.next()
+        if self.beam_training != LOCAL and numpy.random.random() < with_beam:
+            kind, width = self.beam_training, self.beam_train_width
+            seed = numpy.random.randint(2**31)
+            return beam_rollout.learn(*batch, kind, width, drop, seed)
         return rollout.learn(*batch, explore, drop, numpy.random.randint(2**31))
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:

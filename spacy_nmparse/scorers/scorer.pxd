@@ -21,8 +21,8 @@ ctypedef void (*learn_t)(
 ) noexcept nogil
 # Where the gradient of remembered label scores goes, zeros at first (NULL: out of memory).
 ctypedef float* (*label_gradient_t)(void* scorer, int ticket) noexcept nogil
-# Keep the configuration scored last: returns a ticket for recall. What was kept under the same place
-# is lost; while learning, the place does not matter and nothing is lost.
+# Keep the configuration scored last: returns a ticket for recall. What was kept under the same
+# place is lost; while learning, the place does not matter and nothing is lost.
 ctypedef int (*keep_t)(void* scorer, int place) noexcept nogil
 # Make a kept configuration the one scored last. Candidates: its own, for learn; or none of them.
 ctypedef void (*recall_t)(

@@ -35,6 +35,7 @@ MODULES = {
     "spacy_nmparse.learning.greedy": "c",
     "spacy_nmparse.learning.beam": "c",
     "spacy_nmparse.learning.rollout": "c",
+    "spacy_nmparse.learning.beam_rollout": "c",
     "spacy_nmparse.pipe.doc_io": "c++",
 }
 

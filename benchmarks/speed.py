@@ -2,6 +2,7 @@
 
     python benchmarks/speed.py
     python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default numpy
+    python benchmarks/speed.py --beam 8 --stages parse pipeline
     python benchmarks/speed.py --models training/demo/nm_parser/model-best \\
         training/demo/spacy_parser/model-best
 
@@ -23,7 +24,11 @@ Documents have ten sentences without preset boundaries (`--unit sentence`: one s
 `--ops numpy` runs everything on NumPy's matrix products instead of Thinc's default (BLIS on most
 machines); both can be given.
 
-Result: a table, and benchmarks/results/speed/TREEBANK.json.
+`--beam 8` compares beam search of that width: ours, with models that were trained without a beam,
+against spaCy's `beam_parser`, trained as its defaults have it. A step then also contains what it
+costs to keep the hypotheses apart; the floor is that of greedy search.
+
+Result: a table, and benchmarks/results/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
 """
 
 from __future__ import annotations
@@ -68,6 +73,7 @@ from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
+SPACY = "spacy_parser"  # the config of spaCy's parser
 STAGES = ("parse", "pipeline", "training")
 
 
@@ -165,7 +171,7 @@ def prepare_data(treebank: Path | None, lang: str | None, work: Path) -> Data:
     return Data(treebank.name, lang or choose_lang(files["train"]), corpus)
 
 
-def train(system: str, data: Data, epochs: int, seed: int, work: Path) -> Path:
+def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int = 1) -> Path:
     """Train a parser.
 
     Args:
@@ -174,6 +180,7 @@ def train(system: str, data: Data, epochs: int, seed: int, work: Path) -> Path:
         epochs: Passes over the training data.
         seed: The random seed.
         work: The folder for models and logs.
+        beam: The width of its beam; spaCy's parser is then its beam parser.
 
     Returns:
         The trained pipeline.
@@ -185,11 +192,14 @@ def train(system: str, data: Data, epochs: int, seed: int, work: Path) -> Path:
     config = ROOT / "configs" / f"{system}.cfg"
     if not config.is_file():
         raise FileNotFoundError(f"No config {config} for the system {system!r}.")
-    output = (work / data.name / system).resolve()
+    output = (work / data.name / (f"{system}-beam{beam}" if beam > 1 else system)).resolve()
     output.mkdir(parents=True, exist_ok=True)
     command = ["-m", "spacy", "train", str(config), "--output", str(output)]
     command += ["--nlp.lang", data.lang, "--system.seed", str(seed)]
     command += ["--training.max_epochs", str(epochs)]
+    if beam > 1 and system == SPACY:
+        command += ["--components.parser.factory", "beam_parser"]
+        command += ["--components.parser.beam_width", str(beam)]
     for split in ("train", "dev"):
         command += [f"--paths.{split}", str(data.corpus[split].resolve())]
     run(command, output / "log.txt", f"[{system}]")
@@ -241,7 +251,14 @@ class Contestant:
         timings: The timings of each stage, and of the floor.
     """
 
-    def __init__(self, name: str, path: Path, gold: Sequence[Doc], learned: Sequence[Doc]) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        gold: Sequence[Doc],
+        learned: Sequence[Doc],
+        beam: int = 1,
+    ) -> None:
         """Load a pipeline and compute the token vectors.
 
         Args:
@@ -249,9 +266,18 @@ class Contestant:
             path: The pipeline's folder.
             gold: The documents to parse.
             learned: The documents to learn from.
+            beam: The width of the beam.
+
+        Raises:
+            ValueError: If the model is spaCy's, and has another width.
         """
         self.name = name
         self.nlp = spacy.load(path)
+        parser: Any = self.nlp.get_pipe(PARSER)
+        if hasattr(parser, "beam_width"):
+            parser.beam_width = beam
+        elif parser.cfg["beam_width"] != beam:
+            raise ValueError(f"{path} has a beam of {parser.cfg['beam_width']}, not {beam}.")
         self.learner = spacy.load(path)  # parsing is timed with weights that stay the same
         self.timings = {stage: Timing() for stage in (*STAGES, "floor")}
         self.gold = gold
@@ -427,18 +453,21 @@ def ratios(ours: Timing, theirs: Timing, *, cpu: bool = False) -> list[float]:
     return [b / a for a, b in pairs]
 
 
-def compare(ops: str, contestants: Sequence[Contestant]) -> list[list[str]]:
+def compare(
+    ops: str, contestants: Sequence[Contestant], stages: Sequence[str] = STAGES
+) -> list[list[str]]:
     """Make the rows of the table.
 
     Args:
         ops: The name of the matrix products.
         contestants: The parsers; the last one is what the others are compared with.
+        stages: The stages that were timed.
 
     Returns:
         The cells.
     """
     rows = []
-    for stage in (*STAGES, "floor"):
+    for stage in (*stages, "floor"):
         base = contestants[-1].timings[stage]
         for contestant in contestants:
             timing = contestant.timings[stage]
@@ -454,14 +483,15 @@ def compare(ops: str, contestants: Sequence[Contestant]) -> list[list[str]]:
     return rows
 
 
-def measure(contestants: Sequence[Contestant], reps: int) -> None:
-    """Time all stages, the parsers taking turns.
+def measure(contestants: Sequence[Contestant], reps: int, stages: Sequence[str] = STAGES) -> None:
+    """Time the stages, the parsers taking turns.
 
     Args:
         contestants: The parsers.
         reps: Repetitions; one more, not counted, comes first.
+        stages: The stages.
     """
-    for stage in (*STAGES, "floor"):
+    for stage in (*stages, "floor"):
         for rep in range(reps + 1):
             turn = contestants if rep % 2 else list(reversed(contestants))
             for contestant in turn:
@@ -487,7 +517,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument(
-        "--systems", nargs="+", default=["nm_parser", "spacy_parser"], metavar="NAME",
+        "--systems", nargs="+", default=["nm_parser", SPACY], metavar="NAME",
         help="configs to compare, with the last one",
     )  # fmt: skip
     parser.add_argument(
@@ -501,6 +531,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--train-words", type=int, default=5_000, help="words to learn each time")
     parser.add_argument("--unit", choices=("doc", "sentence"), default="doc")
     parser.add_argument("--ops", nargs="+", choices=("default", "numpy"), default=["default"])
+    parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="width of the beams")
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--quick", action="store_true", help="one epoch, two short repetitions")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "speed")
     parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
@@ -512,7 +544,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         data = prepare_data(args.treebank, args.lang, args.work)
         paths = args.models or [
-            train(system, data, args.epochs, args.seed, args.work) for system in args.systems
+            train(system, data, args.epochs, args.seed, args.work, args.beam)
+            for system in args.systems
         ]
         vocab = spacy.blank(data.lang)
         gold = choose_docs(data, vocab, args.unit, ("dev", "test"), args.words)
@@ -523,17 +556,17 @@ def main(argv: list[str] | None = None) -> int:
         for ops in args.ops:
             set_current_ops(NumpyOps(use_blis=False) if ops == "numpy" else default_ops)
             contestants = [
-                Contestant(name, path, gold, learned)
+                Contestant(name, path, gold, learned, args.beam)
                 for name, path in zip(args.systems, paths, strict=True)
             ]
-            measure(contestants, args.reps)
-            rows += compare(ops, contestants)
+            measure(contestants, args.reps, args.stages)
+            rows += compare(ops, contestants, args.stages)
             results[ops] = {
                 stage: {
                     contestant.name: contestant.timings[stage].as_dict()
                     for contestant in contestants
                 }
-                for stage in (*STAGES, "floor")
+                for stage in (*args.stages, "floor")
             }
     except (OSError, ValueError, RuntimeError) as error:
         print(f"speed.py: {error}", file=sys.stderr)
@@ -545,8 +578,10 @@ def main(argv: list[str] | None = None) -> int:
         f"{about['processor']}, one thread\n"
     )
     print(markdown(["stage, parser, matrix products", *title, "in processor time"], rows))
-    output = args.output or ROOT / "benchmarks" / "results" / "speed" / f"{data.name}.json"
+    file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
+    output = args.output or ROOT / "benchmarks" / "results" / "speed" / file
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
+    options += ["beam", "stages"]
     given = {name: getattr(args, name) for name in options}
     given["treebank"] = data.name
     if args.models:
@@ -554,7 +589,7 @@ def main(argv: list[str] | None = None) -> int:
     result = {
         "command": f"python benchmarks/speed.py --epochs {args.epochs} --reps {args.reps} "
         f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
-        f"--ops {' '.join(args.ops)}",
+        f"--ops {' '.join(args.ops)} --beam {args.beam} --stages {' '.join(args.stages)}",
         "settings": given,
         "versions": versions(),
         "machine": about,

@@ -26,6 +26,9 @@ LEARNING = {
     "explore": 1.0,
     "projectivize": False,
     "beam_width": 1,
+    "beam_training": "local",
+    "beam_train_width": 8,
+    "beam_updates": 1.0,
     "confidence": False,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
@@ -125,6 +128,9 @@ def make_nm_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    beam_training: str,
+    beam_train_width: int,
+    beam_updates: Union[float, Iterable[float]],
     confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
@@ -139,12 +145,16 @@ def make_nm_parser(
         explore: how often training follows the model, a probability or a schedule.
         projectivize: lift crossing arcs for training, lower them after parsing.
         beam_width: hypotheses that parsing follows side by side; 1: greedy search.
+        beam_training: "local", "max_violation" or "early_update": whether training learns single
+            moves, or, with a beam, whole sequences, and which part of them.
+        beam_train_width: hypotheses of that beam.
+        beam_updates: how often an update uses it, a probability or a schedule.
         confidence: leave with each document how sure the parser is of heads and labels.
         scorer: the scoring function.
 
     Raises:
-        ValueError: a beam width below 1, a system without the oracle, or a probability outside
-            0 .. 1.
+        ValueError: a beam width below 1, an unknown kind of training, a system without the oracle,
+            or a probability outside 0 .. 1.
     """
     from spacy_nmparse.pipe.parser import NMParser
 
@@ -157,6 +167,9 @@ def make_nm_parser(
         explore=explore,
         projectivize=projectivize,
         beam_width=beam_width,
+        beam_training=beam_training,
+        beam_train_width=beam_train_width,
+        beam_updates=beam_updates,
         confidence=confidence,
         scorer=scorer,
     )
@@ -177,13 +190,28 @@ def make_nl_covington_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    beam_training: str,
+    beam_train_width: int,
+    beam_updates: Union[float, Iterable[float]],
     confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``nl_covington_parser``: NL-Covington (FG18), unrestricted crossing arcs, unless
     the config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
     return make_nm_parser(
-        nlp, name, system, model, oracle, explore, projectivize, beam_width, confidence, scorer
+        nlp,
+        name,
+        system,
+        model,
+        oracle,
+        explore,
+        projectivize,
+        beam_width,
+        beam_training,
+        beam_train_width,
+        beam_updates,
+        confidence,
+        scorer,
     )
 
 
@@ -202,13 +230,28 @@ def make_swap_parser(
     explore: Union[float, Iterable[float]],
     projectivize: bool,
     beam_width: int,
+    beam_training: str,
+    beam_train_width: int,
+    beam_updates: Union[float, Iterable[float]],
     confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
     """The factory ``swap_parser``: SwapStandard (BN15), unrestricted crossing arcs, unless the
     config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
     return make_nm_parser(
-        nlp, name, system, model, oracle, explore, projectivize, beam_width, confidence, scorer
+        nlp,
+        name,
+        system,
+        model,
+        oracle,
+        explore,
+        projectivize,
+        beam_width,
+        beam_training,
+        beam_train_width,
+        beam_updates,
+        confidence,
+        scorer,
     )
 
 

@@ -14,8 +14,9 @@ is bounded as long as something gets settled in each.
 """
 import numpy
 
+from libc.limits cimport INT_MAX
 from libc.stdint cimport int8_t, int32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy
 
 from spacy_nmparse.learning.complete cimport complete, needs_completion
@@ -34,7 +35,15 @@ from spacy_nmparse.learning.search cimport (
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
 from spacy_nmparse.systems.state cimport State, state_block_size, state_copy, state_init
-from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    LEARN_ANY,
+    LEARN_NOT,
+    TransitionSystem,
+    is_final,
+    judge,
+    legal_moves,
+)
 
 from spacy_nmparse.systems.system import MOVE_NAMES, Action
 
@@ -48,24 +57,6 @@ cdef enum:  # why the search stops
     FINISHED    # all that is wanted is final
     SETTLED     # a sentence start that all hypotheses share
     BLIND       # a hypothesis would look behind the words of its configuration
-
-
-cdef struct HypothesisC:
-    StateC state
-    void* block
-    double score
-    double* entered         # word -> the score when its sentence began, if one began with it
-
-
-# A move of a hypothesis, or a label of such a move.
-cdef struct ItemC:
-    double score
-    float raw               # breaks ties, as in greedy search
-    int parent              # place among the hypotheses, or among the moves
-    int label
-    int noted
-    bint stays              # the hypothesis is final
-    CandidateC candidate
 
 
 cdef bint insert(ItemC* items, int* n, int width, const ItemC* new) noexcept nogil:
@@ -101,22 +92,6 @@ cdef class Beam:
         width: the most hypotheses.
         max_words: the longest window.
     """
-    cdef TransitionSystem system
-    cdef Scorer scored
-    cdef int width
-    cdef int max_words
-    cdef int n_live
-    cdef int n_free
-    cdef int settled            # word of the window before which all is decided
-    cdef HypothesisC* live      # best first
-    cdef HypothesisC* next
-    cdef HypothesisC* unused
-    cdef int* children          # of each hypothesis
-    cdef ItemC* moves
-    cdef ItemC* choices
-    cdef ScratchC scratch
-    cdef bint has_scratch
-
     def __cinit__(self, TransitionSystem system, Scorer scored, int width, int max_words):
         cdef int i
         cdef size_t size = max_words + 1
@@ -145,6 +120,9 @@ cdef class Beam:
                 raise MemoryError(f"No memory for a beam over {max_words} words.")
         scratch_init(&self.scratch, &system.c, &scored.c, max_words)
         self.has_scratch = True
+        scored.make_places(width)
+        self.gold = NULL
+        self.stop = INT_MAX
 
     def __dealloc__(self):
         cdef int i
@@ -160,6 +138,7 @@ cdef class Beam:
         free(self.children)
         free(self.moves)
         free(self.choices)
+        free(self.records)
         if self.has_scratch:
             scratch_free(&self.scratch)
 
@@ -179,6 +158,9 @@ cdef class Beam:
         self.system.c.start(&self.system.c, &first.state)
         first.score = 0
         first.entered[0] = 0
+        first.last = NONE
+        first.right = self.gold is not NULL
+        self.n_records = 0
 
     cdef void take(self, HypothesisC* out) noexcept nogil:
         self.n_free -= 1
@@ -197,8 +179,6 @@ cdef class Beam:
         """Search until the first `wanted` hypotheses are final (or all), or something is settled,
         or the n_words of the sequence that remain do not suffice. Says which."""
         cdef int i
-        cdef int lookahead = self.scored.lookahead
-        cdef int n = self.live[0].state.n
         while True:
             for i in range(self.n_live):
                 if not is_final(&self.live[i].state):
@@ -207,12 +187,37 @@ cdef class Beam:
                 return FINISHED
             if i >= wanted:
                 return FINISHED
-            if n < n_words:
-                for i in range(self.n_live):
-                    if self.live[i].state.b + lookahead > n:
-                        return BLIND
+            if not self.sees(n_words):
+                return BLIND
             if self.step() and self.settle():
                 return SETTLED
+
+    cdef bint sees(self, int n_words) noexcept nogil:
+        """Whether all hypotheses have before them what they look at, of the n_words that remain of
+        the sequence."""
+        cdef int i
+        cdef int n = self.live[0].state.n
+        if n < n_words:
+            for i in range(self.n_live):
+                if self.live[i].state.b + self.scored.lookahead > n and (
+                    not self.stays(&self.live[i])
+                ):
+                    return False
+        return True
+
+    cdef bint stays(self, const HypothesisC* h) noexcept nogil:
+        """Whether a hypothesis has no more moves to make."""
+        return is_final(&h.state) or h.state.start >= self.stop
+
+    cdef void judge_moves(self, const HypothesisC* h, CandidateC* candidates) noexcept nogil:
+        """Fill `learn` of the candidates of the configuration scored last."""
+        cdef ScorerC* scorer = &self.scored.c
+        cdef const StateC* s = &h.state
+        cdef int noted = NONE
+        if scorer.notes_labels and s.n_stack > 0 and self.system.c.n_labels > 1:
+            scorer.score_noted(scorer.self, s, self.scratch.labels)
+            noted = best_label(scorer, self.scratch.labels)
+        judge(&self.system.c, s, self.gold, self.oracle, noted, candidates)
 
     cdef bint step(self) noexcept nogil:
         """One move in every hypothesis. Returns whether one has begun a sentence."""
@@ -241,19 +246,27 @@ cdef class Beam:
             item.raw = 0
             item.label = NONE
             item.noted = NONE
-            item.stays = is_final(s)
+            item.right = h.right
+            item.stays = self.stays(h)
             if item.stays:
                 insert(self.moves, &n_moves, self.width, &item)
                 continue
             n = legal_moves(system, s, candidates)
             if n == 1 and is_forced(system, scorer, s, candidates):
                 item.candidate = candidates[0]
+                item.candidate.learn = LEARN_ANY
                 insert(self.moves, &n_moves, self.width, &item)
                 continue
             scorer.score(scorer.self, s, candidates, n, scores)
+            scorer.keep(scorer.self, parent)
             last_scored = parent
             total = log_total(scores, n, NONE)
+            if h.right:
+                self.judge_moves(h, candidates)
             for i in range(n):
+                if self.held and candidates[i].learn == LEARN_NOT:
+                    continue
+                item.right = h.right and candidates[i].learn != LEARN_NOT
                 item.score = h.score + (scores[i] - total)
                 item.raw = scores[i]
                 if n_moves == self.width and item.score < self.moves[n_moves - 1].score:
@@ -263,6 +276,8 @@ cdef class Beam:
         # The best labels of these. The scorer knows those of the configuration scored last only.
         for i in range(n_moves):
             move = &self.moves[i]
+            if n_choices == self.width and move.score < self.choices[n_choices - 1].score:
+                break
             s = &self.live[move.parent].state
             item = move[0]
             item.parent = i
@@ -275,12 +290,17 @@ cdef class Beam:
                 item.noted = item.label
                 if item.label == NONE:
                     if last_scored != move.parent:
-                        scorer.score(scorer.self, s, &move.candidate, 1, scores)
+                        scorer.recall(scorer.self, move.parent, s, NULL, 0)
                         last_scored = move.parent
                     scorer.score_labels(scorer.self, s, &move.candidate, False, labels)
                     total = log_total(labels, system.n_labels, scorer.root_label)
                     for j in range(system.n_labels):
                         if j == scorer.root_label:
+                            continue
+                        item.right = move.right and (
+                            move.candidate.learn == LEARN_ANY or j == move.candidate.label
+                        )
+                        if self.held and not item.right:
                             continue
                         item.score = move.score + (labels[j] - total)
                         item.raw = labels[j]
@@ -290,7 +310,7 @@ cdef class Beam:
                     continue
             elif notes_label(system, scorer, s, &move.candidate):
                 if last_scored != move.parent:
-                    scorer.score(scorer.self, s, &move.candidate, 1, scores)
+                    scorer.recall(scorer.self, move.parent, s, NULL, 0)
                     last_scored = move.parent
                 scorer.score_noted(scorer.self, s, labels)
                 item.noted = best_label(scorer, labels)
@@ -313,6 +333,7 @@ cdef class Beam:
                 h[0] = self.live[parent]
             else:
                 self.take(h)
+                h.last = self.live[parent].last
                 state_copy(&h.state, h.block, &self.live[parent].state)
                 memcpy(
                     h.entered, self.live[parent].entered, (h.state.n + 1) * sizeof(double)
@@ -320,6 +341,7 @@ cdef class Beam:
         for i in range(n_choices):
             h = &self.next[i]
             h.score = self.choices[i].score
+            h.right = self.choices[i].right
             if not self.choices[i].stays:
                 began = self.make(h, &self.choices[i]) or began
         self.n_live = n_choices
@@ -333,13 +355,36 @@ cdef class Beam:
         cdef SystemC* system = &self.system.c
         cdef const CandidateC* c = &item.candidate
         cdef int start = h.state.start
-        if system.moves[c.move].name == BREAK:
+        if self.gold is not NULL:
+            h.last = self.record(h.last, item)
+        elif system.moves[c.move].name == BREAK:
             self.complete_tree(h)
         system.moves[c.move].effect(system, &h.state, c.k, item.label, item.noted)
         if h.state.start == start:
             return False
         h.entered[h.state.start] = h.score
         return True
+
+    cdef int record(self, int before, const ItemC* item) noexcept nogil:
+        """Note a move. Returns its place among the records."""
+        cdef void* block
+        cdef RecordC* new
+        cdef int most = max(1024, 2 * self.max_records)
+        if self.n_records == self.max_records:
+            block = realloc(self.records, most * sizeof(RecordC))
+            if block == NULL:
+                self.failed = True
+                return before
+            self.records = <RecordC*>block
+            self.max_records = most
+        new = &self.records[self.n_records]
+        new.before = before
+        new.move = item.candidate.move
+        new.k = item.candidate.k
+        new.label = item.label
+        new.noted = item.noted
+        self.n_records += 1
+        return self.n_records - 1
 
     cdef void complete_tree(self, HypothesisC* h) noexcept nogil:
         cdef StateC unlent

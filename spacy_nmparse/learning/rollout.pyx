@@ -34,11 +34,6 @@ from spacy_nmparse.systems.system cimport (
 )
 
 
-cdef struct TotalsC:
-    double loss
-    int steps
-
-
 cdef void softmax(float* scores, int n, int skip) noexcept nogil:
     """In place; the entry `skip` gets no share."""
     cdef int i

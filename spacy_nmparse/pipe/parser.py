@@ -21,7 +21,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from spacy_nmparse.about import __version__
-from spacy_nmparse.learning import beam, greedy, rollout
+from spacy_nmparse.learning import beam, beam_rollout, greedy, rollout
 from spacy_nmparse.pipe.confidence import (
     KEY,
     Calibration,
@@ -34,7 +34,7 @@ from spacy_nmparse.pipe.confidence import (
 )
 from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
-from spacy_nmparse.pipe.schedule import Explore
+from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.scorers.models import (
     ScorerInput,
@@ -50,6 +50,7 @@ from spacy_nmparse.systems import Gold, TransitionSystem
 from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label
 
 SPACE_LABEL = "dep"
+LOCAL = "local"  # training without a beam
 FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
 MODEL_FILE, CONFIG_FILE, VOCAB_FILE = "model", "parser.json", "vocab"
 
@@ -94,6 +95,9 @@ class NMParser(TrainablePipe):
         explore: float | Iterable[float] = 1.0,
         projectivize: bool = False,
         beam_width: int = 1,
+        beam_training: str = LOCAL,
+        beam_train_width: int = 8,
+        beam_updates: float | Iterable[float] = 1.0,
         confidence: bool = False,
         scorer: Callable | None = None,
     ) -> None:
@@ -110,20 +114,30 @@ class NMParser(TrainablePipe):
             projectivize: lift crossing arcs for training and lower them after parsing.
             beam_width: hypotheses that parsing follows side by side; 1 is greedy search. Also an
                 attribute that can be set at any time.
+            beam_training: "local" learns single moves along greedy rollouts; "max_violation" and
+                "early_update" learn whole sequences of moves, with a beam (see
+                ``learning.beam_rollout``). Also an attribute that can be set at any time.
+            beam_train_width: hypotheses of that beam. Also an attribute that can be set at any
+                time.
+            beam_updates: probability that an update uses the beam, where beam_training says so,
+                and not greedy rollouts; a number or a schedule of one value an update.
             confidence: leave with each document how sure the parser is of its heads and labels (see
                 ``pipe.confidence``). Also an attribute that can be set at any time.
             scorer: the scoring function.
 
         Raises:
-            ValueError: an oracle that the system does not have, a probability outside 0 .. 1, or a
-                beam width below 1.
+            ValueError: an oracle or a kind of training that there is not, a probability outside
+                0 .. 1, or a beam width below 1.
         """
         self.vocab = vocab
         self.model = model
         self.name = name
         self.system_spec = system
         self.oracle = oracle
-        self.explore = Explore(explore)
+        self.explore = Chance(explore, "explore")
+        self.beam_training = beam_training
+        self.beam_train_width = beam_train_width
+        self.beam_updates = Chance(beam_updates, "beam_updates")
         self.beam_width = beam_width
         self.confidence = confidence
         self.scorer = scorer
@@ -197,12 +211,39 @@ class NMParser(TrainablePipe):
 
     @beam_width.setter
     def beam_width(self, width: int) -> None:
+        self._beam_width = self._checked_width(width, "beam_width")
+
+    @property
+    def beam_train_width(self) -> int:
+        """How many hypotheses training with a beam follows side by side."""
+        return self._beam_train_width
+
+    @beam_train_width.setter
+    def beam_train_width(self, width: int) -> None:
+        self._beam_train_width = self._checked_width(width, "beam_train_width")
+
+    def _checked_width(self, width: int, setting: str) -> int:
         if isinstance(width, bool) or not isinstance(width, int) or width < 1:
             raise ValueError(
-                f"The component '{self.name}' takes an integer of at least 1 as beam_width, not "
+                f"The component '{self.name}' takes an integer of at least 1 as {setting}, not "
                 f"{width!r}."
             )
-        self._beam_width = width
+        return width
+
+    @property
+    def beam_training(self) -> str:
+        """What training learns: "local", single moves; or else sequences, by this update."""
+        return self._beam_training
+
+    @beam_training.setter
+    def beam_training(self, kind: str) -> None:
+        known = (LOCAL, *beam_rollout.UPDATES)
+        if kind not in known:
+            raise ValueError(
+                f"The component '{self.name}' takes one of {', '.join(known)} as beam_training, "
+                f"not {kind!r}."
+            )
+        self._beam_training = kind
 
     @property
     def confidence(self) -> bool:
@@ -461,6 +502,7 @@ class NMParser(TrainablePipe):
         else:
             found = self._count_labels(get_examples())
         self.explore.restart()
+        self.beam_updates.restart()
         self._set_labels([ROOT_LABEL, *found, *self._labels])  # labels added before are kept
         self.model.initialize(X=ScorerInput(sample, None))
 
@@ -522,7 +564,8 @@ class NMParser(TrainablePipe):
     ) -> dict[str, float]:
         """Learn from a batch: one rollout for each example, one backward pass.
 
-        The loss is the summed negative log likelihood of what the oracle would have done.
+        The loss is the summed negative log likelihood of what the oracle would have done: of each
+        move, or, with a beam, of the sequence among those in the beam.
         """
         examples = list(examples)
         losses = {} if losses is None else losses
@@ -565,16 +608,14 @@ class NMParser(TrainablePipe):
         golds: list[Gold],
         drop: float,
     ) -> tuple[Any, float, int]:
-        return rollout.learn(
-            self.system,
-            scored,
-            golds,
-            numpy.concatenate([constraints for _, constraints in words]),
-            self.oracle,
-            self.explore.next(),
-            drop,
-            numpy.random.randint(2**31),
-        )
+        constraints = numpy.concatenate([constraints for _, constraints in words])
+        batch = (self.system, scored, golds, constraints, self.oracle)
+        explore, with_beam = self.explore.next(), self.beam_updates.next()
+        if self.beam_training != LOCAL and numpy.random.random() < with_beam:
+            kind, width = self.beam_training, self.beam_train_width
+            seed = numpy.random.randint(2**31)
+            return beam_rollout.learn(*batch, kind, width, drop, seed)
+        return rollout.learn(*batch, explore, drop, numpy.random.randint(2**31))
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:
         """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""

@@ -1,19 +1,21 @@
-"""How often training follows the model: a number, or one value an update."""
+"""Probabilities of training: a number, or one value an update."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 
-class Explore:
+class Chance:
     """A probability that may change with every update.
 
     values: a number, or an iterable (as Thinc's schedules are) whose values are used up one an
         update; the last one stays. Copies and pickles keep the present value.
+    name: the setting's name, for errors.
     """
 
-    def __init__(self, values: float | Iterable[float]) -> None:
+    def __init__(self, values: float | Iterable[float], name: str) -> None:
         self._values = values
+        self._name = name
         self._iterator: Iterator[float] | None = None
         self._now = 0.0
         if isinstance(values, int | float):
@@ -21,10 +23,9 @@ class Explore:
         else:
             self.restart()
 
-    @staticmethod
-    def _checked(value: float) -> float:
+    def _checked(self, value: float) -> float:
         if not 0.0 <= value <= 1.0:
-            raise ValueError(f"explore is a probability: {value} is not between 0 and 1.")
+            raise ValueError(f"{self._name} is a probability: {value} is not between 0 and 1.")
         return value
 
     def restart(self) -> None:
@@ -38,8 +39,8 @@ class Explore:
             self._now = self._checked(float(next(self._iterator, self._now)))
         return self._now
 
-    def __deepcopy__(self, memo: dict) -> Explore:
-        return Explore(self._now)
+    def __deepcopy__(self, memo: dict) -> Chance:
+        return Chance(self._now, self._name)
 
     def __reduce__(self) -> tuple:
-        return Explore, (self._now,)
+        return Chance, (self._now, self._name)

@@ -30,6 +30,8 @@ from spacy_nmparse.scorers.layer cimport (
     TapeC,
     keep,
     layer_gradient,
+    layer_keep,
+    layer_recall,
     layer_remember,
     layer_run,
     layer_run_item,
@@ -170,6 +172,48 @@ cdef void learn(
             self.queries + (2 * j + right) * self.width, d_score, self.width
         )
         layer_gradient(self.pairs, self.pair_steps[i])[right] += d_scores[m]
+
+
+cdef int keep_configuration(void* scorer, int place) noexcept nogil:
+    cdef ArcScorerC* self = <ArcScorerC*>scorer
+    return layer_keep(self.context, self.step, place)
+
+
+cdef void recall(
+    void* scorer, int ticket, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil:
+    """The steps of a configuration's pairs follow each other, in the order of its candidates."""
+    cdef ArcScorerC* self = <ArcScorerC*>scorer
+    cdef int step, m
+    cdef ptrdiff_t row
+    layer_recall(self.context, ticket)
+    self.step = ticket
+    if n == 0:
+        return
+    self.n_scored += 1
+    step = first_owned(&self.pairs.tape, ticket)
+    for m in range(n):
+        if candidates[m].dependent == NONE:
+            continue
+        row = row_of(self, s, item_of(s, &candidates[m]))
+        if self.scored[row] != self.n_scored:
+            self.scored[row] = self.n_scored
+            self.pair_steps[row] = step
+            step += 1
+
+
+cdef int first_owned(const TapeC* tape, int owner) noexcept nogil:
+    """The first step that belongs to this owner or a later one; owners are in order."""
+    cdef int low = 0
+    cdef int high = tape.n_steps
+    cdef int middle
+    while low < high:
+        middle = (low + high) // 2
+        if tape.owner[middle] < owner:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 cdef inline void arc_places(
@@ -350,6 +394,8 @@ cdef class ArcScorerKernel(Scorer):
         self.c.score_noted = NULL
         self.c.learn = learn
         self.c.label_gradient = label_gradient
+        self.c.keep = keep_configuration
+        self.c.recall = recall
         self.a.tree_weight = tree_weight
         self.a.floor = <float>log(floor) if floor > 0 else -INFINITY
         self.c.learn_tree = learn_tree
@@ -435,6 +481,14 @@ cdef class ArcScorerKernel(Scorer):
         self.context.c.first_word = self.a.first_word
         self.pairs.c.first_word = self.a.first_word
         self.labels.c.first_word = self.a.first_word
+
+    cdef int make_places(self, int n) except -1:
+        return self.context.make_places(n)
+
+    cdef void set_learning(self, bint on) noexcept:
+        self.context.c.learning = on
+        self.pairs.c.learning = on
+        self.labels.c.learning = on
 
     def begin_learning(self, float dropout, seed):
         cdef float[:, :, ::1] d_items, d_queries

@@ -46,6 +46,7 @@ cdef struct LayerC:
     int facts[MAX_FACTS]
     float* pre              # (pieces * width,)
     float* hidden           # (width,)
+    float* kept             # (places, width): hidden layers to come back to
     # Learning.
     bint learning
     float dropout
@@ -57,6 +58,8 @@ cdef struct LayerC:
 cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil
 cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil
 cdef int layer_remember(LayerC* layer) noexcept nogil
+cdef int layer_keep(LayerC* layer, int step, int place) noexcept nogil
+cdef void layer_recall(LayerC* layer, int ticket) noexcept nogil
 
 
 cdef inline float* layer_gradient(LayerC* layer, int step) noexcept nogil:
@@ -78,6 +81,7 @@ cdef class Layer:
     cdef list arrays        # keeps the arrays alive that c points into
     cdef object sums
 
+    cdef int make_places(self, int n) except -1
     cdef void keep_sums(self, int n_rows) except *
     cdef void set_rows(self, const float* word_rows, ptrdiff_t stride) noexcept
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1

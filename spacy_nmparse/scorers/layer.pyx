@@ -221,6 +221,22 @@ cdef int layer_remember(LayerC* layer) noexcept nogil:
     return <int>step
 
 
+cdef int layer_keep(LayerC* layer, int step, int place) noexcept nogil:
+    """Keep the hidden layer under a place, or, while learning, where its step is on the tape."""
+    if layer.learning:
+        return step
+    memcpy(
+        layer.kept + place * <ptrdiff_t>layer.width, layer.hidden, layer.width * sizeof(float)
+    )
+    return place
+
+
+cdef void layer_recall(LayerC* layer, int ticket) noexcept nogil:
+    """Come back to a kept hidden layer."""
+    cdef const float* kept = layer.tape.hidden if layer.learning else layer.kept
+    memcpy(layer.hidden, kept + ticket * <ptrdiff_t>layer.width, layer.width * sizeof(float))
+
+
 cdef inline float* gradient_row(
     const LayerC* layer, float* d_words, float* d_pads, int row, int slot
 ) noexcept nogil:
@@ -324,6 +340,7 @@ cdef class Layer:
         self.c.learning = False
         self.c.pre = <float*>calloc(row, sizeof(float))
         self.c.hidden = <float*>calloc(self.c.width, sizeof(float))
+        self.c.kept = NULL
         self.c.winner = <uint8_t*>calloc(self.c.width, 1)
         if self.c.pre == NULL or self.c.hidden == NULL or self.c.winner == NULL:
             raise MemoryError("No memory for a hidden layer.")
@@ -347,6 +364,14 @@ cdef class Layer:
                 self.c.other_facts[n_others] = i
                 n_others += 1
 
+    cdef int make_places(self, int n) except -1:
+        """Make room for n kept hidden layers."""
+        free(self.c.kept)
+        self.c.kept = <float*>calloc(n * <size_t>self.c.width, sizeof(float))
+        if self.c.kept == NULL:
+            raise MemoryError(f"No memory for {n} hidden layers.")
+        return 0
+
     cdef void keep_sums(self, int n_rows) except *:
         """Make room for the sums of the items of a window of n_rows rows."""
         cdef float[:, ::1] sums
@@ -364,6 +389,7 @@ cdef class Layer:
         free(self.c.pre)
         free(self.c.hidden)
         free(self.c.winner)
+        free(self.c.kept)
         self._free_tape()
 
     def _free_tape(self):

@@ -21,6 +21,13 @@ ctypedef void (*learn_t)(
 ) noexcept nogil
 # Where the gradient of remembered label scores goes, zeros at first (NULL: out of memory).
 ctypedef float* (*label_gradient_t)(void* scorer, int ticket) noexcept nogil
+# Keep the configuration scored last: returns a ticket for recall. What was kept under the same
+# place is lost; while learning, the place does not matter and nothing is lost.
+ctypedef int (*keep_t)(void* scorer, int place) noexcept nogil
+# Make a kept configuration the one scored last. Candidates: its own, for learn; or none of them.
+ctypedef void (*recall_t)(
+    void* scorer, int ticket, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil
 # What can be learned from a sequence's gold tree without a configuration. Returns the loss.
 ctypedef double (*learn_tree_t)(void* scorer, const GoldC* gold) noexcept nogil
 
@@ -36,6 +43,8 @@ cdef struct ScorerC:
     score_noted_t score_noted
     learn_t learn
     label_gradient_t label_gradient
+    keep_t keep
+    recall_t recall
     learn_tree_t learn_tree     # NULL: nothing
 
 
@@ -50,6 +59,8 @@ cdef class Scorer:
     cdef int make_tables(self, int first, int last) except -1
     cdef int set_window(self, int first, int last) except -1
     cdef void begin(self, int offset) noexcept
+    cdef int make_places(self, int n) except -1
+    cdef void set_learning(self, bint on) noexcept
 
 
 cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil

@@ -43,6 +43,15 @@ cdef class Scorer:
         ``offset``."""
         pass
 
+    cdef int make_places(self, int n) except -1:
+        """Make room for n configurations to keep."""
+        raise NotImplementedError
+
+    cdef void set_learning(self, bint on) noexcept:
+        """Between begin_learning and gradients: whether what is scored is remembered and has units
+        dropped. Off, this is as fast as in parsing."""
+        pass
+
     def begin_learning(self, float dropout, seed):
         """Remember from now on what is scored, and drop hidden units.
 

@@ -12,6 +12,8 @@ from spacy_nmparse.scorers.features cimport Features
 from spacy_nmparse.scorers.layer cimport (
     keep,
     layer_gradient,
+    layer_keep,
+    layer_recall,
     layer_remember,
     layer_run,
 )
@@ -83,6 +85,19 @@ cdef void learn(
 cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
     cdef StateScorerC* self = <StateScorerC*>scorer
     return layer_gradient(self.layer, self.step) + self.n_moves + ticket * self.n_labels
+
+
+cdef int keep_configuration(void* scorer, int place) noexcept nogil:
+    cdef StateScorerC* self = <StateScorerC*>scorer
+    return layer_keep(self.layer, self.step, place)
+
+
+cdef void recall(
+    void* scorer, int ticket, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil:
+    cdef StateScorerC* self = <StateScorerC*>scorer
+    layer_recall(self.layer, ticket)
+    self.step = ticket
 
 
 cdef class StateScorerKernel(Scorer):
@@ -159,6 +174,8 @@ cdef class StateScorerKernel(Scorer):
         self.c.score_noted = score_noted
         self.c.learn = learn
         self.c.label_gradient = label_gradient
+        self.c.keep = keep_configuration
+        self.c.recall = recall
 
     def __dealloc__(self):
         free(self.s.moves)
@@ -175,6 +192,12 @@ cdef class StateScorerKernel(Scorer):
 
     cdef void begin(self, int offset) noexcept:
         self.layer.c.first_word = self.first_row - offset
+
+    cdef int make_places(self, int n) except -1:
+        return self.layer.make_places(n)
+
+    cdef void set_learning(self, bint on) noexcept:
+        self.layer.c.learning = on
 
     def begin_learning(self, float dropout, seed):
         self.layer.begin_learning(

@@ -35,8 +35,8 @@ SYSTEMS: dict[str, dict[str, bool]] = {
 class Rollout:
     """The loss of one batch as a function of the parameters."""
 
-    def __init__(self, system: str, pieces: int, dropout: float) -> None:
-        learning = {"oracle": "static", "explore": 0.0}
+    def __init__(self, system: str, pieces: int, dropout: float, **options: Any) -> None:
+        learning = {"oracle": "static", "explore": 0.0, **options}
         self.nlp: Language
         if system == "nl_covington":
             model = arc_model_config(hidden_width=6, maxout_pieces=pieces, lstm_width=4)

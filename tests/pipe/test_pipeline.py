@@ -27,7 +27,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from thinc.api import Config, fix_random_seed
 
-from spacy_nmparse.pipe.schedule import Explore
+from spacy_nmparse.pipe.schedule import Chance
 from tests.pipe.common import (
     assert_sound,
     bare,
@@ -488,14 +488,14 @@ def test_wrong_examples() -> None:
 
 
 def test_schedules_of_exploration() -> None:
-    explore = Explore([0.0, 0.5, 1.0])
+    explore = Chance([0.0, 0.5, 1.0], "explore")
     assert [explore.next() for _ in range(5)] == [0.0, 0.5, 1.0, 1.0, 1.0]
     explore.restart()
     assert explore.next() == 0.0
     assert copy.deepcopy(explore).next() == 0.0
-    assert [Explore(repeat(0.25)).next() for _ in range(2)] == [0.25, 0.25]
+    assert [Chance(repeat(0.25), "explore").next() for _ in range(2)] == [0.25, 0.25]
     with pytest.raises(ValueError, match="7"):
-        Explore([7]).next()
+        Chance([7], "explore").next()
     schedule = {"@schedules": "compounding.v1", "start": 0.1, "stop": 0.9, "compound": 2}
     nlp = make_nlp(explore=schedule)
     examples = make_examples(nlp.vocab)

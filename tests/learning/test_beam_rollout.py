@@ -1,0 +1,352 @@
+"""Training with a beam against the same done naively, and what it learns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_nmparse.learning import beam, beam_rollout
+from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.systems import ROOT, Action, Gold
+from tests.learning.test_beam import flat, system
+from tests.learning.test_gradients import Rollout, check
+from tests.pipe.common import (
+    DOCUMENTS,
+    NL,
+    NM,
+    arc_model_config,
+    bare,
+    gold_doc,
+    make_example,
+    make_examples,
+    make_nlp,
+    model_config,
+    parser_of,
+    random_heads,
+    randomize,
+    train,
+    tree,
+)
+
+NONMONOTONIC = system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)
+#: factory, system, oracle
+PARSERS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "arc-eager": (NM, NONMONOTONIC, "dynamic"),
+    "arc-eager static": (NM, NONMONOTONIC, "static"),
+    "labelled reduce": (
+        NM,
+        system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
+        "dynamic",
+    ),
+    "arc-standard": (NM, system("ArcStandard"), "dynamic"),
+    "swap": (NM, system("SwapStandard"), "nd_all"),
+    "swap minimal": (NM, system("SwapStandard"), "minimal"),
+    "nl": (NL, system("NLCovington"), "dynamic"),
+    "nl nonmonotonic": (NL, system("NLCovington", nonmonotonic=True), "static"),
+    "covington": (NL, system("Covington", explicit_root=False), "dynamic"),
+}
+
+
+def make(name: str, **options: Any) -> Language:
+    factory, block, oracle = PARSERS[name]
+    model = arc_model_config(tree_weight=0.0) if factory == NL else model_config()
+    options = {"beam_training": "max_violation", "beam_train_width": 4, **options}
+    nlp = make_nlp(
+        factory=factory, system=block, oracle=oracle, projectivize=False, model=model, **options
+    )
+    return nlp
+
+
+def random_examples(nlp: Language, seed: int, count: int = 6) -> list[Example]:
+    """Trees that cross, of one to eight words, and some of DOCUMENTS."""
+    rng = random.Random(seed)
+    examples = []
+    for n in range(1, count + 3):
+        heads = random_heads(n, rng)
+        labels = ["ROOT" if h == i else rng.choice("ab") for i, h in enumerate(heads)]
+        words = [rng.choice(["She", "saw", "the", "cat", "."]) for _ in heads]
+        examples.append(make_example(Doc(nlp.vocab, words=words, heads=heads, deps=labels)))
+    return examples + make_examples(nlp.vocab, [[0, 1], [2, 4, 3], [1, 0, 5, 2, 4, 0, 0, 3, 1]])
+
+
+def random_weights(nlp: Language, examples: list[Example], seed: int) -> Any:
+    nlp.initialize(lambda: examples)
+    parser = parser_of(nlp)
+    randomize(parser.model, seed, 0.2)
+    return parser
+
+
+@dataclass
+class Hypothesis:
+    score: float
+    state: Any
+    actions: tuple[tuple[Action, str | None], ...]
+    right: bool
+
+    def stays(self, stop: int) -> bool:
+        """Whether the configuration is that of a sentence from word `stop` on."""
+        front = [word for word in self.state.buffer if word != ROOT][:1]
+        begun = any(self.state.sent_starts[stop:]) and front and front[0] >= stop
+        return bool(self.state.is_final or begun)
+
+
+class NaiveSearch:
+    """Two beams over one sentence, a step at a time."""
+
+    def __init__(self, parser: Any, scored: Any, offset: int, gold: Gold, width: int) -> None:
+        self.parser, self.scored, self.offset, self.gold = parser, scored, offset, gold
+        self.system, self.width = parser.system, width
+        self.costly = 0
+
+    def successors(self, one: Hypothesis, held: bool) -> list[Any]:
+        """(score after the move, hypothesis, {label: (score, action, note, right)})."""
+        found = beam.probabilities(self.system, self.scored, self.offset, one.state)
+        notes = {note for action, (_, note) in found.items() if action.move == "SHIFT"}
+        note = notes.pop() if notes else None
+        allowed: set[Action] = set()
+        if one.right:
+            allowed = self.system.oracle(one.state, self.gold, self.parser.oracle, push_label=note)
+            costs = self.system.costs(one.state, self.gold, push_label=note)
+            assert allowed
+            self.costly += any(costs[action] > min(costs.values()) for action in allowed)
+        moves: dict[Any, dict[Any, Any]] = {}
+        for action, (p, noted) in found.items():
+            right = one.right and action in allowed
+            if right or not held:
+                labels = moves.setdefault((action.move, action.k), {})
+                labels[action.label] = (one.score + p, action, noted, right)
+        all_of: dict[Any, list[float]] = {}
+        for action, (p, _) in found.items():
+            all_of.setdefault((action.move, action.k), []).append(p)
+        return [
+            (one.score + float(numpy.logaddexp.reduce(all_of[move])), one, labels)
+            for move, labels in moves.items()
+        ]
+
+    def step(self, live: list[Hypothesis], held: bool, stop: int) -> list[Hypothesis]:
+        moves: list[Any] = []
+        for one in live:
+            if one.stays(stop):
+                moves.append((one.score, one, None))
+            else:
+                moves += self.successors(one, held)
+        moves = sorted(moves, key=lambda move: -move[0])[: self.width]
+        choices: list[Any] = []
+        for score, one, labels in moves:
+            if labels is None:
+                choices.append((score, one, None))
+            else:
+                choices += [(choice[0], one, choice) for choice in labels.values()]
+        after = []
+        for score, one, choice in sorted(choices, key=lambda c: -c[0])[: self.width]:
+            if choice is None:
+                after.append(one)
+                continue
+            _, action, noted, right = choice
+            state = one.state.copy()
+            self.system.apply(state, action, push_label=noted)
+            after.append(Hypothesis(score, state, (*one.actions, (action, noted)), right))
+        return after
+
+    def loss(self, update: str, stop: int) -> tuple[float, int]:
+        """The loss, and the number of the step that it is taken from."""
+        start = Hypothesis(0.0, self.system.initial(len(self.gold)), (), True)
+        free, held = [start], [start]
+        chosen: tuple[list[Hypothesis], list[Hypothesis]] = ([], [])
+        most, number, step = -numpy.inf, 0, 0
+        while not (free[0].stays(stop) and held[0].stays(stop)):
+            free, held = self.step(free, False, stop), self.step(held, True, stop)
+            step += 1
+            violation = free[0].score - held[0].score
+            if update == "early_update" or violation >= most:
+                most, number, chosen = violation, step, (free, held)
+            if update == "early_update" and not any(one.right for one in free):
+                break
+        known = {one.actions: one for one in (*chosen[0], *chosen[1])}
+        scores = [one.score for one in known.values()]
+        right = [one.score for one in known.values() if one.right]
+        loss = float(numpy.logaddexp.reduce(scores) - numpy.logaddexp.reduce(right))
+        return loss, number
+
+
+def naive_loss(parser: Any, example: Example, update: str, width: int) -> tuple[float, list[int]]:
+    doc = bare(example.reference)
+    scored, (n,), _ = flat(parser, [doc])
+    gold = parser._gold(example, *parsed_tokens(example.predicted))
+    bounds = beam_rollout.sentences(gold)
+    loss, steps = 0.0, []
+    for first, last in pairwise(bounds):
+        rest = beam_rollout.window(gold, first, n)
+        search = NaiveSearch(parser, scored, first, rest, width)
+        more, step = search.loss(update, last - first)
+        assert parser.oracle not in ("dynamic", "nd_all") or not search.costly
+        loss += more
+        steps.append(step)
+    return loss, steps
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("update", beam_rollout.UPDATES)
+def test_loss(name: str, update: str) -> None:
+    """Both beams, the latent gold sequences, the step that is learned from, and the loss."""
+    nlp = make(name, beam_training=update)
+    examples = random_examples(nlp, 0)
+    parser = random_weights(nlp, examples, 1)
+    steps: list[int] = []
+    for width in (1, 3):
+        parser.beam_train_width = width
+        for example in examples:
+            expected, found = naive_loss(parser, example, update, width)
+            loss = parser.update([example], sgd=False)[parser.name]
+            assert loss == pytest.approx(expected, rel=2e-3, abs=2e-3), example.reference
+            steps += found
+    assert len(set(steps)) > 2
+
+
+def test_width_one_and_early_update() -> None:
+    """The greedy sequence up to its first mistake, against the same with the best right move."""
+    nlp = make("arc-eager static", beam_training="early_update", beam_train_width=1)
+    examples = make_examples(nlp.vocab, [[0], [1], [4], [5]])
+    parser = random_weights(nlp, examples, 2)
+    mistakes = 0
+    for example in examples:
+        scored, (n,), _ = flat(parser, [bare(example.reference)])
+        gold = parser._gold(example, *parsed_tokens(example.predicted))
+        state = parser.system.initial(n)
+        expected = 0.0
+        while not state.is_final:
+            found = beam.probabilities(parser.system, scored, 0, state)
+            moves: dict[str, float] = {}
+            for action, (p, _) in found.items():
+                moves[action.move] = numpy.logaddexp(moves.get(action.move, -numpy.inf), p)
+            move = max(moves, key=lambda m: moves[m])
+            best = max((a for a in found if a.move == move), key=lambda a: found[a][0])
+            allowed = parser.system.oracle(state, gold, "static")
+            if best not in allowed:
+                right = max(allowed, key=lambda a: found[a][0])
+                expected = numpy.log1p(numpy.exp(found[best][0] - found[right][0]))
+                mistakes += 1
+                break
+            parser.system.apply(state, best, push_label=found[best][1])
+        loss = parser.update([example], sgd=False)[parser.name]
+        assert loss == pytest.approx(expected, rel=1e-3, abs=1e-4)
+    assert mistakes > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "update", "dropout"),
+    [
+        ("nonmonotonic", "max_violation", 0.3),
+        ("nonmonotonic", "early_update", 0.0),
+        ("nl_covington", "max_violation", 0.3),
+    ],
+)
+def test_gradients(name: str, update: str, dropout: float) -> None:
+    options = {"oracle": "dynamic", "beam_training": update, "beam_train_width": 3}
+    roll = Rollout(name, 2, dropout, **options)
+    roll.examples = roll.examples[:2]
+    check(roll, slice(0, 1))
+
+
+def test_gradients_behind_the_scorer() -> None:
+    options = {"oracle": "dynamic", "beam_training": "max_violation", "beam_train_width": 3}
+    check(Rollout("nonmonotonic", 2, 0.0, **options), slice(1, None))
+
+
+@pytest.mark.parametrize("name", ["arc-eager", "swap", "nl"])
+@pytest.mark.parametrize("update", beam_rollout.UPDATES)
+def test_overfitting(name: str, update: str) -> None:
+    nlp = make(name, beam_training=update)
+    documents = [trees for trees in DOCUMENTS if name != "arc-eager" or not {2, 3} & {*trees}]
+    train(nlp, make_examples(nlp.vocab, documents), steps=60)
+    for width in (1, 4):
+        parser_of(nlp).beam_width = width
+        for trees in documents:
+            gold = gold_doc(nlp.vocab, trees)
+            assert tree(nlp(bare(gold))) == tree(gold)
+
+
+def trained_bytes(seed: int) -> bytes:
+    nlp = make("swap")
+    sgd = nlp.initialize(lambda: make_examples(nlp.vocab))
+    numpy.random.seed(seed)
+    train(nlp, make_examples(nlp.vocab), steps=4, sgd=sgd, drop=0.2)
+    return parser_of(nlp).model.to_bytes()
+
+
+def test_the_same_seed_gives_the_same_weights() -> None:
+    assert trained_bytes(1) == trained_bytes(1)
+    assert trained_bytes(1) != trained_bytes(2)
+
+
+def losses(parser: Any, examples: Sequence[Example]) -> list[float]:
+    return [parser.update([example], sgd=False)[parser.name] for example in examples]
+
+
+@pytest.mark.parametrize("name", ["arc-eager", "nl"])
+def test_long_sentences_are_learned_greedily(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp = make(name, explore=0.0)
+    examples = make_examples(nlp.vocab, [[0], [5, 1], [3]])
+    parser = random_weights(nlp, examples, 3)
+    by_beam = losses(parser, examples)
+    monkeypatch.setattr(beam_rollout, "LONGEST", 4)
+    mixed = losses(parser, examples)
+    parser.beam_training = "local"
+    greedy = losses(parser, examples)
+    assert mixed == [greedy[0], greedy[1], by_beam[2]]
+    assert greedy[2] != by_beam[2]
+
+
+def test_windows_of_a_long_document() -> None:
+    """A sentence's loss is the same wherever in a document it stands, given its token vectors."""
+    nlp = make("arc-eager", beam_training="early_update")
+    examples = make_examples(nlp.vocab, [[0] * 30])
+    parser = random_weights(nlp, examples, 1)
+    expected, steps = naive_loss(parser, examples[0], "early_update", 4)
+    assert len(steps) == 30
+    assert losses(parser, examples)[0] == pytest.approx(expected, rel=2e-3)
+
+
+def test_unknown_boundaries() -> None:
+    """A text whose sentences are not marked is searched through as a whole."""
+    nlp = make("arc-eager")
+    example = make_example(gold_doc(nlp.vocab, [0, 1, 4]))
+    parser = random_weights(nlp, [example], 1)
+    heads = [None if t.head.i == t.i else t.head.i for t in example.reference]
+    gold = Gold(heads, None, [True, *[None] * (len(heads) - 1)])
+    assert beam_rollout.sentences(gold) == [0, len(gold)]
+    scored, _, constraints = flat(parser, [bare(example.reference)])
+    expected, _ = NaiveSearch(parser, scored, 0, gold, 4).loss("max_violation", len(gold))
+    _, loss, steps = beam_rollout.learn(
+        parser.system, scored, [gold], constraints, "dynamic", "max_violation", 4, 0.0, 1
+    )
+    assert loss == pytest.approx(expected, rel=2e-3) and loss > 0
+    assert steps > len(gold)
+
+
+def learn_one(parser: Any, oracle: str, update: str, width: int) -> None:
+    doc = gold_doc(parser.vocab, [0])
+    scored, _, constraints = flat(parser, [bare(doc)])
+    gold = Gold([token.head.i for token in doc])
+    beam_rollout.learn(parser.system, scored, [gold], constraints, oracle, update, width, 0.0, 1)
+
+
+def test_arguments() -> None:
+    nlp = make("arc-eager")
+    parser = random_weights(nlp, [make_example(gold_doc(nlp.vocab, [0]))], 1)
+    learn_one(parser, "dynamic", "early_update", 1)
+    with pytest.raises(ValueError, match="late_update"):
+        learn_one(parser, "dynamic", "late_update", 4)
+    with pytest.raises(ValueError, match="width"):
+        learn_one(parser, "dynamic", "early_update", 0)
+    with pytest.raises(ValueError, match="nd_all"):
+        learn_one(parser, "nd_all", "early_update", 4)

@@ -30,6 +30,7 @@ MODULES = {
     "spacy_nmparse.scorers.scorer": "c",
     "spacy_nmparse.scorers.state_scorer_kernel": "c",
     "spacy_nmparse.scorers.arc_scorer_kernel": "c",
+    "spacy_nmparse.scorers.tree_scores": "c",
     "spacy_nmparse.learning.search": "c",
     "spacy_nmparse.learning.complete": "c",
     "spacy_nmparse.learning.greedy": "c",

@@ -3,11 +3,7 @@ from libc.stddef cimport ptrdiff_t
 
 from spacy_nmparse.scorers.layer cimport Layer, LayerC
 from spacy_nmparse.scorers.scorer cimport Scorer
-
-
-cdef enum:
-    REACH = 64              # how many words away from a word its heads are normalized over
-    HEADS = 2 * REACH + 2   # those words, the word itself and ROOT, which is the last
+from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
 
 
 # Tables have one row for each word of the window, and a last one for ROOT. LEFT and RIGHT: of the
@@ -16,6 +12,7 @@ cdef struct ArcScorerC:
     LayerC* context         # of a configuration
     LayerC* pairs           # of an item and the focus word
     LayerC* labels          # of an arc
+    TreeC* tree             # P(head | word)
     int step                # of the context's tape: the configuration scored last
     int n_scored            # configurations scored so far
     int* scored             # (rows,): the configuration in which the pair with j was scored last
@@ -24,14 +21,9 @@ cdef struct ArcScorerC:
     int n_labels
     int label_stride
     int n_moves
-    int width               # of the item vectors
     int pair_size           # of the row that the context adds to the pairs' layer
     int label_size          # of the row that it adds to the labels' layer
     int output_stride
-    int first_word          # the sequence's word whose rows come first in the tables
-    int root_row
-    const float* items      # (rows, 2, width): as dependent (LEFT), as head (RIGHT)
-    const float* queries    # (rows, 2, width): as head (LEFT), as dependent (RIGHT)
     const float* output_W   # (context width, output_stride): moves, row of pairs
     const float* output_b
     const float* mix_W      # (context width, label_size): row of labels
@@ -41,17 +33,9 @@ cdef struct ArcScorerC:
     const float* label_b
     float* outputs          # (output_stride,): of the configuration scored last
     float* mixed            # (label_size,): row of labels
-    const float* log_total  # (rows,): log of the sum of exp of the biaffine scores of all heads
-    const float* head_scores    # (rows, HEADS): biaffine scores of each word's heads
-    const int* stretch      # (rows, 2): first and last + 1 row of the stretch that a word is in
-    float alpha[2]          # weights of the biaffine part
+    float alpha[2]          # weights of log P(head | word)
     float d_alpha[2]
     float floor             # least log P(head | word) of arcs that the pair's layer scores
-    float tree_weight       # of the loss that learn_tree adds
-    float* shares           # (HEADS,)
-    float* d_log_total      # (rows,)
-    float* d_items          # gradients, of the same shapes
-    float* d_queries
 
 
 cdef class ArcScorerKernel(Scorer):
@@ -59,13 +43,11 @@ cdef class ArcScorerKernel(Scorer):
     cdef Layer context
     cdef Layer pairs
     cdef Layer labels
+    cdef TreeScores tree
     cdef object vectors
-    cdef object items
     cdef object weights
     cdef object rows
-    cdef object starts      # int32 (words, 2): the batch's words between which a word's stretch is
     cdef object tables      # of the window
-    cdef object d_tables
     cdef list arrays        # keeps the arrays alive that a points into
 
     cdef ptrdiff_t rows_before(self, Layer layer) noexcept

@@ -5,7 +5,7 @@
     p                = hidden layer of the pair i, j, with a row made from c
     score(j -> i)    = alpha_left log P(j | i) + left_W . p
     score(i -> j)    = alpha_right log P(i | j) + right_W . p
-    P(head | word)   = softmax over near words and ROOT of h . U . d, U of the arc's direction
+    P(head | word)   : see tree_scores.pyx
     P(label | arc)   = softmax(label_W . l + label_b)
     l                = hidden layer of the arc, with a row made from c
 
@@ -13,18 +13,14 @@ j is the word that all arcs of the configuration join to others: the first of th
 that is ROOT, the word that gets a head. An arc from ROOT is one from the item ROOT to j. i -> j
 leads to the right in the text: the words that are items are before j, and ROOT counts as such.
 
-h and d are the vectors of the head as head and of the word as dependent. U . d and h . U are
-computed for all words by matrix products, as is what a word adds to each hidden layer: the loops
-only add rows up. P(head | word) is the biaffine model of Dozat & Manning (2017): it knows nothing
-of configurations, but of the words still to come, and is learned from gold trees besides. Labels
-are scored for arcs that are chosen (or, in learning, right) only. When nothing is learned, pairs
-whose P is below a floor go without p.
+What a word adds to each hidden layer is computed for all words by one matrix product: the loops
+only add rows up. Labels are scored for arcs that are chosen (or, in learning, right) only. When
+nothing is learned, pairs whose P is below a floor go without p.
 """
 import numpy
 
-from libc.math cimport INFINITY, exp, log
-from libc.stdlib cimport abs, calloc, free
-from libc.string cimport memcpy
+from libc.math cimport INFINITY, log
+from libc.stdlib cimport calloc, free
 
 from spacy_nmparse.scorers.layer cimport (
     TapeC,
@@ -36,6 +32,12 @@ from spacy_nmparse.scorers.layer cimport (
     layer_run,
     layer_run_item,
 )
+from spacy_nmparse.scorers.tree_scores cimport (
+    REACH,
+    tree_learn,
+    tree_learn_arc,
+    tree_log_p,
+)
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
@@ -44,8 +46,6 @@ from spacy_nmparse.scorers.layer import check_shapes, padded
 
 
 cdef extern from "kernels.h" nogil:
-    void nmp_add(float* out, const float* row, int width)
-    void nmp_add_scaled(float* out, const float* row, float scale, int width)
     float nmp_dot(const float* a, const float* b, int width)
     void nmp_affine_sparse(
         float* out, const float* bias, const float* weights, const float* hidden,
@@ -54,28 +54,12 @@ cdef extern from "kernels.h" nogil:
 
 
 cdef inline ptrdiff_t row_of(const ArcScorerC* self, const StateC* s, int w) noexcept nogil:
-    return self.root_row if w == s.n else w - self.first_word
+    return self.tree.root_row if w == s.n else w - self.tree.first_word
 
 
 cdef inline bint leads_right(const StateC* s, const CandidateC* c) noexcept nogil:
     """Whether an arc leads from an item to the focus word."""
     return c.head == s.n or c.head < c.dependent
-
-
-cdef inline float tree_score(
-    const ArcScorerC* self, ptrdiff_t row, ptrdiff_t focus, bint right
-) noexcept nogil:
-    """log P(head | dependent) by the biaffine part alone, of an arc with an item."""
-    cdef ptrdiff_t d = focus if right else row
-    cdef ptrdiff_t h = row if right else focus
-    if h == self.root_row:
-        return self.head_scores[d * HEADS + HEADS - 1] - self.log_total[d]
-    if self.stretch[2 * d] <= h < self.stretch[2 * d + 1] and abs(h - d) <= REACH:
-        return self.head_scores[d * HEADS + h - d + REACH] - self.log_total[d]
-    return nmp_dot(
-        self.queries + (2 * focus + right) * self.width,
-        self.items + (2 * row + right) * self.width, self.width
-    ) - self.log_total[d]
 
 
 cdef void score(
@@ -105,7 +89,9 @@ cdef void score(
         i = candidates[m].head if right else candidates[m].dependent
         j = candidates[m].dependent if right else candidates[m].head
         row = row_of(self, s, i)
-        log_p = tree_score(self, row, row_of(self, s, j), right)
+        log_p = tree_log_p(
+            self.tree, row_of(self, s, candidates[m].head), row_of(self, s, candidates[m].dependent)
+        )
         out[m] = self.alpha[right] * log_p
         if log_p >= self.floor:
             if self.scored[row] != self.n_scored:
@@ -149,29 +135,21 @@ cdef void learn(
 ) noexcept nogil:
     cdef ArcScorerC* self = <ArcScorerC*>scorer
     cdef float* d = layer_gradient(self.context, self.step)
-    cdef ptrdiff_t i, j
+    cdef ptrdiff_t head, dependent
     cdef int m
     cdef bint right
-    cdef float d_score
     for m in range(n):
         if candidates[m].dependent == NONE:
             d[candidates[m].move] += d_scores[m]
             continue
         right = leads_right(s, &candidates[m])
-        i = row_of(self, s, candidates[m].head if right else candidates[m].dependent)
-        j = row_of(self, s, candidates[m].dependent if right else candidates[m].head)
-        d_score = self.alpha[right] * d_scores[m]
-        self.d_alpha[right] += d_scores[m] * tree_score(self, i, j, right)
-        self.d_log_total[j if right else i] += d_score
-        nmp_add_scaled(
-            self.d_queries + (2 * j + right) * self.width,
-            self.items + (2 * i + right) * self.width, d_score, self.width
+        head = row_of(self, s, candidates[m].head)
+        dependent = row_of(self, s, candidates[m].dependent)
+        self.d_alpha[right] += d_scores[m] * tree_log_p(self.tree, head, dependent)
+        tree_learn_arc(self.tree, head, dependent, self.alpha[right] * d_scores[m])
+        layer_gradient(self.pairs, self.pair_steps[head if right else dependent])[right] += (
+            d_scores[m]
         )
-        nmp_add_scaled(
-            self.d_items + (2 * i + right) * self.width,
-            self.queries + (2 * j + right) * self.width, d_score, self.width
-        )
-        layer_gradient(self.pairs, self.pair_steps[i])[right] += d_scores[m]
 
 
 cdef int keep_configuration(void* scorer, int place) noexcept nogil:
@@ -195,7 +173,10 @@ cdef void recall(
     for m in range(n):
         if candidates[m].dependent == NONE:
             continue
-        row = row_of(self, s, item_of(s, &candidates[m]))
+        row = row_of(
+            self, s,
+            candidates[m].head if leads_right(s, &candidates[m]) else candidates[m].dependent
+        )
         if self.scored[row] != self.n_scored:
             self.scored[row] = self.n_scored
             self.pair_steps[row] = step
@@ -216,76 +197,8 @@ cdef int first_owned(const TapeC* tape, int owner) noexcept nogil:
     return low
 
 
-cdef inline void arc_places(
-    const ArcScorerC* self, int h, int d, ptrdiff_t* item, ptrdiff_t* query
-) noexcept nogil:
-    """Where the vectors of an arc between two rows begin in items and queries."""
-    cdef bint right = h == self.root_row or h < d
-    item[0] = (2 * (h if right else d) + right) * <ptrdiff_t>self.width
-    query[0] = (2 * (d if right else h) + right) * <ptrdiff_t>self.width
-
-
-cdef int score_heads(const ArcScorerC* self, int d, int* first, float* out) noexcept nogil:
-    """Biaffine scores of all heads of row d: of the near words of its stretch, from row first[0]
-    on, then of ROOT. Returns their number. Its own is -inf."""
-    cdef int last = min(self.stretch[2 * d + 1], d + REACH + 1)
-    cdef int h
-    cdef ptrdiff_t item, query
-    first[0] = max(self.stretch[2 * d], d - REACH)
-    for h in range(first[0], last + 1):
-        if h == d:
-            out[h - first[0]] = -INFINITY
-            continue
-        arc_places(self, self.root_row if h == last else h, d, &item, &query)
-        out[h - first[0]] = nmp_dot(self.items + item, self.queries + query, self.width)
-    return last + 1 - first[0]
-
-
-cdef float log_sum(const float* scores, int n) noexcept nogil:
-    cdef int m
-    cdef float top = -INFINITY
-    cdef float total = 0
-    for m in range(n):
-        top = max(top, scores[m])
-    for m in range(n):
-        total += <float>exp(scores[m] - top)
-    return top + <float>log(total)
-
-
 cdef double learn_tree(void* scorer, const GoldC* gold) noexcept nogil:
-    """Every word chooses its head among the near words and ROOT, by the biaffine part alone. Also
-    back-propagates what the moves' scores have left in d_log_total."""
-    cdef ArcScorerC* self = <ArcScorerC*>scorer
-    cdef int w, d, g, m, n, first
-    cdef bint known
-    cdef ptrdiff_t item, query
-    cdef float total, share
-    cdef double loss = 0
-    for w in range(gold.n):
-        d = w - self.first_word
-        n = score_heads(self, d, &first, self.shares)
-        total = log_sum(self.shares, n)
-        g = NONE
-        if gold.head[w] == gold.n:
-            g = n - 1
-        elif gold.head[w] != NONE:
-            g = gold.head[w] - self.first_word - first
-            if g >= n - 1:  # far away; the last place is ROOT's
-                g = NONE
-        known = g >= 0
-        if known:
-            loss += self.tree_weight * (total - self.shares[g])
-        for m in range(n):
-            if first + m == d:
-                continue
-            share = <float>exp(self.shares[m] - total)
-            share *= self.tree_weight * known - self.d_log_total[d]
-            if m == g and known:
-                share -= self.tree_weight
-            arc_places(self, self.root_row if m == n - 1 else first + m, d, &item, &query)
-            nmp_add_scaled(self.d_items + item, self.queries + query, share, self.width)
-            nmp_add_scaled(self.d_queries + query, self.items + item, share, self.width)
-    return loss
+    return tree_learn((<ArcScorerC*>scorer).tree, gold)
 
 
 cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
@@ -332,13 +245,11 @@ cdef class ArcScorerKernel(Scorer):
         ]
         self.context, self.pairs, self.labels = layers
         self.vectors = vectors
-        self.items = items
+        self.tree = TreeScores(
+            items, lengths, {name: weights[name] for name in ("arc_U", "root")}, tree_weight
+        )
         self.weights = weights
         self.arrays = []
-        ends = numpy.cumsum(lengths)
-        self.starts = numpy.stack(
-            [numpy.repeat(ends - lengths, lengths), numpy.repeat(ends, lengths)], axis=1
-        )
         self.margin = REACH
         self.n_words = vectors.shape[0]
         self.lookahead = max(REACH + 1, *(f.lookahead for f in features.values()))
@@ -347,7 +258,7 @@ cdef class ArcScorerKernel(Scorer):
         self.a.labels = &self.labels.c
         self.a.n_labels = n_labels
         self.a.n_moves = system.c.n_moves
-        self.a.width = weights["root"].shape[0]
+        self.a.tree = &self.tree.c
         self.a.pair_size = pieces * self.pairs.c.width
         self.a.label_size = pieces * self.labels.c.width
         width = self.context.c.width
@@ -360,8 +271,6 @@ cdef class ArcScorerKernel(Scorer):
                 "output_W": (n_outputs, width),
                 "output_b": (n_outputs,),
                 "pair_W": (2, self.pairs.c.width),
-                "arc_U": (2, self.a.width, self.a.width),
-                "root": (self.a.width,),
                 "alpha": (2,),
                 "label_W": (n_labels, self.labels.c.width),
                 "label_b": (n_labels,),
@@ -396,7 +305,6 @@ cdef class ArcScorerKernel(Scorer):
         self.c.label_gradient = label_gradient
         self.c.keep = keep_configuration
         self.c.recall = recall
-        self.a.tree_weight = tree_weight
         self.a.floor = <float>log(floor) if floor > 0 else -INFINITY
         self.c.learn_tree = learn_tree
         self.a.alpha = [float(x) for x in weights["alpha"]]
@@ -417,14 +325,9 @@ cdef class ArcScorerKernel(Scorer):
 
     cdef int make_tables(self, int first, int last) except -1:
         cdef const float[:, ::1] rows
-        cdef const float[:, :, ::1] items, queries
         cdef ptrdiff_t size = self.weights["word_W"].shape[0]
-        cdef const int[:, ::1] stretch
-        cdef float[::1] shares, log_total
-        cdef float[:, ::1] pair_scores, head_scores
+        cdef float[:, ::1] pair_scores
         cdef int[::1] scored, pair_steps
-        cdef int d, count, near_
-        cdef int n_rows = last - first
         cdef Layer layer
         n = last - first
         if self.rows is None or len(self.rows) < n:
@@ -434,53 +337,24 @@ cdef class ArcScorerKernel(Scorer):
         for layer in (self.context, self.pairs, self.labels):
             layer.set_rows(&rows[0, 0] + self.rows_before(layer), size)
         self.pairs.keep_sums(n + 1)
-        items_array = numpy.zeros((n + 1, 2, self.a.width), dtype="float32")
-        items_array[:n] = self.items[first:last]
-        items_array[n, 1] = self.weights["root"]
-        queries_array = numpy.empty((n + 1, 2, self.a.width), dtype="float32")
-        for side in (0, 1):
-            queries_array[:, side] = items_array[:, 1 - side] @ self.weights["arc_U"][side].T
-        items, queries = items_array, queries_array
-        self.a.items = &items[0, 0, 0]
-        self.a.queries = &queries[0, 0, 0]
-        self.a.root_row = n
-        stretch_array = numpy.clip(self.starts[first:last] - first, 0, n).astype("int32")
-        shares_array = numpy.empty(HEADS, dtype="float32")
-        head_scores_array = numpy.empty((n, HEADS), dtype="float32")
-        log_total_array = numpy.zeros(n + 1, dtype="float32")
-        scored_array = numpy.zeros(n + 1, dtype="intc")
-        pair_scores_array = numpy.empty((n + 1, 2), dtype="float32")
-        pair_steps_array = numpy.empty(n + 1, dtype="intc")
+        self.tree.make_tables(first, last)
         self.tables = (
-            items_array, queries_array, stretch_array, shares_array, log_total_array,
-            scored_array, pair_scores_array, pair_steps_array, head_scores_array
+            numpy.zeros(n + 1, dtype="intc"), numpy.empty((n + 1, 2), dtype="float32"),
+            numpy.empty(n + 1, dtype="intc")
         )
-        head_scores = head_scores_array
-        self.a.head_scores = &head_scores[0, 0]
-        scored, pair_scores, pair_steps = scored_array, pair_scores_array, pair_steps_array
+        scored, pair_scores, pair_steps = self.tables
         self.a.n_scored = 0
         self.a.scored = &scored[0]
         self.a.pair_scores = &pair_scores[0, 0]
         self.a.pair_steps = &pair_steps[0]
-        stretch, shares, log_total = stretch_array, shares_array, log_total_array
-        self.a.stretch = &stretch[0, 0]
-        self.a.shares = &shares[0]
-        self.a.log_total = &log_total[0]
-        with nogil:
-            for d in range(n_rows):
-                count = score_heads(&self.a, d, &near_, &shares[0])
-                log_total[d] = log_sum(&shares[0], count)
-                memcpy(
-                    &head_scores[d, near_ - d + REACH], &shares[0], (count - 1) * sizeof(float)
-                )
-                head_scores[d, HEADS - 1] = shares[count - 1]
         return 0
 
     cdef void begin(self, int offset) noexcept:
-        self.a.first_word = self.first_row - offset
-        self.context.c.first_word = self.a.first_word
-        self.pairs.c.first_word = self.a.first_word
-        self.labels.c.first_word = self.a.first_word
+        cdef int first_word = self.first_row - offset
+        self.tree.c.first_word = first_word
+        self.context.c.first_word = first_word
+        self.pairs.c.first_word = first_word
+        self.labels.c.first_word = first_word
 
     cdef int make_places(self, int n) except -1:
         return self.context.make_places(n)
@@ -491,21 +365,13 @@ cdef class ArcScorerKernel(Scorer):
         self.labels.c.learning = on
 
     def begin_learning(self, float dropout, seed):
-        cdef float[:, :, ::1] d_items, d_queries
         n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
         self.context.begin_learning(n_outputs, dropout, seed)
         self.pairs.begin_learning(2, dropout, seed + 1)
         self.labels.begin_learning(self.a.n_labels, dropout, seed + 2)
         self.a.floor = -INFINITY
-        shape = (self.n_words + 1, 2, self.a.width)
-        cdef float[::1] d_log_total = numpy.zeros(self.n_words + 1, dtype="float32")
-        self.arrays.append(d_log_total)
-        self.a.d_log_total = &d_log_total[0]
         self.a.d_alpha = [0.0, 0.0]
-        self.d_tables = [numpy.zeros(shape, dtype="float32") for _ in range(2)]
-        d_items, d_queries = self.d_tables
-        self.a.d_items = &d_items[0, 0, 0]
-        self.a.d_queries = &d_queries[0, 0, 0]
+        self.tree.begin_learning()
 
     def gradients(self):
         """Gradients of the whole batch's tables, whose window must be all words."""
@@ -526,12 +392,7 @@ cdef class ArcScorerKernel(Scorer):
             stride
         )
         context = self.context.gradients(self.weights["output_W"], &d_rows[0, 0], NULL, 0)
-        items = self.tables[0]
-        d_items, d_queries = self.d_tables
-        d_U = numpy.empty_like(self.weights["arc_U"])
-        for side in (0, 1):
-            d_U[side] = d_queries[:, side].T @ items[:, 1 - side]
-            d_items[:, 1 - side] += d_queries[:, side] @ self.weights["arc_U"][side]
+        d_items, tree = self.tree.gradients()
         pairs.pop("output_b")
         weights = {
             "output_W": context.pop("output_W"),
@@ -539,11 +400,10 @@ cdef class ArcScorerKernel(Scorer):
             "pair_W": pairs.pop("output_W"),
             "label_W": labels.pop("output_W"),
             "label_b": labels.pop("output_b"),
-            "arc_U": d_U,
-            "root": d_items[-1, 1].copy(),
+            **tree,
             "alpha": numpy.asarray([self.a.d_alpha[0], self.a.d_alpha[1]], dtype="float32"),
             **{f"context_{name}": gradient for name, gradient in context.items()},
             **{f"pair_{name}": gradient for name, gradient in pairs.items()},
             **{f"label_{name}": gradient for name, gradient in labels.items()},
         }
-        return ArcGradients(d_rows_array, d_items[:-1], weights)
+        return ArcGradients(d_rows_array, d_items, weights)

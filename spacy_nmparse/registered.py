@@ -45,6 +45,8 @@ NM_PARSER = {
         "maxout_pieces": 2,
         "projection_width": 64,
         "lstm_width": 0,
+        "arc_width": 0,
+        "tree_weight": 0.3,
         "dropout_factor": 1.0,
         "features": None,
         "tok2vec": TOK2VEC,
@@ -82,6 +84,8 @@ SWAP_PARSER = {
         "maxout_pieces": 2,
         "projection_width": 64,
         "lstm_width": 64,
+        "arc_width": 64,
+        "tree_weight": 0.3,
         "dropout_factor": 2.0,
         "features": [
             *("S0", "S1", "S2", "S3", "B0", "B1", "B2"),
@@ -93,7 +97,7 @@ SWAP_PARSER = {
         ],
         "tok2vec": TOK2VEC,
     },
-    **LEARNING,
+    **{**LEARNING, "oracle": "nd_all", "explore": 0.5},
 }
 ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
 
@@ -337,6 +341,8 @@ def StateScorer(
     maxout_pieces: int = 2,
     projection_width: int = 64,
     lstm_width: int = 0,
+    arc_width: int = 0,
+    tree_weight: float = 0.3,
     dropout_factor: float = 1.0,
     features: Optional[List[str]] = None,
 ) -> Model:
@@ -349,6 +355,8 @@ def StateScorer(
         maxout_pieces,
         projection_width,
         lstm_width,
+        arc_width,
+        tree_weight,
         dropout_factor,
         features,
     )

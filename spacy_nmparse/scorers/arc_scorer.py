@@ -19,6 +19,7 @@ from spacy_nmparse.scorers.arc_scorer_kernel import ArcScorerKernel
 from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
+from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.systems import TransitionSystem
 
 # Of a configuration; of an item H and the focus word D; of an arc from H to D.
@@ -38,10 +39,9 @@ FEATURES = {
         "H.r1.label", "H.n_left", "H.n_right", "H-D.distance",
     ),
 }  # fmt: skip
-LEAK = 0.1  # slope of the leaky ReLU below 0, as in Dozat & Manning (2017)
 LAYERS = tuple(FEATURES)
 WEIGHTS = (
-    *("output_W", "output_b", "pair_W", "arc_U", "root", "alpha", "label_W", "label_b"),
+    *("output_W", "output_b", "pair_W", *TREE_WEIGHTS, "label_W", "label_b"),
     *(f"{layer}_{name}" for layer in LAYERS for name in ("pad_rows", "fact_rows", "bias")),
 )
 
@@ -149,18 +149,14 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     system: TransitionSystem = model.attrs["system"].system
     features = compiled(model)
     n_labels = len(system.label_names)
-    width, arc_width, n_vector = (model.get_dim(dim) for dim in ("nH", "nA", "nV"))
+    width, n_vector = model.get_dim("nH"), model.get_dim("nV")
     sizes = row_sizes(model)
     n_outputs = len(system.moves) + sizes["pair"] + sizes["label"]  # of the latter two, one row
     result: dict[str, tuple[int, ...]] = {
         "project_W": (n_vector, model.get_dim("nI")),
         "project_b": (n_vector,),
         "word_W": (sum(f.n_slots * sizes[layer] for layer, f in features.items()), n_vector),
-        "arc_W": (2 * arc_width, model.get_dim("nI")),
-        "arc_b": (2 * arc_width,),
-        "arc_U": (2, arc_width, arc_width),
-        "root": (arc_width,),
-        "alpha": (2,),
+        **tree_shapes(model, n_alpha=2),
         "output_W": (n_outputs, model.get_dim("nC")),
         "output_b": (n_outputs,),
         "pair_W": (2, width),
@@ -193,14 +189,9 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     model.set_dim("nI", init_words(model, X))
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)
-        if name in ("project_W", "arc_W"):
+        init_tree(model, name, array)
+        if name == "project_W":
             array[:] = uniform(model, shape, shape[0] + shape[1])
-        elif name == "arc_U":
-            array[:] = uniform(model, shape, shape[1] + shape[2])
-        elif name == "alpha":
-            array[:] = 1.0
-        elif name == "root":
-            array[:] = uniform(model, shape, shape[0])
         elif name == "word_W":  # as if the slots of each layer were one concatenated input
             first = 0
             for layer, features in compiled(model).items():
@@ -220,43 +211,28 @@ def forward(
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    arc_W: Any = model.get_param("arc_W")
     projected = words @ project_W.T
     projected += model.get_param("project_b")
-    items = words @ arc_W.T
-    items += model.get_param("arc_b")
-    slope: Any = None
-    if is_train:
-        slope = model.ops.xp.where(items > 0, 1.0, LEAK).astype("float32")
-        if model.attrs["dropout_rate"]:
-            slope *= model.ops.get_dropout_mask(items.shape, model.attrs["dropout_rate"])
-        items = items * slope
-    else:
-        items = model.ops.xp.maximum(items, LEAK * items)
+    tree, backprop_tree = run_tree(model, words, lengths, is_train)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     scored = ArcScorerKernel(
         compiled(model),
         model.attrs["system"].system,
         to_numpy(projected),
-        to_numpy(items).reshape(len(items), 2, model.get_dim("nA")),
-        lengths,
+        tree,
         params,
         model.get_dim("nP"),
-        model.attrs["tree_weight"],
         model.attrs["pair_floor"],
     )
 
     def backprop(d: ArcGradients) -> list[Doc]:
         xp = model.ops.xp
         d_rows: Any = xp.asarray(d.word_rows)
-        d_items: Any = xp.asarray(d.items.reshape(items.shape)) * slope
         d_projected = d_rows @ model.get_param("word_W")
         model.inc_grad("word_W", d_rows.T @ projected)
         model.inc_grad("project_W", d_projected.T @ words)
         model.inc_grad("project_b", d_projected.sum(axis=0))
-        model.inc_grad("arc_W", d_items.T @ words)
-        model.inc_grad("arc_b", d_items.sum(axis=0))
-        d_words = d_projected @ project_W + d_items @ arc_W
+        d_words = d_projected @ project_W + backprop_tree(d.items)
         for name in WEIGHTS:
             gradient: Any = xp.asarray(d.weights[name])
             model.inc_grad(name, gradient)

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.scorer import Scorer
+from spacy_nmparse.scorers.tree_scores import TreeScores
 from spacy_nmparse.systems.system import TransitionSystem
 
 class ArcScorerKernel(Scorer):
@@ -13,9 +14,8 @@ class ArcScorerKernel(Scorer):
         features: Mapping[str, Features],
         system: TransitionSystem,
         vectors: NDArray[Any],
-        items: NDArray[Any],
-        lengths: NDArray[Any],
+        tree: TreeScores,
         weights: Mapping[str, Any],
         pieces: int,
-        tree_weight: float,
+        floor: float,
     ) -> None: ...

@@ -213,11 +213,9 @@ cdef class ArcScorerKernel(Scorer):
             ("pair": H is the item, D the focus word), of an arc ("label").
         system: the transition system whose moves it scores.
         vectors: float32 (words, width): one row for each parsed word of the batch, projected.
-        items: float32 (words, 2, arc width): each word's vectors as dependent and as head.
-        lengths: int32, words of each stretch that surely begins and ends a sentence.
+        tree: P(head | word).
         weights: float32 arrays on the CPU, as ``arc_scorer.shapes`` tells.
         pieces: maxout pieces of the hidden layers.
-        tree_weight: weight, in learning, of the loss of P(head | word).
         floor: when nothing is learned, arcs whose P(head | word) is below get no score from the
             pair's layer.
 
@@ -226,8 +224,8 @@ cdef class ArcScorerKernel(Scorer):
             configuration to others.
     """
     def __init__(
-        self, dict features, TransitionSystem system, vectors, items, lengths, dict weights,
-        int pieces, float tree_weight, double floor
+        self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
+        int pieces, double floor
     ):
         if not system.c.one_focus:
             raise ValueError(
@@ -245,9 +243,7 @@ cdef class ArcScorerKernel(Scorer):
         ]
         self.context, self.pairs, self.labels = layers
         self.vectors = vectors
-        self.tree = TreeScores(
-            items, lengths, {name: weights[name] for name in ("arc_U", "root")}, tree_weight
-        )
+        self.tree = tree
         self.weights = weights
         self.arrays = []
         self.margin = REACH

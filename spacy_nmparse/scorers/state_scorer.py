@@ -20,6 +20,8 @@ from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
+from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
+from spacy_nmparse.scorers.tree_scores import TreeScores
 
 DEFAULT_FEATURES = (
     "S0", "S1", "S2", "B0", "B1", "B2",
@@ -34,10 +36,11 @@ WEIGHTS = ("pad_rows", "fact_rows", "bias", "move_W", "move_b", "label_W", "labe
 
 @dataclass
 class Gradients:
-    """Gradients of a batch: of the word rows, float32 (words, slots * pieces * hidden), and of each
-    of the weights by name."""
+    """Gradients of a batch: of the word rows, float32 (words, slots * pieces * hidden), of the
+    vectors of arcs, float32 (words, 2, arc width) or None, and of each of the weights by name."""
 
     word_rows: numpy.ndarray
+    items: numpy.ndarray | None
     weights: dict[str, numpy.ndarray]
 
 
@@ -47,6 +50,8 @@ def StateScorer(
     maxout_pieces: int = 2,
     projection_width: int = 64,
     lstm_width: int = 0,
+    arc_width: int = 0,
+    tree_weight: float = 0.3,
     dropout_factor: float = 1.0,
     features: Sequence[str] | None = None,
 ) -> Model[ScorerInput, StateScorerKernel]:
@@ -60,21 +65,27 @@ def StateScorer(
             fewer weights, smaller products.
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
             with them; 0 for none.
+        arc_width: width of a word's vectors as head and as dependent, of which the biaffine score
+            log P(head | word) is made that moves get for their arcs; 0 for none.
+        tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
         features: feature names (see ``scorers.features``); None for the default ones.
 
     Raises:
-        ValueError: an unknown feature, or sizes below 1.
+        ValueError: an unknown feature, sizes below 1, or a weight or factor below 0.
     """
-    if min(hidden_width, maxout_pieces, projection_width, lstm_width + 1) < 1:
+    if min(hidden_width, maxout_pieces, projection_width, lstm_width + 1, arc_width + 1) < 1:
         raise ValueError(
             f"StateScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
-            f"projection_width {projection_width} must be at least 1, lstm_width {lstm_width} at "
-            f"least 0."
+            f"projection_width {projection_width} must be at least 1, lstm_width {lstm_width} and "
+            f"arc_width {arc_width} at least 0."
         )
-    if dropout_factor < 0:
-        raise ValueError(f"StateScorer: dropout_factor {dropout_factor} must be at least 0.")
+    if min(tree_weight, dropout_factor) < 0:
+        raise ValueError(
+            f"StateScorer: tree_weight {tree_weight} and dropout_factor {dropout_factor} must be "
+            f"at least 0."
+        )
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
     lstms = [BiLSTM(lstm_width)] if lstm_width else []
@@ -84,12 +95,24 @@ def StateScorer(
         init=init,
         layers=[tok2vec, *lstms],
         refs={"tok2vec": tok2vec, "lstm": lstms[0] if lstms else None},
-        dims={"nI": None, "nV": projection_width, "nH": hidden_width, "nP": maxout_pieces},
-        params=dict.fromkeys(("project_W", "project_b", "word_W", *WEIGHTS)),
+        dims={
+            "nI": None,
+            "nV": projection_width,
+            "nH": hidden_width,
+            "nP": maxout_pieces,
+            "nA": arc_width,
+        },
+        params=dict.fromkeys(
+            (
+                *("project_W", "project_b", "word_W", *WEIGHTS),
+                *(("arc_W", "arc_b", *TREE_WEIGHTS) if arc_width else ()),
+            )
+        ),
         attrs={
             "features": list(names),
             "system": None,
             "dropout_rate": 0.0,
+            "tree_weight": tree_weight,
             "dropout_factor": dropout_factor,
         },
     )
@@ -115,6 +138,7 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
         "move_b": (len(system.moves),),
         "label_W": (n_blocks, n_labels, width),
         "label_b": (n_blocks, n_labels),
+        **(tree_shapes(model, n_alpha=len(system.moves)) if model.get_dim("nA") else {}),
     }
 
 
@@ -125,6 +149,7 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     model.set_dim("nI", init_words(model, X))
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)
+        init_tree(model, name, array)
         n_slots = Features(model.attrs["features"]).n_slots
         if name == "project_W":
             array[:] = uniform(model, shape, shape[0] + shape[1])
@@ -137,13 +162,25 @@ def forward(
     model: Model, X: ScorerInput, is_train: bool
 ) -> tuple[StateScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
-    words, _, backprop_words = run_words(model, X, is_train)
+    words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = words @ project_W.T + model.get_param("project_b")
-    params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
+    projected = words @ project_W.T
+    projected += model.get_param("project_b")
+    tree: TreeScores | None = None
+    backprop_tree: Callable[[numpy.ndarray], Any] | None = None
+    weights: tuple[str, ...] = WEIGHTS
+    if model.get_dim("nA"):
+        weights = (*WEIGHTS, *TREE_WEIGHTS)
+        tree, backprop_tree = run_tree(model, words, lengths, is_train)
+    params: Any = {name: to_numpy(model.get_param(name)) for name in (*weights, "word_W")}
     features = Features(model.attrs["features"])
     scored = StateScorerKernel(
-        features, model.attrs["system"].system, to_numpy(projected), params, model.get_dim("nP")
+        features,
+        model.attrs["system"].system,
+        to_numpy(projected),
+        params,
+        model.get_dim("nP"),
+        tree,
     )
 
     def backprop(d: Gradients) -> list[Doc]:
@@ -154,7 +191,9 @@ def forward(
         model.inc_grad("project_W", d_projected.T @ words)
         model.inc_grad("project_b", d_projected.sum(axis=0))
         d_words = d_projected @ project_W
-        for name in WEIGHTS:
+        if backprop_tree is not None and d.items is not None:
+            d_words += backprop_tree(d.items)
+        for name in weights:
             gradient: Any = d.weights[name]
             gradient = model.ops.asarray(gradient)
             model.inc_grad(name, gradient)

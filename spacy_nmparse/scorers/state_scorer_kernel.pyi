@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.scorer import Scorer
+from spacy_nmparse.scorers.tree_scores import TreeScores
 from spacy_nmparse.systems.system import TransitionSystem
 
 class StateScorerKernel(Scorer):
@@ -17,6 +18,7 @@ class StateScorerKernel(Scorer):
         vectors: NDArray[Any],
         weights: Mapping[str, Any],
         pieces: int,
+        tree: TreeScores | None,
     ) -> None: ...
 
 def label_blocks(system: TransitionSystem) -> list[int]: ...

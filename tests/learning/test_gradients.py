@@ -29,6 +29,7 @@ SYSTEMS: dict[str, dict[str, bool]] = {
     "monotonic": {"nonmonotonic_left": False, "nonmonotonic_reduce": False},
     "labelled": {"nonmonotonic_left": False, "labelled_reduce": True},
     "with lstm": {},
+    "with tree": {},
 }
 
 
@@ -41,11 +42,17 @@ class Rollout:
         if system == "nl_covington":
             model = arc_model_config(hidden_width=6, maxout_pieces=pieces, lstm_width=4)
             self.nlp = make_nlp(factory=NL, model=model, **learning)
+        elif system == "swap":
+            model = model_config(hidden_width=6, maxout_pieces=pieces, lstm_width=4, arc_width=5)
+            self.nlp = make_nlp(factory="swap_parser", model=model, **learning)
         else:
             self.nlp = make_nlp(
                 system={"@misc": "spacy_nmparse.ArcEager.v1", **SYSTEMS[system]},
                 model=model_config(
-                    hidden_width=6, maxout_pieces=pieces, lstm_width=4 * (system == "with lstm")
+                    hidden_width=6,
+                    maxout_pieces=pieces,
+                    lstm_width=4 * (system == "with lstm"),
+                    arc_width=5 * (system == "with tree"),
                 ),
                 **learning,
             )
@@ -129,6 +136,9 @@ def check(roll: Rollout, nodes: slice) -> None:
         *itertools.product(list(SYSTEMS)[:3], (1, 2), (0.0,)),
         ("nonmonotonic", 2, 0.3),
         ("labelled", 1, 0.3),
+        ("with tree", 2, 0.0),
+        ("with tree", 1, 0.3),
+        ("swap", 2, 0.3),
     ],
 )
 def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> None:
@@ -151,7 +161,7 @@ def test_gradients_of_the_lstm(system: str, dropout: float) -> None:
     check(roll, slice(number, number + 1))
 
 
-@pytest.mark.parametrize("system", ["nonmonotonic", "nl_covington"])
+@pytest.mark.parametrize("system", ["nonmonotonic", "with tree", "nl_covington"])
 def test_gradients_behind_the_scorer(system: str) -> None:
     """Through the token vectors, into the last layers of tok2vec."""
     check(Rollout(system, 2, 0.0), slice(1, None))

@@ -94,6 +94,7 @@ NM, NL = "nm_parser", "nl_covington_parser"
 SMALL: dict[str, dict[str, Any]] = {
     NM: {"model": model_config(), "projectivize": True},
     NL: {"model": arc_model_config(), "projectivize": False},
+    "swap_parser": {"model": model_config(), "projectivize": False},
 }
 
 

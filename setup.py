@@ -35,6 +35,7 @@ MODULES = {
     "spacy_nmparse.learning.beam": "c",
     "spacy_nmparse.learning.rollout": "c",
     "spacy_nmparse.pipe.doc_io": "c++",
+    "spacy_nmparse.analysis.tracer": "c",
 }
 
 DIRECTIVES = {

@@ -1,0 +1,14 @@
+"""What parsers do, and what treebanks hold: derivations, repairs, errors, statistics, pictures."""
+
+from __future__ import annotations
+
+from spacy_nmparse.analysis.derivation import (
+    Arc,
+    Choice,
+    Derivation,
+    Step,
+    derive,
+    derive_gold,
+)
+
+__all__ = ["Arc", "Choice", "Derivation", "Step", "derive", "derive_gold"]

@@ -29,7 +29,6 @@ from tests.pipe.common import (
     tree,
 )
 
-
 CAN_REPAIR = ("arc-eager", "monotonic", "labelled reduce", "nl nonmonotonic")
 
 

@@ -71,6 +71,8 @@ class Choice:
     label_probability: of the label among those of the move.
     cost: what the action costs; None where no gold tree is known.
     least_cost: what the move costs with its best label.
+    repair: which non-monotonic move this would be, or None (see ``Step``).
+    noted: the label that a push notes for a later REDUCE.
     """
 
     action: Action
@@ -78,6 +80,8 @@ class Choice:
     label_probability: float | None = None
     cost: float | None = None
     least_cost: float | None = None
+    repair: str | None = None
+    noted: str | None = None
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,7 @@ class Step:
                 "label_probability": _rounded(choice.label_probability),
                 "cost": choice.cost,
                 "least_cost": choice.least_cost,
+                "repair": choice.repair,
             }
             for choice in self.choices
         ]
@@ -405,22 +410,41 @@ class Tracing:
 
     def _judged(self, state: State, moves: list[Scored]) -> tuple[list[Choice], float | None]:
         """The moves as choices, by probability, and the least cost of all actions."""
-        order = sorted(moves, key=lambda one: -one.share)
-        if self.gold is None:
-            return [Choice(one.action, one.share, one.label_share) for one in order], None
-        noted = next((one.noted for one in moves if one.action.move == "SHIFT"), None)
-        costs = self.system.costs(state, self.gold, push_label=noted)
+        costs = {} if self.gold is None else self.costs(state, moves)
         least = least_costs(costs)
         return [
             Choice(
                 one.action,
                 one.share,
                 one.label_share,
-                costs[one.action],
-                least[one.action.move, one.action.k],
+                costs.get(one.action),
+                least.get((one.action.move, one.action.k)),
+                would_repair(self.system, state, one.action, one.noted),
+                one.noted,
             )
-            for one in order
-        ], min(costs.values())
+            for one in sorted(moves, key=lambda one: -one.share)
+        ], min(costs.values(), default=None)
+
+    def costs(self, state: State, moves: list[Scored]) -> dict[Action, float]:
+        """The cost of each legal action, labels spelled out, where a push notes what the model
+        says.
+
+        Raises ValueError without a gold tree.
+        """
+        if self.gold is None:
+            raise ValueError("Costs need a gold tree.")
+        noted = next((one.noted for one in moves if one.action.move == "SHIFT"), None)
+        return self.system.costs(state, self.gold, push_label=noted)
+
+    def replay(self, steps: Sequence[Step]) -> State:
+        """The configuration that the first steps of this document's derivation lead to."""
+        state = self.initial()
+        for step in steps:
+            if step.kind == COMPLETE:
+                self._tracer.complete(state)
+            elif step.action is not None and step.chosen is not None:
+                self.system.apply(state, step.action, push_label=step.chosen.noted)
+        return state
 
     def tree(self) -> tuple[list[int], list[str | None], Step | None]:
         """Heads, labels, and the step of lowering arcs, of the final configuration."""
@@ -487,7 +511,14 @@ def derive_gold(
         before = state.copy()
         system.apply(state, action)
         steps.append(
-            _step(before, state, action, _cheapest(costs, action), min(costs.values()), len(costs))
+            _step(
+                before,
+                state,
+                action,
+                _cheapest(system, before, costs, action),
+                min(costs.values()),
+                len(costs),
+            )
         )
     heads, labels = state.tree()
     hung = [_arc(w, heads[w], labels[w]) for w, head in enumerate(state.heads) if head is None]
@@ -528,18 +559,37 @@ def repair(before: State, after: State, action: Action) -> str | None:
     return action.move if any(old is not None for _, old, *_ in changed) else None
 
 
+def would_repair(
+    system: TransitionSystem, state: State, action: Action, push_label: str | None = None
+) -> str | None:
+    """Which non-monotonic move a legal action would be."""
+    if system.name != "arc_eager" and not system.options.get("nonmonotonic"):
+        return None
+    after = state.copy()
+    system.apply(after, action, push_label=push_label)
+    return repair(state, after, action)
+
+
 def _best(moves: list[Scored]) -> Scored:
     return max(moves, key=lambda one: one.score)  # of equal ones the first
 
 
-def _cheapest(costs: dict[Action, float], taken: Action) -> list[Choice]:
+def _cheapest(
+    system: TransitionSystem, state: State, costs: dict[Action, float], taken: Action
+) -> list[Choice]:
     """One choice for each move and k, with its best label, the cheapest first."""
-    best: dict[tuple[str, int], Choice] = {}
-    for action, cost in costs.items():
-        key = action.move, action.k
-        if key not in best or cost < (best[key].cost or 0) or action == taken:
-            best[key] = Choice(action, cost=cost, least_cost=cost)
-    return sorted(best.values(), key=lambda one: one.cost or 0)
+    best = {(taken.move, taken.k): taken}
+    for action in sorted(costs, key=lambda one: costs[one]):
+        best.setdefault((action.move, action.k), action)
+    return [
+        Choice(
+            action,
+            cost=costs[action],
+            least_cost=costs[action],
+            repair=would_repair(system, state, action),
+        )
+        for action in sorted(best.values(), key=lambda one: costs[one])
+    ]
 
 
 def _arc(word: int, head: int, label: str | None) -> Arc:

@@ -10,5 +10,6 @@ from spacy_nmparse.analysis.derivation import (
     derive,
     derive_gold,
 )
+from spacy_nmparse.analysis.page import render
 
-__all__ = ["Arc", "Choice", "Derivation", "Step", "derive", "derive_gold"]
+__all__ = ["Arc", "Choice", "Derivation", "Step", "derive", "derive_gold", "render"]

@@ -184,8 +184,9 @@ def _count_words(
     """Count the words of a document whose gold heads and labels are known."""
     gold_heads, gold_labels, starts = gold_parse(example)
     words = {token: word for word, token in enumerate(tokens)}
+    known = [gold_heads[token] for token in tokens]
     trees: list[list[int | None]] = [
-        [None if gold_heads[t] is None else words.get(gold_heads[t]) for t in tokens],
+        [None if head is None else words.get(head) for head in known],
         list(heads),
     ]
     crossing = [set(crossing_arcs(tree)) for tree in trees]

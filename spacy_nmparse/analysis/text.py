@@ -92,9 +92,8 @@ def picture(
             if arc.head == ROOT or max(arc[:2]) != word:
                 continue
             other = min(arc[:2])
-            at = max(
-                at, starts[other] + width_of(words[other]) // 2 + width_of(arc.label or "") + 5
-            )
+            room = width_of(words[other]) // 2 + width_of(arc.label or "") + 5
+            at = max(at, starts[other] + room)
         starts.append(at)
         wide = max(width_of(text), len(ends[word]))
         first = at + (wide - len(ends[word])) // 2
@@ -138,12 +137,12 @@ def picture(
             for col in range(at)
         ]
         result.append(_painted(cells, paint))
-    text, here = "", 0
-    for number, (word, start) in enumerate(zip(words, starts, strict=True)):
-        shown = paint(word, marks[number]) if marks and number in marks else word
-        text += " " * (start - here) + shown
-        here = start + width_of(word)
-    return [line for line in result if line.strip()] + [text]
+    last, here = "", 0
+    for place, (word_text, start) in enumerate(zip(words, starts, strict=True)):
+        shown = paint(word_text, marks[place]) if marks and place in marks else word_text
+        last += " " * (start - here) + shown
+        here = start + width_of(word_text)
+    return [line for line in result if line.strip()] + [last]
 
 
 def _levels(keys: Sequence[tuple[Arc, int]]) -> dict[int, int]:

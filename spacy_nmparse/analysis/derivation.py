@@ -297,15 +297,17 @@ def derive(
     doc: Doc | str,
     gold: Doc | Example | None = None,
     *,
+    name: str | None = None,
     n_choices: int = 12,
 ) -> Derivation:
     """The derivation by which a trained parser parses a document: greedy search, step by step.
 
     Args:
-        source: a pipeline with one parser of this package; the components before it run on a fresh
+        source: a pipeline with a parser of this package; the components before it run on a fresh
             copy of the document. Or the parser: then the document is taken as it is.
         doc: the document, which is not changed; with a pipeline, a text will do.
         gold: its gold tree, as a document or example whose reference has one.
+        name: the parser's name in the pipeline, where there are several.
         n_choices: how many moves of a configuration are kept beside the one made and the cheapest.
 
     Returns:
@@ -316,7 +318,7 @@ def derive(
             words; the gold tree has a cycle.
     """
     if isinstance(source, Language):
-        component = parser_of(source)
+        component = parser_of(source, name)
         doc = prepared(source, component, doc)
     else:
         component = source
@@ -495,40 +497,66 @@ def derive_gold(
             nothing in some configuration (as for crossing trees and some static oracles); another
             number of words.
     """
+    return next(all_derivations(system, gold, oracle, words))
+
+
+def all_derivations(
+    system: TransitionSystem | str,
+    gold: Gold,
+    oracle: str = "dynamic",
+    words: Sequence[str] | None = None,
+) -> Iterator[Derivation]:
+    """Every derivation of a tree that an oracle allows, that of ``derive_gold`` first; there can be
+    very many.
+
+    Args and errors: as those of ``derive_gold``.
+    """
     if isinstance(system, str):
         system = systems.create(system)
     n = len(gold)
     if words is not None and len(words) != n:
         raise ValueError(f"{len(words)} words for a tree over {n}.")
+    # Moves to be made: the configuration, the steps to it, costs there, the action.
+    waiting: list[tuple[State, list[Step], dict[Action, float], Action]] = []
     state = system.initial(n)
-    steps = []
-    while not state.is_final:
-        allowed = system.oracle(state, gold, oracle)
-        if not allowed:
-            raise ValueError(f"The {oracle} oracle allows nothing in {state!r} for {gold!r}.")
-        costs = system.costs(state, gold)
-        action = next(one for one in costs if one in allowed)
-        before = state.copy()
+    steps: list[Step] = []
+    while True:
+        if state.is_final:
+            yield _gold_derivation(system, gold, oracle, words, state, steps)
+        else:
+            allowed = system.oracle(state, gold, oracle)
+            if not allowed:
+                raise ValueError(f"The {oracle} oracle allows nothing in {state!r} for {gold!r}.")
+            costs = system.costs(state, gold)
+            ways = [one for one in costs if one in allowed]
+            waiting += [(state, steps, costs, one) for one in reversed(ways)]
+        if not waiting:
+            return
+        before, steps, costs, action = waiting.pop()
+        state = before.copy()
         system.apply(state, action)
-        steps.append(
-            _step(
-                before,
-                state,
-                action,
-                _cheapest(system, before, costs, action),
-                min(costs.values()),
-                len(costs),
-            )
-        )
+        choices = _cheapest(system, before, costs, action)
+        step = _step(before, state, action, choices, min(costs.values()), len(costs))
+        steps = [*steps, step]
+
+
+def _gold_derivation(
+    system: TransitionSystem,
+    gold: Gold,
+    oracle: str,
+    words: Sequence[str] | None,
+    state: State,
+    steps: list[Step],
+) -> Derivation:
     heads, labels = state.tree()
     hung = [_arc(w, heads[w], labels[w]) for w, head in enumerate(state.heads) if head is None]
     if hung:
-        steps.append(_step(state, state, None, [], None, 0, COMPLETE, (hung, [])))
+        steps = [*steps, _step(state, state, None, [], None, 0, COMPLETE, (hung, []))]
     return Derivation(
         system.name,
         oracle,
-        [str(word + 1) for word in range(n)] if words is None else list(words),
-        list(range(n)),
+        [str(word + 1) for word in range(len(gold))] if words is None else list(words),
+        list(range(len(gold))),
         steps,
         heads,
         labels,

@@ -105,7 +105,7 @@ def title(text: str) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], n_left: int = 1) -> None:
     """Print a table whose first columns are texts, the others numbers."""
-    aligns = ["l"] * n_left + ["r"] * (len(header) - n_left)
+    aligns: list[Any] = ["l"] * n_left + ["r"] * (len(header) - n_left)
     print(table([list(map(str, row)) for row in rows], header=header, divider=True, aligns=aligns))
 
 

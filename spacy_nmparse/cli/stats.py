@@ -34,11 +34,13 @@ def run(corpus: Path, as_json: bool) -> None:
     title("Labels")
     labels = list(found["labels"].items())
     total = sum(count for _, count in labels) or 1
-    rows = [(label, n, f"{100 * n / total:.2f} %") for label, n in labels[:N_LABELS]]
+    shown: list[tuple[Any, ...]] = [
+        (label, n, f"{100 * n / total:.2f} %") for label, n in labels[:N_LABELS]
+    ]
     if labels[N_LABELS:]:
         rest = sum(count for _, count in labels[N_LABELS:])
-        rows.append((f"({len(labels) - N_LABELS} more)", rest, f"{100 * rest / total:.2f} %"))
-    print_table(("label", "words", "share"), rows)
+        shown.append((f"({len(labels) - N_LABELS} more)", rest, f"{100 * rest / total:.2f} %"))
+    print_table(("label", "words", "share"), shown)
 
 
 def _print_sizes(found: dict[str, Any]) -> None:

@@ -336,3 +336,19 @@ def ArcScorer(
         dropout_factor,
         features,
     )
+
+
+def UDNounChunks() -> Callable:
+    """For ``nlp.after_pipeline_creation``: noun chunks by Universal Dependencies' labels, where the
+    language has none; see ``spacy_nmparse.analysis.noun_chunks``."""
+    from spacy_nmparse.analysis.noun_chunks import make_callback
+
+    return make_callback()
+
+
+def CountSwaps(corpus: str, output: str, oracles: List[str], limit: int = 500) -> Callable:
+    """For ``training.before_update``: SWAPs of the derivations learned from, by epoch; see
+    ``spacy_nmparse.analysis.latent``."""
+    from spacy_nmparse.analysis.latent import make_callback
+
+    return make_callback(corpus, output, oracles, limit)

@@ -106,7 +106,7 @@ def oracle(
     name: str = typer.Option("dynamic", "--oracle", help="The oracle to follow"),
     number: int = typer.Option(1, "--number", min=1, help="Which sentence of the file"),
     every: int = typer.Option(
-        1, "--all", min=1, help="Up to so many derivations, if the oracle allows several"
+        1, "--derivations", min=1, help="Up to so many of them, if the oracle allows several"
     ),
     html: Optional[Path] = typer.Option(None, "--html", help="Write a page that steps through it"),
     as_json: bool = typer.Option(False, "--json", help="Print JSON, a line for each step"),
@@ -131,6 +131,22 @@ def debug_data(
     from spacy_nmparse.cli.debug_data import run
 
     run(config, ctx.args, code, component, as_json)
+
+
+@nmparse.command("speed")
+def speed(
+    model: str = MODEL,
+    corpus: Path = CORPUS,
+    component: Optional[str] = COMPONENT,
+    unit: str = UNIT,
+    limit: int = LIMIT,
+    reps: int = typer.Option(3, "--reps", min=1, help="Repetitions; the best one counts"),
+    as_json: bool = JSON,
+) -> None:
+    """Measure words per second by length of the sentence."""
+    from spacy_nmparse.cli.speed import run
+
+    run(model, corpus, component, unit, limit, reps, as_json)
 
 
 @nmparse.command("plot")

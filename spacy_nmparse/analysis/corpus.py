@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
@@ -54,7 +55,7 @@ def read_sentences(path: Path) -> Iterator[Sentence]:
     check_file(path)
     found = False
     if path.suffix == ".spacy":
-        for doc in read_spacy(path, Vocab()):
+        for doc in read_spacy(path, spacy.blank("xx").vocab):  # it knows spaces
             for sentence in sentences_of(doc):
                 found = True
                 yield sentence

@@ -3,6 +3,7 @@ of the factory ``parser`` only.)"""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,8 @@ def displacy_data(doc: Doc, gold: Doc | Example | None = None) -> dict[str, Any]
             label += f" ({labels[token.i]})"
         first, last = sorted((token.i, token.head.i))
         way = "left" if token.i < token.head.i else "right"
-        arcs.append({"start": first, "end": last, "label": label, "dir": way})
+        # displaCy escapes words, but not labels
+        arcs.append({"start": first, "end": last, "label": html.escape(label), "dir": way})
     words = [{"text": token.text, "tag": token.pos_, "lemma": None} for token in doc]
     return {"words": words, "arcs": arcs, "settings": {"lang": doc.lang_, "direction": "ltr"}}
 

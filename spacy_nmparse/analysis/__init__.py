@@ -9,6 +9,7 @@ from spacy_nmparse.analysis.derivation import (
     Step,
     all_derivations,
     derive,
+    derive_actions,
     derive_gold,
 )
 from spacy_nmparse.analysis.displacy import displacy_data, write_parses
@@ -24,6 +25,7 @@ __all__ = [
     "Step",
     "all_derivations",
     "derive",
+    "derive_actions",
     "derive_gold",
     "displacy_data",
     "find_errors",

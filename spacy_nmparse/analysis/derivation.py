@@ -174,7 +174,7 @@ class Derivation:
     Words are numbered from 0, ROOT is ``systems.ROOT``; in heads a root is its own head.
 
     system: name of the transition system.
-    source: "greedy", or the name of the oracle.
+    source: "greedy", the name of the oracle, or "given".
     words: their texts, without whitespace tokens.
     tokens: which token of the document each word is.
     steps: in order.
@@ -522,7 +522,7 @@ def all_derivations(
     steps: list[Step] = []
     while True:
         if state.is_final:
-            yield _gold_derivation(system, gold, oracle, words, state, steps)
+            yield _finished(system, oracle, words, state, steps, gold)
         else:
             allowed = system.oracle(state, gold, oracle)
             if not allowed:
@@ -540,29 +540,77 @@ def all_derivations(
         steps = [*steps, step]
 
 
-def _gold_derivation(
+def derive_actions(
+    system: TransitionSystem | str,
+    actions: Sequence[Action | tuple[str, int, str | None]],
+    words: Sequence[str],
+    gold: Gold | None = None,
+) -> Derivation:
+    """The derivation that given actions make, as those of a paper's figure. It may end before the
+    end: the words without a head are then roots.
+
+    Args:
+        system: the system, or its name for one without labels.
+        actions: what is done, in order.
+        words: texts of the words.
+        gold: a gold tree, for costs.
+
+    Raises:
+        ValueError: no such system; an action is illegal where it is made; another number of words.
+    """
+    if isinstance(system, str):
+        system = systems.create(system)
+    if not words or (gold is not None and len(gold) != len(words)):
+        raise ValueError(f"{len(words)} words for a tree over {len(gold) if gold else 'no words'}.")
+    state = system.initial(len(words))
+    steps = []
+    for action in (Action(*one) for one in actions):
+        before = state.copy()
+        system.apply(state, action)
+        if gold is None:
+            legal = {(one.move, one.k): one for one in reversed(system.actions(before))}
+            legal[action.move, action.k] = action
+            choices = [
+                Choice(one, repair=would_repair(system, before, one)) for one in legal.values()
+            ]
+            steps.append(_step(before, state, action, choices, None, len(choices)))
+        else:
+            costs = system.costs(before, gold)
+            choices = _cheapest(system, before, costs, action)
+            least = min(costs.values())
+            steps.append(_step(before, state, action, choices, least, len(choices)))
+    return _finished(system, "given", words, state, steps, gold)
+
+
+def _finished(
     system: TransitionSystem,
-    gold: Gold,
-    oracle: str,
+    source: str,
     words: Sequence[str] | None,
     state: State,
     steps: list[Step],
+    gold: Gold | None,
 ) -> Derivation:
-    heads, labels = state.tree()
+    """The derivation of these steps; words that have no head in the end hang off ROOT."""
+    n = state.n_words
+    if state.is_final:
+        heads, labels = state.tree()
+    else:
+        heads = [word if head is None else head for word, head in enumerate(state.heads)]
+        labels = state.labels
     hung = [_arc(w, heads[w], labels[w]) for w, head in enumerate(state.heads) if head is None]
-    if hung:
+    if hung and state.is_final:
         steps = [*steps, _step(state, state, None, [], None, 0, COMPLETE, (hung, []))]
     return Derivation(
         system.name,
-        oracle,
-        [str(word + 1) for word in range(len(gold))] if words is None else list(words),
-        list(range(len(gold))),
+        source,
+        [str(word + 1) for word in range(n)] if words is None else list(words),
+        list(range(n)),
         steps,
         heads,
         labels,
         state.sent_starts,
-        list(gold.heads),
-        list(gold.labels),
+        None if gold is None else list(gold.heads),
+        None if gold is None else list(gold.labels),
     )
 
 

@@ -94,7 +94,8 @@ def _derivation_data(derivation: Derivation) -> dict[str, Any]:
     gold = None
     if derivation.gold_heads is not None:
         gold = {"heads": derivation.gold_heads, "labels": derivation.gold_labels}
-    source = "greedy search" if derivation.source == "greedy" else f"oracle: {derivation.source}"
+    sources = {"greedy": "greedy search", "given": "given actions"}
+    source = sources.get(derivation.source, f"oracle: {derivation.source}")
     return {
         "title": " ".join(words[:12]) + (" …" if len(words) > 12 else ""),
         "source": f"{derivation.system}, {source}, {len(derivation.steps)} steps",

@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import Arc, Derivation, derive, derive_gold
+from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
 from spacy_nmparse.analysis.derivation import Items, Tracing, parser_of, prepared, repair
 from spacy_nmparse.systems import ROOT, Action, Gold
 from tests.learning.test_beam import PARSERS, make, some_docs
@@ -197,6 +197,29 @@ def test_gold_derivations(name: str) -> None:
     assert derivation.heads == heads
     assert {step.cost for step in derivation.steps} <= {0, None}
     assert_whole(derivation)
+
+
+def test_given_actions() -> None:
+    """HGJ13, Figure 1: after move 9 fall heads Jack, which saw headed before."""
+    system = systems.create("arc_eager", nonmonotonic_left=True)
+    words = ["I", "saw", "Jack", "and", "Jill", "fall"]
+    moves = ["SHIFT", "LEFT-ARC", "SHIFT", "RIGHT-ARC", "RIGHT-ARC", "REDUCE"]
+    moves += ["RIGHT-ARC", "REDUCE", "LEFT-ARC"]
+    actions = [(move, 1, None) for move in moves]
+    derivation = derive_actions(system, actions, words, Gold([1, 1, 5, 2, 2, 1]))
+    last = derivation.steps[-1]
+    assert (last.deleted, last.added) == ((Arc(1, 2, None),), (Arc(5, 2, None),))
+    assert (last.repair, last.cost) == ("LEFT-ARC", 0)
+    assert [step.cost for step in derivation.steps] == [0] * 9  # what can be repaired is free
+    assert derivation.heads == [1, 1, 5, 2, 2, 5]
+    assert derivation.arcs(9)[1:] == [Arc(5, 2, None), Arc(2, 3, None), Arc(2, 4, None)]
+    bare = derive_actions(system, actions, words)
+    assert bare.gold_heads is None and bare.steps[-1].cost is None
+    assert "LEFT-ARC" in [choice.repair for choice in bare.steps[-1].choices]
+    with pytest.raises(ValueError, match="illegal"):
+        derive_actions("arc_eager", actions, words)
+    with pytest.raises(ValueError, match="6 words"):
+        derive_actions("arc_eager", [], words, Gold([0]))
 
 
 def test_items() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -111,6 +113,16 @@ def test_the_oracle_of_a_file(folder: Path) -> None:
     assert "words: 1:What 2:do 3:you 4:want" in done.stdout
     assert done.stdout.splitlines()[-1] == "heads: 4 0 2 2"
     assert '"What"' in page.read_text(encoding="utf-8")
+
+
+def test_the_documented_oracle() -> None:
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    found = re.search(
+        r"```bash\n(.*? nmparse (oracle .*?))\n```\n\n```text\n(.*?)```", page, re.DOTALL
+    )
+    assert found is not None
+    done = run(*shlex.split(found[2]))
+    assert done.stdout == found[3]
 
 
 def test_several_derivations() -> None:

@@ -16,6 +16,7 @@ from spacy.training import Example
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes, items
 from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
 from spacy_nmparse.pipe.parser import SPACE_LABEL, NMParser
 from spacy_nmparse.systems import ROOT, Action, Gold, State, TransitionSystem
 
@@ -344,8 +345,7 @@ def derive(
         heads,
         labels,
         tracing.final.sent_starts,
-        None if tracing.gold is None else list(tracing.gold.heads),
-        None if tracing.gold is None else list(tracing.gold.labels),
+        *(tracing.gold_tree or (None, None)),
     )
 
 
@@ -363,10 +363,16 @@ class Tracing:
         self.component = component
         self.system = component.system
         self.tokens: list[int] = tokens.tolist()
+        #: What the parser would learn (arcs lifted, if it lifts them), and the tree itself.
         self.gold: Gold | None = None
+        self.gold_tree: tuple[list[int | None], list[str | None]] | None = None
         if gold is not None:
             reference = gold.reference if isinstance(gold, Example) else gold
-            self.gold = component._gold(Example(doc, reference), tokens, self._constraints)
+            example = Example(doc, reference)
+            self.gold = component._gold(example, tokens, self._constraints)
+            heads, labels, _ = word_parse(example, tokens)
+            labels = [ROOT_LABEL if head == w else labels[w] for w, head in enumerate(heads)]
+            self.gold_tree = heads, labels
         self._tracer = Tracer(self.system, found[0], len(tokens))
         #: The configuration that the last call of ``steps`` or ``finish`` ended with.
         self.final = self.initial()
@@ -383,9 +389,7 @@ class Tracing:
         """Go on to the end, in place, without a record."""
         while not state.is_final:
             best = _best(self._tracer.moves(state))
-            if best.action.move == "BREAK":
-                self._tracer.complete(state)
-            self.system.apply(state, best.action, push_label=best.noted)
+            self.make(state, best.action, best.noted)
         self._tracer.complete(state)
         self.final = state
         return state
@@ -395,10 +399,10 @@ class Tracing:
         while not state.is_final:
             moves = self._tracer.moves(state)
             best = _best(moves)
+            choices, least = self._judged(state, moves)
             if best.action.move == "BREAK":
                 yield from self._completion(state)
             before = state.copy()
-            choices, least = self._judged(before, moves)
             self.system.apply(state, best.action, push_label=best.noted)
             yield _step(before, state, best.action, choices, least, n_choices)
         yield from self._completion(state)
@@ -438,14 +442,19 @@ class Tracing:
         noted = next((one.noted for one in moves if one.action.move == "SHIFT"), None)
         return self.system.costs(state, self.gold, push_label=noted)
 
+    def make(self, state: State, action: Action, noted: str | None) -> None:
+        """Make a move, in place; before a BREAK the sentence is completed."""
+        if action.move == "BREAK":
+            self._tracer.complete(state)
+        self.system.apply(state, action, push_label=noted)
+
     def replay(self, steps: Sequence[Step]) -> State:
-        """The configuration that the first steps of this document's derivation lead to."""
+        """The configuration that the moves of the first steps of this document's derivation lead
+        to."""
         state = self.initial()
         for step in steps:
-            if step.kind == COMPLETE:
-                self._tracer.complete(state)
-            elif step.action is not None and step.chosen is not None:
-                self.system.apply(state, step.action, push_label=step.chosen.noted)
+            if step.action is not None and step.chosen is not None:
+                self.make(state, step.action, step.chosen.noted)
         return state
 
     def tree(self) -> tuple[list[int], list[str | None], Step | None]:

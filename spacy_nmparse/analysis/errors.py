@@ -242,7 +242,7 @@ def _count_first(
     assert step.chosen is not None and step.cost is not None and step.least_cost is not None
     state = tracing.replay(steps[:first])
     action, noted = _cheapest(tracing, state)
-    tracing.system.apply(state, action, push_label=noted)
+    tracing.make(state, action, noted)
     saved = _n_errors(tracing, final) - _n_errors(tracing, tracing.finish(state))
     same_move = (action.move, action.k) == (step.chosen.action.move, step.chosen.action.k)
     made = step.chosen.action.move

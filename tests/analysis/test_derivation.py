@@ -91,14 +91,20 @@ def test_spaces_and_lifted_arcs(factory: str) -> None:
     assert "lower" in kinds
 
 
-def test_a_long_document() -> None:
-    """Longer than the windows in which scores are made, and few sentences."""
-    parser = make("arc-eager")
-    (doc,) = some_docs(parser, [2600], 0.0)
+@pytest.mark.parametrize(("name", "n", "preset"), [("arc-eager", 2600, 0), ("nl", 1300, 40)])
+def test_a_long_document(name: str, n: int, preset: int) -> None:
+    """Longer than the windows in which scores are made."""
+    parser = make(name)
+    (doc,) = some_docs(parser, [n], 0.0)
+    if preset:
+        for token in doc:
+            token.is_sent_start = token.i % preset == 0
     derivation = derive(parser, doc)
     assert_explains(derivation, parser(doc))
-    assert len(derivation.steps[5].buffer) > 2000
-    assert len(json.dumps(derivation.as_dict())) < 40_000_000
+    assert len(derivation.steps[5].buffer) > 39
+    if not preset:
+        assert len(derivation.steps[5].buffer) > 2000
+        assert len(json.dumps(derivation.as_dict())) < 40_000_000
 
 
 def test_what_a_step_tells(trained: Language) -> None:
@@ -122,6 +128,14 @@ def test_what_a_step_tells(trained: Language) -> None:
         for choice in step.choices:
             assert choice.least_cost is not None and choice.cost is not None
             assert choice.least_cost <= choice.cost
+
+
+def test_the_gold_tree_is_not_lifted() -> None:
+    nlp = random_parser(3, projectivize=True)
+    gold = gold_doc(nlp.vocab, [2])
+    derivation = derive(nlp, gold, gold)
+    assert derivation.gold_heads == TREES[2][1]
+    assert derivation.gold_labels == TREES[2][2].split()
 
 
 def test_costs_are_the_systems() -> None:

@@ -100,7 +100,7 @@ def test_what_is_saved_is_saved(factory: str) -> None:
             noted = next(
                 (one.noted for one in tracing.moves(state) if one.action[:2] == action[:2]), None
             )
-            parser.system.apply(after, action, push_label=action.label or noted)
+            tracing.make(after, action, action.label or noted)
             best.append(errors(tracing, tracing.finish(after).tree()))
     made = errors(tracing, tracing.finish(tracing.replay(steps[: place + 1])).tree())
     assert first.saved in [made - one for one in best]

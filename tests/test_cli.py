@@ -144,6 +144,7 @@ def test_several_derivations() -> None:
         (("arc_eager", ""), "one word"),
         (("arc_eager", "7"), "6"),
         (("arc_eager", "no.conllu"), "no.conllu"),
+        (("arc_eager", "0", "--html", "no/such/folder.html"), "no/such/folder.html"),
     ],
 )
 def test_bad_oracles(arguments: tuple[str, ...], message: str) -> None:

@@ -70,8 +70,8 @@ def load(model: str) -> Language:
     """A pipeline by name or path."""
     try:
         return spacy.load(model)
-    except OSError as error:
-        if Path(model).exists():
+    except (OSError, ValueError, ImportError) as error:
+        if Path(model).exists() or not isinstance(error, OSError):
             fail(f"{model} cannot be loaded as a pipeline: {error}")
         fail(
             f"There is no pipeline {model!r}: give the name of an installed package or the folder "

@@ -94,7 +94,8 @@ def run(
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(str(error)) from error
     if html is not None:
-        html.write_text(render_page(found[0]), encoding="utf-8")
+        with failures():
+            html.write_text(render_page(found[0]), encoding="utf-8")
     for count, derivation in enumerate(found, start=1):
         if as_json:
             _print_json(derivation)

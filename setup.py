@@ -38,6 +38,7 @@ MODULES = {
     "spacy_nmparse.learning.rollout": "c",
     "spacy_nmparse.learning.beam_rollout": "c",
     "spacy_nmparse.pipe.doc_io": "c++",
+    "spacy_nmparse.analysis.tracer": "c",
 }
 
 DIRECTIVES = {

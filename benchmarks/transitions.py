@@ -14,80 +14,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
 
-from convert_ud import find_splits, read_conllu  # noqa: E402
+from convert_ud import find_splits  # noqa: E402
 from evaluate import dump, machine, versions  # noqa: E402
 from table import markdown  # noqa: E402
 
-from spacy_nmparse import systems  # noqa: E402
-from spacy_nmparse.systems import Gold  # noqa: E402
-from spacy_nmparse.systems.projective import is_projective  # noqa: E402
-
-#: Column of the table: system, its options, whether it derives crossing arcs.
-COLUMNS: dict[str, tuple[str, dict[str, Any], bool]] = {
-    "covington": ("covington", {}, True),
-    "nl_covington": ("nl_covington", {}, True),
-    "nl_covington, explicit root": ("nl_covington", {"explicit_root": True}, True),
-    "swap_standard": ("swap_standard", {}, True),
-    "arc_eager, projective trees": ("arc_eager", {}, False),
-    "arc_swift, projective trees": ("arc_swift", {}, False),
-}
-
-
-def read_trees(path: Path) -> Iterator[list[int]]:
-    """Read the trees of a CoNLL-U file.
-
-    Args:
-        path: The file.
-
-    Yields:
-        For each sentence its heads, numbered from 0; a root is its own head.
-    """
-    for sentence in read_conllu(path).split("\n\n"):
-        rows = [line.split("\t") for line in sentence.strip().split("\n")]
-        words = [row for row in rows if row[0].isdigit()]
-        yield [int(row[6]) - 1 if row[6] != "0" else i for i, row in enumerate(words)]
-
-
-def count(path: Path) -> dict[str, Any]:
-    """Count the transitions of every column over one file.
-
-    Args:
-        path: A CoNLL-U file.
-
-    Returns:
-        Sentences, words, and by column sentences, transitions and transitions per sentence.
-
-    Raises:
-        ValueError: If a derivation does not end in the gold tree.
-    """
-    trees = list(read_trees(path))
-    result: dict[str, Any] = {"sentences": len(trees), "words": sum(map(len, trees))}
-    for column, (name, options, crossing) in COLUMNS.items():
-        system = systems.create(name, **options)
-        total = derived = 0
-        for heads in trees:
-            if not crossing and not is_projective(heads):
-                continue
-            state = system.initial(len(heads))
-            for action in system.derivation(Gold(heads), "static"):
-                system.apply(state, action)
-                total += 1
-            if list(state.tree()[0]) != heads:
-                raise ValueError(f"{column} does not derive {heads}.")
-            derived += 1
-        result[column] = {
-            "sentences": derived,
-            "transitions": total,
-            "per_sentence": total / derived,
-        }
-    return result
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
+from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions  # noqa: E402
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -110,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = []
     for folder in arguments.treebanks:
         path = find_splits(folder)[arguments.split]
-        counts = count(path)
+        trees = whole_trees(read_sentences(path))
+        counts = {"sentences": len(trees), "words": sum(map(len, trees))}
+        counts |= count_transitions(trees)
         result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
         result |= {"versions": versions(), "machine": machine()}
         name = f"{folder.name}-{arguments.split}.json"

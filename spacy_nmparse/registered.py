@@ -80,11 +80,11 @@ SWAP_PARSER = {
     "system": {"@misc": "spacy_nmparse.SwapStandard.v1"},
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
-        "hidden_width": 64,
+        "hidden_width": 128,
         "maxout_pieces": 2,
         "projection_width": 64,
         "lstm_width": 64,
-        "arc_width": 64,
+        "arc_width": 0,
         "tree_weight": 0.3,
         "dropout_factor": 2.0,
         "features": [
@@ -398,3 +398,19 @@ def ArcScorer(
         dropout_factor,
         features,
     )
+
+
+def UDNounChunks() -> Callable:
+    """For ``nlp.after_pipeline_creation``: noun chunks by Universal Dependencies' labels, where the
+    language has none; see ``spacy_nmparse.analysis.noun_chunks``."""
+    from spacy_nmparse.analysis.noun_chunks import make_callback
+
+    return make_callback()
+
+
+def CountSwaps(corpus: str, output: str, oracles: List[str], limit: int = 500) -> Callable:
+    """For ``training.before_update``: SWAPs of the derivations learned from, by epoch; see
+    ``spacy_nmparse.analysis.latent``."""
+    from spacy_nmparse.analysis.latent import make_callback
+
+    return make_callback(corpus, output, oracles, limit)

@@ -3,24 +3,89 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+import spacy
+from click.testing import Result
+from spacy.language import Language
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
 
+from spacy_nmparse.analysis.statistics import COLUMNS
+from spacy_nmparse.cli import nmparse
+from tests.pipe.common import TREES, gold_doc, random_parser
+
+ROOT = Path(__file__).resolve().parent.parent
 FALL = "2 0 6 5 3 2"  # I saw Jack and Jill fall
 
+CONLLU = """\
+1\tI\t_\tPRON\t_\t_\t2\tnsubj\t_\t_
+2\tsaw\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\tJack\t_\tPROPN\t_\t_\t4\tnsubj\t_\t_
+4\tfall\t_\tVERB\t_\t_\t2\tccomp\t_\t_
 
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    root = Path(__file__).resolve().parent.parent
-    command = [sys.executable, "-m", "spacy", "nmparse", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+1\tWhat\t_\t_\t_\t_\t4\tobj\t_\t_
+2\tdo\t_\t_\t_\t_\t0\troot\t_\t_
+3\tyou\t_\t_\t_\t_\t2\tnsubj\t_\t_
+4\twant\t_\t_\t_\t_\t2\txcomp\t_\t_
+"""
 
 
-def test_a_derivation() -> None:
-    done = run("oracle", "arc_eager", FALL, "-o", "nonmonotonic_left", "--oracle", "static")
+def run(*arguments: str | Path, **options: Any) -> Result:
+    return CliRunner().invoke(nmparse, list(map(str, arguments)), **options)
+
+
+def read(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def folder(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trained model, one with random weights, and a corpus in two formats."""
+    folder = tmp_path_factory.mktemp("cli")
+    trained.to_disk(folder / "model")
+    random_parser(6).to_disk(folder / "random")
+    docs = [gold_doc(trained.vocab, trees) for trees in ([0], [1, 4], [2], [3])]
+    DocBin(docs=docs).to_disk(folder / "gold.spacy")
+    (folder / "gold.conllu").write_text(CONLLU, encoding="utf-8")
+    return folder
+
+
+def test_spacy_has_the_commands() -> None:
+    command = [sys.executable, "-m", "spacy", "nmparse", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
+    for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data", "speed", "plot"):
+        assert name in done.stdout
+
+
+def test_the_entry_point_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, spacy.cli; before = set(sys.modules); import spacy_nmparse.cli; "
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    new = [name for name in ast_list(done.stdout) if not name.startswith("spacy_nmparse.cli")]
+    assert not [name for name in new if name not in ("spacy_nmparse", "spacy_nmparse.about")]
+
+
+def ast_list(text: str) -> list[str]:
+    return json.loads(text.replace("'", '"'))
+
+
+def test_oracle() -> None:
+    done = run("oracle", "arc_eager", FALL, "-o", "nonmonotonic_left", "--oracle", "static")
+    assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0] == "  1  [] [1 2 3 4 5 6 ROOT]  SHIFT  (SHIFT 0)"
     assert "LEFT-ARC 0" in lines[1] and lines[1].split("]")[2].split()[0] == "LEFT-ARC"
@@ -29,7 +94,6 @@ def test_a_derivation() -> None:
 
 def test_non_local_arcs_as_json() -> None:
     done = run("oracle", "nl_covington", "0 1 1 5 1", "--oracle", "static", "--json")
-    assert done.returncode == 0, done.stderr
     *steps, last = (json.loads(line) for line in done.stdout.splitlines())
     moves = [f"{step['action'][0]}{step['action'][1]}" for step in steps]
     assert moves == [  # FG18, Figure 4
@@ -37,6 +101,35 @@ def test_non_local_arcs_as_json() -> None:
         "RIGHT-ARC3", "SHIFT1",
     ]  # fmt: skip
     assert last == {"heads": [0, 1, 1, 5, 1]}
+    assert all(step["action"] in [cost[:3] for cost in step["costs"]] for step in steps)
+
+
+def test_the_oracle_of_a_file(folder: Path) -> None:
+    tree = folder / "gold.conllu"
+    page = folder / "oracle.html"
+    done = run("oracle", "swap_standard", tree, "--number", "2", "--oracle", "lazy", "--html", page)
+    assert done.exit_code == 0, done.output
+    assert "LEFT-ARC nsubj" in done.stdout or "RIGHT-ARC nsubj" in done.stdout
+    assert "words: 1:What 2:do 3:you 4:want" in done.stdout
+    assert done.stdout.splitlines()[-1] == "heads: 4 0 2 2"
+    assert '"What"' in page.read_text(encoding="utf-8")
+
+
+def test_the_documented_oracle() -> None:
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    found = re.search(
+        r"```bash\n(.*? nmparse (oracle .*?))\n```\n\n```text\n(.*?)```", page, re.DOTALL
+    )
+    assert found is not None
+    done = run(*shlex.split(found[2]))
+    assert done.stdout == found[3]
+
+
+def test_several_derivations() -> None:
+    done = run("oracle", "swap_standard", "2 0 2", "--oracle", "nd_all", "--derivations", "10")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("heads: 2 0 2") == 2
+    assert done.stdout.splitlines()[-1] == "2 derivations by nd_all"
 
 
 @pytest.mark.parametrize(
@@ -50,9 +143,184 @@ def test_non_local_arcs_as_json() -> None:
         (("arc_eager", "0", "-o", "single_root=0"), "single_root"),
         (("arc_eager", ""), "one word"),
         (("arc_eager", "7"), "6"),
+        (("arc_eager", "no.conllu"), "no.conllu"),
+        (("arc_eager", "0", "--html", "no/such/folder.html"), "no/such/folder.html"),
     ],
 )
-def test_bad_input(arguments: tuple[str, ...], message: str) -> None:
+def test_bad_oracles(arguments: tuple[str, ...], message: str) -> None:
     done = run("oracle", *arguments)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_trace(folder: Path) -> None:
+    done = run("trace", folder / "model", "She saw the cat .")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("arc_eager: 5 words")
+    assert any("LEFT-ARC nsubj" in line and "+ saw –nsubj→ She" in line for line in lines)
+    assert lines[-1].split() == ["She", "saw", "the", "cat", "."]
+    assert "\x1b" not in done.stdout
+    result = read(run("trace", folder / "model", "She saw the cat .", "--json"))
+    assert result["heads"] == TREES[0][1]
+    assert set(result) == {
+        "system", "source", "words", "tokens", "heads", "labels", "sent_starts", "gold_heads",
+        "gold_labels", "steps",
+    }  # fmt: skip
+    assert set(result["steps"][0]) >= {"action", "stack", "buffer", "added", "deleted", "choices"}
+
+
+def test_trace_colours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    arguments = ("trace", folder / "random", "--corpus", folder / "gold.spacy", "--number", "2")
+    done = run(*arguments, "--pictures", "repairs")
+    assert "\x1b[38;5;1m- " in done.stdout  # red
+    assert "\x1b[38;5;2m+ " in done.stdout  # green
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run(*arguments).stdout
+
+
+def test_trace_with_a_gold_tree(folder: Path) -> None:
+    arguments = ("--corpus", folder / "gold.conllu", "--number", "2", "--choices", "3")
+    done = run("trace", folder / "random", *arguments, "--pictures", "none")
+    assert done.exit_code == 0, done.output
+    assert "cost 0" in done.stdout and "heads as in the gold tree: " in done.stdout
+    page = folder / "trace.html"
+    done = run("trace", folder / "random", *arguments, "--html", page)
+    assert f"Written: {page}" in done.stdout
+    assert '"What"' in page.read_text(encoding="utf-8")
+
+
+def test_trace_reads_text(folder: Path) -> None:
+    done = run("trace", folder / "model", "-", "--json", input="Sleep !\n")
+    assert read(done)["words"] == ["Sleep", "!"]
+    assert read(run("trace", folder / "model", "don't go", "--words", "--json"))["words"] == [
+        "don't",
+        "go",
+    ]
+
+
+def test_a_narrow_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "12")
+    done = run("trace", folder / "model", "She saw the cat .")
+    assert "columns wide" in done.stdout
+
+
+def test_stats(folder: Path) -> None:
+    done = run("stats", folder / "gold.conllu")
+    assert done.exit_code == 0, done.output
+    assert "crossing arcs" in done.stdout and "ccomp" in done.stdout and "MINIMAL" in done.stdout
+    result = read(run("stats", folder / "gold.conllu", "--json"))
+    assert (result["sentences"], result["words"], result["arcs"]) == (2, 8, 6)
+    assert (result["projective_sentences"], result["crossing_arcs"]) == (1, 1)
+    assert set(result["transitions"]) == set(COLUMNS)
+    assert result["file"] == "gold.conllu"
+
+
+def test_repairs(folder: Path) -> None:
+    done = run("repairs", folder / "random", folder / "gold.spacy")
+    assert done.exit_code == 0, done.output
+    assert "HGJ13, Table 2" in done.stdout and "Examples" in done.stdout
+    result = read(run("repairs", folder / "random", folder / "gold.spacy", "--json"))
+    assert (result["documents"], result["words"]) == (5, 25)
+    assert set(result) == {
+        "documents", "words", "moves", "repairs", "total", "labels", "examples",
+    }  # fmt: skip
+    assert set(result["total"]) == {
+        "tp", "neutral", "fp", "fn", "tn", "deferred", "precision", "recall",
+    }  # fmt: skip
+    made = result["total"]["tp"] + result["total"]["neutral"] + result["total"]["fp"]
+    assert made > 0
+    counted = sum(one["count"] for entries in result["labels"].values() for one in entries)
+    assert counted == made
+    few = read(run("repairs", folder / "random", folder / "gold.spacy", "--json", "-n", "1"))
+    assert few["documents"] == 1
+    whole = run("repairs", folder / "random", folder / "gold.spacy", "--json", "--unit", "doc")
+    assert read(whole)["documents"] == 4
+
+
+def test_errors(folder: Path) -> None:
+    page = folder / "parses.html"
+    done = run("errors", folder / "random", folder / "gold.spacy", "--displacy", page)
+    assert done.exit_code == 0, done.output
+    assert "By length of the arc" in done.stdout and "downstream" in done.stdout
+    assert page.read_text(encoding="utf-8").count("<svg") == 5
+    result = read(run("errors", folder / "random", folder / "gold.spacy", "--json"))
+    assert set(result) == {"documents", "flawless", "groups", "confusions", "first_errors"}
+    assert set(result["groups"]) == {
+        "all", "label", "length", "direction", "projectivity", "sentence_length",
+    }  # fmt: skip
+    assert result["groups"]["all"]["all"]["gold"] == 25
+    best = read(run("errors", folder / "model", folder / "gold.spacy", "--json"))
+    assert best["groups"]["all"]["all"]["las"] == 1
+    assert best["flawless"] == best["documents"] == 5
+
+
+def test_speed(folder: Path) -> None:
+    done = run("speed", folder / "model", folder / "gold.spacy", "--reps", "1")
+    assert done.exit_code == 0, done.output
+    assert "words/s" in done.stdout
+    result = read(run("speed", folder / "model", folder / "gold.spacy", "--reps", "1", "--json"))
+    assert sum(row["words"] for row in result["lengths"]) == 25
+
+
+def test_debug_data(folder: Path) -> None:
+    config = ROOT / "configs" / "nm_parser.cfg"
+    paths = ("--paths.train", folder / "gold.spacy", "--paths.dev", folder / "gold.spacy")
+    done = run("debug-data", config, *paths)
+    assert done.exit_code == 0, done.output
+    assert "development texts are training texts too" in done.stdout
+    result = read(run("debug-data", config, *paths, "--json"))
+    assert set(result) == {"component", "system", "train", "dev", "findings"}
+    assert result["train"]["sentences"] == 5
+    assert {one["level"] for one in result["findings"]} <= {"good", "info", "warning", "error"}
+    DocBin().to_disk(folder / "empty.spacy")
+    empty = ("--paths.train", folder / "empty.spacy", "--paths.dev", folder / "gold.spacy")
+    assert run("debug-data", config, *empty).exit_code == 1
+
+
+def test_plots(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
+    result = folder / "errors.json"
+    done = run("errors", folder / "random", folder / "gold.spacy", "--json")
+    result.write_text(done.stdout, encoding="utf-8")
+    done = run("plot", "length", result, "-o", folder / "plot.png")
+    assert done.exit_code == 0, done.output
+    assert (folder / "plot.png").is_file()
+
+
+Arguments = Callable[[Path], Sequence[str | Path]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "messages"),
+    [
+        (lambda f: ("trace", "no_such_model", "a"), ["no_such_model", "model-best"]),
+        (lambda f: ("trace", f / "model"), ["--corpus"]),
+        (lambda f: ("trace", f / "model", "a", "--pictures", "x"), ["'x'", "repairs"]),
+        (lambda f: ("trace", f / "model", " "), ["no word"]),
+        (
+            lambda f: ("trace", f / "model", "--corpus", f / "gold.conllu", "--number", "3"),
+            ["gold.conllu", "2 sentences"],
+        ),
+        (lambda f: ("trace", f / "model", "a", "--component", "x"), ["'x'", "nm_parser"]),
+        (lambda f: ("trace", f, "a"), ["cannot be loaded"]),
+        (lambda f: ("trace", f / "blank", "a"), ["no parser of spacy-nmparse"]),
+        (lambda f: ("stats", f / "no.spacy"), ["no.spacy"]),
+        (lambda f: ("stats", f / "model"), ["no file"]),
+        (lambda f: ("repairs", f / "model", f / "gold.spacy", "--unit", "x"), ["--unit", "'x'"]),
+        (lambda f: ("errors", f / "model", f / "no.spacy"), ["no.spacy"]),
+        (lambda f: ("debug-data", f / "no.cfg"), ["no.cfg"]),
+        (lambda f: ("debug-data", ROOT / "configs" / "nm_parser.cfg"), ["E913"]),
+        (lambda f: ("plot", "x", f / "gold.conllu"), ["'x'", "learning"]),
+        (lambda f: ("plot", "learning", f / "no.txt"), ["no.txt"]),
+    ],
+)
+def test_what_is_wrong_is_named(folder: Path, arguments: Arguments, messages: list[str]) -> None:
+    if not (folder / "blank").exists():
+        spacy.blank("xx").to_disk(folder / "blank")
+    done = run(*arguments(folder))
+    assert done.exit_code == 2, done.output
+    assert done.stdout == ""
+    for message in messages:
+        assert message in done.stderr

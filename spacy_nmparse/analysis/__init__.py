@@ -1,0 +1,37 @@
+"""What parsers do, and what treebanks hold: derivations, repairs, errors, statistics, pictures."""
+
+from __future__ import annotations
+
+from spacy_nmparse.analysis.derivation import (
+    Arc,
+    Choice,
+    Derivation,
+    Step,
+    all_derivations,
+    derive,
+    derive_actions,
+    derive_gold,
+)
+from spacy_nmparse.analysis.displacy import displacy_data, write_parses
+from spacy_nmparse.analysis.errors import find_errors
+from spacy_nmparse.analysis.noun_chunks import register_noun_chunks, ud_noun_chunks
+from spacy_nmparse.analysis.page import render
+from spacy_nmparse.analysis.repairs import find_repairs
+
+__all__ = [
+    "Arc",
+    "Choice",
+    "Derivation",
+    "Step",
+    "all_derivations",
+    "derive",
+    "derive_actions",
+    "derive_gold",
+    "displacy_data",
+    "find_errors",
+    "find_repairs",
+    "register_noun_chunks",
+    "render",
+    "ud_noun_chunks",
+    "write_parses",
+]

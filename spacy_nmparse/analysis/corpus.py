@@ -1,0 +1,214 @@
+"""Treebanks: sentences and gold documents from .spacy and CoNLL-U files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_nmparse.systems.projective import check_acyclic
+
+CONLLU = (".conllu", ".conll", ".txt")
+
+
+@dataclass
+class Sentence:
+    """A sentence with its tree. A root is its own head; None: not annotated.
+
+    spaces: whether each word is followed by a space.
+    """
+
+    words: list[str]
+    heads: list[int | None]
+    labels: list[str | None]
+    spaces: list[bool] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+
+    @property
+    def fault(self) -> str | None:
+        """Why this is not a whole tree: "unknown heads", "cycle" or None."""
+        if None in self.heads:
+            return "unknown heads"
+        try:
+            check_acyclic(self.heads)
+        except ValueError:
+            return "cycle"
+        return None
+
+    @property
+    def n_roots(self) -> int:
+        """How many words are roots."""
+        return sum(head == word for word, head in enumerate(self.heads))
+
+
+def read_sentences(path: Path) -> Iterator[Sentence]:
+    """The sentences of a .spacy or CoNLL-U file, without whitespace tokens.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: it is of neither kind, damaged, or has no sentence.
+    """
+    check_file(path)
+    found = False
+    if path.suffix == ".spacy":
+        for doc in read_spacy(path, spacy.blank("xx").vocab):  # it knows spaces
+            for sentence in sentences_of(doc):
+                found = True
+                yield sentence
+    else:
+        for sentence in read_conllu(path):
+            found = True
+            yield sentence
+    if not found:
+        raise ValueError(f"{path} holds no sentence.")
+
+
+def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
+    """The gold documents of a .spacy file, or of a CoNLL-U file, one for each sentence.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: it is of neither kind, damaged, or has no document with a parse.
+    """
+    check_file(path)
+    if path.suffix == ".spacy":
+        docs = [doc for doc in read_spacy(path, vocab) if len(doc)]
+    else:
+        docs = [make_doc(sentence, vocab) for sentence in read_conllu(path)]
+    if not docs:
+        raise ValueError(f"{path} holds no document.")
+    if not any(doc.has_annotation("DEP") for doc in docs):
+        raise ValueError(f"{path} has no trees: its documents have no heads and labels (DEP).")
+    return docs
+
+
+def check_file(path: Path) -> None:
+    """Raise an error that names what is wrong with a corpus' path."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}.")
+    if path.suffix not in (".spacy", *CONLLU):
+        raise ValueError(
+            f"{path} is neither a .spacy nor a CoNLL-U file (.conllu): convert it with "
+            f"`python -m spacy convert`."
+        )
+
+
+def read_spacy(path: Path, vocab: Vocab) -> Iterator[Doc]:
+    """The documents of a .spacy file."""
+    try:
+        store = DocBin().from_disk(path)
+    except Exception as error:
+        raise ValueError(
+            f"{path} cannot be read as a .spacy file ({type(error).__name__}: {error}): "
+            f"is it damaged, or was it written by another program?"
+        ) from error
+    yield from store.get_docs(vocab)
+
+
+def sentences_of(doc: Doc) -> Iterator[Sentence]:
+    """The sentences of a document; the whole, where no boundary is known."""
+    if not doc.has_annotation("SENT_START"):
+        spans = [doc[:]] if len(doc) else []
+    else:
+        spans = list(doc.sents)
+    for span in spans:
+        tokens = [token for token in span if not token.is_space]
+        number = {token.i: word for word, token in enumerate(tokens)}
+        if tokens:
+            yield Sentence(
+                [token.text for token in tokens],
+                [number.get(token.head.i) if token.dep else None for token in tokens],
+                [token.dep_ or None for token in tokens],
+                [bool(token.whitespace_) for token in tokens],
+                [token.pos_ for token in tokens],
+            )
+
+
+def read_conllu(path: Path) -> Iterator[Sentence]:
+    """The sentences of a CoNLL-U file: its words, without multiword tokens and empty nodes. The
+    label ``root`` becomes ``ROOT``; ``_`` is an unknown head."""
+    rows: list[tuple[int, list[str]]] = []
+    with path.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, start=1):
+            line = line.rstrip("\r\n")
+            if not line.strip():
+                if rows:
+                    yield _sentence(path, rows)
+                    rows = []
+            elif not line.startswith("#"):
+                row = line.split("\t")
+                if len(row) != 10:
+                    raise ValueError(
+                        f"{path}, line {number}: {len(row)} columns instead of 10; is it CoNLL-U?"
+                    )
+                rows.append((number, row))
+    if rows:
+        yield _sentence(path, rows)
+
+
+def _sentence(path: Path, rows: list[tuple[int, list[str]]]) -> Sentence:
+    sentence = Sentence([], [], [])
+    multiword_end, multiword_space = 0, True
+    for line, row in rows:
+        number = row[0]
+        space = "SpaceAfter=No" not in row[9].split("|")
+        if "-" in number:
+            multiword_end, multiword_space = int(number.split("-")[1]), space
+        if not number.isdigit():
+            continue
+        word = len(sentence.words)
+        if int(number) != word + 1:
+            raise ValueError(f"{path}, line {line}: word {number} where {word + 1} is due.")
+        if row[6] != "_" and not row[6].isdigit():
+            raise ValueError(f"{path}, line {line}: {row[6]!r} is no head.")
+        head = None if row[6] == "_" else word if row[6] == "0" else int(row[6]) - 1
+        if int(number) < multiword_end:
+            space = False
+        elif int(number) == multiword_end:
+            space = multiword_space
+        sentence.words.append(row[1])
+        sentence.heads.append(head)
+        sentence.labels.append(
+            None if row[7] == "_" else "ROOT" if head == word and row[7] == "root" else row[7]
+        )
+        sentence.spaces.append(space)
+        sentence.tags.append("" if row[3] == "_" else row[3])
+    n = len(sentence.words)
+    for head in sentence.heads:
+        if head is not None and head >= n:
+            raise ValueError(
+                f"{path}, sentence that ends in line {rows[-1][0]}: a head is {head + 1}, but "
+                f"there are {n} words."
+            )
+    return sentence
+
+
+def make_doc(sentence: Sentence, vocab: Vocab) -> Doc:
+    """A gold document of one sentence. Words without a head have no label."""
+    heads = [word if head is None else head for word, head in enumerate(sentence.heads)]
+    deps = [
+        "" if head is None else label or "dep"
+        for head, label in zip(sentence.heads, sentence.labels, strict=True)
+    ]
+    doc = Doc(
+        vocab,
+        words=sentence.words,
+        spaces=sentence.spaces or None,
+        heads=heads,
+        deps=deps,
+        pos=sentence.tags or None,
+    )
+    return doc
+
+
+def whole_trees(sentences: Iterable[Sentence]) -> list[list[int]]:
+    """The heads of the sentences that are whole trees."""
+    return [
+        [head for head in sentence.heads if head is not None]
+        for sentence in sentences
+        if sentence.fault is None
+    ]

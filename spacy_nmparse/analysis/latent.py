@@ -1,0 +1,91 @@
+"""The SWAPs of the derivations that a model would learn from, epoch by epoch (BN15, Figure 6).
+
+Where an oracle allows several moves, training follows the one of them that the model likes best:
+the derivations of the gold trees change as the model does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_nmparse.analysis.corpus import read_docs
+from spacy_nmparse.analysis.derivation import Tracing, parser_of, prepared
+
+N_SENTENCES = 500
+
+
+def swaps_per_sentence(
+    nlp: Language, docs: Iterable[Doc], oracle: str = "nd_all", *, name: str | None = None
+) -> float:
+    """How many SWAPs the oracle's derivations of gold trees have that the model likes best.
+
+    Args:
+        nlp: a pipeline with a parser whose system has SWAP.
+        docs: gold documents, of one sentence each. They are not changed.
+        oracle: the name of one of the system's oracles.
+        name: which parser, where there are several.
+
+    Raises:
+        ValueError: another system, no such oracle, no documents.
+    """
+    parser = parser_of(nlp, name)
+    if "SWAP" not in parser.system.moves:
+        raise ValueError(
+            f"The system {parser.system.name} of '{parser.name}' has no SWAP: take a pipeline with "
+            f"swap_parser."
+        )
+    swaps = sentences = 0
+    for gold in docs:
+        if all(token.is_space for token in gold):
+            continue
+        tracing = Tracing(parser, prepared(nlp, parser, gold), gold)
+        assert tracing.gold is not None
+        sentences += 1
+        state = tracing.initial()
+        while not state.is_final:
+            allowed = tracing.system.oracle(state, tracing.gold, oracle)
+            moves = {one.action[:2]: one for one in tracing.moves(state)}
+            action = max(sorted(allowed, key=str), key=lambda one: moves[one.move, one.k].score)
+            swaps += action.move == "SWAP"
+            tracing.system.apply(state, action)
+    if not sentences:
+        raise ValueError("There is no document to derive.")
+    return swaps / sentences
+
+
+def make_callback(
+    corpus: str, output: str, oracles: Sequence[str], limit: int = N_SENTENCES
+) -> Callable[[Language, dict[str, Any]], None]:
+    """For the setting ``training.before_update`` of a config: at the first update of each epoch,
+    append to a file, for each oracle, a line of JSON: epoch, oracle, swaps_per_sentence.
+
+    Args:
+        corpus: a .spacy or CoNLL-U file of gold sentences.
+        output: the file to write.
+        oracles: names of oracles.
+        limit: how many sentences are derived.
+    """
+    seen: set[int] = set()
+    docs: list[Doc] = []
+
+    def count(nlp: Language, now: dict[str, Any]) -> None:
+        epoch = now["epoch"]
+        if epoch in seen:
+            return
+        seen.add(epoch)
+        if not docs:
+            sentences = (s for doc in read_docs(Path(corpus), nlp.vocab) for s in doc.sents)
+            docs.extend(sentence.as_doc() for sentence, _ in zip(sentences, range(limit)))  # noqa: B905
+        with Path(output).open("a", encoding="utf-8") as file:
+            for oracle in oracles:
+                swaps = swaps_per_sentence(nlp, docs, oracle)
+                line = {"epoch": epoch, "oracle": oracle, "swaps_per_sentence": round(swaps, 4)}
+                file.write(json.dumps(line) + "\n")
+
+    return count

@@ -1,0 +1,188 @@
+"""Derivations and trees as a page for the browser, whole in one file."""
+
+from __future__ import annotations
+
+import html
+import json
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import is_in_jupyter
+
+from spacy_nmparse.analysis.derivation import Choice, Derivation, Step, action_name
+from spacy_nmparse.pipe.doc_io import gold_parse
+
+TEMPLATE = Path(__file__).with_name("page.html")
+SHOWN = 14  # words of a buffer or list
+HEIGHT = 760  # of the frame in a notebook
+
+
+def render(
+    shown: Doc | Derivation,
+    style: str = "html",
+    *,
+    gold: Doc | Example | None = None,
+    title: str | None = None,
+    jupyter: bool | None = None,
+) -> str | None:
+    """Draw a derivation, step by step, or the tree of a document.
+
+    The page needs nothing but a browser. A derivation is stepped through with buttons or keys: the
+    arcs over the sentence, new ones green and deleted ones red; stack, buffer or lists; what the
+    model thinks of each move beside the oracle's costs, where a gold tree is known; the gold tree
+    below the sentence. Words are never read as HTML.
+
+    Args:
+        shown: a derivation, or a parsed document.
+        style: "html", the only one.
+        gold: with a document: its gold tree, drawn below (a derivation knows its own).
+        title: heading of the page.
+        jupyter: whether to display it in a notebook; by default, where this is one.
+
+    Returns:
+        The page, or None where it is displayed in a notebook.
+
+    Raises:
+        ValueError: another style; a document without a parse or without words.
+    """
+    if style != "html":
+        raise ValueError(f"render() has the style 'html' only, not {style!r}.")
+    page = render_page(shown, gold=gold, title=title)
+    if jupyter or (jupyter is None and is_in_jupyter()):
+        from IPython.display import HTML, display
+
+        display(HTML(frame(page)))
+        return None
+    return page
+
+
+def render_page(
+    shown: Doc | Derivation, *, gold: Doc | Example | None = None, title: str | None = None
+) -> str:
+    """The page that ``render`` gives."""
+    data = _derivation_data(shown) if isinstance(shown, Derivation) else _doc_data(shown, gold)
+    if title is not None:
+        data["title"] = title
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":  # nothing in it can end the script
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    template = TEMPLATE.read_text(encoding="utf-8")
+    before, after = template.split("__DATA__")
+    return before.replace("__TITLE__", html.escape(data["title"])) + text + after
+
+
+def frame(page: str, height: int = HEIGHT) -> str:
+    """A page as a frame within another, as in a notebook."""
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:0" '
+        f'title="derivation"></iframe>'
+    )
+
+
+def is_right_to_left(words: Sequence[str]) -> bool:
+    """Whether more letters of the words run from right to left than from left to right."""
+    kinds = [unicodedata.bidirectional(sign) for word in words for sign in word]
+    return sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L")
+
+
+def _derivation_data(derivation: Derivation) -> dict[str, Any]:
+    words = derivation.words
+    gold = None
+    if derivation.gold_heads is not None:
+        gold = {"heads": derivation.gold_heads, "labels": derivation.gold_labels}
+    sources = {"greedy": "greedy search", "given": "given actions"}
+    source = sources.get(derivation.source, f"oracle: {derivation.source}")
+    return {
+        "title": " ".join(words[:12]) + (" …" if len(words) > 12 else ""),
+        "source": f"{derivation.system}, {source}, {len(derivation.steps)} steps",
+        "words": words,
+        "rtl": is_right_to_left(words),
+        "lists": any(step.lambda1 or step.lambda2 for step in derivation.steps),
+        "sentences": derivation.sentences(),
+        "heads": derivation.heads,
+        "labels": derivation.labels,
+        "gold": gold,
+        "steps": [_step_data(step) for step in derivation.steps],
+    }
+
+
+def _step_data(step: Step) -> dict[str, Any]:
+    return {
+        "kind": step.kind,
+        "name": step.name,
+        "repair": step.repair,
+        "cost": _number(step.cost),
+        "least": _number(step.least_cost),
+        "start": step.start,
+        "stack": list(step.stack[-SHOWN:]),
+        "stackLength": len(step.stack),
+        "buffer": list(step.buffer[:SHOWN]),
+        "bufferLength": len(step.buffer),
+        "lambda1": list(step.lambda1[-SHOWN:]),
+        "lambda1Length": len(step.lambda1),
+        "lambda2": list(step.lambda2[:SHOWN]),
+        "lambda2Length": len(step.lambda2),
+        "added": step.added,
+        "deleted": step.deleted,
+        "choices": [_choice_data(choice, choice is step.chosen) for choice in step.choices],
+    }
+
+
+def _choice_data(choice: Choice, chosen: bool) -> dict[str, Any]:
+    return {
+        "name": action_name(choice.action),
+        "labelled": choice.action.label is not None,
+        "probability": None if choice.probability is None else round(choice.probability, 4),
+        "labelProbability": (
+            None if choice.label_probability is None else round(choice.label_probability, 4)
+        ),
+        "cost": _number(choice.cost),
+        "least": _number(choice.least_cost),
+        "repair": choice.repair,
+        "chosen": chosen,
+    }
+
+
+def _number(cost: float | None) -> float | int | None:
+    return int(cost) if cost is not None and cost == int(cost) else cost
+
+
+def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
+    tokens = [token for token in doc if not token.is_space]
+    if not tokens or not doc.has_annotation("DEP"):
+        raise ValueError(
+            f"The document {doc.text!r:.60} has {'no parse' if tokens else 'no word'}: render() "
+            f"draws parsed documents, and derivations."
+        )
+    number = {token.i: word for word, token in enumerate(tokens)}
+    starts = [
+        word
+        for word, token in enumerate(tokens)
+        if word == 0 or tokens[word - 1].sent != token.sent
+    ]
+    found = None
+    if gold is not None:
+        reference = gold.reference if isinstance(gold, Example) else gold
+        heads, labels, _ = gold_parse(Example(doc, reference))
+        known = [heads[token.i] for token in tokens]
+        found = {
+            "heads": [None if head is None else number.get(head) for head in known],
+            "labels": [labels[token.i] for token in tokens],
+        }
+    words = [token.text for token in tokens]
+    return {
+        "title": " ".join(words[:12]) + (" …" if len(words) > 12 else ""),
+        "source": f"{len(words)} words",
+        "words": words,
+        "rtl": is_right_to_left(words),
+        "lists": False,
+        "sentences": list(zip(starts, [*starts[1:], len(words)], strict=True)),
+        "heads": [number.get(token.head.i, word) for word, token in enumerate(tokens)],
+        "labels": [token.dep_ for token in tokens],
+        "gold": found,
+        "steps": [],
+    }

@@ -1,0 +1,223 @@
+"""How a parser uses its non-monotonic moves (HGJ13, section 8 and Table 2).
+
+In every configuration that greedy search meets on the way to a gold document's parse, the legal
+non-monotonic moves are judged by the oracle's costs; labels do not count:
+
+| | the move was made | it was not |
+| --- | --- | --- |
+| it costs least | TP; neutral, if it adds no gold arc | FN; deferred, if what was made is as good |
+| it costs more | FP | TN |
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_nmparse.analysis.derivation import Arc, Step, Tracing, parser_of, prepared
+from spacy_nmparse.systems import ROOT
+
+ALL = 1 << 30  # choices
+
+
+@dataclass
+class Outcomes:
+    """How often a kind of repair was made rightly (tp), without harm or use (neutral) or wrongly
+    (fp), missed (fn), rightly left (tn), or put off (deferred)."""
+
+    tp: int = 0
+    neutral: int = 0
+    fp: int = 0
+    fn: int = 0
+    tn: int = 0
+    deferred: int = 0
+
+    @property
+    def precision(self) -> float | None:
+        """Of the repairs that were made, the share that added a gold arc at the least cost."""
+        made = self.tp + self.neutral + self.fp
+        return self.tp / made if made else None
+
+    @property
+    def recall(self) -> float | None:
+        """Of the repairs that were needed, the share that was made."""
+        needed = self.tp + self.fn
+        return self.tp / needed if needed else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self.__dict__, "precision": self.precision, "recall": self.recall}
+
+    def add(self, other: Outcomes) -> None:
+        """Add another's counts."""
+        for name, count in other.__dict__.items():
+            setattr(self, name, getattr(self, name) + count)
+
+
+@dataclass
+class Repair:
+    """A repair in its sentence: "tp", "neutral" or "fp"; what was deleted and added."""
+
+    move: str
+    outcome: str
+    words: list[str]
+    deleted: list[Arc]
+    added: list[Arc]
+    gold_head: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        lists = {"deleted": list(map(list, self.deleted)), "added": list(map(list, self.added))}
+        return {**self.__dict__, **lists}
+
+
+@dataclass
+class Repairs:
+    """What ``repairs`` has found.
+
+    outcomes: by kind of repair.
+    labels: by kind of repair, counts of (label before, label after, "tp", "neutral" or "fp").
+    examples: a few of each kind and outcome.
+    """
+
+    outcomes: dict[str, Outcomes] = field(default_factory=lambda: defaultdict(Outcomes))
+    labels: dict[str, Counter[tuple[str, str, str]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+    examples: list[Repair] = field(default_factory=list)
+    documents: int = 0
+    words: int = 0
+    moves: int = 0
+
+    @property
+    def total(self) -> Outcomes:
+        """All kinds together."""
+        total = Outcomes()
+        for one in self.outcomes.values():
+            total.add(one)
+        return total
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "documents": self.documents,
+            "words": self.words,
+            "moves": self.moves,
+            "repairs": {name: one.as_dict() for name, one in sorted(self.outcomes.items())},
+            "total": self.total.as_dict(),
+            "labels": {
+                name: [
+                    {"before": before, "after": after, "outcome": outcome, "count": count}
+                    for (before, after, outcome), count in counts.most_common()
+                ]
+                for name, counts in sorted(self.labels.items())
+            },
+            "examples": [example.as_dict() for example in self.examples],
+        }
+
+
+def find_repairs(
+    nlp: Language, docs: Iterable[Doc], *, name: str | None = None, n_examples: int = 3
+) -> Repairs:
+    """Parse gold documents and judge every repair that was or could have been made.
+
+    Args:
+        nlp: a pipeline with a parser of this package.
+        docs: gold documents. They are not changed.
+        name: which parser, where there are several.
+        n_examples: examples of each kind of repair and outcome.
+
+    Raises:
+        ValueError: as ``derive``.
+    """
+    parser = parser_of(nlp, name)
+    found = Repairs()
+    kept: Counter[tuple[str, str]] = Counter()
+    for gold in docs:
+        if all(token.is_space for token in gold):
+            continue
+        doc = prepared(nlp, parser, gold)
+        tracing = Tracing(parser, doc, gold)
+        found.documents += 1
+        found.words += len(tracing.tokens)
+        for step in tracing.steps(tracing.initial(), ALL):
+            found.moves += step.kind == "move"
+            _count_others(found.outcomes, step)
+            if step.repair is None:
+                continue
+            outcome = _outcome(tracing, step)
+            one = found.outcomes[step.repair]
+            setattr(one, outcome, getattr(one, outcome) + 1)
+            for before, after in _pairs(step):
+                found.labels[step.repair][before, after, outcome] += 1
+            if kept[step.repair, outcome] < n_examples:
+                kept[step.repair, outcome] += 1
+                found.examples.append(_example(tracing, doc, step, outcome))
+    return found
+
+
+def _outcome(tracing: Tracing, step: Step) -> str:
+    """Of a repair that was made."""
+    if step.chosen is None or step.chosen.least_cost != step.least_cost:
+        return "fp"
+    heads = tracing.gold.heads if tracing.gold else ()
+    useful = not step.added or any(
+        heads[arc.dependent] == (arc.dependent if arc.head == ROOT else arc.head)
+        for arc in step.added
+    )
+    return "tp" if useful else "neutral"
+
+
+def _count_others(outcomes: dict[str, Outcomes], step: Step) -> None:
+    """Judge the repairs that were legal where a step was made, but were not it: each kind once."""
+    kinds: dict[str, bool] = {}
+    for choice in step.choices:
+        if choice.repair is not None:
+            right = choice.least_cost == step.least_cost
+            kinds[choice.repair] = kinds.get(choice.repair, False) or right
+    chosen = step.chosen
+    for kind, right in kinds.items():
+        one = outcomes[kind]
+        if kind == step.repair:
+            continue
+        if not right:
+            one.tn += 1
+        elif chosen is not None and chosen.least_cost == step.least_cost:
+            one.deferred += 1
+        else:
+            one.fn += 1
+
+
+def _pairs(step: Step) -> list[tuple[str, str]]:
+    """Labels before and after, of each word whose arc a step has changed."""
+    before = {arc.dependent: arc.label or "" for arc in step.deleted}
+    after = {arc.dependent: arc.label or "" for arc in step.added}
+    return [(before.get(word, ""), after.get(word, "")) for word in {**before, **after}]
+
+
+def _example(tracing: Tracing, doc: Doc, step: Step, outcome: str) -> Repair:
+    """The words of the sentence around a repair, numbered from its first."""
+    assert step.repair is not None and tracing.gold is not None
+    first = step.start
+    arcs = [*step.deleted, *step.added]
+    last = max([*(word for arc in arcs for word in arc[:2]), *step.stack, *step.buffer[:1]])
+    words = [doc[token].text for token in tracing.tokens[first : last + 6]]
+
+    def moved(arc: Arc) -> Arc:
+        return Arc(arc.head if arc.head < 0 else arc.head - first, arc.dependent - first, arc.label)
+
+    heads = tracing.gold.heads
+    head = heads[arcs[-1].dependent]
+    return Repair(
+        step.repair,
+        outcome,
+        words,
+        [moved(arc) for arc in step.deleted],
+        [moved(arc) for arc in step.added],
+        None if head is None else -1 if head == arcs[-1].dependent else head - first,
+    )

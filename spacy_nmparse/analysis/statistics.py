@@ -1,0 +1,172 @@
+"""What treebanks are like, and what systems and oracles need to derive them."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from spacy_nmparse import systems
+from spacy_nmparse.analysis.corpus import Sentence, whole_trees
+from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems.projective import crossing_arcs, is_projective
+from spacy_nmparse.systems.swap_gold import fewest_swaps
+
+#: What FG18's Table 4 counts: system, its options, whether it derives crossing arcs.
+COLUMNS: dict[str, tuple[str, dict[str, Any], bool]] = {
+    "covington": ("covington", {}, True),
+    "nl_covington": ("nl_covington", {}, True),
+    "nl_covington, explicit root": ("nl_covington", {"explicit_root": True}, True),
+    "swap_standard": ("swap_standard", {}, True),
+    "arc_eager, projective trees": ("arc_eager", {}, False),
+    "arc_swift, projective trees": ("arc_swift", {}, False),
+}
+#: The oracles of BN15's Table 1.
+SWAP_ORACLES = ("eager", "lazy", "minimal")
+#: The last bin of a length has no end.
+BINS = (1, 2, 3, 6, 11, 21, 41)
+
+
+def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any]]:
+    """Count the transitions by which the static oracles derive trees (FG18, Table 4).
+
+    Args:
+        trees: heads of each tree, a root being its own.
+
+    Returns:
+        For each of ``COLUMNS``: sentences, transitions, and transitions per_sentence (None where
+        there is no sentence).
+
+    Raises:
+        ValueError: a derivation does not end in the tree.
+    """
+    result = {}
+    for column, (name, options, crossing) in COLUMNS.items():
+        system = systems.create(name, **options)
+        total = derived = 0
+        for heads in trees:
+            if not crossing and not is_projective(heads):
+                continue
+            state = system.initial(len(heads))
+            for action in system.derivation(Gold(heads), "static"):
+                system.apply(state, action)
+                total += 1
+            if list(state.tree()[0]) != list(heads):
+                raise ValueError(f"{column} does not derive {heads}.")
+            derived += 1
+        result[column] = {
+            "sentences": derived,
+            "transitions": total,
+            "per_sentence": total / derived if derived else None,
+        }
+    return result
+
+
+def count_swaps(trees: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Count the SWAPs by which SwapStandard derives trees (BN15, Table 1).
+
+    Projective trees need none. For the oracle `minimal` it is told how many searches were cut off,
+    so that fewer SWAPs cannot be ruled out.
+
+    Args:
+        trees: heads of each tree, a root being its own.
+
+    Returns:
+        sentences; projective ones; not_proven; unique (sentences with one derivation only, by the
+        oracle `nd_all`); swaps by oracle.
+
+    Raises:
+        ValueError: a derivation does not end in the tree.
+    """
+    system = systems.create("swap_standard")
+    result = {"sentences": 0, "projective": 0, "not_proven": 0, "unique": 0}
+    swaps = dict.fromkeys(SWAP_ORACLES, 0)
+    for heads in trees:
+        gold = Gold(heads)
+        result["sentences"] += 1
+        result["unique"] += is_unique(system, gold)
+        if is_projective(heads):
+            result["projective"] += 1
+            continue
+        result["not_proven"] += not fewest_swaps(gold)[1]
+        for oracle in SWAP_ORACLES:
+            state = system.initial(len(heads))
+            for action in system.derivation(gold, oracle):
+                system.apply(state, action)
+                swaps[oracle] += action.move == "SWAP"
+            if list(state.tree()[0]) != list(heads):
+                raise ValueError(f"{oracle} does not derive {heads}.")
+    return {**result, "swaps": swaps}
+
+
+def is_unique(system: systems.TransitionSystem, gold: Gold) -> bool:
+    """Whether SwapStandard has a single derivation of the tree, by the oracle `nd_all`."""
+    state = system.initial(len(gold))
+    while not state.is_final:
+        allowed = system.oracle(state, gold, "nd_all")
+        if len(allowed) > 1:
+            return False
+        system.apply(state, next(iter(allowed)))
+    return True
+
+
+def bin_name(length: int) -> str:
+    """The bin of a length, as "3-5"."""
+    place = sum(length >= first for first in BINS)
+    if place == len(BINS):
+        return f"{BINS[-1]}+"
+    first, last = BINS[place - 1], BINS[place] - 1
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def bin_names() -> list[str]:
+    """All bins of lengths, in order."""
+    return [bin_name(first) for first in BINS]
+
+
+def describe(sentences: Iterable[Sentence]) -> dict[str, Any]:
+    """What a treebank is like: sizes, lengths, roots, crossing arcs, labels, and the counts of
+    ``count_swaps`` and ``count_transitions``.
+
+    Sentences that are no whole trees (unknown heads, cycles) count as sentences and words only.
+    """
+    sentences = list(sentences)
+    faults = Counter(sentence.fault for sentence in sentences if sentence.fault)
+    whole = [sentence for sentence in sentences if sentence.fault is None]
+    trees = whole_trees(whole)
+    lengths = [len(sentence.words) for sentence in sentences]
+    arcs = [(heads, word) for heads in trees for word, head in enumerate(heads) if head != word]
+    crossing = [(heads, word) for heads in trees for word in crossing_arcs(heads)]
+    labels = Counter(label for sentence in whole for label in sentence.labels if label is not None)
+    swaps = count_swaps(trees)
+    return {
+        "sentences": len(sentences),
+        "words": sum(lengths),
+        "sentence_length": _lengths(lengths),
+        "faults": dict(faults),
+        "several_roots": sum(sentence.n_roots > 1 for sentence in whole),
+        "arcs": len(arcs),
+        "arc_length": _lengths([abs(heads[word] - word) for heads, word in arcs]),
+        "crossing_arcs": len(crossing),
+        "crossing_arc_length": _lengths([abs(heads[word] - word) for heads, word in crossing]),
+        "projective_sentences": swaps["projective"],
+        "trees": len(trees),
+        "labels": dict(labels.most_common()),
+        "swaps": swaps["swaps"],
+        "swaps_not_proven": swaps["not_proven"],
+        "unique_sequences": swaps["unique"],
+        "transitions": count_transitions(trees),
+    }
+
+
+def _lengths(lengths: Sequence[int]) -> dict[str, Any]:
+    if not lengths:
+        return {"mean": None, "median": None, "most": None, "bins": {}}
+    counts = Counter(map(bin_name, lengths))
+    return {
+        "mean": statistics.fmean(lengths),
+        "median": statistics.median(lengths),
+        "most": max(lengths),
+        "bins": {name: counts[name] for name in bin_names() if counts[name]},
+    }

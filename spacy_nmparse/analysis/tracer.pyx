@@ -1,0 +1,184 @@
+"""Greedy search one configuration at a time, and what a move has changed: for derivations."""
+from spacy_nmparse.learning.complete cimport complete, needs_completion
+from spacy_nmparse.learning.search cimport (
+    NONE,
+    CandidateC,
+    ScratchC,
+    StateC,
+    fixed_label,
+    is_forced,
+    notes_label,
+    scratch_free,
+    scratch_init,
+    share_of,
+)
+from spacy_nmparse.scorers.scorer cimport Scorer, best_label
+from spacy_nmparse.systems.state cimport State
+from spacy_nmparse.systems.system cimport TransitionSystem, legal_moves
+
+from collections import namedtuple
+
+from spacy_nmparse.learning.greedy import WINDOW
+from spacy_nmparse.systems.system import MOVE_NAMES, Action
+
+Scored = namedtuple("Scored", ("action", "score", "share", "label_share", "noted"))
+Scored.__doc__ = """A legal move as the model sees it, with the label that it likes best.
+
+action: the move with that label.
+score: what the scorer gives the move; greedy search takes the highest, of equal ones the first.
+share: the move's probability among the legal ones.
+label_share: the label's probability among those of the move; 1 where there is no choice.
+noted: the label that a push notes, or None.
+"""
+
+
+cdef class Tracer:
+    """What greedy search sees in each configuration over one document.
+
+    Args:
+        system: the transition system.
+        scored: the scores of a batch that is this document.
+        n: its number of words, at least 1.
+    """
+    cdef TransitionSystem system
+    cdef Scorer scored
+    cdef ScratchC scratch
+    cdef bint has_scratch
+    cdef int n
+    cdef int first              # the window of tables
+    cdef int last
+
+    def __cinit__(self, TransitionSystem system, Scorer scored, int n):
+        self.system = system
+        self.scored = scored
+        self.n = n
+        scratch_init(&self.scratch, &system.c, &scored.c, n)
+        self.has_scratch = True
+        self.look_at(0, n if n < 2 * WINDOW else WINDOW)
+
+    def __dealloc__(self):
+        if self.has_scratch:
+            scratch_free(&self.scratch)
+
+    cdef int look_at(self, int first, int last) except -1:
+        self.first = first
+        self.last = last
+        self.scored.set_window(first, last)
+        self.scored.begin(0)
+        return 0
+
+    cdef int see(self, const StateC* s) except -1:
+        """Make the tables reach as far as the configuration looks, as in greedy.parse."""
+        cdef int first = max(0, s.start - self.scored.margin)
+        cdef int reach = s.b + self.scored.lookahead
+        if first < self.first or (reach > self.last and self.last < self.n):
+            self.look_at(first, min(first + max(<int>WINDOW, 2 * (reach - first)), self.n))
+        return 0
+
+    def moves(self, State state):
+        """The legal moves (list of ``Scored``), in the order of ``TransitionSystem.actions``, each
+        with its best label."""
+        cdef int i, n, label, noted
+        cdef float share, label_share
+        cdef CandidateC* c
+        cdef ScratchC* scratch = &self.scratch
+        self.see(&state.c)
+        n = legal_moves(&self.system.c, &state.c, scratch.candidates)
+        if n > 1 or (
+            n == 1 and not is_forced(
+                &self.system.c, &self.scored.c, &state.c, &scratch.candidates[0]
+            )
+        ):
+            self.scored.c.score(
+                self.scored.c.self, &state.c, scratch.candidates, n, scratch.scores
+            )
+        elif n:
+            scratch.scores[0] = 0
+        names = self.system.label_names
+        result = []
+        for i in range(n):
+            c = &scratch.candidates[i]
+            share = share_of(scratch.scores, n, NONE, i)
+            label_share = 1
+            label = NONE
+            noted = NONE
+            if c.dependent != NONE:
+                label = fixed_label(&self.system.c, &state.c, c)
+                if label == NONE:
+                    self.scored.c.score_labels(
+                        self.scored.c.self, &state.c, c, False, scratch.labels
+                    )
+                    label = best_label(&self.scored.c, scratch.labels)
+                    label_share = share_of(
+                        scratch.labels, self.system.c.n_labels, self.scored.c.root_label, label
+                    )
+                noted = label
+            elif notes_label(&self.system.c, &self.scored.c, &state.c, c):
+                self.scored.c.score_noted(self.scored.c.self, &state.c, scratch.labels)
+                noted = best_label(&self.scored.c, scratch.labels)
+            result.append(Scored(
+                Action(
+                    MOVE_NAMES[self.system.c.moves[c.move].name], c.k,
+                    None if label == NONE else names[label],
+                ),
+                scratch.scores[i], share, label_share, None if noted == NONE else names[noted],
+            ))
+        return result
+
+    def complete(self, State state):
+        """Give the words of the current sentence that have no head one, where the system leaves
+        that to the scorer (list systems, before a BREAK and at the end). In place."""
+        cdef StateC own
+        if not needs_completion(&self.system.c):
+            return
+        self.see(&state.c)
+        own = self.scratch.state
+        self.scratch.state = state.c
+        complete(&self.system.c, &self.scored.c, &self.scratch)
+        state.c = self.scratch.state
+        self.scratch.state = own
+
+
+def items(State state):
+    """Stack, buffer and lists of a configuration in short, as buffers are long.
+
+    Returns:
+        (start, stack, put back, unread, root last, root first, before, after): the first word of
+        the current sentence; words on the stack (ROOT too); words put back in front of the buffer,
+        front first; the range of unread words that follow; whether ROOT ends the buffer; whether
+        ROOT is the first item of lambda1; the ranges of the words in lambda1 and lambda2.
+    """
+    cdef StateC* s = &state.c
+    cdef int i
+    put_back = [s.rebuffer[s.n_rebuffer - 1 - i] for i in range(s.n_rebuffer)]
+    cdef bint lists = not (s.root_last or s.n_stack or s.n_rebuffer)  # or a stack system
+    cdef int focus = s.start + max(0, s.n_lambda1 - s.root_first)
+    before = range(s.start, focus) if lists else range(0)
+    after = range(focus, s.b) if lists else range(0)
+    return (
+        s.start, state.stack, put_back, range(s.b, s.end), bool(s.root_last),
+        bool(lists and s.root_first and s.n_lambda1), before, after,
+    )
+
+
+def changes(State before, State after):
+    """The words whose head or label differs between two configurations over the same words: list
+    of (word, head before, label before, head after, label after), heads and labels as in
+    ``State.heads`` and ``State.labels``, but ROOT is ``systems.ROOT``."""
+    cdef int w
+    cdef int n = before.c.n
+    found = []
+    for w in range(min(before.c.start, after.c.start), n):
+        if before.c.head[w] != after.c.head[w] or before.c.label[w] != after.c.label[w]:
+            found.append((
+                w,
+                _head(before.c.head[w], n), before._label(before.c.label[w]),
+                _head(after.c.head[w], n), after._label(after.c.label[w]),
+            ))
+    return found
+
+
+cdef object _head(int head, int n):
+    if head == NONE:
+        return None
+    return -1 if head == n else head

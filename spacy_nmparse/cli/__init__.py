@@ -1,0 +1,171 @@
+"""`python -m spacy nmparse ...`: found by spaCy's command line through an entry point.
+
+spaCy imports this module for each of its commands: it imports nothing of ours until one of our own
+commands runs, and a spaCy that keeps its application elsewhere just does not get them. What a
+command does is in the module of its name.
+"""
+
+# No postponed annotations here: typer reads them.
+from pathlib import Path
+from typing import List, Optional
+
+import typer
+
+HELP = "See what parsers do: derivations, costs, repairs, errors, treebanks."
+JSON = typer.Option(False, "--json", help="Print JSON")
+MODEL = typer.Argument(..., help="A pipeline: its package or folder")
+CORPUS = typer.Argument(..., help="A .spacy or CoNLL-U (.conllu) file with trees")
+COMPONENT = typer.Option(None, "--component", help="Name of the parser, if there are several")
+LIMIT = typer.Option(0, "--limit", "-n", min=0, help="Only the first documents; 0: all")
+UNIT = typer.Option(
+    "sentence", "--unit", help="'sentence': each gold sentence by itself; 'doc': whole documents"
+)
+
+nmparse = typer.Typer(name="nmparse", no_args_is_help=True, help=HELP)
+
+
+@nmparse.callback()
+def main() -> None:
+    """See what parsers do: derivations, costs, repairs, errors, treebanks."""
+
+
+@nmparse.command("trace")
+def trace(
+    model: str = MODEL,
+    text: Optional[str] = typer.Argument(None, help="The text to parse; - reads standard input"),
+    corpus: Optional[Path] = typer.Option(
+        None, "--corpus", help="Instead of a text: take a sentence of this file, with its gold tree"
+    ),
+    number: int = typer.Option(1, "--number", min=1, help="Which sentence of the corpus"),
+    words: bool = typer.Option(False, "--words", help="The text's words are parted by spaces"),
+    component: Optional[str] = COMPONENT,
+    choices: int = typer.Option(0, "--choices", min=0, help="Show other moves at each step"),
+    pictures: str = typer.Option(
+        "tree", "--pictures", help="Arcs drawn: 'tree', 'repairs' (each repair too), 'all', 'none'"
+    ),
+    html: Optional[Path] = typer.Option(None, "--html", help="Write a page that steps through it"),
+    as_json: bool = JSON,
+) -> None:
+    """Follow a trained parser through a text, move by move."""
+    from spacy_nmparse.cli.trace import run
+
+    run(model, text, corpus, number, words, component, choices, pictures, html, as_json)
+
+
+@nmparse.command("stats")
+def stats(corpus: Path = CORPUS, as_json: bool = JSON) -> None:
+    """Describe a treebank: sizes, crossing arcs, SWAPs by oracle, transitions by system."""
+    from spacy_nmparse.cli.stats import run
+
+    run(corpus, as_json)
+
+
+@nmparse.command("repairs")
+def repairs(
+    model: str = MODEL,
+    corpus: Path = CORPUS,
+    component: Optional[str] = COMPONENT,
+    unit: str = UNIT,
+    limit: int = LIMIT,
+    examples: int = typer.Option(2, "--examples", min=0, help="Examples of each kind and outcome"),
+    as_json: bool = JSON,
+) -> None:
+    """Judge the non-monotonic moves that a parser makes, and those that it misses."""
+    from spacy_nmparse.cli.repairs import run
+
+    run(model, corpus, component, unit, limit, examples, as_json)
+
+
+@nmparse.command("errors")
+def errors(
+    model: str = MODEL,
+    corpus: Path = CORPUS,
+    component: Optional[str] = COMPONENT,
+    unit: str = UNIT,
+    limit: int = LIMIT,
+    displacy: Optional[Path] = typer.Option(
+        None, "--displacy", help="Write displaCy's pictures of the parses, errors marked"
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """Break a parser's errors down, and find its first wrong moves and what they cost."""
+    from spacy_nmparse.cli.errors import run
+
+    run(model, corpus, component, unit, limit, displacy, as_json)
+
+
+@nmparse.command("oracle")
+def oracle(
+    system: str = typer.Argument(..., help="Name of a transition system, as arc_eager"),
+    tree: str = typer.Argument(
+        ..., help="Heads as in CoNLL-U, as '2 0 2' (0 is ROOT, _ unknown), or a CoNLL-U file"
+    ),
+    option: List[str] = typer.Option(
+        [], "--option", "-o", help="An option of the system: name, name=true, name=3"
+    ),
+    name: str = typer.Option("dynamic", "--oracle", help="The oracle to follow"),
+    number: int = typer.Option(1, "--number", min=1, help="Which sentence of the file"),
+    every: int = typer.Option(
+        1, "--derivations", min=1, help="Up to so many of them, if the oracle allows several"
+    ),
+    html: Optional[Path] = typer.Option(None, "--html", help="Write a page that steps through it"),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON, a line for each step"),
+) -> None:
+    """Derive a tree step by step: configuration, cost of every legal move, the move taken."""
+    from spacy_nmparse.cli.oracle import run
+
+    run(system, tree, option, name, number, every, html, as_json)
+
+
+@nmparse.command(
+    "debug-data", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def debug_data(
+    ctx: typer.Context,
+    config: Path = typer.Argument(..., help="A training config"),
+    code: Optional[Path] = typer.Option(None, "--code", "-c", help="Python file to import first"),
+    component: Optional[str] = COMPONENT,
+    as_json: bool = JSON,
+) -> None:
+    """Check the data of a config for its parser. Overrides as in spaCy: --paths.train FILE."""
+    from spacy_nmparse.cli.debug_data import run
+
+    run(config, ctx.args, code, component, as_json)
+
+
+@nmparse.command("speed")
+def speed(
+    model: str = MODEL,
+    corpus: Path = CORPUS,
+    component: Optional[str] = COMPONENT,
+    unit: str = UNIT,
+    limit: int = LIMIT,
+    reps: int = typer.Option(3, "--reps", min=1, help="Repetitions; the best one counts"),
+    as_json: bool = JSON,
+) -> None:
+    """Measure words per second by length of the sentence."""
+    from spacy_nmparse.cli.speed import run
+
+    run(model, corpus, component, unit, limit, reps, as_json)
+
+
+@nmparse.command("plot")
+def plot(
+    kind: str = typer.Argument(..., help="'learning', 'swaps', 'length' or 'speed'"),
+    files: List[Path] = typer.Argument(..., help="Logs or results; see docs/tools.md"),
+    output: Path = typer.Option("plot.png", "--output", "-o", help="The picture: .png, .svg, .pdf"),
+    title: Optional[str] = typer.Option(None, "--title", help="Its title"),
+    measure: str = typer.Option("DEP_LAS", "--measure", help="'learning': the column of the log"),
+) -> None:
+    """Draw learning curves, SWAPs per sentence in training, LAS by length, speed by length."""
+    from spacy_nmparse.cli.plot import run
+
+    run(kind, files, output, title, measure)
+
+
+try:
+    from spacy.cli._util import app
+
+    app.add_typer(nmparse, name="nmparse")
+except ImportError:  # pragma: no cover
+    pass

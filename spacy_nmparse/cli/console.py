@@ -1,0 +1,114 @@
+"""What the commands share: reading models and corpora, errors, colours, tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import spacy
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc
+from wasabi import color, table
+
+from spacy_nmparse.analysis.corpus import read_docs
+
+COLORS: dict[str, dict[str, Any]] = {
+    "new": {"fg": "green"},
+    "old": {"fg": "red"},
+    "repair": {"fg": "pink", "bold": True},
+    "strong": {"fg": "blue", "bold": True},
+    "soft": {"fg": "grey"},
+    "good": {"fg": "green"},
+    "warn": {"fg": "yellow"},
+    "title": {"fg": "white", "bold": True},
+}
+
+
+def has_color(stream: Any) -> bool:
+    """Whether a stream takes colours: a terminal, or FORCE_COLOR is set, and NO_COLOR is not."""
+    if os.environ.get("NO_COLOR") or os.environ.get("ANSI_COLORS_DISABLED"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def paint(text: str, style: str) -> str:
+    """The text in a colour, where standard output takes colours."""
+    if style not in COLORS or not has_color(sys.stdout):
+        return text
+    return color(text, **COLORS[style])
+
+
+def columns() -> int:
+    """The width of the terminal; none is wide enough for anything."""
+    return shutil.get_terminal_size((10_000, 24)).columns
+
+
+def fail(message: str) -> NoReturn:
+    """Say what is wrong, and end with status 2."""
+    text = f"Error: {message}"
+    typer.echo(color(text, fg="red") if has_color(sys.stderr) else text, err=True)
+    raise typer.Exit(2)
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """End with status 2 where something is wrong with what was given."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        fail(str(error))
+
+
+def load(model: str) -> Language:
+    """A pipeline by name or path."""
+    try:
+        return spacy.load(model)
+    except (OSError, ValueError, ImportError) as error:
+        if Path(model).exists() or not isinstance(error, OSError):
+            fail(f"{model} cannot be loaded as a pipeline: {error}")
+        fail(
+            f"There is no pipeline {model!r}: give the name of an installed package or the folder "
+            f"of a trained pipeline, such as training/model-best."
+        )
+
+
+def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
+    """The gold documents of a file, or their sentences."""
+    if unit not in ("sentence", "doc"):
+        fail(f"--unit is 'sentence' or 'doc', not {unit!r}.")
+    docs = read_docs(corpus, nlp.vocab)
+    if unit == "sentence":
+        docs = [
+            sentence.as_doc() if len(sentence) < len(doc) else doc
+            for doc in docs
+            for sentence in (doc.sents if doc.has_annotation("SENT_START") else [doc[:]])
+        ]
+    return docs[:limit] if limit else docs
+
+
+def print_json(value: Any) -> None:
+    """Print JSON on one line."""
+    print(json.dumps(value, ensure_ascii=False))
+
+
+def title(text: str) -> None:
+    """Print a heading."""
+    print(f"\n{paint(text, 'title')}")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], n_left: int = 1) -> None:
+    """Print a table whose first columns are texts, the others numbers."""
+    aligns: list[Any] = ["l"] * n_left + ["r"] * (len(header) - n_left)
+    print(table([list(map(str, row)) for row in rows], header=header, divider=True, aligns=aligns))
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage with two decimals; - for None."""
+    return "-" if share is None else f"{100 * share:.2f}"

@@ -1,0 +1,76 @@
+"""``nmparse debug-data``: checks of a config's data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from confection import ConfigValidationError
+from spacy.cli._util import import_code, parse_config_overrides
+from spacy.util import load_config, load_model_from_config
+
+from spacy_nmparse.analysis.data_check import DataCheck, Split, check_data
+from spacy_nmparse.cli.console import fail, failures, paint, print_json, print_table, title
+
+SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
+N_LABELS = 12
+
+
+def run(
+    config: Path, arguments: list[str], code: Path | None, component: str | None, as_json: bool
+) -> None:
+    """Print what was found; status 1 where training would fail."""
+    overrides = parse_config_overrides(list(arguments))
+    import_code(code)
+    if not config.is_file():
+        fail(f"There is no config {config}.")
+    with failures():
+        try:
+            loaded = load_config(config, overrides=overrides)
+            nlp = load_model_from_config(loaded, auto_fill=True)
+            found = check_data(nlp, component)
+        except ConfigValidationError as error:
+            raise ValueError(f"{config} is no training config: {error}") from error
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        _print(found)
+    if found.has_errors:
+        raise typer.Exit(1)
+
+
+def _print(found: DataCheck) -> None:
+    title(f"Data for '{found.component}' ({found.system})")
+    print_table(
+        ("", "training", "development"),
+        [
+            (name, a, b)
+            for (name, a), (_, b) in zip(_rows(found.train), _rows(found.dev), strict=True)
+        ],
+    )
+    title("Labels")
+    labels = found.train.labels.most_common()
+    rows = [(label, count, found.dev.labels[label]) for label, count in labels[:N_LABELS]]
+    print_table(("label", "training", "development"), rows)
+    if len(labels) > N_LABELS:
+        print(f"({len(labels) - N_LABELS} more: --json)")
+    title("Findings")
+    for finding in found.findings:
+        sign, style = SIGNS[finding.level]
+        print(paint(f"{sign} {finding.message}", style))
+
+
+def _rows(split: Split) -> list[tuple[str, str]]:
+    sizes = split.sentences_per_document
+    per_document = sum(size * count for size, count in sizes.items()) / max(1, sizes.total())
+    return [
+        ("documents", str(split.documents)),
+        ("sentences", str(split.sentences)),
+        ("sentences per document", f"{per_document:.1f}"),
+        ("words", str(split.words)),
+        ("words without a head", str(split.unknown_heads)),
+        ("documents with cycles", str(len(split.cycles))),
+        ("sentences with several roots", str(split.several_roots)),
+        ("crossing arcs", str(split.crossing_arcs)),
+        ("labels", str(len(split.labels))),
+    ]

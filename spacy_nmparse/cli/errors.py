@@ -1,0 +1,91 @@
+"""``nmparse errors``: where a parser errs, and what its first wrong moves cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spacy_nmparse.analysis.displacy import write_parses
+from spacy_nmparse.analysis.errors import Errors, find_errors
+from spacy_nmparse.cli.console import (
+    failures,
+    gold_docs,
+    load,
+    percent,
+    print_json,
+    print_table,
+    title,
+)
+
+TITLES = {
+    "label": "By label",
+    "length": "By length of the arc",
+    "direction": "By direction",
+    "projectivity": "By projectivity",
+    "sentence_length": "By length of the sentence",
+}
+N_ROWS = 20
+
+
+def run(
+    model: str,
+    corpus: Path,
+    component: str | None,
+    unit: str,
+    limit: int,
+    displacy: Path | None,
+    as_json: bool,
+) -> None:
+    """Print what was found in a corpus."""
+    nlp = load(model)
+    with failures():
+        docs = gold_docs(nlp, corpus, unit, limit)
+        found = find_errors(nlp, docs, name=component)
+        if displacy is not None:
+            write_parses(nlp, docs, displacy)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    all_ = found.all
+    print(
+        f"{found.documents} documents, {all_.gold} words: UAS {percent(all_.uas)}, "
+        f"LAS {percent(all_.las)}"
+    )
+    _print_groups(found)
+    title("Right head, wrong label")
+    rows = [
+        (gold, said, count) for (gold, said), count in found.confusions.most_common(N_ROWS // 2)
+    ]
+    print_table(("gold", "predicted", "words"), rows, n_left=2)
+    _print_first(found)
+
+
+def _print_groups(found: Errors) -> None:
+    for name, text in TITLES.items():
+        title(text)
+        groups = list(found.groups[name].items())
+        rows = [
+            (kind, g.gold, percent(g.uas), percent(g.las), g.predicted, percent(g.precision))
+            for kind, g in groups[:N_ROWS]
+        ]
+        header = (name.replace("_", " "), "gold", "UAS", "LAS", "predicted", "precision")
+        print_table(header, rows)
+        if len(groups) > N_ROWS:
+            print(f"({len(groups) - N_ROWS} rarer ones: --json)")
+
+
+def _print_first(found: Errors) -> None:
+    title("First wrong moves of a document, and the errors that the right ones would have saved")
+    print(f"{found.flawless} documents of {found.documents} have no wrong move.")
+    rows = [
+        (
+            one.made,
+            one.right,
+            one.count,
+            f"{one.own / one.count:.2f}",
+            f"{one.saved / one.count:.2f}",
+            f"{(one.saved - one.own) / one.count:+.2f}",
+        )
+        for one in sorted(found.first.values(), key=lambda one: -one.count)[:N_ROWS]
+    ]
+    header = ("made", "instead of", "documents", "own cost", "saved", "downstream")
+    print_table(header, rows, n_left=2)

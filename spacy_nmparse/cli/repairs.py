@@ -1,0 +1,78 @@
+"""``nmparse repairs``: how a parser uses its non-monotonic moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spacy_nmparse.analysis.repairs import Repair, Repairs, find_repairs
+from spacy_nmparse.analysis.text import arc_text
+from spacy_nmparse.cli.console import (
+    failures,
+    gold_docs,
+    load,
+    paint,
+    percent,
+    print_json,
+    print_table,
+    title,
+)
+
+N_LABELS = 10
+OUTCOMES = {"tp": "right", "neutral": "neutral", "fp": "wrong"}
+
+
+def run(
+    model: str,
+    corpus: Path,
+    component: str | None,
+    unit: str,
+    limit: int,
+    examples: int,
+    as_json: bool,
+) -> None:
+    """Print what was found in a corpus."""
+    nlp = load(model)
+    with failures():
+        docs = gold_docs(nlp, corpus, unit, limit)
+        found = find_repairs(nlp, docs, name=component, n_examples=examples)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    print(f"{found.documents} documents, {found.words} words, {found.moves} moves")
+    if not found.outcomes:
+        print("No non-monotonic move was legal in any configuration: the system is monotonic.")
+        return
+    _print_outcomes(found)
+    for move, counts in sorted(found.labels.items()):
+        title(f"{move}: label before and after")
+        rows = [
+            (before or "(no arc)", after or "(no arc)", OUTCOMES[outcome], count)
+            for (before, after, outcome), count in counts.most_common(N_LABELS)
+        ]
+        print_table(("before", "after", "outcome", "count"), rows, n_left=3)
+    if found.examples:
+        title("Examples")
+        for example in sorted(found.examples, key=lambda one: (one.move, one.outcome)):
+            print(_example_text(example))
+
+
+def _print_outcomes(found: Repairs) -> None:
+    title("Non-monotonic moves (HGJ13, Table 2)")
+    rows = []
+    for name, one in [*sorted(found.outcomes.items()), ("total", found.total)]:
+        counts = (one.tp, one.neutral, one.fp, one.tn, one.fn, one.deferred)
+        rows.append((name, *counts, percent(one.precision), percent(one.recall)))
+    header = ("move", "TP", "neutral", "FP", "TN", "FN", "deferred", "precision", "recall")
+    print_table(header, rows)
+
+
+def _example_text(example: Repair) -> str:
+    deleted = [paint(f"- {arc_text(arc, example.words)}", "old") for arc in example.deleted]
+    added = [paint(f"+ {arc_text(arc, example.words)}", "new") for arc in example.added]
+    head = example.gold_head
+    gold = "unknown" if head is None else "ROOT" if head < 0 else str(head + 1)
+    if head is not None and 0 <= head < len(example.words):
+        gold = example.words[head]
+    text = " ".join(example.words)
+    arcs = "  ".join([*deleted, *added])
+    return f"{example.move}, {OUTCOMES[example.outcome]}: {text}\n    {arcs}  (gold head: {gold})"

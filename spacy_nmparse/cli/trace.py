@@ -1,0 +1,88 @@
+"""``nmparse trace``: a trained parser's derivation of a text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_nmparse.analysis.derivation import Derivation, derive
+from spacy_nmparse.analysis.page import render_page
+from spacy_nmparse.analysis.text import plain, step_lines, step_picture, tree_pictures
+from spacy_nmparse.cli.console import columns, fail, failures, gold_docs, load, paint, print_json
+
+PICTURES = ("tree", "repairs", "all", "none")
+
+
+def run(
+    model: str,
+    text: str | None,
+    corpus: Path | None,
+    number: int,
+    words: bool,
+    component: str | None,
+    choices: int,
+    pictures: str,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the derivation, or write it as a page."""
+    if (text is None) == (corpus is None):
+        fail("Give a text in quotes, or --corpus FILE with the --number of a sentence.")
+    if pictures not in PICTURES:
+        fail(f"--pictures is one of {', '.join(PICTURES)}, not {pictures!r}.")
+    nlp = load(model)
+    with failures():
+        doc, gold = _document(nlp, text, corpus, number, words)
+        derivation = derive(nlp, doc, gold, name=component)
+        if html is not None:
+            html.write_text(render_page(derivation), encoding="utf-8")
+    if as_json:
+        print_json(derivation.as_dict())
+        return
+    print(f"{derivation.system}: {len(derivation.words)} words, {len(derivation.steps)} steps")
+    if gold is not None and derivation.gold_heads is not None:
+        heads = zip(derivation.heads, derivation.gold_heads, strict=True)
+        print(f"heads as in the gold tree: {sum(a == b for a, b in heads)}")
+    print()
+    print_derivation(derivation, choices, pictures)
+    if html is not None:
+        print(f"\nWritten: {html}")
+
+
+def _document(
+    nlp: Language, text: str | None, corpus: Path | None, number: int, words: bool
+) -> tuple[Doc, Doc | None]:
+    if corpus is not None:
+        docs = gold_docs(nlp, corpus, "sentence", 0)
+        if number > len(docs):
+            raise ValueError(f"{corpus} has {len(docs)} sentences, not {number}.")
+        return docs[number - 1], docs[number - 1]
+    text = sys.stdin.read().rstrip("\n") if text == "-" else text or ""
+    return Doc(nlp.vocab, words=text.split()) if words else nlp.make_doc(text), None
+
+
+def print_derivation(derivation: Derivation, choices: int, pictures: str) -> None:
+    """Print the steps, and the pictures that are asked for."""
+    print("\n".join(step_lines(derivation, paint, choices)))
+    for i, step in enumerate(derivation.steps):
+        if pictures == "all" or (pictures == "repairs" and step.repair):
+            print(f"\n{i + 1}  {step.name}")
+            _print_picture(step_picture(derivation, i, plain), step_picture(derivation, i, paint))
+    if pictures != "none":
+        for bare, lines in zip(
+            tree_pictures(derivation), tree_pictures(derivation, paint), strict=True
+        ):
+            print()
+            _print_picture(bare, lines)
+
+
+def _print_picture(bare: list[str], lines: list[str]) -> None:
+    """Print lines, unless they are wider than the terminal."""
+    wide = max(map(len, bare))
+    if wide > columns():
+        print(f"(The picture is {wide} columns wide: widen the terminal, or use --html FILE.)")
+        return
+    print("\n".join(lines))

@@ -1,0 +1,111 @@
+"""Reading treebanks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_nmparse.analysis.corpus import Sentence, make_doc, read_docs, read_sentences, whole_trees
+from tests.pipe.common import TREES, gold_doc
+
+CONLLU = """\
+# sent_id = 1
+1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_
+2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_
+3\t!\t!\tPUNCT\t_\t_\t0\troot\t_\t_
+3.1\tempty\t_\t_\t_\t_\t_\t_\t0:root\t_
+
+1\tA\ta\tDET\t_\t_\t2\tdet\t_\t_
+2\tcat\tcat\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No
+
+1\ta\ta\tX\t_\t_\t2\tx\t_\t_
+2\tb\tb\tX\t_\t_\t1\tx\t_\t_
+3\tc\tc\tX\t_\t_\t0\troot\t_\t_"""
+
+
+def write(folder: Path, text: str, name: str = "a.conllu") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_conllu(tmp_path: Path, line_end: str) -> None:
+    path = write(tmp_path, CONLLU.replace("\n", line_end))
+    first, second, third = read_sentences(path)
+    assert first.words == ["do", "n't", "!"]
+    assert first.heads == [2, 2, 2]
+    assert first.labels == ["aux", "advmod", "ROOT"]
+    assert first.spaces == [False, False, True]
+    assert first.tags == ["AUX", "PART", "PUNCT"]
+    assert (first.fault, first.n_roots) == (None, 1)
+    assert second.heads == [1, None] and second.labels == ["det", None]
+    assert second.fault == "unknown heads"
+    assert third.fault == "cycle"
+    assert whole_trees([first, second, third]) == [[2, 2, 2]]
+
+
+def test_documents_of_conllu(tmp_path: Path) -> None:
+    docs = read_docs(write(tmp_path, CONLLU.rsplit("\n\n", 1)[0]), Vocab())
+    assert [doc.text for doc in docs] == ["don't! ", "A cat"]
+    assert [token.dep_ for token in docs[0]] == ["aux", "advmod", "ROOT"]
+    assert [token.pos_ for token in docs[0]] == ["AUX", "PART", "PUNCT"]
+    assert docs[1][1].dep == 0
+
+
+def test_spacy_files(tmp_path: Path) -> None:
+    doc = gold_doc(Vocab(), [0, 4])
+    path = tmp_path / "a.spacy"
+    DocBin(docs=[doc]).to_disk(path)
+    first, second = read_sentences(path)
+    assert first.words == TREES[0][0].split() and first.heads == TREES[0][1]
+    assert second.words == ["Sleep", "!"] and second.heads == [0, 0]
+    (again,) = read_docs(path, Vocab())
+    assert [token.head.i for token in again] == [token.head.i for token in doc]
+
+
+def test_spaces_are_left_out(tmp_path: Path) -> None:
+    words = ["a", "\n", "b"]
+    doc = Doc(Vocab(), words=words, heads=[2, 0, 2], deps=["x", "dep", "ROOT"])
+    path = tmp_path / "a.spacy"
+    DocBin(docs=[doc]).to_disk(path)
+    (sentence,) = read_sentences(path)
+    assert (sentence.words, sentence.heads) == (["a", "b"], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (None, "a.conllu", "no file"),
+        ("x", "a.csv", "neither"),
+        ("", "a.conllu", "no sentence"),
+        ("1\ta\t_", "a.conllu", "line 1: 3 columns"),
+        ("x", "a.spacy", "damaged"),
+        (CONLLU.replace("3\t!", "4\t!"), "a.conllu", "line 5: word 4 where 3 is due"),
+        (CONLLU.replace("\t0\troot", "\tx\troot"), "a.conllu", "'x' is no head"),
+        (CONLLU.replace("\t3\taux", "\t9\taux"), "a.conllu", "a head is 9"),
+    ],
+)
+def test_bad_files(tmp_path: Path, text: str | None, name: str, message: str) -> None:
+    path = tmp_path / name
+    if text is not None:
+        write(tmp_path, text, name)
+    with pytest.raises((ValueError, FileNotFoundError), match=message) as error:
+        list(read_sentences(path))
+    assert name in str(error.value)
+
+
+def test_documents_need_trees(tmp_path: Path) -> None:
+    path = tmp_path / "a.spacy"
+    DocBin(docs=[Doc(Vocab(), words=["a"])]).to_disk(path)
+    with pytest.raises(ValueError, match="no trees"):
+        read_docs(path, Vocab())
+
+
+def test_a_document_of_a_sentence() -> None:
+    doc = make_doc(Sentence(["a", "b"], [1, 1], [None, "ROOT"]), Vocab())
+    assert [token.dep_ for token in doc] == ["dep", "ROOT"]

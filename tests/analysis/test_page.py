@@ -1,0 +1,252 @@
+"""The page that steps through a derivation: its data; its behaviour in a real browser."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_nmparse import systems
+from spacy_nmparse.analysis import derive, derive_gold, render
+from spacy_nmparse.analysis.page import is_right_to_left
+from spacy_nmparse.systems import Gold
+from tests.pipe.common import NL, TREES, gold_doc, random_parser
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+BROWSER = next((path for path in map(shutil.which, BROWSERS) if path), None)
+EVIL = "</script><img src=x onerror=alert(1)>"
+
+
+def data_of(page: str | None) -> dict[str, Any]:
+    assert page is not None
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_data_of_a_derivation(trained: Language) -> None:
+    gold = gold_doc(trained.vocab, [0])
+    derivation = derive(trained, gold, gold)
+    data = data_of(render(derivation))
+    assert data["words"] == TREES[0][0].split()
+    assert data["heads"] == TREES[0][1]
+    assert data["gold"]["heads"] == TREES[0][1]
+    assert data["sentences"] == [[0, 5]]
+    assert not data["rtl"] and not data["lists"]
+    step = data["steps"][1]
+    assert (step["name"], step["added"], step["stack"]) == (
+        "LEFT-ARC nsubj",
+        [[1, 0, "nsubj"]],
+        [0],
+    )
+    assert [choice["chosen"] for choice in step["choices"]].count(True) == 1
+    assert step["choices"][0]["cost"] == 0
+
+
+def test_nothing_comes_from_elsewhere(trained: Language) -> None:
+    page = render(derive(trained, "She saw the cat ."))
+    assert page is not None
+    rest = page.replace("http://www.w3.org/2000/svg", "")  # a name, not an address
+    assert not re.search(r"https?://|src=|@import|url\(|<link", rest)
+
+
+def test_words_are_no_html() -> None:
+    words = [EVIL, "a&b", "\u2028"]
+    doc = Doc(Vocab(), words=words, heads=[0, 0, 0], deps=["ROOT", EVIL, "b"])
+    page = render(doc, title=EVIL)
+    assert page is not None
+    assert EVIL not in page and "<img" not in page
+    data = data_of(page)
+    assert data["words"] == words
+    assert data["labels"][1] == EVIL
+
+
+def test_a_long_document_is_cut() -> None:
+    nlp = random_parser(1)
+    doc = Doc(nlp.vocab, words=["cat"] * 300)
+    data = data_of(render(derive(nlp, doc)))
+    assert data["steps"][0]["bufferLength"] == 301
+    assert len(data["steps"][0]["buffer"]) < 20
+
+
+def test_documents_with_spaces_and_sentences(trained: Language) -> None:
+    doc = trained("She saw the cat .\n\nYes")
+    data = data_of(render(doc, gold=doc))
+    assert data["words"] == ["She", "saw", "the", "cat", ".", "Yes"]
+    assert data["heads"] == data["gold"]["heads"]
+    assert data["steps"] == []
+    starts = [first for first, _ in data["sentences"]]
+    assert starts[0] == 0 and data["sentences"][-1][1] == 6
+
+
+def test_bad_calls(trained: Language) -> None:
+    with pytest.raises(ValueError, match="'svg'"):
+        render(trained("Yes"), style="svg")
+    with pytest.raises(ValueError, match="no parse"):
+        render(trained.make_doc("Yes"))
+    with pytest.raises(ValueError, match="no word"):
+        render(trained.make_doc(" "))
+
+
+def test_directions() -> None:
+    assert is_right_to_left(["הילד", "אכל", "a", "."])
+    assert is_right_to_left(["ذهب", "الولد"])
+    assert not is_right_to_left(["She", "saw", "הילד"])
+    assert not is_right_to_left(["1", "."])
+
+
+def test_notebooks(trained: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    fake = types.ModuleType("IPython.display")
+    fake.HTML = lambda text: text  # type: ignore[attr-defined]
+    fake.display = shown.append  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython.display", fake)
+    derivation = derive(trained, "She saw the cat .")
+    assert render(derivation, jupyter=True) is None
+    assert shown == [derivation._repr_html_()]
+    page = re.search(r'srcdoc="([^"]*)"', shown[0])
+    assert page is not None
+    assert html.unescape(page[1]) == render(derivation, jupyter=False)
+
+
+def in_browser(page: str | None, script: str, folder: Path, address: str = "") -> dict[str, Any]:
+    """What a script, run in the page, leaves in ``result``; ``errors`` holds what went wrong."""
+    assert page is not None
+    if BROWSER is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the PATH")
+    before = "<script>window.errors = []; window.onerror = (m) => { errors.push(m); };</script>"
+    after = (
+        "<script>const result = {};\n"
+        "const press = (key) => document.dispatchEvent(new KeyboardEvent('keydown', {key}));\n"
+        "const all = (what) => [...document.querySelectorAll(what)];\n"
+        "const texts = (what) => all(what).map((one) => one.textContent);\n"
+        "const arcs = (kind) => all(`g.arc${kind}`).map((one) => one.dataset.arc);\n"
+        f"{script}\n"
+        "result.errors = errors;\n"
+        "const out = document.createElement('pre'); out.id = 'result';\n"
+        "out.textContent = JSON.stringify(result); document.body.append(out);</script>"
+    )
+    head, rest = page.split("<head>", 1)
+    file = folder / "page.html"
+    file.write_text(f"{head}<head>{before}{rest.replace('</body>', after + '</body>')}", "utf-8")
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    command += [f"--user-data-dir={folder / 'browser'}", "--window-size=1200,900", "--dump-dom"]
+    done = subprocess.run(
+        [*command, file.as_uri() + address], capture_output=True, text=True, timeout=120
+    )
+    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found is not None, done.stderr[-2000:]
+    result = json.loads(html.unescape(found[1]))
+    assert result["errors"] == []
+    return result
+
+
+def test_stepping(trained: Language, tmp_path: Path) -> None:
+    gold = gold_doc(trained.vocab, [0])
+    derivation = derive(trained, gold, gold)
+    script = """
+    result.moves = []; result.added = [];
+    for (let i = 0; i <= data.steps.length; i++) {
+      result.moves.push(byId("move").textContent); result.added.push(arcs(".added"));
+      press("ArrowRight");
+    }
+    result.tree = arcs(":not(.gold)").sort(); result.gold = arcs(".gold").sort();
+    result.nextDisabled = byId("next").disabled;
+    press("ArrowLeft"); result.last = byId("move").textContent;
+    press("Home"); result.first = byId("count").textContent;
+    byId("next").click(); result.clicked = byId("count").textContent;
+    result.stack = texts("#configuration .items:first-of-type .top");
+    byId("list").children[3].click(); result.listed = byId("count").textContent;
+    byId("gold").click(); result.goldOff = arcs(".gold").length;
+    result.rows = texts("#table-box tr").length;
+    """
+    result = in_browser(render(derivation), script, tmp_path)
+    assert result["moves"] == [*(step.name for step in derivation.steps), ""]
+    assert result["added"] == [
+        *([f"{arc.head},{arc.dependent}" for arc in step.added] for step in derivation.steps),
+        [],
+    ]
+    tree = [f"{-1 if head == word else head},{word}" for word, head in enumerate(TREES[0][1])]
+    assert result["tree"] == sorted(tree) == result["gold"]
+    assert result["nextDisabled"]
+    n = len(derivation.steps)
+    assert result["last"] == derivation.steps[-1].name
+    counts = [result[name] for name in ("first", "clicked", "listed")]
+    assert counts == [f"1 / {n}", f"2 / {n}", f"4 / {n}"]
+    assert result["stack"] == ["She"]
+    assert result["goldOff"] == 0
+    assert result["rows"] == len(derivation.steps[3].choices) + 1
+
+
+def test_repairs_and_wrong_moves(tmp_path: Path) -> None:
+    nlp = random_parser(3)
+    gold = gold_doc(nlp.vocab, [0, 1, 2, 3])
+    derivation = derive(nlp, gold, gold)
+    replaced = next(i for i, step in enumerate(derivation.steps) if step.repair and step.deleted)
+    wrong = next(i for i, step in enumerate(derivation.steps) if step.is_wrong)
+    assert wrong > 0
+    script = """
+    result.deleted = arcs(".deleted"); result.added = arcs(".added");
+    const style = (kind) => getComputedStyle(document.querySelector(`path.${kind}:not(.head)`));
+    result.colors = [style("deleted").stroke, style("added").stroke];
+    result.tag = texts(".tag.repair");
+    press("Home"); press("w"); result.wrong = byId("count").textContent;
+    result.wrongTag = texts(".tag.wrong").length;
+    """
+    result = in_browser(render(derivation), script, tmp_path, f"#step={replaced}")
+    step = derivation.steps[replaced]
+    assert result["deleted"] == [f"{arc.head},{arc.dependent}" for arc in step.deleted]
+    assert result["added"] == [f"{arc.head},{arc.dependent}" for arc in step.added]
+    assert result["colors"] == ["rgb(200, 30, 30)", "rgb(21, 128, 61)"]  # red, green
+    assert result["tag"] == [f"repair ↺ {step.repair}"]
+    assert result["wrong"] == f"{wrong + 1} / {len(derivation.steps)}"
+    assert result["wrongTag"] == 1
+
+
+def test_crossing_arcs_and_escapes(tmp_path: Path) -> None:
+    words = ["<b>A</b>", "hearing", "is", "scheduled", "on", "the", "issue", EVIL]
+    system = systems.create("swap_standard")
+    derivation = derive_gold(system, Gold([1, 3, 3, 3, 1, 6, 4, 3]), "lazy", words)
+    script = """
+    press("End");
+    result.crossing = arcs(".crossing"); result.words = texts("[data-word]");
+    result.images = all("img").length;
+    const boxes = all("svg text.label").map((one) => one.getBoundingClientRect());
+    const words = all("svg [data-word]").map((one) => one.getBoundingClientRect());
+    const meet = (a, b) => a.left < b.right && b.left < a.right
+      && a.top < b.bottom && b.top < a.bottom;
+    result.overlaps = boxes.filter((a) => words.some((b) => meet(a, b))).length
+      + words.filter((a, i) => words.some((b, j) => i !== j && meet(a, b))).length;
+    """
+    result = in_browser(render(derivation), script, tmp_path)
+    assert sorted(result["crossing"]) == ["1,4", "3,7"]
+    assert result["words"] == words
+    assert result["images"] == 0
+    assert result["overlaps"] == 0
+
+
+def test_lists_and_right_to_left(tmp_path: Path) -> None:
+    nlp = random_parser(1, factory=NL)
+    doc = Doc(nlp.vocab, words=["הילד", "אכל", "את", "התפוח", "האדום"])
+    script = """
+    press("ArrowLeft"); press("ArrowLeft");
+    result.count = byId("count").textContent;
+    result.titles = texts("#configuration h2");
+    result.places = all("[data-word]").map((one) => one.getBoundingClientRect().left);
+    """
+    result = in_browser(render(derive(nlp, doc)), script, tmp_path)
+    assert result["count"].startswith("3 /")  # forward is to the left
+    assert result["titles"] == ["λ1 (focus last)", "λ2", "Buffer"]
+    assert result["places"] == sorted(result["places"], reverse=True)

@@ -1,0 +1,106 @@
+"""Repairs, judged."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from spacy.language import Language
+
+from spacy_nmparse.analysis import derive, find_repairs
+from spacy_nmparse.analysis.derivation import Tracing, parser_of, prepared, repair
+from spacy_nmparse.systems import ROOT
+from tests.learning.test_beam import system
+from tests.pipe.common import NL, NM, TREES, gold_doc, random_parser
+
+SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "arc-eager": (NM, system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)),
+    "nl": (NL, system("NLCovington", nonmonotonic=True)),
+}
+
+
+def parser(name: str, seed: int = 3) -> Language:
+    factory, block = SYSTEMS[name]
+    return random_parser(seed, factory=factory, system=block, projectivize=False)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_counts_follow_from_costs(name: str) -> None:
+    """Once more, configuration by configuration, with the systems' Python face alone."""
+    nlp = parser(name)
+    component = parser_of(nlp)
+    golds = [gold_doc(nlp.vocab, trees) for trees in ([0, 1], [2], [3, 4, 1])]
+    expected: dict[str, list[int]] = {}
+    for gold in golds:
+        tracing = Tracing(component, prepared(nlp, component, gold), gold)
+        assert tracing.gold is not None
+        state = tracing.initial()
+        for step in derive(nlp, gold, gold).steps:
+            if step.action is None:
+                continue
+            noted = next((one.noted for one in step.choices if one.action.move == "SHIFT"), None)
+            costs = tracing.system.costs(state, tracing.gold, push_label=noted)
+            least = min(costs.values())
+            kinds: dict[str, float] = {}
+            for action, cost in costs.items():
+                after = state.copy()
+                tracing.system.apply(after, action)
+                kind = repair(state, after, action)
+                if kind:
+                    kinds[kind] = min(cost, kinds.get(kind, cost))
+            taken = min(cost for action, cost in costs.items() if action[:2] == step.action[:2])
+            for kind, cost in kinds.items():
+                counts = expected.setdefault(kind, [0, 0, 0, 0])  # right made, wrong made, missed
+                if kind == step.repair:
+                    counts[0 if taken == least else 1] += 1
+                elif cost == least and taken > least:
+                    counts[2] += 1
+                else:
+                    counts[3] += 1
+            assert step.chosen is not None
+            tracing.system.apply(state, step.action, push_label=step.chosen.noted)
+    found = find_repairs(nlp, golds)
+    assert expected
+    assert {
+        kind: [one.tp + one.neutral, one.fp, one.fn, one.tn + one.deferred]
+        for kind, one in found.outcomes.items()
+    } == expected
+    assert found.words == sum(len(gold) for gold in golds)
+
+
+def test_examples_and_labels() -> None:
+    nlp = parser("arc-eager", 6)
+    golds = [gold_doc(nlp.vocab, trees) for trees in ([0, 1], [2], [3, 4, 1])]
+    found = find_repairs(nlp, golds, n_examples=1)
+    kinds = [(example.move, example.outcome) for example in found.examples]
+    assert len(kinds) == len(set(kinds)) > 1
+    for example in found.examples:
+        for arc in [*example.added, *example.deleted]:
+            assert 0 <= arc.dependent < len(example.words)
+            assert arc.head == ROOT or 0 <= arc.head < len(example.words)
+        if example.outcome == "tp":
+            (arc,) = example.added
+            assert arc.head == example.gold_head
+    for move, counts in found.labels.items():
+        one = found.outcomes[move]
+        assert sum(counts.values()) == one.tp + one.neutral + one.fp
+        assert all((before == "") == (move == "REDUCE") for before, _, _ in counts)
+    total = found.total
+    assert total.tp == sum(one.tp for one in found.outcomes.values())
+    assert total.precision == total.tp / (total.tp + total.neutral + total.fp)
+    again = json.loads(json.dumps(found.as_dict()))
+    assert again["total"]["fn"] == total.fn
+    assert {entry["outcome"] for entry in again["labels"]["LEFT-ARC"]} <= {"tp", "neutral", "fp"}
+
+
+def test_a_parser_that_knows_the_trees(trained: Language) -> None:
+    found = find_repairs(trained, [gold_doc(trained.vocab, [n]) for n in range(len(TREES))])
+    assert (found.total.fp, found.total.fn) == (0, 0)
+
+
+def test_a_monotonic_system() -> None:
+    nlp = random_parser(1, system=system("SwapStandard"), projectivize=False)
+    found = find_repairs(nlp, [gold_doc(nlp.vocab, [0])])
+    assert not found.outcomes
+    assert found.total.precision is found.total.recall is None

@@ -1,0 +1,99 @@
+"""Counts over treebanks, by hand and against each other."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from spacy_nmparse import systems
+from spacy_nmparse.analysis import all_derivations
+from spacy_nmparse.analysis.corpus import Sentence
+from spacy_nmparse.analysis.statistics import (
+    COLUMNS,
+    bin_name,
+    bin_names,
+    count_swaps,
+    count_transitions,
+    describe,
+    is_unique,
+)
+from spacy_nmparse.systems import Gold
+from tests.pipe.common import TREES, random_heads
+
+CHAIN = [0, 0, 1, 2]
+CROSSING = TREES[2][1]
+
+
+def test_transitions() -> None:
+    """By hand: arcs and SHIFTs; NO-ARCs of Covington; each word pushed and popped in arc-eager."""
+    found = count_transitions([CHAIN])
+    expected = {
+        "covington": 4 + 3 + 0,
+        "nl_covington": 4 + 3,
+        "nl_covington, explicit root": 4 + 4,
+        "swap_standard": 4 + 4,
+        "arc_eager, projective trees": 1 + 3 + 3 + 1 + 1,  # SHIFT, RIGHT-ARCs, REDUCEs, the root
+    }
+    assert {name: found[name]["transitions"] for name in expected} == expected
+    assert found["nl_covington"]["per_sentence"] == 7
+
+
+def test_crossing_trees_are_not_for_arc_eager() -> None:
+    found = count_transitions([CROSSING, CHAIN])
+    for name, (_, _, crossing) in COLUMNS.items():
+        assert found[name]["sentences"] == 1 + crossing
+    assert count_transitions([CROSSING])["arc_eager, projective trees"]["per_sentence"] is None
+
+
+def test_swaps() -> None:
+    found = count_swaps([CHAIN, CROSSING])
+    assert (found["sentences"], found["projective"], found["not_proven"]) == (2, 1, 0)
+    system = systems.create("swap_standard")
+    for oracle, count in found["swaps"].items():
+        moves = system.derivation(Gold(CROSSING), oracle)
+        assert count == sum(action.move == "SWAP" for action in moves) > 0
+    assert found["swaps"]["minimal"] <= found["swaps"]["lazy"] <= found["swaps"]["eager"]
+
+
+def test_unique_derivations_are_those_of_which_there_is_one() -> None:
+    rng = random.Random(0)
+    system = systems.create("swap_standard")
+    kinds = set()
+    for _ in range(60):
+        heads = random_heads(rng.randint(1, 5), rng)
+        derivations = all_derivations(system, Gold(heads), "nd_all")
+        several = next(derivations) is not None and next(derivations, None) is not None
+        assert is_unique(system, Gold(heads)) == (not several), heads
+        kinds.add(several)
+    assert kinds == {True, False}
+
+
+def test_describe() -> None:
+    sentences = [
+        Sentence(["a"] * len(heads), list(heads), deps.split()) for _, heads, deps in TREES
+    ]
+    sentences.append(Sentence(["a", "b"], [None, 1], [None, "ROOT"]))
+    sentences.append(Sentence(["a", "b"], [1, 0], ["x", "x"]))
+    sentences.append(Sentence(["a", "b"], [0, 1], ["ROOT", "ROOT"]))
+    found = describe(sentences)
+    assert (found["sentences"], found["trees"]) == (9, 7)
+    assert found["faults"] == {"unknown heads": 1, "cycle": 1}
+    assert found["several_roots"] == 1
+    assert found["words"] == sum(len(heads) for _, heads, _ in TREES) + 6
+    assert found["arcs"] == found["words"] - 6 - len(TREES)
+    assert found["labels"]["ROOT"] == len(TREES) + 2
+    assert found["projective_sentences"] == 7 - 2
+    assert sum(found["arc_length"]["bins"].values()) == found["arcs"]
+    assert sum(found["sentence_length"]["bins"].values()) == found["sentences"]
+    assert found["crossing_arcs"] == sum(found["crossing_arc_length"]["bins"].values()) > 0
+    assert found["sentence_length"]["most"] == 8
+    assert describe([])["arc_length"]["mean"] is None
+
+
+@pytest.mark.parametrize(
+    ("length", "name"), [(1, "1"), (2, "2"), (5, "3-5"), (6, "6-10"), (40, "21-40"), (99, "41+")]
+)
+def test_bins(length: int, name: str) -> None:
+    assert bin_name(length) == name
+    assert name in bin_names()

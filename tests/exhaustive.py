@@ -29,7 +29,7 @@ from spacy_nmparse.systems.swap_gold import fewest_swaps
 from tests.naive import arc_standard as naive
 from tests.naive.trees import Tree, golds, is_projective
 
-PUSHES = ("SHIFT", "RIGHT-ARC")
+PUSHES = ("SHIFT", "RIGHT-ARC", "RIGHT-LOWER", "RIGHT-RAISE")
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,12 @@ class Case:
     @property
     def name(self) -> str:
         """The options and gold trees in words."""
-        options = [
-            key if value is True else f"{key}={value}"
-            for key, value in self.options.items()
-            if value is not False and value is not None
-        ]
+        options = []
+        for key, value in self.options.items():
+            if isinstance(value, tuple):
+                options.append(" + ".join(value))
+            elif value is not False and value is not None:
+                options.append(key if value is True else f"{key}={value}")
         words = [*options, "labelled" if self.labels else "unlabelled"]
         words += ["partial gold" if self.partial else "full gold"]
         words += ["crossing gold"] * (not self.projective)
@@ -214,6 +215,7 @@ def key(state: systems.State) -> tuple[Any, ...]:
     return (
         tuple(state.stack),
         tuple(state.buffer),
+        tuple(state.returned),
         tuple(state.lambda1),
         tuple(state.lambda2),
         tuple(state.heads),

@@ -50,13 +50,13 @@ from spacy_nmparse.systems.system cimport (
 )
 from spacy_nmparse.systems.trial cimport TrialC, make, take_back
 
-SEARCH = 500    # default of the option ``search``
+SEARCH = 50    # default of the option ``search``
 
 
 cdef enum:
     FAR = 1 << 20       # never
     AHEAD = 8           # ends that are tried behind the first that no arc crosses
-    N_SEEN = 1 << 12    # configurations that a search remembers; a power of two
+    N_SEEN = 1 << 10    # configurations that a search remembers; a power of two
 
 
 cdef struct BoundsC:
@@ -436,6 +436,16 @@ cdef int right_label(
     return label
 
 
+cdef inline bint label_matters(
+    const GoldC* gold, int name, int head, int dependent
+) noexcept nogil:
+    """Whether an arc of this move can be right, now or later, so that its label can."""
+    cdef int g = gold.head[dependent]
+    if name == LEFT_ARC or name == LEFT_INVERT:
+        return g == head or (head < gold.n and gold.head[head] == dependent)
+    return g != NONE and g < dependent
+
+
 cdef uint64_t fingerprint(const StateC* s) noexcept nogil:
     """A number that tells configurations of the current sentence apart."""
     cdef uint64_t h = 14695981039346656037ULL
@@ -529,7 +539,7 @@ cdef int loss_behind(
 cdef int revised_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int name, int label, int push_label
 ) noexcept nogil:
-    """Cost of the legal move of this name: the loss behind it less the least behind any."""
+    """Cost of the legal move of this name: the loss behind it less the loss before."""
     cdef int i = 0
     if B(s, 0) == s.n and s.n_stack == 0:
         return 0
@@ -560,12 +570,13 @@ cdef void revised_costs(
             )
             c.cost_other = loss_behind(system, s, gold, c.move, UNKNOWN_LABEL, push_label)
             c.cost = c.cost_other
-            if label != NONE:
+            if label != NONE and label_matters(
+                gold, system.moves[c.move].name, c.head, c.dependent
+            ):
                 c.cost = loss_behind(system, s, gold, c.move, label, push_label)
             if c.cost != c.cost_other:
                 c.label = label
         least = c.cost if i == 0 else min(least, c.cost)
-    least = min(least, revised_loss(system, s, gold))
     for i in range(n):
         candidates[i].cost -= least
         candidates[i].cost_other -= least

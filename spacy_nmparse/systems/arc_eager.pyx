@@ -30,11 +30,11 @@ from spacy_nmparse.systems.state cimport (
     S,
     in_buffer,
     pop,
-    push,
     read,
     state_add_arc,
     state_del_arc,
 )
+from spacy_nmparse.systems.state cimport push as push_word
 from spacy_nmparse.systems.system cimport (
     BREAK,
     COMBINED,
@@ -42,6 +42,7 @@ from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
+    MAX_MOVES,
     MONOTONIC,
     MoveC,
     PAPER,
@@ -222,7 +223,7 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
         s.root_last = 1
         return
     s.push_label[b0] = push_label
-    push(s, b0)
+    push_word(s, b0)
 
 
 cdef int shift_cost(
@@ -266,7 +267,7 @@ cdef void do_right_arc(
     cdef int b0 = read(s)
     state_add_arc(s, S(s, 0), b0, l)
     s.push_label[b0] = push_label
-    push(s, b0)
+    push_word(s, b0)
 
 
 cdef int right_arc_cost(
@@ -583,19 +584,29 @@ cdef void learn_combined(
     CandidateC* candidates, int n
 ) noexcept nogil:
     """HGJ13 section 6: of the moves that cost least, those that the monotonic oracle also allows;
-    where it allows none, those that are also right without repair transitions; else all of them.
-    A repair is learned where it is needed, and not relied on."""
+    all of them where it allows none. With repair transitions, of those that are as good without,
+    if there are any. A repair is learned where it is needed, and not relied on."""
     cdef SystemC plain
-    learn_monotonic(system, s, gold, push_label, candidates, n)
-    if agree(candidates, n):
-        return
+    cdef int i
+    cdef int[MAX_MOVES] kept
     if has_repairs(system):
         plain = system[0]
         without_repairs(&plain)
         learn_in(&plain, s, gold, push_label, candidates, n)
-        if agree(candidates, n):
+        if not agree(candidates, n):
+            learn_cheapest(system, s, gold, push_label, candidates, n)
+    else:
+        learn_cheapest(system, s, gold, push_label, candidates, n)
+    for i in range(n):
+        kept[i] = candidates[i].learn
+    learn_monotonic(system, s, gold, push_label, candidates, n)
+    for i in range(n):
+        candidates[i].learn = min(candidates[i].learn, kept[i])
+    for i in range(n):
+        if candidates[i].learn != LEARN_NOT:
             return
-    learn_cheapest(system, s, gold, push_label, candidates, n)
+    for i in range(n):
+        candidates[i].learn = kept[i]
 
 
 cdef bint agree(CandidateC* candidates, int n) noexcept nogil:

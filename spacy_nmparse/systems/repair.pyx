@@ -1,8 +1,8 @@
 """Repair transitions of the arc-eager system: they revise an arc and make one with B0, at once.
 
-The fourth repair, left reattach, is LEFT-ARC over an existing head (``nonmonotonic_left``). All keep
-the invariants of ``arc_eager``: a stack item with a head has the item right beneath it as its head.
-Every move that pushes reads a word from the buffer, and pushes at most two: derivations end.
+The fourth repair, left reattach, is LEFT-ARC over an existing head (``nonmonotonic_left``). All
+keep the invariants of ``arc_eager``: a stack item with a head has the item right beneath it as its
+head. Every move that pushes reads a word from the buffer, and pushes at most two: derivations end.
 
 What they cost is told by ``revision``: the least loss behind them less the least loss before.
 """

@@ -1,32 +1,35 @@
 """The loss of arc-eager configurations with repair transitions or Unshift, by bounds and search.
 
 Repairs reach words that have left the stack, but at a price: RIGHT-LOWER and RIGHT-RAISE give the
-next word a head, LEFT-INVERT gives S0 one. Which of them can be had together no local formula tells.
-So two bounds are computed, each in time linear in the sentence:
+next word a head, LEFT-INVERT gives S0 one. Which of them can be had together no local formula
+tells. So two bounds are computed, each in time linear in the sentence:
 
   * high: the loss without repairs (``arc_eager_exact``; below for Unshift). It can be reached.
-  * low: high less the words that are lost without repairs, and that some repair might save, were it
-    the only one of interest.
+  * low: high less the words that are lost without repairs, and that some repair might save, were
+    it the only one of interest.
 
-Most often they agree. Else derivations with a loss below ``high`` are searched for, depth first, cut
-where ``low`` is too high; the search ends at once where ``high`` falls to what is looked for, so it
-goes no further than to the last repair. It gives up after ``system.search`` configurations: the loss
+Where they differ, derivations with a loss below ``high`` are searched for, depth first, cut where
+``low`` is too high. The search ends at once where ``high`` falls to what is looked for, so it goes
+no further than to the last repair. It gives up after ``system.search`` configurations: the loss
 told is then one that can be reached, if not the least.
 
 A repair might save
-  * a headed S0-to-be w whose gold head is the head of its head, or further up (RIGHT-RAISE), or the
-    last dependent of its head before w, or that one's last, and so on (RIGHT-LOWER);
-  * a word that was reduced, if RIGHT-LOWER can bring it back, and its gold dependents in the buffer;
+  * a word w on the stack with a head, if its gold head is the head of its head, or further up
+    (RIGHT-RAISE), or the last dependent of its head before w, or that one's last, and so on
+    (RIGHT-LOWER); if there are enough words to read, and one of them has its gold head elsewhere;
+  * a word that was reduced, if RIGHT-LOWER can bring it back, and its gold dependents in the
+    buffer;
   * S0 and its leftmost dependent (LEFT-INVERT).
+With a non-monotonic REDUCE, a word that it has yet to attach can also come back: that is left out.
 
-Unshift. Every word on the stack that has no head, but for the bottom, can go back to the buffer. So
-a word w on the stack or back in the buffer can get its gold head g iff w has no head or LEFT-ARC is
-non-monotonic, and g is in the buffer or will be: g is on the stack above w, without a head; or w has
-no head, and g is anywhere below it. A word in the unread buffer can get its head if that is anywhere
-but popped. With single_root, a gold root has to be without a head, or the bottom. With a
-non-monotonic LEFT-ARC, all words that can, can together, and ``low`` is ``high``. Without, a word
-that goes back is attached at once, and loses a head that is still to come: ``high`` counts one for
-each word that has to choose between its head and its dependents on the stack.
+Unshift. Every word on the stack that has no head, but for the bottom, can go back to the buffer.
+So a word w on the stack, or back in the buffer, can get its gold head g iff w has no head or
+LEFT-ARC is non-monotonic, and g is in the buffer or will be: g is on the stack above w, without a
+head; or w has no head, and g is anywhere below it. A word in the unread buffer can get its head if
+that is anywhere but popped. With single_root, a gold root has to be without a head, or the bottom.
+With a non-monotonic LEFT-ARC, all words that can, can together, and ``low`` is ``high``. Without, a
+word that goes back is attached at once, and loses a head that is still to come: ``high`` counts one
+for each word that has to choose between its head and its dependents on the stack.
 """
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
@@ -40,7 +43,7 @@ from spacy_nmparse.systems.arc_eager_exact cimport (
     view,
 )
 from spacy_nmparse.systems.gold cimport kids_from
-from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B, S, in_buffer
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B, in_buffer
 from spacy_nmparse.systems.system cimport (
     LEFT_ARC,
     LEFT_INVERT,
@@ -345,8 +348,8 @@ cdef BoundsC unshifted(
 cdef BoundsC still_lost(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
 ) noexcept nogil:
-    """Words on the stack and in the buffer up to e that lose their gold head, when the sentence ends
-    before e, less those that have left the stack and might still get it."""
+    """Words on the stack and in the buffer up to e that lose their gold head, when the sentence
+    ends before e, less those that have left the stack and might still get it."""
     cdef BoundsC bounds
     if system.unshift or s.n_rebuffer > 0:
         bounds = unshifted(system, s, gold, e)

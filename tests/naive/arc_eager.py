@@ -105,9 +105,9 @@ class ArcEager:
             rights = ["RIGHT-ARC"]
             if self.lowers(state):
                 rights.append("RIGHT-LOWER")
-            if "right_raise" in self.repairs and len(stack) > 2:
-                if (state.heads[s0], state.heads[stack[-2]]) == (stack[-2], stack[-3]):
-                    rights.append("RIGHT-RAISE")
+            chain = len(stack) > 2 and [state.heads[w] for w in stack[-2:]] == [*stack[-3:-1]]
+            if "right_raise" in self.repairs and chain:
+                rights.append("RIGHT-RAISE")
             legal += [Action(move, 1, label) for move in rights for label in self.arc_labels(s0)]
         if (headless or self.nonmonotonic_left) and not (
             b0 == ROOT and self.single_root and len(stack) > 1
@@ -116,9 +116,7 @@ class ArcEager:
             if "left_invert" in self.repairs and min(state.kids(s0), default=s0) < s0:
                 lefts.append("LEFT-INVERT")
             legal += [Action(move, 1, label) for move in lefts for label in self.arc_labels(b0)]
-        if not headless:
-            legal.append(Action("REDUCE"))
-        elif len(stack) > 1 and self.unshift:
+        if not headless or (len(stack) > 1 and self.unshift):
             legal.append(Action("REDUCE"))
         elif len(stack) > 1 and (self.nonmonotonic_reduce or (self.single_root and b0 == ROOT)):
             if self.labelled_reduce:

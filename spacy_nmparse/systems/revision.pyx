@@ -45,15 +45,19 @@ from spacy_nmparse.systems.arc_eager_exact cimport (
 from spacy_nmparse.systems.gold cimport kids_from
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B, in_buffer
 from spacy_nmparse.systems.system cimport (
+    BREAK,
     LEFT_ARC,
     LEFT_INVERT,
+    MAX_MOVES,
+    REDUCE,
+    RIGHT_ARC,
     SHIFT,
     MoveC,
     label_fits,
 )
 from spacy_nmparse.systems.trial cimport TrialC, make, take_back
 
-SEARCH = 50    # default of the option ``search``
+SEARCH = 100    # default of the option ``search``
 
 
 cdef enum:
@@ -239,9 +243,9 @@ cdef int n_saved(
     cdef bint kept = system.single_root and not system.nonmonotonic_reduce
     cdef int n = 0
     cdef int w, g
+    words.free = words.free or kept or longer
     if longer:
         words.n = FAR - 1
-        words.free = True
     for w in range(s.start, s.b):
         g = gold.head[w]
         if g == NONE:
@@ -478,45 +482,85 @@ cdef bint seen_before(SearchC* search, uint64_t number) noexcept nogil:
     return False
 
 
+cdef inline int urgency(const SystemC* system, int move) noexcept nogil:
+    """What to try first: words that leave the stack let others come up."""
+    cdef int name = system.moves[move].name
+    if name == REDUCE or name == LEFT_ARC:
+        return 2
+    return 0 if name == SHIFT or name == RIGHT_ARC or name == BREAK else 1
+
+
+cdef void make_right(
+    const SystemC* system, StateC* s, const GoldC* gold, int i, TrialC* trial
+) noexcept nogil:
+    """Make the move with this place in the move table, with the label that may be right."""
+    cdef const MoveC* move = &system.moves[i]
+    cdef int dependent = move.dependent(system, s, 1)
+    cdef int label = NONE
+    cdef int note = NONE
+    if dependent != NONE:
+        label = right_label(system, s, gold, move.name, move.head(system, s, 1), dependent)
+    if move.name == SHIFT and B(s, 0) < s.n:
+        note = gold.label[B(s, 0)]
+    make(system, s, i, label, note, trial)
+
+
 cdef bint is_better(
     const SystemC* system, StateC* s, const GoldC* gold, SearchC* search
 ) noexcept nogil:
     """Whether a loss of at most ``target`` can be reached, as far as the search gets."""
-    cdef const MoveC* move
     cdef TrialC trial
     cdef BoundsC bounds
-    cdef int i, dependent, label, note
-    cdef bint found = False
+    cdef int[MAX_MOVES] high
+    cdef int i, k, best
+    cdef bint found
     if B(s, 0) == s.n and s.n_stack == 0:
         return False
-    for i in range(system.n_moves - 1, -1, -1):
-        move = &system.moves[i]
-        if not move.precondition(system, s, 1):
+    # First whether one move does it; then further, from the most promising ones on.
+    for i in range(system.n_moves):
+        high[i] = FAR
+        if not system.moves[i].precondition(system, s, 1):
             continue
-        dependent = move.dependent(system, s, 1)
-        label = NONE
-        if dependent != NONE:
-            label = right_label(
-                system, s, gold, move.name, move.head(system, s, 1), dependent
-            )
-        note = gold.label[B(s, 0)] if move.name == SHIFT and B(s, 0) < s.n else NONE
-        make(system, s, i, label, note, &trial)
+        make_right(system, s, gold, i, &trial)
         bounds = bounds_of(system, s, gold)
-        found = bounds.high <= search.target
-        if not found and bounds.low <= search.target and search.left > 0:
-            if not seen_before(search, fingerprint(s)):
-                search.left -= 1
-                found = is_better(system, s, gold, search)
         take_back(system, s, &trial)
-        if found or search.left <= 0:
-            return found
+        if bounds.high <= search.target:
+            return True
+        if bounds.low <= search.target:
+            high[i] = bounds.high
+    for k in range(system.n_moves):
+        best = 0
+        for i in range(system.n_moves):
+            if high[i] < high[best] or (
+                high[i] == high[best] and urgency(system, i) > urgency(system, best)
+            ):
+                best = i
+        if high[best] == FAR or search.left <= 0:
+            return False
+        high[best] = FAR
+        make_right(system, s, gold, best, &trial)
+        found = False
+        if not seen_before(search, fingerprint(s)):
+            search.left -= 1
+            found = is_better(system, s, gold, search)
+        take_back(system, s, &trial)
+        if found:
+            return True
     return False
 
 
 cdef int revised_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
     """Errors in the current sentence and behind it, those already made there included."""
+    return loss_above(system, s, gold, 0)
+
+
+cdef int loss_above(
+    const SystemC* system, const StateC* s, const GoldC* gold, int floor
+) noexcept nogil:
+    """The same where it is known to be at least ``floor``."""
     cdef BoundsC bounds = bounds_of(system, s, gold)
     cdef SearchC search
+    bounds.low = max(bounds.low, floor)
     while bounds.low < bounds.high:
         search.target = bounds.high - 1
         search.left = system.search if system.search else FAR
@@ -528,13 +572,14 @@ cdef int revised_loss(const SystemC* system, const StateC* s, const GoldC* gold)
 
 
 cdef int loss_behind(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label,
+    int floor
 ) noexcept nogil:
-    """The loss once the move with this place in the move table is made."""
+    """The loss once the move with this place in the move table is made, at least ``floor``."""
     cdef TrialC trial
     cdef int loss
     make(system, <StateC*>s, move, label, push_label, &trial)
-    loss = revised_loss(system, s, gold)
+    loss = loss_above(system, s, gold, floor)
     take_back(system, <StateC*>s, &trial)
     return loss
 
@@ -544,12 +589,14 @@ cdef int revised_cost(
 ) noexcept nogil:
     """Cost of the legal move of this name: the loss behind it less the loss before."""
     cdef int i = 0
+    cdef int loss
     if B(s, 0) == s.n and s.n_stack == 0:
         return 0
+    loss = revised_loss(system, s, gold)
     for i in range(system.n_moves):
         if system.moves[i].name == name:
             break
-    return loss_behind(system, s, gold, i, label, push_label) - revised_loss(system, s, gold)
+    return loss_behind(system, s, gold, i, label, push_label, loss) - loss
 
 
 cdef void revised_costs(
@@ -557,26 +604,29 @@ cdef void revised_costs(
     CandidateC* candidates, int n
 ) noexcept nogil:
     """Fill cost, cost_other and label of each candidate."""
-    cdef int i, least, label
+    cdef int i, least, label, loss
     cdef CandidateC* c
     if B(s, 0) == s.n and s.n_stack == 0:
         return
+    loss = revised_loss(system, s, gold)
     for i in range(n):
         c = &candidates[i]
         label = NONE
         if c.dependent == NONE:
-            c.cost = loss_behind(system, s, gold, c.move, NONE, push_label)
+            c.cost = loss_behind(system, s, gold, c.move, NONE, push_label, loss)
             c.cost_other = c.cost
         else:
             label = right_label(
                 system, s, gold, system.moves[c.move].name, c.head, c.dependent
             )
-            c.cost_other = loss_behind(system, s, gold, c.move, UNKNOWN_LABEL, push_label)
+            c.cost_other = loss_behind(
+                system, s, gold, c.move, UNKNOWN_LABEL, push_label, loss
+            )
             c.cost = c.cost_other
             if label != NONE and label_matters(
                 gold, system.moves[c.move].name, c.head, c.dependent
             ):
-                c.cost = loss_behind(system, s, gold, c.move, label, push_label)
+                c.cost = loss_behind(system, s, gold, c.move, label, push_label, loss)
             if c.cost != c.cost_other:
                 c.label = label
         least = c.cost if i == 0 else min(least, c.cost)

@@ -512,7 +512,7 @@ cdef bint is_better(
     cdef TrialC trial
     cdef BoundsC bounds
     cdef int[MAX_MOVES] high
-    cdef int i, k, best
+    cdef int i, best
     cdef bint found
     if B(s, 0) == s.n and s.n_stack == 0:
         return False
@@ -528,7 +528,7 @@ cdef bint is_better(
             return True
         if bounds.low <= search.target:
             high[i] = bounds.high
-    for k in range(system.n_moves):
+    while True:
         best = 0
         for i in range(system.n_moves):
             if high[i] < high[best] or (

@@ -25,9 +25,8 @@ VARIANTS: list[dict[str, Any]] = [
 REPAIRS = ("right_lower", "right_raise", "left_invert")
 REPAIR_MOVES = ("RIGHT-LOWER", "RIGHT-RAISE", "LEFT-INVERT")
 VARIANTS += [
-    {"nonmonotonic_left": True, "nonmonotonic_reduce": reduces, "repairs": repairs}
-    for reduces in (False, True)
-    for repairs in (*((one,) for one in REPAIRS), REPAIRS)
+    *({"nonmonotonic_left": True, "repairs": (repair,)} for repair in REPAIRS),
+    {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "repairs": REPAIRS},
 ]
 VARIANTS += [
     {

@@ -44,7 +44,12 @@ SETTINGS: list[dict[str, Any]] = [
     {"segment": True},
     {"single_root": True, "segment": True},
 ]
-OPTIONS = [{**setting, **variant} for setting in SETTINGS for variant in VARIANTS]
+OPTIONS = [
+    {**setting, **variant}
+    for setting in SETTINGS
+    for variant in VARIANTS
+    if len(setting) != 1 or not {"repairs", "unshift"} & set(variant)
+]
 LABELS: list[dict[str, Any]] = [
     {"labels": None},
     {"labels": ("a", "b")},

@@ -35,7 +35,7 @@ from spacy_nmparse.systems import Gold  # noqa: E402
 from spacy_nmparse.systems.projective import lift  # noqa: E402
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
-SEARCHES = (1, 20, 100, 500, 5000)
+SEARCHES = (1, 50, 200, 5000)
 
 
 def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:

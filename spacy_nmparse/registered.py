@@ -35,6 +35,9 @@ NM_PARSER = {
         "nonmonotonic_left": True,
         "nonmonotonic_reduce": True,
         "labelled_reduce": False,
+        "repairs": [],
+        "unshift": False,
+        "push": "any",
     },
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
@@ -91,6 +94,7 @@ SWAP_PARSER = {
     },
     **LEARNING,
 }
+NO_REPAIRS: List[str] = []
 ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
 
 SCORE_WEIGHTS = {
@@ -215,7 +219,7 @@ def ArcEager(
     nonmonotonic_left: bool = False,
     nonmonotonic_reduce: bool = False,
     labelled_reduce: bool = False,
-    repairs: Iterable[str] = (),
+    repairs: List[str] = NO_REPAIRS,
     unshift: bool = False,
     push: str = "any",
 ) -> Any:

@@ -57,7 +57,7 @@ from spacy_nmparse.systems.system cimport (
 )
 from spacy_nmparse.systems.trial cimport TrialC, make, take_back
 
-SEARCH = 100    # default of the option ``search``
+SEARCH = 200    # default of the option ``search``
 
 
 cdef enum:

@@ -5,7 +5,7 @@ itself; the extensions are loaded when something is made.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
-from typing import Any, Callable, Dict, Iterable, List, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -219,7 +219,7 @@ def ArcEager(
     nonmonotonic_left: bool = False,
     nonmonotonic_reduce: bool = False,
     labelled_reduce: bool = False,
-    repairs: List[str] = NO_REPAIRS,
+    repairs: Sequence[str] = NO_REPAIRS,
     unshift: bool = False,
     push: str = "any",
 ) -> Any:

@@ -5,7 +5,7 @@ itself; the extensions are loaded when something is made.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
-from typing import Any, Callable, Dict, Iterable, List, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -38,6 +38,9 @@ NM_PARSER = {
         "nonmonotonic_left": True,
         "nonmonotonic_reduce": True,
         "labelled_reduce": False,
+        "repairs": [],
+        "unshift": False,
+        "push": "any",
     },
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
@@ -99,6 +102,7 @@ SWAP_PARSER = {
     },
     **{**LEARNING, "oracle": "nd_all", "explore": 0.5},
 }
+NO_REPAIRS: List[str] = []
 ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
 
 SCORE_WEIGHTS = {
@@ -263,6 +267,9 @@ def ArcEager(
     nonmonotonic_left: bool = False,
     nonmonotonic_reduce: bool = False,
     labelled_reduce: bool = False,
+    repairs: Sequence[str] = NO_REPAIRS,
+    unshift: bool = False,
+    push: str = "any",
 ) -> Any:
     """The arc-eager system for a config block; see ``spacy_nmparse.systems.arc_eager``.
 
@@ -270,14 +277,21 @@ def ArcEager(
         nonmonotonic_left: LEFT-ARC may replace the head of S0.
         nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1.
         labelled_reduce: such a REDUCE chooses its label itself.
+        repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``.
+        unshift: REDUCE of a headless S0 puts it back into the buffer.
+        push: ``any``, ``shift`` or ``right_arc``: the pushes that there are.
     """
     from spacy_nmparse.pipe.spec import SystemSpec
 
-    options = {
+    options: Dict[str, Any] = {
         "nonmonotonic_left": nonmonotonic_left,
         "nonmonotonic_reduce": nonmonotonic_reduce,
         "labelled_reduce": labelled_reduce,
     }
+    # Models remember their options: those made before these were there do not have them.
+    others = {"repairs": list(repairs), "unshift": unshift, "push": push}
+    absent = {"repairs": [], "unshift": False, "push": "any"}
+    options.update((name, value) for name, value in others.items() if value != absent[name])
     return SystemSpec("arc_eager", options)
 
 

@@ -29,7 +29,7 @@ from spacy_nmparse.systems.swap_gold import fewest_swaps
 from tests.naive import arc_standard as naive
 from tests.naive.trees import Tree, golds, is_projective
 
-PUSHES = ("SHIFT", "RIGHT-ARC")
+PUSHES = ("SHIFT", "RIGHT-ARC", "RIGHT-LOWER", "RIGHT-RAISE")
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,12 @@ class Case:
     @property
     def name(self) -> str:
         """The options and gold trees in words."""
-        options = [
-            key if value is True else f"{key}={value}"
-            for key, value in self.options.items()
-            if value is not False and value is not None
-        ]
+        options = []
+        for key, value in self.options.items():
+            if isinstance(value, tuple):
+                options.append(" + ".join(value))
+            elif value is not False and value is not None:
+                options.append(key if value is True else f"{key}={value}")
         words = [*options, "labelled" if self.labels else "unlabelled"]
         words += ["partial gold" if self.partial else "full gold"]
         words += ["crossing gold"] * (not self.projective)
@@ -129,6 +130,50 @@ def _arc_eager_cases() -> Iterator[Case]:
             yield replace(plain, formula="paper", partial=False, exact=right)
 
 
+REPAIRS = ("right_lower", "right_raise", "left_invert")
+
+
+def _repair_cases() -> Iterator[Case]:
+    left: dict[str, Any] = {"nonmonotonic_left": True}
+    both: dict[str, Any] = {**left, "nonmonotonic_reduce": True}
+    for size in range(1, 4):
+        for repairs in itertools.combinations(REPAIRS, size):
+            for variant in (left, both):
+                yield Case("arc_eager", {**variant, "repairs": repairs})
+    variants: list[dict[str, Any]] = [
+        {**left, "repairs": REPAIRS},
+        {**both, "repairs": REPAIRS},
+        {"unshift": True},
+        {**left, "unshift": True},
+    ]
+    for setting, variant in itertools.product(_SETTINGS, variants):
+        plain = Case("arc_eager", {**variant, **setting})
+        labelled = replace(plain, labels=("a", "b"))
+        if setting or "unshift" in variant:
+            yield plain
+        if "nonmonotonic_reduce" in variant:
+            yield replace(labelled, options={**plain.options, "labelled_reduce": True})
+        elif not setting or len(setting) == 2:
+            yield labelled
+        if len(setting) == 2:
+            rooted = {**labelled.options, "root_label": "ROOT", "labelled_reduce": True}
+            yield replace(plain, partial=False)
+            yield replace(plain, constraints=True)
+            yield replace(labelled, options=rooted, labels=("a", "b", "ROOT"))
+        if not setting:
+            yield replace(plain, projective=False, partial=False, exact=False)
+    yield replace(Case("arc_eager", variants[1], labels=("a", "b")), notes_labels=True)
+
+
+def _push_cases() -> Iterator[Case]:
+    both = {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "labelled_reduce": True}
+    for setting in _SETTINGS:
+        for push in ("shift", "right_arc"):
+            plain = Case("arc_eager", {**both, "push": push, **setting})
+            yield plain
+            yield replace(plain, labels=("a", "b"))
+
+
 def _list_cases(system: str) -> Iterator[Case]:
     settings: list[dict[str, Any]] = [
         dict.fromkeys(keys, True)
@@ -181,6 +226,8 @@ def _swap_cases() -> Iterator[Case]:
 
 CASES: tuple[Case, ...] = (
     *_arc_eager_cases(),
+    *_repair_cases(),
+    *_push_cases(),
     *_projective_cases("arc_swift"),
     *_projective_cases("arc_standard"),
     *_swap_cases(),
@@ -215,6 +262,7 @@ def key(state: systems.State) -> tuple[Any, ...]:
     return (
         tuple(state.stack),
         tuple(state.buffer),
+        tuple(state.returned),
         tuple(state.lambda1),
         tuple(state.lambda2),
         tuple(state.heads),

@@ -39,6 +39,7 @@ from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.scorers.models import (
     ScorerInput,
     check_weights,
+    choose_features,
     feature_names,
     is_initialized,
     resize_labels,
@@ -146,7 +147,9 @@ class NMParser(TrainablePipe):
         self._labels: list[str] = []
         self._decorated = numpy.zeros(0, dtype=bool)  # of each label: it notes a lifted arc
         self._system: TransitionSystem | None = None
-        system.create(None).oracle_id(oracle)  # raises on an unknown oracle
+        unlabelled = system.create(None)
+        unlabelled.oracle_id(oracle)  # raises on an unknown oracle
+        choose_features(model, unlabelled)
 
     # Labels
 

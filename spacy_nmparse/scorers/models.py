@@ -16,6 +16,7 @@ SCORERS: dict[str, ModuleType] = {"state_scorer": state_scorer, "arc_scorer": ar
 __all__ = [
     "ScorerInput",
     "check_weights",
+    "choose_features",
     "feature_names",
     "is_initialized",
     "resize_labels",
@@ -48,6 +49,12 @@ def set_dropout(model: Model, rate: float) -> float:
 def feature_names(model: Model) -> Any:
     """The features that the scorer's parameters are made for."""
     return model.attrs["features"]
+
+
+def choose_features(model: Model, system: TransitionSystem) -> None:
+    """Give a state scorer that was made without a list of features those that suit the system."""
+    if model.attrs.get("default_features") and not is_initialized(model):
+        model.attrs["features"] = state_scorer.system_features(system)
 
 
 def check_weights(model: Model) -> None:

@@ -18,7 +18,7 @@ cdef bint notes_labels(system) except -1:
     cdef TransitionSystem t = system
     return (
         t.labels is not None and not t.c.labelled_reduce and t.name == "arc_eager"
-        and (t.c.nonmonotonic_reduce or t.c.single_root)
+        and not t.c.unshift and (t.c.nonmonotonic_reduce or t.c.single_root)
     )
 
 

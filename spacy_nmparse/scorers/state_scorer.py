@@ -22,6 +22,7 @@ from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.tree_scores import TreeScores
+from spacy_nmparse.systems import TransitionSystem
 
 DEFAULT_FEATURES = (
     "S0", "S1", "S2", "B0", "B1", "B2",
@@ -30,6 +31,13 @@ DEFAULT_FEATURES = (
     "S0.label", "S1.label", "S0.l1.label", "S0.r1.label", "S1.r1.label", "B0.l1.label",
     "S0.n_left", "S0.n_right", "B0.n_left", "S0-B0.distance", "stack.depth",
 )  # fmt: skip
+
+# What a repair needs beside them: the words that would gain or lose a head.
+REPAIR_FEATURES = {
+    "RIGHT-LOWER": ("S1.r2", "S0*S1.r2", "S1.r2.label"),
+    "RIGHT-RAISE": ("S0.h.h", "S0*S0.h.h"),
+    "LEFT-INVERT": ("S0.l1*B0",),
+}
 
 WEIGHTS = ("pad_rows", "fact_rows", "bias", "move_W", "move_b", "label_W", "label_b")
 
@@ -70,7 +78,8 @@ def StateScorer(
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
-        features: feature names (see ``scorers.features``); None for the default ones.
+        features: feature names (see ``scorers.features``); None for the default ones, and those
+            that the system's repair transitions need.
 
     Raises:
         ValueError: an unknown feature, sizes below 1, or a weight or factor below 0.
@@ -110,6 +119,7 @@ def StateScorer(
         ),
         attrs={
             "features": list(names),
+            "default_features": features is None,
             "system": None,
             "dropout_rate": 0.0,
             "tree_weight": tree_weight,
@@ -117,6 +127,14 @@ def StateScorer(
         },
     )
     return model
+
+
+def system_features(system: TransitionSystem) -> list[str]:
+    """The default features for a system."""
+    names = list(DEFAULT_FEATURES)
+    for move in system.moves:
+        names += REPAIR_FEATURES.get(move, ())
+    return names
 
 
 def shapes(model: Model) -> dict[str, tuple[int, ...]]:

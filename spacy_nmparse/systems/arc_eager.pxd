@@ -38,6 +38,8 @@ cdef int break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
+cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
+cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from spacy_nmparse.systems.system import TransitionSystem
 
@@ -10,7 +10,11 @@ class ArcEager(TransitionSystem):
         nonmonotonic_left: bool = False,
         nonmonotonic_reduce: bool = False,
         labelled_reduce: bool = False,
+        repairs: Iterable[str] = (),
+        unshift: bool = False,
+        push: str = "any",
         single_root: bool = False,
         segment: bool = False,
         root_label: str | None = None,
+        search: int = ...,
     ) -> None: ...

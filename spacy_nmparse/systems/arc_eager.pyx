@@ -21,6 +21,8 @@ search over all small trees and all configurations.
 from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_rest, needs_exact
 from spacy_nmparse.systems.gold cimport kids_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle
+from spacy_nmparse.systems.revision cimport repairs as has_repairs
+from spacy_nmparse.systems.revision cimport revised_cost, revised_costs, revised_loss, revises
 from spacy_nmparse.systems.state cimport (
     NONE,
     UNKNOWN_LABEL,
@@ -28,11 +30,11 @@ from spacy_nmparse.systems.state cimport (
     S,
     in_buffer,
     pop,
-    push,
     read,
     state_add_arc,
     state_del_arc,
 )
+from spacy_nmparse.systems.state cimport push as push_word
 from spacy_nmparse.systems.system cimport (
     BREAK,
     COMBINED,
@@ -40,14 +42,20 @@ from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
+    MAX_MOVES,
     MONOTONIC,
     MoveC,
     PAPER,
+    PUSH_ANY,
+    PUSH_RIGHT_ARC,
+    PUSH_SHIFT,
     REDUCE,
     RIGHT_ARC,
     SHIFT,
     STATIC,
+    learn_cheapest,
 )
+from spacy_nmparse.systems.revision import SEARCH
 
 
 cdef inline bint label_ok(const GoldC* gold, int w, int label) noexcept nogil:
@@ -56,7 +64,7 @@ cdef inline bint label_ok(const GoldC* gold, int w, int label) noexcept nogil:
 
 cdef inline bint reduce_adds_head(const SystemC* system, const StateC* s) noexcept nogil:
     """Whether REDUCE of a headless S0 is legal: it then attaches S0 to S1."""
-    return s.n_stack >= 2 and (
+    return s.n_stack >= 2 and not system.unshift and (
         system.nonmonotonic_reduce or (system.single_root and B(s, 0) == s.n)
     )
 
@@ -135,7 +143,10 @@ cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogi
 
 
 cdef inline bint must_break(const SystemC* system, const StateC* s) noexcept nogil:
-    return system.segment and s.b < s.end and s.n_stack > 0 and s.constraint[s.b] == 1
+    return (
+        system.segment and s.b < s.end and s.n_rebuffer == 0 and s.n_stack > 0
+        and s.constraint[s.b] == 1
+    )
 
 
 cdef inline int missed_start(
@@ -193,11 +204,15 @@ cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return B(s, 0)
 
 
-# SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT only to an empty stack.
+# SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT and what Unshift put back only to an empty stack.
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    return b0 != NONE and (b0 != s.n or s.n_stack == 0) and not must_break(system, s)
+    if s.n_stack > 0 and (
+        b0 == s.n or s.n_rebuffer > 0 or system.push == PUSH_RIGHT_ARC
+    ):
+        return False
+    return b0 != NONE and not must_break(system, s)
 
 
 cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
@@ -208,7 +223,7 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
         s.root_last = 1
         return
     s.push_label[b0] = push_label
-    push(s, b0)
+    push_word(s, b0)
 
 
 cdef int shift_cost(
@@ -218,6 +233,8 @@ cdef int shift_cost(
     dependents on the stack."""
     cdef int b0 = B(s, 0)
     cdef int g, cost
+    if revises(system, s):
+        return revised_cost(system, s, gold, SHIFT, label, push_label)
     if needs_exact(system, gold):
         return exact_cost(system, s, gold, SHIFT, label, push_label)
     if b0 == s.n:
@@ -238,7 +255,10 @@ cdef int shift_cost(
 
 cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    return s.n_stack > 0 and b0 != NONE and b0 != s.n and not must_break(system, s)
+    return (
+        s.n_stack > 0 and b0 != NONE and b0 != s.n and system.push != PUSH_SHIFT
+        and not must_break(system, s)
+    )
 
 
 cdef void do_right_arc(
@@ -247,7 +267,7 @@ cdef void do_right_arc(
     cdef int b0 = read(s)
     state_add_arc(s, S(s, 0), b0, l)
     s.push_label[b0] = push_label
-    push(s, b0)
+    push_word(s, b0)
 
 
 cdef int right_arc_cost(
@@ -257,9 +277,12 @@ cdef int right_arc_cost(
     dependents on the stack."""
     cdef int b0 = B(s, 0)
     cdef int g = gold.head[b0]
-    cdef int cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
+    cdef int cost
+    if revises(system, s):
+        return revised_cost(system, s, gold, RIGHT_ARC, label, push_label)
     if needs_exact(system, gold):
         return exact_cost(system, s, gold, RIGHT_ARC, label, push_label)
+    cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
     if g == s.n:
         cost += system.single_root or not system.nonmonotonic_left
     elif g == S(s, 0):
@@ -297,9 +320,12 @@ cdef int left_arc_cost(
     """s0 loses a head other than b0, and its dependents in the buffer."""
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
-    cdef int cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    cdef int cost
+    if revises(system, s):
+        return revised_cost(system, s, gold, LEFT_ARC, label, push_label)
     if needs_exact(system, gold):
         return exact_cost(system, s, gold, LEFT_ARC, label, push_label)
+    cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
     if gold.head[s0] == b0:
         cost -= label_ok(gold, s0, label)
     if b0 != s.n:
@@ -312,17 +338,23 @@ cdef int left_arc_cost(
 
 # REDUCE: (S|s0, B, A) => (S, B, A). s0 has a head; or (nonmonotonic_reduce; single_root and b0 is
 # ROOT) s0 is headless and not alone: (S|s1|s0, B, A) => (S|s1, B, A + s1 -> s0), with the label
-# noted when s0 was pushed, or (labelled_reduce) the action's.
+# noted when s0 was pushed, or (labelled_reduce) the action's. unshift: such an s0 goes back to the
+# front of the buffer instead, (S|s1|s0, B, A) => (S|s1, s0|B, A).
 
 cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
     if s.n_stack == 0 or must_break(system, s) or B(s, 0) == NONE:
         return False
-    return s.head[S(s, 0)] != NONE or reduce_adds_head(system, s)
+    if s.head[S(s, 0)] != NONE or reduce_adds_head(system, s):
+        return True
+    return system.unshift and s.n_stack >= 2
 
 
 cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
-    if s.head[s0] == NONE:
+    if s.head[s0] == NONE and system.unshift:
+        s.rebuffer[s.n_rebuffer] = s0
+        s.n_rebuffer += 1
+    elif s.head[s0] == NONE:
         state_add_arc(s, S(s, 0), s0, l if system.labelled_reduce else s.push_label[s0])
 
 
@@ -332,9 +364,12 @@ cdef int reduce_cost(
     """s0 keeps the head that it has or gets: it loses another that it could get; and its
     dependents in the buffer."""
     cdef int s0 = S(s, 0)
-    cdef int cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    cdef int cost
+    if revises(system, s):
+        return revised_cost(system, s, gold, REDUCE, label, push_label)
     if needs_exact(system, gold):
         return exact_cost(system, s, gold, REDUCE, label, push_label)
+    cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
     if s.head[s0] != NONE:
         cost -= s.head[s0] == gold.head[s0] and label_ok(gold, s0, s.label[s0])
     elif S(s, 1) == gold.head[s0]:
@@ -342,12 +377,16 @@ cdef int reduce_cost(
     return cost
 
 
+cdef inline bint reduce_takes_label(const SystemC* system, const StateC* s) noexcept nogil:
+    return system.labelled_reduce and not system.unshift and s.head[S(s, 0)] == NONE
+
+
 cdef int reduced_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return S(s, 0) if system.labelled_reduce and s.head[S(s, 0)] == NONE else NONE
+    return S(s, 0) if reduce_takes_label(system, s) else NONE
 
 
 cdef int reduced_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return S(s, 1) if system.labelled_reduce and s.head[S(s, 0)] == NONE else NONE
+    return S(s, 1) if reduce_takes_label(system, s) else NONE
 
 
 # BREAK: (S, b0|B, A) => (S, [ROOT], A), a fresh configuration over b0|B to follow. S is not empty
@@ -368,6 +407,8 @@ cdef int break_cost(
     """An invented start; and the gold arcs between stack and buffer."""
     cdef int cost = 0
     cdef int i, w, g
+    if revises(system, s):
+        return revised_cost(system, s, gold, BREAK, label, push_label)
     if needs_exact(system, gold):
         return exact_cost(system, s, gold, BREAK, label, push_label)
     if gold.sent_start[s.b] == 0:
@@ -387,6 +428,15 @@ cdef int break_cost(
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
     cdef int loss = 0
     cdef int w, first
+    if revises(system, s):
+        for w in range(s.start):
+            loss += gold.head[w] != NONE and (
+                s.head[w] != gold.head[w] or not label_ok(gold, w, s.label[w])
+            )
+        if system.segment:
+            for w in range(1, min(s.start + 1, s.n)):
+                loss += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
+        return loss + revised_loss(system, s, gold)
     if needs_exact(system, gold):
         for w in range(s.b):
             if s.position[w] == NONE and gold.head[w] != NONE:
@@ -452,7 +502,9 @@ cdef void learn_canonical(
         wanted = LEFT_ARC
     elif s0 != NONE and b0 != s.n and gold.head[b0] == s0:
         wanted = RIGHT_ARC
-    elif s0 != NONE and s.head[s0] != NONE:
+    elif s0 != NONE and (
+        s.head[s0] != NONE or (system.push == PUSH_SHIFT and gold.head[s0] == S(s, 1))
+    ):
         if b0 == s.n:
             wanted = REDUCE
         else:
@@ -477,31 +529,49 @@ cdef void learn_monotonic(
 ) noexcept nogil:
     """What the monotonic system's dynamic oracle allows here."""
     cdef SystemC monotonic = system[0]
+    monotonic.nonmonotonic_left = False
+    monotonic.nonmonotonic_reduce = False
+    monotonic.unshift = False
+    without_repairs(&monotonic)
+    learn_in(&monotonic, s, gold, push_label, candidates, n)
+
+
+cdef inline void without_repairs(SystemC* system) noexcept nogil:
+    system.right_lower = False
+    system.right_raise = False
+    system.left_invert = False
+
+
+cdef void learn_in(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """What the dynamic oracle of another system allows among its own moves."""
     cdef int i, cost
     cdef int least = -1
     cdef CandidateC* c
     cdef const MoveC* move
-    monotonic.nonmonotonic_left = False
-    monotonic.nonmonotonic_reduce = False
     for i in range(n):
         candidates[i].learn = LEARN_NOT
         move = &system.moves[candidates[i].move]
-        if move.precondition(&monotonic, s, candidates[i].k):
-            cost = move.cost(&monotonic, s, gold, candidates[i].k, gold_label(gold, &candidates[i]),
+        if move.precondition(system, s, candidates[i].k):
+            cost = move.cost(system, s, gold, candidates[i].k, gold_label(gold, &candidates[i]),
                              push_label)
             if least < 0 or cost < least:
                 least = cost
     for i in range(n):
         c = &candidates[i]
         move = &system.moves[c.move]
-        if not move.precondition(&monotonic, s, c.k):
+        if not move.precondition(system, s, c.k):
             continue
-        if move.cost(&monotonic, s, gold, c.k, gold_label(gold, c), push_label) == least:
+        if move.cost(system, s, gold, c.k, gold_label(gold, c), push_label) == least:
             c.learn = LEARN_LABEL
             if c.dependent == NONE or move.cost(
-                &monotonic, s, gold, c.k, UNKNOWN_LABEL, push_label
+                system, s, gold, c.k, UNKNOWN_LABEL, push_label
             ) == least:
                 c.learn = LEARN_ANY
+            elif c.label == NONE:
+                c.label = gold_label(gold, c)
 
 
 cdef inline int gold_label(const GoldC* gold, const CandidateC* c) noexcept nogil:
@@ -514,11 +584,36 @@ cdef void learn_combined(
     CandidateC* candidates, int n
 ) noexcept nogil:
     """HGJ13 section 6: of the moves that cost least, those that the monotonic oracle also allows;
-    all of them where it allows none. A repair is learned where it is needed, and not relied on."""
-    cdef int i, least
-    cdef bint agree = False
+    all of them where it allows none. With repair transitions, of those that are as good without,
+    if there are any. A repair is learned where it is needed, and not relied on."""
+    cdef SystemC plain
+    cdef int i
+    cdef int[MAX_MOVES] kept
+    if has_repairs(system):
+        plain = system[0]
+        without_repairs(&plain)
+        learn_in(&plain, s, gold, push_label, candidates, n)
+        if not agree(candidates, n):
+            learn_cheapest(system, s, gold, push_label, candidates, n)
+    else:
+        learn_cheapest(system, s, gold, push_label, candidates, n)
+    for i in range(n):
+        kept[i] = candidates[i].learn
     learn_monotonic(system, s, gold, push_label, candidates, n)
-    least = candidates[0].cost
+    for i in range(n):
+        candidates[i].learn = min(candidates[i].learn, kept[i])
+    for i in range(n):
+        if candidates[i].learn != LEARN_NOT:
+            return
+    for i in range(n):
+        candidates[i].learn = kept[i]
+
+
+cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
+    """Of what is to be learned keep what costs least. Returns whether anything is left."""
+    cdef int i
+    cdef int least = candidates[0].cost
+    cdef bint left = False
     for i in range(1, n):
         least = min(least, candidates[i].cost)
     for i in range(n):
@@ -526,15 +621,16 @@ cdef void learn_combined(
             candidates[i].learn = LEARN_NOT
         elif candidates[i].learn == LEARN_ANY and candidates[i].cost_other > least:
             candidates[i].learn = LEARN_LABEL
-        agree = agree or candidates[i].learn != LEARN_NOT
-    if not agree:
-        for i in range(n):
-            if candidates[i].cost == least:
-                candidates[i].learn = LEARN_LABEL if candidates[i].cost_other > least else LEARN_ANY
+        left = left or candidates[i].learn != LEARN_NOT
+    return left
 
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
     s.root_last = 1
+
+
+REPAIRS = ("right_lower", "right_raise", "left_invert")
+PUSHES = {"any": PUSH_ANY, "shift": PUSH_SHIFT, "right_arc": PUSH_RIGHT_ARC}
 
 
 cdef class ArcEager(TransitionSystem):
@@ -545,40 +641,121 @@ cdef class ArcEager(TransitionSystem):
         nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1 (HGJ13 section 3.2), with
             the label noted when S0 was pushed.
         labelled_reduce: such a REDUCE takes its label as an action instead (HGJ13 footnote 2).
+        repairs: which of the repair transitions there are, of "right_lower", "right_raise" and
+            "left_invert" (see ``repair``); they need nonmonotonic_left.
+        unshift: REDUCE of a headless S0 puts it back to the front of the buffer (Honnibal & Johnson
+            2015); from there it cannot be SHIFTed but to an empty stack. Instead of
+            nonmonotonic_reduce.
+        push: "any"; "shift": words are SHIFTed, and arcs from words before them are left to REDUCE;
+            "right_arc": every word that finds an S0 becomes its dependent, and LEFT-ARC replaces
+            such arcs (HGJ13 section 4).
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+        search: how many configurations the loss of one may be searched in, where bounds do not
+            settle it, with repairs, or unshift without nonmonotonic_left; 0: any number.
+
+    Raises:
+        ValueError: an unknown repair or push, or options that need or exclude another.
     """
     def __init__(
         self, labels=None, *, bint nonmonotonic_left=False, bint nonmonotonic_reduce=False,
-        bint labelled_reduce=False, bint single_root=False, bint segment=False, root_label=None
+        bint labelled_reduce=False, repairs=(), bint unshift=False, push="any",
+        bint single_root=False, bint segment=False, root_label=None, int search=SEARCH
     ):
+        wanted = check_repairs(repairs)
+        if wanted and not nonmonotonic_left:
+            raise ValueError(
+                f"arc_eager: the repairs {wanted} need nonmonotonic_left=True: it is the first of "
+                f"the repairs."
+            )
+        if wanted and unshift:
+            raise ValueError(
+                f"arc_eager: unshift does not go with the repairs {wanted}: leave one out."
+            )
+        if unshift and nonmonotonic_reduce:
+            raise ValueError(
+                "arc_eager: unshift and nonmonotonic_reduce are two meanings of the same REDUCE: "
+                "leave one out."
+            )
+        check_push(
+            push, labels, nonmonotonic_left, nonmonotonic_reduce, labelled_reduce, wanted, unshift
+        )
+        if search < 0:
+            raise ValueError(f"arc_eager: search takes a number of configurations, not {search}.")
         self.name = "arc_eager"
         self.options = {
             "nonmonotonic_left": bool(nonmonotonic_left),
             "nonmonotonic_reduce": bool(nonmonotonic_reduce),
             "labelled_reduce": bool(labelled_reduce),
+            "repairs": wanted,
+            "unshift": bool(unshift),
+            "push": push,
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
+            "search": search,
         }
         self.c.nonmonotonic_left = nonmonotonic_left
         self.c.nonmonotonic_reduce = nonmonotonic_reduce
         self.c.labelled_reduce = labelled_reduce
+        self.c.right_lower = "right_lower" in wanted
+        self.c.right_raise = "right_raise" in wanted
+        self.c.left_invert = "left_invert" in wanted
+        self.c.unshift = unshift
+        self.c.push = PUSHES[push]
+        self.c.search = search
         self.c.single_root = single_root
         self.c.segment = segment
         self._set_root_label(root_label)
         self.c.start = start
         self.c.loss = arc_eager_loss
+        if wanted or unshift:
+            self.c.costs = revised_costs
         self.c.oracles[STATIC] = learn_canonical
-        self.c.oracles[MONOTONIC] = learn_monotonic
-        self.c.oracles[COMBINED] = learn_combined
-        self.c.oracles[PAPER] = hgj13_oracle
+        if push == "any":
+            self.c.oracles[MONOTONIC] = learn_monotonic
+            self.c.oracles[COMBINED] = learn_combined
+            if not wanted and not unshift:
+                self.c.oracles[PAPER] = hgj13_oracle
         self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
         self.add_move(
             REDUCE, can_reduce, do_reduce, reduce_cost, reduced_head, reduced_dependent, NULL
         )
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end, NULL)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end, NULL)
+        if wanted:
+            from spacy_nmparse.systems.repair import add_repairs
+            add_repairs(self)
         if segment:
             self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
+
+
+def check_repairs(repairs):
+    """The repairs in a fixed order (tuple of str). Raises ValueError for an unknown one."""
+    wanted = (repairs,) if isinstance(repairs, str) else tuple(repairs)
+    for name in wanted:
+        if name not in REPAIRS:
+            raise ValueError(f"arc_eager: there is no repair {name!r}: there are {REPAIRS}.")
+    return tuple(name for name in REPAIRS if name in wanted)
+
+
+def check_push(push, labels, left, reduces, labelled, repairs, unshift):
+    """Raises ValueError where the option ``push`` is unknown, or others do not go with it."""
+    if push not in PUSHES:
+        raise ValueError(f"arc_eager: push is one of {tuple(PUSHES)}, not {push!r}.")
+    if push == "any":
+        return
+    if unshift:
+        raise ValueError(f"arc_eager: unshift needs both pushes, not push={push!r}.")
+    if push == "right_arc" and not left:
+        raise ValueError("arc_eager: push='right_arc' needs nonmonotonic_left=True.")
+    if push == "shift" and not (reduces and (labelled or labels is None)):
+        raise ValueError(
+            "arc_eager: push='shift' needs nonmonotonic_reduce=True, and, with labels, "
+            "labelled_reduce=True: REDUCE makes all arcs that RIGHT-ARC would."
+        )
+    if push == "shift" and ("right_lower" in repairs or "right_raise" in repairs):
+        raise ValueError(
+            "arc_eager: right_lower and right_raise are RIGHT-ARCs: push='shift' has none."
+        )

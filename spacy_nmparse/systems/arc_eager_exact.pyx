@@ -12,17 +12,6 @@ from spacy_nmparse.systems.state cimport NONE, B, S
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, REDUCE, SHIFT
 
 
-cdef struct ViewC:   # a configuration, told as the difference to a StateC
-    int n_stack      # that many items of the state's stack,
-    int pushed       # and then this word, or NONE
-    bint headed      # whether it has a head: the item beneath it
-    int label        # the label of that arc, or the label noted for it
-    int b            # the next unread word
-    bint closed      # BREAK has been made before it
-    bint fresh       # it is the first word of its sentence, and nothing has been done
-    bint has_left    # it has a dependent
-
-
 cdef inline int place(const StateC* s, const ViewC* v, int w) noexcept nogil:
     """Where word w is on the view's stack, or NONE."""
     if w == v.pushed:
@@ -56,7 +45,7 @@ cdef inline bint label_is_right(
     return label == gold.label[w] or (system.labelled_reduce and not is_headed(s, v, w))
 
 
-cdef inline bint lost_if_popped(
+cdef bint lost_if_popped(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int e
 ) noexcept nogil:
     """Whether stack item i loses its gold head, when it leaves the stack before the end."""
@@ -129,12 +118,12 @@ cdef int inner(
     return loss if e == v.b else least
 
 
-cdef inline int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
+cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
     return gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)
 
 
-cdef inline int last_link(const GoldC* gold, int w) noexcept nogil:
+cdef int last_link(const GoldC* gold, int w) noexcept nogil:
     """The last gold dependent of w, or NONE."""
     cdef int end = gold.kid_offset[w + 1]
     return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
@@ -181,7 +170,7 @@ cdef int rest(
     return loss if least == NONE else min(least, loss)
 
 
-cdef inline ViewC view(const StateC* s) noexcept nogil:
+cdef ViewC view(const StateC* s) noexcept nogil:
     cdef ViewC v
     v.n_stack = s.n_stack
     v.pushed = NONE

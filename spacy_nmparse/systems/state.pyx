@@ -182,6 +182,12 @@ cdef class State:
         """The buffer of the current sentence as a list of word numbers, front FIRST."""
         return [self._name(B(&self.c, i)) for i in range(n_buffer(&self.c))]
 
+    @property
+    def returned(self):
+        """The words that SWAP or Unshift put back in front of the buffer, front FIRST."""
+        cdef int i
+        return [self.c.rebuffer[i] for i in range(self.c.n_rebuffer - 1, -1, -1)]
+
     def _items(self, int first, int last):
         cdef int i
         return [

@@ -25,6 +25,12 @@ cdef enum:  # names of moves
     N_MOVE_NAMES
 
 
+cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
+    PUSH_ANY
+    PUSH_SHIFT
+    PUSH_RIGHT_ARC
+
+
 cdef enum:  # names of oracles
     DYNAMIC
     STATIC
@@ -59,7 +65,7 @@ ctypedef void (*oracle_t)(
     CandidateC* candidates, int n
 ) noexcept nogil
 
-# Fills `cost` and `cost_other` of each candidate.
+# Fills `cost` and `cost_other` of each candidate, and `label` where it is not the dependent's own.
 ctypedef void (*costs_t)(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
@@ -82,6 +88,12 @@ cdef struct SystemC:
     bint nonmonotonic_left
     bint nonmonotonic_reduce
     bint labelled_reduce
+    bint right_lower            # arc-eager: these moves are there
+    bint right_raise
+    bint left_invert
+    bint unshift                # arc-eager: REDUCE of a headless S0 puts it back into the buffer
+    int push                    # arc-eager: PUSH_ANY, PUSH_SHIFT or PUSH_RIGHT_ARC
+    int search                  # configurations that a loss may be searched in; 0: any number
     bint nonmonotonic
     bint explicit_root
     int max_length          # list systems: no arc between words is longer; 0: any length

@@ -103,7 +103,7 @@ cdef int judge(
     else:
         system.costs(system, s, gold, push_label, out, n)
     for i in range(n):
-        if out[i].cost != out[i].cost_other:
+        if out[i].cost != out[i].cost_other and out[i].label == NONE:
             out[i].label = gold.label[out[i].dependent]
     system.oracles[oracle](system, s, gold, push_label, out, n)
     return n

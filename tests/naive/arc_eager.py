@@ -23,8 +23,8 @@ class Action(NamedTuple):
 class State:
     """A configuration over n words.
 
-    The buffer holds the words from ``b`` on, up to the end of the text or (``broken``) not one of
-    them; and ROOT while ``root_waits``.
+    The buffer holds the words that Unshift put back; the words from ``b`` on, up to the end of the
+    text or (``broken``) not one of them; and ROOT while ``root_waits``.
     """
 
     n: int
@@ -37,16 +37,21 @@ class State:
     labels: tuple[Label, ...] = ()
     noted: tuple[Label, ...] = ()
     starts: tuple[bool, ...] = ()
+    returned: tuple[int, ...] = ()
 
     @property
     def buffer(self) -> tuple[int, ...]:
         """The buffer of the current sentence, front first."""
         words = () if self.broken else tuple(range(self.b, self.n))
-        return words + (ROOT,) * self.root_waits
+        return self.returned + words + (ROOT,) * self.root_waits
 
     @property
     def is_final(self) -> bool:
         return not self.buffer
+
+    def kids(self, head: int) -> list[int]:
+        """The dependents of a word, in text order."""
+        return [w for w, h in enumerate(self.heads) if h == head and w != head]
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,9 @@ class ArcEager:
     nonmonotonic_left: bool = False
     nonmonotonic_reduce: bool = False
     labelled_reduce: bool = False
+    repairs: tuple[str, ...] = ()
+    unshift: bool = False
+    push: str = "any"
     single_root: bool = False
     segment: bool = False
     root_label: Label = None
@@ -84,30 +92,49 @@ class ArcEager:
         b0 = state.buffer[0]
         stack = state.stack
         legal = []
-        if self.segment and stack and b0 != ROOT and state.preset[b0] == 1:
+        unread = b0 != ROOT and not state.returned
+        if self.segment and stack and unread and state.preset[b0] == 1:
             return [Action("BREAK")]
-        if b0 != ROOT or not stack:
+        if not stack or (unread and self.push != "right_arc"):
             legal.append(Action("SHIFT"))
         if not stack:
             return legal
         s0 = stack[-1]
         headless = state.heads[s0] is None
-        if b0 != ROOT:
-            legal += [Action("RIGHT-ARC", 1, label) for label in self.arc_labels(s0)]
+        if b0 != ROOT and self.push != "shift":
+            rights = ["RIGHT-ARC"]
+            if self.lowers(state):
+                rights.append("RIGHT-LOWER")
+            chain = len(stack) > 2 and [state.heads[w] for w in stack[-2:]] == [*stack[-3:-1]]
+            if "right_raise" in self.repairs and chain:
+                rights.append("RIGHT-RAISE")
+            legal += [Action(move, 1, label) for move in rights for label in self.arc_labels(s0)]
         if (headless or self.nonmonotonic_left) and not (
             b0 == ROOT and self.single_root and len(stack) > 1
         ):
-            legal += [Action("LEFT-ARC", 1, label) for label in self.arc_labels(b0)]
-        if not headless:
+            lefts = ["LEFT-ARC"]
+            if "left_invert" in self.repairs and min(state.kids(s0), default=s0) < s0:
+                lefts.append("LEFT-INVERT")
+            legal += [Action(move, 1, label) for move in lefts for label in self.arc_labels(b0)]
+        if not headless or (len(stack) > 1 and self.unshift):
             legal.append(Action("REDUCE"))
         elif len(stack) > 1 and (self.nonmonotonic_reduce or (self.single_root and b0 == ROOT)):
             if self.labelled_reduce:
                 legal += [Action("REDUCE", 1, label) for label in self.arc_labels(stack[-2])]
             else:
                 legal.append(Action("REDUCE"))
-        if self.segment and b0 not in (ROOT, *state.heads) and state.preset[b0] != -1:
+        if self.segment and unread and b0 not in state.heads and state.preset[b0] != -1:
             legal.append(Action("BREAK"))
         return legal
+
+    def lowers(self, state: State) -> list[int]:
+        """The words that RIGHT-LOWER could make the head of S0, the one that it takes last."""
+        if "right_lower" not in self.repairs or len(state.stack) < 2:
+            return []
+        s1, s0 = state.stack[-2:]
+        if state.heads[s0] != s1:
+            return []
+        return [word for word in state.kids(s1) if s1 < word < s0]
 
     def apply(self, state: State, action: Action, push_label: Label = None) -> State:
         """The configuration after a legal action."""
@@ -120,18 +147,36 @@ class ArcEager:
             if state.broken:
                 return replace(state, broken=False)
             return replace(state, stack=(ROOT,), root_waits=False)
+        if move == "RIGHT-LOWER":
+            x = self.lowers(state)[-1]
+            state = replace(state, stack=(*stack[:-1], x, stack[-1]))
+            state = attach(state, x, stack[-1], state.labels[stack[-1]])
+            return self.apply(state, Action("RIGHT-ARC", 1, label), push_label)
+        if move == "RIGHT-RAISE":
+            state = replace(state, stack=(*stack[:-2], stack[-1]))
+            state = attach(state, stack[-3], stack[-1], state.labels[stack[-1]])
+            return self.apply(state, Action("RIGHT-ARC", 1, label), push_label)
         if move in ("SHIFT", "RIGHT-ARC"):
             pushed = replace(
-                state, stack=(*stack, b0), b=b0 + 1, noted=put(state.noted, b0, push_label)
+                state,
+                stack=(*stack, b0),
+                b=max(state.b, b0 + 1),
+                returned=state.returned[1:],
+                noted=put(state.noted, b0, push_label),
             )
             return pushed if move == "SHIFT" else attach(pushed, stack[-1], b0, label)
         s0 = stack[-1]
         popped = replace(state, stack=stack[:-1])
         if move == "LEFT-ARC":
             return attach(popped, b0, s0, label)
+        if move == "LEFT-INVERT":
+            x = state.kids(s0)[0]
+            return attach(attach(popped, x, s0, state.labels[x]), b0, x, label)
         assert move == "REDUCE"
         if state.heads[s0] is not None:
             return popped
+        if self.unshift:
+            return replace(popped, returned=(s0, *state.returned))
         return attach(popped, stack[-2], s0, label if self.labelled_reduce else state.noted[s0])
 
     def static(self, state: State, gold: Tree) -> Action:
@@ -184,7 +229,7 @@ class ArcEager:
         """Errors that nothing can change any more."""
         errors = 0
         for word in range(state.n):
-            read = word < state.b
+            read = word < state.b and word not in state.returned
             if read and word not in state.stack and gold.heads[word] is not None:
                 if state.heads[word] != gold.heads[word]:
                     errors += 1
@@ -204,13 +249,16 @@ class ArcEager:
             state.b in state.heads,
             tuple((w, w == ROOT or state.heads[w] is None) for w in state.stack),
             tuple(w == ROOT or (state.labels[w], state.noted[w]) for w in state.stack),
+            # What has left the stack is only of interest where it may come back.
+            (state.heads, state.labels, state.starts) if self.repairs else None,
         )
         if key not in known:
             now = self.settled(state, gold)
             best = []
             for action in self.actions(state):
                 to_note: tuple[Label, ...] = (None,)
-                if action.move == "SHIFT" and self.labels is not None and not self.labelled_reduce:
+                noting = action.move == "SHIFT" and not self.unshift
+                if noting and self.labels is not None and not self.labelled_reduce:
                     to_note = self.labels
                 for push_label in to_note:
                     after = self.apply(state, action, push_label)

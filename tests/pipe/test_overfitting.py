@@ -6,6 +6,7 @@ import copy
 import pickle
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -13,6 +14,7 @@ from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc, DocBin
 
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from tests.pipe.common import (
     DOCUMENTS,
     TREES,
@@ -29,6 +31,9 @@ from tests.pipe.common import (
     train,
     tree,
 )
+
+BOTH = ("nonmonotonic_left", "nonmonotonic_reduce")
+REPAIRS = ("right_lower", "right_raise", "left_invert")
 
 
 def texts(count: int = 30) -> list[str]:
@@ -58,17 +63,51 @@ def test_overfitting(trained: Language, number: int) -> None:
         {"nonmonotonic_left": True, "nonmonotonic_reduce": False},
         {"nonmonotonic_left": False, "nonmonotonic_reduce": True},
         {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "labelled_reduce": True},
+        {"nonmonotonic_left": True, "nonmonotonic_reduce": False, "unshift": True},
+        {**dict.fromkeys(BOTH, True), "labelled_reduce": True, "push": "shift"},
     ],
 )
-def test_overfitting_of_other_systems(options: dict[str, bool]) -> None:
+def test_overfitting_of_other_systems(options: dict[str, Any]) -> None:
     system = {"@misc": "spacy_nmparse.ArcEager.v1", **options}
-    oracle = "dynamic" if "labelled_reduce" in options else "static"
-    nlp = overfitted(system=system, oracle=oracle)
+    dynamic = {"labelled_reduce", "repairs", "unshift", "push"} & set(options)
+    nlp = overfitted(system=system, oracle="dynamic" if dynamic else "static")
     created = nlp.get_pipe("nm_parser").system.options
     assert {key: created[key] for key in options} == options
     for trees in DOCUMENTS:
         gold = gold_doc(nlp.vocab, trees)
         assert tree(nlp(bare(gold))) == tree(gold)
+
+
+def test_repairs_are_learned(tmp_path: Path) -> None:
+    """Their scores get gradients, and the words that they concern are looked at."""
+    options = {"@misc": "spacy_nmparse.ArcEager.v1", **dict.fromkeys(BOTH, True)}
+    nlp = overfitted(system={**options, "repairs": REPAIRS}, oracle="combined")
+    parser = nlp.get_pipe("nm_parser")
+    features = parser.model.attrs["features"]
+    assert {"S0.h", "S0.l1", "S1.r2", "S0.h.h"} <= set(features)
+    scores = dict(zip(parser.system.moves, parser.model.get_param("move_W"), strict=True))
+    for move in ("RIGHT-LOWER", "RIGHT-RAISE", "LEFT-INVERT"):
+        assert abs(scores[move]).max() > 0
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert again.get_pipe("nm_parser").system.options["repairs"] == REPAIRS
+    for trees in DOCUMENTS:
+        gold = gold_doc(nlp.vocab, trees)
+        assert tree(again(bare(gold))) == tree(nlp(bare(gold))) == tree(gold)
+
+
+def test_models_without_repairs_are_what_they_were() -> None:
+    """Neither their features nor the options that they remember change with what others have."""
+    parser = make_nlp().get_pipe("nm_parser")
+    assert tuple(parser.model.attrs["features"]) == DEFAULT_FEATURES
+    assert set(parser.system_spec.options) == {*BOTH, "labelled_reduce"}
+    assert parser.system_spec.create(None, segment=True).moves == (
+        "SHIFT",
+        "REDUCE",
+        "LEFT-ARC",
+        "RIGHT-ARC",
+        "BREAK",
+    )
 
 
 def test_overfitting_with_other_scorers() -> None:

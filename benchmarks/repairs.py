@@ -1,0 +1,145 @@
+"""How far the losses of repair transitions can be trusted on whole sentences, and what they cost.
+
+    python benchmarks/repairs.py assets/UD_Gothic-PROIEL
+
+Where the bounds of a loss differ, derivations are searched for, in a limited number of
+configurations (the option `search` of arc_eager). From the start of each sentence, lifted to be
+projective, an action is taken that costs least without repairs, or with a probability of
+`--mistakes` any one. In each configuration the losses and costs of shorter searches are compared
+with those of the longest: how many losses differ, in how many configurations other actions are
+called free, and how long a call for all costs takes.
+
+Result: a table, and benchmarks/results/repairs/TREEBANK-SPLIT.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+
+from convert_ud import find_splits  # noqa: E402
+from evaluate import dump, machine, versions  # noqa: E402
+from table import markdown  # noqa: E402
+from transitions import read_trees  # noqa: E402
+
+from spacy_nmparse import systems  # noqa: E402
+from spacy_nmparse.systems import Gold  # noqa: E402
+from spacy_nmparse.systems.projective import lift  # noqa: E402
+
+REPAIRS = ("right_lower", "right_raise", "left_invert")
+SEARCHES = (1, 50, 200, 5000)
+
+
+def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
+    """Walk through sentences of one file.
+
+    Args:
+        path: A CoNLL-U file.
+        size: How many sentences, drawn from all.
+        mistakes: Probability of taking any action.
+
+    Returns:
+        Configurations, those where repairs make the loss less, and for each search the losses and
+        sets of free actions that differ from those of the longest, and microseconds a call.
+    """
+    options: dict[str, Any] = {
+        "nonmonotonic_left": True,
+        "nonmonotonic_reduce": True,
+        "single_root": True,
+    }
+    plain = systems.create("arc_eager", **options)
+    others = {
+        search: systems.create("arc_eager", **options, repairs=REPAIRS, search=search)
+        for search in SEARCHES
+    }
+    draw = random.Random(0)
+    trees = [heads for heads in read_trees(path) if len(heads) > 1]
+    draw.shuffle(trees)
+    result = {"configurations": 0, "repairs_help": 0}
+    losses = dict.fromkeys(SEARCHES, 0)
+    free = dict.fromkeys(SEARCHES, 0)
+    seconds = {0: 0.0, **dict.fromkeys(SEARCHES, 0.0)}
+    for heads in trees[:size]:
+        gold = Gold(lift(heads, [None] * len(heads))[0])
+        state = others[SEARCHES[0]].initial(len(heads))
+        while not state.is_final:
+            told = {}
+            for search, system in [(0, plain), *others.items()]:
+                began = time.perf_counter()
+                costs = system.costs(state, gold)
+                seconds[search] += time.perf_counter() - began
+                zero = {action for action, cost in costs.items() if cost == min(costs.values())}
+                told[search] = (system.loss(state, gold), zero)
+            longest = told[SEARCHES[-1]]
+            result["configurations"] += 1
+            result["repairs_help"] += told[0][0] > longest[0]
+            for search in SEARCHES:
+                losses[search] += told[search][0] != longest[0]
+                free[search] += told[search][1] != longest[1]
+            legal = others[SEARCHES[0]].actions(state)
+            wrong = draw.random() < mistakes
+            right = [action for action in legal if action in told[0][1]]
+            others[SEARCHES[0]].apply(state, draw.choice(legal if wrong else right))
+    return {
+        **result,
+        "losses": losses,
+        "free": free,
+        "microseconds": {
+            search: round(1e6 * time_ / result["configurations"], 1)
+            for search, time_ in seconds.items()
+        },
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: Arguments; those of the process by default.
+
+    Returns:
+        The exit status.
+    """
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("treebanks", nargs="+", type=Path, help="folders of UD treebanks")
+    parser.add_argument("--split", default="dev", choices=("train", "dev", "test"))
+    parser.add_argument("--size", type=int, default=100, help="sentences of each")
+    parser.add_argument("--mistakes", type=float, default=0.1)
+    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    arguments = parser.parse_args(argv)
+    rows = []
+    for folder in arguments.treebanks:
+        path = find_splits(folder)[arguments.split]
+        counts = compare(path, arguments.size, arguments.mistakes)
+        result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
+        result |= {"size": arguments.size, "mistakes": arguments.mistakes}
+        result |= {"versions": versions(), "machine": machine()}
+        dump(result, arguments.results / "repairs" / f"{folder.name}-{arguments.split}.json")
+        total = counts["configurations"]
+        for search in (0, *SEARCHES):
+            shares = ["", ""]
+            if search:
+                differ = [counts[key][search] / total for key in ("losses", "free")]
+                shares = [f"{100 * share:.2f} %" for share in differ]
+            time_ = f"{counts['microseconds'][search]:.0f}"
+            rows.append([folder.name, str(search or "no repairs"), str(total), *shares, time_])
+        help_ = 100 * counts["repairs_help"] / total
+        print(f"{folder.name}: repairs lessen the loss in {help_:.1f} % of the configurations.")
+    header = ["treebank", "search", "configurations", "losses differ", "free actions differ"]
+    print(markdown([*header, "microseconds"], rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,3 @@
+from spacy_nmparse.systems.system import TransitionSystem
+
+def add_repairs(system: TransitionSystem) -> None: ...

@@ -1,0 +1,138 @@
+"""Repair transitions of the arc-eager system: they revise an arc and make one with B0, at once.
+
+The fourth repair, left reattach, is LEFT-ARC over an existing head (``nonmonotonic_left``). All
+keep the invariants of ``arc_eager``: a stack item with a head has the item right beneath it as its
+head. Every move that pushes reads a word from the buffer, and pushes at most two: derivations end.
+
+What they cost is told by ``revision``: the least loss behind them less the least loss before.
+"""
+from spacy_nmparse.systems.arc_eager cimport (
+    b0_end,
+    can_left_arc,
+    can_right_arc,
+    do_right_arc,
+    s0_end,
+)
+from spacy_nmparse.systems.revision cimport revised_cost
+from spacy_nmparse.systems.state cimport (
+    NONE,
+    B,
+    S,
+    pop,
+    push,
+    state_add_arc,
+    state_del_arc,
+)
+from spacy_nmparse.systems.system cimport (
+    LEFT_INVERT,
+    RIGHT_LOWER,
+    RIGHT_RAISE,
+    TransitionSystem,
+)
+
+
+# RIGHT-LOWER(l): (S|s1|s0, b0|B, A) => (S|s1|x|s0|b0, B, A - (s1 -> s0) + x -> s0 + s0 -l-> b0),
+# where s1 is the head of s0, and x, its dependent, the one before s0: it had been reduced.
+
+cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    cdef int s0 = S(s, 0)
+    return (
+        system.right_lower and can_right_arc(system, s, k) and s.head[s0] != NONE
+        and s.inner[s0] != NONE
+    )
+
+
+cdef void do_right_lower(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    cdef int s0 = pop(s)
+    cdef int x = s.inner[s0]
+    cdef int label = s.label[s0]
+    state_del_arc(s, s0)
+    push(s, x)
+    state_add_arc(s, x, s0, label)
+    push(s, s0)
+    do_right_arc(system, s, k, l, push_label)
+
+
+cdef int right_lower_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    return revised_cost(system, s, gold, RIGHT_LOWER, label, push_label)
+
+
+# RIGHT-RAISE(l): (S|s2|s1|s0, b0|B, A) => (S|s2|s0|b0, B, A - (s1 -> s0) + s2 -> s0 + s0 -l-> b0),
+# where s1 is the head of s0, and s2 that of s1.
+
+cdef bint can_right_raise(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return (
+        system.right_raise and can_right_arc(system, s, k) and s.head[S(s, 0)] != NONE
+        and s.head[S(s, 1)] != NONE
+    )
+
+
+cdef void do_right_raise(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    cdef int s0 = pop(s)
+    cdef int label = s.label[s0]
+    state_del_arc(s, s0)
+    pop(s)
+    state_add_arc(s, S(s, 0), s0, label)
+    push(s, s0)
+    do_right_arc(system, s, k, l, push_label)
+
+
+cdef int right_raise_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    return revised_cost(system, s, gold, RIGHT_RAISE, label, push_label)
+
+
+# LEFT-INVERT(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0 + b0 -l-> x),
+# where x is the leftmost dependent of s0, on its left; s0 takes the label that x had.
+
+cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return (
+        system.left_invert and can_left_arc(system, s, k) and s.left_kid[S(s, 0)] != NONE
+    )
+
+
+cdef void do_left_invert(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    cdef int s0 = pop(s)
+    cdef int x = s.left_kid[s0]
+    cdef int label = s.label[x]
+    state_del_arc(s, s0)
+    state_del_arc(s, x)
+    state_add_arc(s, x, s0, label)
+    state_add_arc(s, B(s, 0), x, l)
+
+
+cdef int left_invert_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    return revised_cost(system, s, gold, LEFT_INVERT, label, push_label)
+
+
+cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    """The dependent of LEFT-INVERT's labelled arc."""
+    return s.left_kid[S(s, 0)]
+
+
+def add_repairs(TransitionSystem system):
+    """Add the moves that the system's ``repairs`` name to its move table."""
+    if system.c.right_lower:
+        system.add_move(
+            RIGHT_LOWER, can_right_lower, do_right_lower, right_lower_cost, s0_end, b0_end, NULL
+        )
+    if system.c.right_raise:
+        system.add_move(
+            RIGHT_RAISE, can_right_raise, do_right_raise, right_raise_cost, s0_end, b0_end, NULL
+        )
+    if system.c.left_invert:
+        system.add_move(
+            LEFT_INVERT, can_left_invert, do_left_invert, left_invert_cost, b0_end, inverted_end,
+            NULL,
+        )

@@ -1,0 +1,200 @@
+"""Repair transitions, Unshift and the restricted pushes of arc-eager: examples, limits, oracles.
+
+That effects and costs are right is tested in test_replay.py and test_exhaustive.py.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Action, Gold
+from tests.exhaustive import REPAIRS, graph
+from tests.naive.trees import golds
+from tests.systems.test_replay import REPAIR_MOVES, assert_trees
+
+LABELS = tuple("abcdef")
+BOTH: dict[str, Any] = {"nonmonotonic_left": True, "nonmonotonic_reduce": True}
+
+
+def replay(
+    system: systems.TransitionSystem, n: int, moves: str
+) -> tuple[systems.State, list[Action]]:
+    """The configuration behind the moves, each with its label behind it, and the actions there."""
+    state = system.initial(n)
+    names = {"S": "SHIFT", "D": "REDUCE", "L": "LEFT-ARC", "R": "RIGHT-ARC"}
+    for move in moves.split():
+        system.apply(state, Action(names[move[0]], 1, move[1:] or None))
+    return state, system.actions(state)
+
+
+def test_right_lower() -> None:
+    """REP's figure: She eats pizza with | anchovies."""
+    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["right_lower"])
+    state, legal = replay(system, 5, "S La S Rb D Rc")
+    assert state.heads == [1, None, 1, 1, None]
+    assert Action("RIGHT-LOWER", 1, "d") in legal
+    system.apply(state, Action("RIGHT-LOWER", 1, "d"))
+    assert state.stack == [1, 2, 3, 4]
+    assert state.heads == [1, None, 1, 2, 3]
+    assert state.labels == ["a", None, "b", "c", "d"]
+    assert state.dependents(1) == [0, 2]
+
+
+def test_right_raise() -> None:
+    """REP's figure: He eats pizza with | a fork."""
+    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["right_raise"])
+    state, _ = replay(system, 6, "S La S Rb Rc S Ld")
+    assert state.stack == [1, 2, 3]
+    system.apply(state, Action("RIGHT-RAISE", 1, "e"))
+    assert state.stack == [1, 3, 5]
+    assert state.heads == [1, None, 1, 1, 5, 3]
+    assert state.labels == ["a", None, "b", "c", "d", "e"]
+
+
+def test_left_invert() -> None:
+    """REP's figure: Prices inflated from speculation | crash."""
+    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["left_invert"])
+    state, _ = replay(system, 5, "S La S Rb Rc D D")
+    assert state.stack == [1]
+    system.apply(state, Action("LEFT-INVERT", 1, "d"))
+    assert state.stack == []
+    assert state.heads == [4, 0, 1, 2, None]
+    assert state.labels == ["d", "a", "b", "c", None]
+
+
+def test_left_invert_deletes_the_head_of_s0() -> None:
+    system = systems.create("arc_eager", **BOTH, repairs=["left_invert"])
+    state, _ = replay(system, 4, "S S L R")
+    assert state.heads == [None, 2, 0, None]
+    system.apply(state, Action("LEFT-INVERT"))
+    assert state.heads == [None, 3, 1, None]
+    assert state.stack == [0]
+
+
+def test_only_what_was_asked_for() -> None:
+    assert systems.create("arc_eager").moves == ("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC")
+    system = systems.create("arc_eager", **BOTH, repairs=("left_invert", "right_lower"))
+    assert system.options["repairs"] == ("right_lower", "left_invert")
+    assert system.moves[4:] == ("RIGHT-LOWER", "LEFT-INVERT")
+    assert "paper" not in system.oracles
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"repairs": ["right_lower"]}, "need nonmonotonic_left=True"),
+        ({"repairs": ["left_reattach"]}, "no repair 'left_reattach'"),
+        ({"unshift": True, "nonmonotonic_reduce": True}, "leave one out"),
+        ({"unshift": True, "nonmonotonic_left": True, "repairs": REPAIRS}, "leave one out"),
+        ({"push": "left"}, "push is one of"),
+        ({"push": "shift"}, "needs nonmonotonic_reduce=True"),
+        ({"push": "right_arc"}, "needs nonmonotonic_left=True"),
+        ({"push": "shift", "unshift": True}, "unshift needs both pushes"),
+        ({"push": "shift", **BOTH, "repairs": REPAIRS}, "push='shift' has none"),
+        ({"search": -1}, "a number of configurations"),
+    ],
+)
+def test_options_that_do_not_go_together(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        systems.create("arc_eager", **options)
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+def test_derivations_end(single_root: bool) -> None:
+    """Each word that is read is pushed, and at most one beside it."""
+    system = systems.create("arc_eager", **BOTH, repairs=REPAIRS, single_root=single_root)
+    draw = random.Random(0)
+    used = dict.fromkeys(REPAIR_MOVES, 0)
+    for _ in range(200):
+        n = draw.randint(1, 40)
+        state = system.initial(n)
+        pushes = 0
+        while not state.is_final:
+            legal = system.actions(state)
+            repairs = [action for action in legal if action.move in used]
+            action = draw.choice(repairs if repairs and draw.random() < 0.5 else legal)
+            before = len(state.stack)
+            system.apply(state, action)
+            if action.move in used:
+                used[action.move] += 1
+            if action.move not in ("REDUCE", "LEFT-ARC", "LEFT-INVERT"):
+                pushes += max(1, len(state.stack) - before)
+        assert pushes <= 2 * n + 1
+        assert_trees(state.tree()[0], state.sent_starts, single_root)
+    assert min(used.values()) > 50
+
+
+def test_unshift() -> None:
+    system = systems.create("arc_eager", unshift=True, nonmonotonic_left=True)
+    state, legal = replay(system, 4, "S S S D")
+    assert state.stack == [0, 1]
+    assert state.buffer == [2, 3, systems.ROOT]
+    assert state.returned == [2]
+    assert {action.move for action in legal} == {"LEFT-ARC", "RIGHT-ARC", "REDUCE"}
+    state, legal = replay(system, 4, "S S S D D L")
+    assert state.stack == []  # the word that came back cannot be attached: it may be SHIFTed
+    assert state.returned == [1, 2]
+    assert {action.move for action in legal} == {"SHIFT"}
+
+
+def test_unshift_is_exact_where_spacys_oracle_is_not() -> None:
+    """Words a, b, c, d; all depend on a: SHIFT of b loses nothing, it can come back."""
+    system = systems.create("arc_eager", unshift=True, nonmonotonic_left=True)
+    state, _ = replay(system, 4, "S")
+    assert system.costs(state, Gold([0, 0, 0, 0]))[Action("SHIFT")] == 0
+
+
+@pytest.mark.parametrize("repairs", [*((one,) for one in REPAIRS), REPAIRS])
+def test_combined_repairs_only_where_needed(repairs: tuple[str, ...]) -> None:
+    """A repair is learned only where no move that needs none is as good."""
+    system = systems.create("arc_eager", **BOTH, repairs=repairs)
+    plain = systems.create("arc_eager", **BOTH)
+    learned = 0
+    for state in (node.state for node in graph(system, system.initial(4), [None])):
+        if state.is_final:
+            continue
+        for tree in golds(4):
+            gold = Gold(*tree)
+            costs = system.costs(state, gold)
+            allowed = system.oracle(state, gold, "combined")
+            assert allowed and all(costs[action] == 0 for action in allowed)
+            without = {a for a in plain.oracle(state, gold, "dynamic") if costs[a] == 0}
+            if without:
+                assert allowed <= without
+            learned += any(action.move in REPAIR_MOVES for action in allowed)
+    assert learned > 0
+
+
+@pytest.mark.parametrize("push", ["shift", "right_arc"])
+def test_one_kind_of_push(push: str) -> None:
+    """HGJ13 section 4: SHIFT every token, or RIGHT-ARC every token that finds an S0."""
+    system = systems.create("arc_eager", **BOTH, push=push, single_root=True)
+    assert system.oracles == ("dynamic", "static")
+    for tree in golds(5, one_root=True):
+        gold = Gold(*tree)
+        for oracle in system.oracles:
+            state = system.initial(5)
+            for action in system.derivation(gold, oracle):
+                if push == "shift":
+                    assert action.move != "RIGHT-ARC"
+                elif state.stack and state.buffer[0] != systems.ROOT:
+                    assert action.move != "SHIFT"
+                system.apply(state, action)
+            assert tuple(state.tree()[0]) == tree.heads
+
+
+def test_a_search_that_is_too_short_tells_a_loss_that_can_be_reached() -> None:
+    exact = systems.create("arc_eager", **BOTH, repairs=REPAIRS, search=0)
+    hasty = systems.create("arc_eager", **BOTH, repairs=REPAIRS, search=1)
+    higher = 0
+    for node in graph(exact, exact.initial(5), [None])[::31]:
+        for tree in golds(5)[::9]:
+            gold = Gold(*tree)
+            least = exact.loss(node.state, gold)
+            assert hasty.loss(node.state, gold) >= least
+            higher += hasty.loss(node.state, gold) > least
+    assert higher > 0

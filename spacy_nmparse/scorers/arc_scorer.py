@@ -69,7 +69,7 @@ def ArcScorer(
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,
-    pair_floor: float = 5e-5,
+    pair_floor: float = 5e-6,
     dropout_factor: float = 2.0,
     features: Mapping[str, Sequence[str]] | None = None,
 ) -> Model[ScorerInput, ArcScorerKernel]:
@@ -86,8 +86,8 @@ def ArcScorer(
             with them; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
         pair_floor: in parsing, arcs to which the biaffine part gives a smaller probability are not
-            looked at in their configuration, but scored by that part alone; 0 for none. Most arcs
-            of long sentences are such arcs.
+            looked at in their configuration, but scored by that part alone; 0 for none, and with a
+            tree_weight of 0 there are none. Most arcs of long sentences are such arcs.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
         features: feature names (see ``scorers.features``) of the layers "context", "pair" and
@@ -222,7 +222,7 @@ def forward(
         tree,
         params,
         model.get_dim("nP"),
-        model.attrs["pair_floor"],
+        model.attrs["pair_floor"] if model.attrs["tree_weight"] else 0.0,
     )
 
     def backprop(d: ArcGradients) -> list[Doc]:

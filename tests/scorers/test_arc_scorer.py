@@ -219,7 +219,7 @@ class NaiveArcParser:
         self.layers = {name: NaiveLayer(name, names[name], self.p, pieces) for name in names}
         assert list(self.layers) == ["context", "pair", "label"]
         self.n_moves = len(system.moves)
-        self.floor = model.attrs["pair_floor"]
+        self.floor = model.attrs["pair_floor"] * (model.attrs["tree_weight"] > 0)
         self.pairs = [0, 0]  # looked at, not looked at
         self.gap = numpy.inf  # by how little a decision was the best
         self.completed = {"roots": 0, "heads": 0, "again": 0, "nowhere": 0}

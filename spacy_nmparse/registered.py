@@ -84,7 +84,7 @@ SWAP_PARSER = {
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
         "hidden_width": 128,
-        "maxout_pieces": 2,
+        "maxout_pieces": 1,
         "projection_width": 64,
         "lstm_width": 64,
         "arc_width": 0,

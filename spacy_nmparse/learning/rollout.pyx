@@ -34,6 +34,12 @@ from spacy_nmparse.systems.system cimport (
 )
 
 
+cdef enum:
+    # Words that a sentence may have in exploration. A parser that has not learned to end sentences
+    # would run to the end of the document, and list systems look at all pairs of its words.
+    STRAY = 200
+
+
 cdef void softmax(float* scores, int n, int skip) noexcept nogil:
     """In place; the entry `skip` gets no share."""
     cdef int i
@@ -152,7 +158,7 @@ cdef void roll_out(
         totals.steps += 1
 
         # Follow the model or the oracle.
-        follow_model = explore > 0 and uniform(seed) < explore
+        follow_model = explore > 0 and uniform(seed) < explore and s.b - s.start < STRAY
         chosen = &candidates[predicted if follow_model else right]
         label = NONE
         if chosen.dependent != NONE:

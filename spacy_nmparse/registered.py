@@ -72,7 +72,7 @@ NL_COVINGTON_PARSER = {
         "projection_width": 64,
         "lstm_width": 64,
         "tree_weight": 0.3,
-        "pair_floor": 5e-6,
+        "n_pairs": 8,
         "dropout_factor": 2.0,
         "features": None,
         "tok2vec": TOK2VEC,
@@ -392,7 +392,7 @@ def ArcScorer(
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,
-    pair_floor: float = 5e-6,
+    n_pairs: int = 8,
     dropout_factor: float = 2.0,
     features: Optional[Dict[str, List[str]]] = None,
 ) -> Model:
@@ -408,7 +408,7 @@ def ArcScorer(
         projection_width,
         lstm_width,
         tree_weight,
-        pair_floor,
+        n_pairs,
         dropout_factor,
         features,
     )

@@ -39,6 +39,7 @@ FEATURES = {
         "H.r1.label", "H.n_left", "H.n_right", "H-D.distance",
     ),
 }  # fmt: skip
+MOST_PAIRS = 64
 LAYERS = tuple(FEATURES)
 WEIGHTS = (
     *("output_W", "output_b", "pair_W", *TREE_WEIGHTS, "label_W", "label_b"),
@@ -69,7 +70,7 @@ def ArcScorer(
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,
-    pair_floor: float = 5e-6,
+    n_pairs: int = 8,
     dropout_factor: float = 2.0,
     features: Mapping[str, Sequence[str]] | None = None,
 ) -> Model[ScorerInput, ArcScorerKernel]:
@@ -85,17 +86,16 @@ def ArcScorer(
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
             with them; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
-        pair_floor: in parsing, arcs to which the biaffine part gives a smaller probability are not
-            looked at in their configuration, but scored by that part alone; 0 for none, and with a
-            tree_weight of 0 there are none. Most arcs of long sentences are such arcs.
+        n_pairs: in parsing, how many arcs of a configuration, the likeliest by the biaffine part,
+            are looked at there; others are scored by that part alone. At most 64; 0: all.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
         features: feature names (see ``scorers.features``) of the layers "context", "pair" and
             "label"; for those that are missing, the default ones.
 
     Raises:
-        ValueError: an unknown feature or layer, sizes below 1, a weight or factor below 0, or a
-            pair_floor that is no probability.
+        ValueError: an unknown feature or layer, sizes below 1, a weight or factor below 0, or
+            n_pairs below 0 or above 64.
     """
     sizes = (arc_width, hidden_width, context_width, maxout_pieces, projection_width)
     if min(*sizes, lstm_width + 1) < 1:
@@ -105,10 +105,10 @@ def ArcScorer(
             f"projection_width {projection_width} and arc_width {arc_width} must be at least 1, "
             f"lstm_width {lstm_width} at least 0."
         )
-    if min(tree_weight, dropout_factor) < 0 or not 0 <= pair_floor <= 1:
+    if min(tree_weight, dropout_factor) < 0 or not 0 <= n_pairs <= MOST_PAIRS:
         raise ValueError(
             f"ArcScorer: tree_weight {tree_weight} and dropout_factor {dropout_factor} must be at "
-            f"least 0, pair_floor {pair_floor} a probability."
+            f"least 0, n_pairs {n_pairs} between 0 and {MOST_PAIRS}."
         )
     unknown = set(features or ()) - set(FEATURES)
     if unknown:
@@ -137,7 +137,7 @@ def ArcScorer(
             "system": None,
             "dropout_rate": 0.0,
             "tree_weight": tree_weight,
-            "pair_floor": pair_floor,
+            "n_pairs": n_pairs,
             "dropout_factor": dropout_factor,
         },
     )
@@ -222,7 +222,7 @@ def forward(
         tree,
         params,
         model.get_dim("nP"),
-        model.attrs["pair_floor"] if model.attrs["tree_weight"] else 0.0,
+        model.attrs["n_pairs"],
     )
 
     def backprop(d: ArcGradients) -> list[Doc]:

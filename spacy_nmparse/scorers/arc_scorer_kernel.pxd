@@ -6,6 +6,10 @@ from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
 
 
+cdef enum:
+    MOST_PAIRS = 64
+
+
 # Tables have one row for each word of the window, and a last one for ROOT. LEFT and RIGHT: of the
 # arcs j -> i and i -> j, where i is the item and j the focus word. ROOT is an item.
 cdef struct ArcScorerC:
@@ -35,7 +39,7 @@ cdef struct ArcScorerC:
     float* mixed            # (label_size,): row of labels
     float alpha[2]          # weights of log P(head | word)
     float d_alpha[2]
-    float floor             # least log P(head | word) of arcs that the pair's layer scores
+    int n_pairs             # how many arcs of a configuration the pair's layer scores; 0: all
 
 
 cdef class ArcScorerKernel(Scorer):

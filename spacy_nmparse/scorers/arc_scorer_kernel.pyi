@@ -17,5 +17,5 @@ class ArcScorerKernel(Scorer):
         tree: TreeScores,
         weights: Mapping[str, Any],
         pieces: int,
-        floor: float,
+        n_pairs: int,
     ) -> None: ...

@@ -15,11 +15,11 @@ leads to the right in the text: the words that are items are before j, and ROOT 
 
 What a word adds to each hidden layer is computed for all words by one matrix product: the loops
 only add rows up. Labels are scored for arcs that are chosen (or, in learning, right) only. When
-nothing is learned, pairs whose P is below a floor go without p.
+nothing is learned, only the likeliest arcs of a configuration, by P, have p.
 """
 import numpy
 
-from libc.math cimport INFINITY, log
+from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
 from spacy_nmparse.scorers.layer cimport (
@@ -70,7 +70,7 @@ cdef void score(
     cdef int m, i, j
     cdef ptrdiff_t row
     cdef bint right
-    cdef float log_p
+    cdef float floor
     layer_run(context, s, NONE, NONE)
     nmp_affine_sparse(
         self.outputs, self.output_b, self.output_W, context.hidden, context.width,
@@ -84,19 +84,48 @@ cdef void score(
     for m in range(n):
         if candidates[m].dependent == NONE:
             out[m] = self.outputs[candidates[m].move]
+        else:
+            out[m] = tree_log_p(
+                self.tree, row_of(self, s, candidates[m].head),
+                row_of(self, s, candidates[m].dependent)
+            )
+    floor = least_looked_at(self, candidates, n, out)
+    for m in range(n):
+        if candidates[m].dependent == NONE:
             continue
         right = leads_right(s, &candidates[m])
         i = candidates[m].head if right else candidates[m].dependent
         j = candidates[m].dependent if right else candidates[m].head
         row = row_of(self, s, i)
-        log_p = tree_log_p(
-            self.tree, row_of(self, s, candidates[m].head), row_of(self, s, candidates[m].dependent)
-        )
-        out[m] = self.alpha[right] * log_p
-        if log_p >= self.floor:
-            if self.scored[row] != self.n_scored:
-                score_pair(self, s, i, j, row)
-            out[m] += self.pair_scores[2 * row + right]
+        if out[m] < floor:
+            out[m] *= self.alpha[right]
+            continue
+        if self.scored[row] != self.n_scored:
+            score_pair(self, s, i, j, row)
+        out[m] = self.alpha[right] * out[m] + self.pair_scores[2 * row + right]
+
+
+cdef float least_looked_at(
+    const ArcScorerC* self, const CandidateC* candidates, int n, const float* log_p
+) noexcept nogil:
+    """The least log P of the n_pairs likeliest arcs."""
+    cdef float top[MOST_PAIRS]
+    cdef int m, i
+    cdef int count = 0
+    if self.n_pairs == 0 or n <= self.n_pairs:
+        return -INFINITY
+    for m in range(n):
+        if candidates[m].dependent == NONE or (
+            count == self.n_pairs and log_p[m] <= top[count - 1]
+        ):
+            continue
+        i = count if count < self.n_pairs else count - 1
+        count = i + 1
+        while i > 0 and top[i - 1] < log_p[m]:
+            top[i] = top[i - 1]
+            i -= 1
+        top[i] = log_p[m]
+    return top[count - 1] if count == self.n_pairs else -INFINITY
 
 
 cdef void score_pair(
@@ -216,8 +245,8 @@ cdef class ArcScorerKernel(Scorer):
         tree: P(head | word).
         weights: float32 arrays on the CPU, as ``arc_scorer.shapes`` tells.
         pieces: maxout pieces of the hidden layers.
-        floor: when nothing is learned, arcs whose P(head | word) is below get no score from the
-            pair's layer.
+        n_pairs: when nothing is learned, this many arcs of a configuration, the likeliest by
+            P(head | word), get a score from the pair's layer; at most MOST_PAIRS; 0: all.
 
     Raises:
         ValueError: weights of other shapes, or a system whose arcs do not all join one word of the
@@ -225,7 +254,7 @@ cdef class ArcScorerKernel(Scorer):
     """
     def __init__(
         self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
-        int pieces, double floor
+        int pieces, int n_pairs
     ):
         if not system.c.one_focus:
             raise ValueError(
@@ -301,7 +330,9 @@ cdef class ArcScorerKernel(Scorer):
         self.c.label_gradient = label_gradient
         self.c.keep = keep_configuration
         self.c.recall = recall
-        self.a.floor = <float>log(floor) if floor > 0 else -INFINITY
+        if not 0 <= n_pairs <= MOST_PAIRS:
+            raise ValueError(f"An arc scorer looks at 0 to {MOST_PAIRS} pairs, not {n_pairs}.")
+        self.a.n_pairs = n_pairs
         self.c.learn_tree = learn_tree
         self.a.alpha = [float(x) for x in weights["alpha"]]
 
@@ -365,7 +396,7 @@ cdef class ArcScorerKernel(Scorer):
         self.context.begin_learning(n_outputs, dropout, seed)
         self.pairs.begin_learning(2, dropout, seed + 1)
         self.labels.begin_learning(self.a.n_labels, dropout, seed + 2)
-        self.a.floor = -INFINITY
+        self.a.n_pairs = 0
         self.a.d_alpha = [0.0, 0.0]
         self.tree.begin_learning()
 

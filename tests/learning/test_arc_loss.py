@@ -108,7 +108,7 @@ def make_rollout(setup: str, seed: int = 3, **config: Any) -> tuple[Any, list[An
 def naive_of(parser: Any) -> NaiveArcParser:
     """It looks at all arcs, as learning does."""
     naive = NaiveArcParser(parser.model, parser.system)
-    naive.floor = 0.0
+    naive.n_pairs = 0
     return naive
 
 

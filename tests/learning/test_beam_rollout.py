@@ -58,7 +58,7 @@ PARSERS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 def make(name: str, **options: Any) -> Language:
     factory, block, oracle = PARSERS[name]
-    model = arc_model_config(tree_weight=0.0, pair_floor=0.0) if factory == NL else model_config()
+    model = arc_model_config(tree_weight=0.0, n_pairs=0) if factory == NL else model_config()
     options = {"beam_training": "max_violation", "beam_train_width": 4, **options}
     nlp = make_nlp(
         factory=factory, system=block, oracle=oracle, projectivize=False, model=model, **options

@@ -82,7 +82,7 @@ def arc_model_config(**options: Any) -> dict[str, Any]:
         "projection_width": 20,
         "lstm_width": 12,
         "tree_weight": 0.3,
-        "pair_floor": 0.03,
+        "n_pairs": 3,
         "dropout_factor": 1.0,
         "features": ARC_FEATURES,
         "tok2vec": TOK2VEC,

@@ -220,7 +220,7 @@ def test_random_parsers_are_sound(system: str) -> None:
     for seed in range(3):
         nlp = random_parser(seed, factory=NL, system=SYSTEMS[system])
         randomize(parser_of(nlp).model, seed, 0.2)
-        docs = [random_doc(nlp.vocab, rng, rng.randint(0, 30)) for _ in range(15)]
+        docs = [random_doc(nlp.vocab, rng, rng.randint(0, 30)) for _ in range(30)]
         for doc in nlp.pipe(docs):
             assert_sound(doc)
             assert_edges(doc)

@@ -219,7 +219,7 @@ class NaiveArcParser:
         self.layers = {name: NaiveLayer(name, names[name], self.p, pieces) for name in names}
         assert list(self.layers) == ["context", "pair", "label"]
         self.n_moves = len(system.moves)
-        self.floor = model.attrs["pair_floor"] * (model.attrs["tree_weight"] > 0)
+        self.n_pairs = model.attrs["n_pairs"]
         self.pairs = [0, 0]  # looked at, not looked at
         self.gap = numpy.inf  # by how little a decision was the best
         self.completed = {"roots": 0, "heads": 0, "again": 0, "nowhere": 0}
@@ -279,6 +279,8 @@ class NaiveArcParser:
         assert len(self.label_extra) == len(p["label_bias"])
         found = []
         hidden: dict[int, numpy.ndarray] = {}
+        logs = sorted((self.log_head(arc) for _, arc in options if arc), reverse=True)
+        least = logs[self.n_pairs - 1] if 0 < self.n_pairs < len(logs) else -numpy.inf
         for move, arc in options:
             if arc is None:
                 found.append(float(outputs[self.system.moves.index(move)]))
@@ -291,8 +293,8 @@ class NaiveArcParser:
                 )
             log_p = self.log_head(arc)
             score = p["alpha"][right] * log_p
-            self.pairs[bool(numpy.exp(log_p) < self.floor)] += 1
-            if numpy.exp(log_p) >= self.floor:
+            self.pairs[log_p < least] += 1
+            if log_p >= least:
                 score += p["pair_W"][right] @ hidden[item]
             found.append(float(score))
         return found
@@ -535,7 +537,8 @@ def test_against_a_naive_parser(setup: str) -> None:
         for key, count in naive.completed.items():
             counts[key] = counts.get(key, 0) + count
     assert close <= 2
-    assert min(pairs) > 20
+    assert pairs[0] > 20
+    assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
     assert counts["roots"] > 3 and counts["heads"] > 10
     if setup == "plain":
         assert counts["again"] > 0
@@ -545,7 +548,7 @@ def test_against_a_naive_parser(setup: str) -> None:
 def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""
     features = {"context": ["B0"], "pair": ["H"], "label": ["D"]}
-    model = arc_model_config(features=features, lstm_width=0, pair_floor=0.0)
+    model = arc_model_config(features=features, lstm_width=0, n_pairs=0)
     nlp = make_nlp(factory=NL, model=model)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
@@ -649,8 +652,8 @@ SIZES = (
         ({"projection_width": 0}, "projection_width 0"),
         ({"lstm_width": -1}, "lstm_width -1"),
         ({"tree_weight": -0.1}, "tree_weight -0.1"),
-        ({"pair_floor": 1.5}, "pair_floor 1.5"),
-        ({"pair_floor": -0.5}, "pair_floor -0.5"),
+        ({"n_pairs": 65}, "n_pairs 65"),
+        ({"n_pairs": -1}, "n_pairs -1"),
         ({"dropout_factor": -1.0}, "dropout_factor -1"),
         ({"features": {"pairs": ["H"]}}, "pairs"),
         ({"features": {"pair": ["H", "H"]}}, "twice"),
@@ -730,7 +733,7 @@ def test_weights_of_other_shapes(name: str, axis: int) -> None:
 def test_resizing_keeps_scores() -> None:
     """Every fact of every layer keeps its row when labels are added in the midst of the table."""
     parser = make_parser("plain", 2)
-    doc = random_doc(parser.vocab, random.Random(1), 60, space=0)
+    doc = random_doc(parser.vocab, random.Random(1), 150, space=0)
     before = parser.predict([doc]).arrays[0]
     assert len(set(before[1])) > 4
     naive = NaiveArcParser(parser.model, parser.system)

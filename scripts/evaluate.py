@@ -237,6 +237,27 @@ def dump(result: dict[str, Any], path: Path) -> None:
     partial.replace(path)
 
 
+def parse_settings(settings: list[str]) -> dict[str, Any]:
+    """Settings from the command line, by their dotted names.
+
+    Args:
+        settings: KEY=VALUE each; values are JSON, or else strings.
+
+    Raises:
+        ValueError: If one has no "=".
+    """
+    result: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"Setting {setting!r} has no '='; write KEY=VALUE.")
+        try:
+            result[key] = json.loads(value)
+        except json.JSONDecodeError:
+            result[key] = value
+    return result
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line.
 
@@ -256,9 +277,16 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--tokens", choices=("gold", "raw"), default="gold")
     parser.add_argument("--sents", choices=("none", "gold"), default="none")
     parser.add_argument("--batch-size", type=int, default=256)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="another setting, such as components.parser.beam_width=8",
+    )
     args = parser.parse_args(argv)
     try:
-        nlp = spacy.load(args.model)
+        nlp = spacy.load(args.model, config=parse_settings(args.set))
         result = evaluate(
             nlp,
             args.data,
@@ -273,6 +301,8 @@ def main(argv: list[str] | None = None) -> int:
     command = ["scripts/evaluate.py", Path(args.model).name, args.data.name]
     for name in ("unit", "tokens", "sents"):
         command += [f"--{name}", getattr(args, name)]
+    for setting in args.set:
+        command += ["--set", setting]
     result = {
         "model": nlp.meta.get("name") or Path(args.model).name,
         "command": " ".join(command),

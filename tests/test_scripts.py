@@ -256,6 +256,20 @@ def test_evaluate_presets_sentences(model: Path, tmp_path: Path) -> None:
         evaluate.blank_copy(nlp, doc, "raw", "gold")
 
 
+def test_evaluate_with_another_setting(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, output = gold_file(tmp_path), tmp_path / "x.json"
+    setting = "nlp.batch_size=3"
+    assert evaluate.main([str(model), str(gold), "-o", str(output), "--set", setting]) == 0
+    assert json.loads(output.read_text())["command"].endswith(f"--set {setting}")
+    wrong = "components.parser.beam_width=3"
+    assert evaluate.main([str(model), str(gold), "--set", wrong]) == 1
+    assert "components -> parser -> beam_width" in capsys.readouterr().err
+    assert evaluate.main([str(model), str(gold), "--set", "beam_width"]) == 1
+    assert "KEY=VALUE" in capsys.readouterr().err
+
+
 def test_evaluate_names_what_is_missing(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,6 +92,16 @@ def test_oracle() -> None:
     assert lines[-1] == f"heads: {FALL}"
 
 
+def test_options_of_the_system() -> None:
+    arguments = ["oracle", "arc_eager", "2 0 2", "--oracle", "static", "--json"]
+    for option in ("nonmonotonic_left", "nonmonotonic_reduce", "push=shift", "search=7"):
+        arguments += ["-o", option]
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    moves = [json.loads(line)["action"][0] for line in done.stdout.splitlines()[:-1]]
+    assert "RIGHT-ARC" not in moves and "REDUCE" in moves
+
+
 def test_non_local_arcs_as_json() -> None:
     done = run("oracle", "nl_covington", "0 1 1 5 1", "--oracle", "static", "--json")
     *steps, last = (json.loads(line) for line in done.stdout.splitlines())
@@ -141,6 +151,7 @@ def test_several_derivations() -> None:
         (("arc_eager", "0", "--oracle", "eager"), "eager"),
         (("arc_eager", "0", "-o", "nonsense"), "nonsense"),
         (("arc_eager", "0", "-o", "single_root=0"), "single_root"),
+        (("arc_eager", "0", "-o", "push=never"), "never"),
         (("arc_eager", ""), "one word"),
         (("arc_eager", "7"), "6"),
         (("arc_eager", "no.conllu"), "no.conllu"),

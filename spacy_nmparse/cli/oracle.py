@@ -44,8 +44,10 @@ def read_options(pairs: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
-        if value.isdigit() and name.startswith("max"):
+        if value.isdigit() and name in ("max_length", "search"):
             options[name] = int(value)
+        elif name == "push":
+            options[name] = value
         elif name == "repairs":
             options[name] = tuple(value.split(","))
         elif value in ("", "true", "false"):

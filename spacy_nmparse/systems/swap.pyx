@@ -214,7 +214,7 @@ cdef int swap_standard_loss(
 # where they are not known, and one projective order, in which siblings stand as in the text. Where
 # that tree is out of reach, EAGER, LAZY and MINIMAL make the first of the cheapest moves. ND-SW and
 # ND-ALL, from which a learner may stray, keep to the best tree that is left: whatever is cheapest
-# would be most moves, since SWAP can make up for them.
+# is often several moves, since SWAP can make up for them.
 
 cdef bint leads_home(
     const SystemC* system, const StateC* s, const GoldC* gold, int move

@@ -39,6 +39,9 @@ cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s1_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef void costs_of_rests(
+    const SystemC* system, const GoldC* gold, CandidateC* candidates, int n
+) noexcept nogil
 cdef void learn_one(
     const SystemC* system, int wanted, CandidateC* candidates, int n
 ) noexcept nogil

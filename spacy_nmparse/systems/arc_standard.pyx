@@ -175,22 +175,32 @@ cdef int break_cost(
 
 # All costs of a configuration at once.
 
+cdef void costs_of_rests(
+    const SystemC* system, const GoldC* gold, CandidateC* candidates, int n
+) noexcept nogil:
+    """cost and cost_other, where cost holds what remains behind each candidate at best."""
+    cdef int least = NONE
+    cdef int i
+    cdef CandidateC* c
+    for i in range(n):
+        least = candidates[i].cost if least == NONE else min(least, candidates[i].cost)
+    for i in range(n):
+        c = &candidates[i]
+        c.cost -= least
+        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
+
+
 cdef void fill_costs(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
     """cost and cost_other of each candidate, from one table each."""
-    cdef int least = NONE
     cdef int i
-    cdef CandidateC* c
     for i in range(n):
-        c = &candidates[i]
-        c.cost = rest_after(system, s, gold, system.moves[c.move].name)
-        least = c.cost if least == NONE else min(least, c.cost)
-    for i in range(n):
-        c = &candidates[i]
-        c.cost -= least
-        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
+        candidates[i].cost = rest_after(
+            system, s, gold, system.moves[candidates[i].move].name
+        )
+    costs_of_rests(system, gold, candidates, n)
 
 
 # The loss, from scratch: for tests and for the Python face.

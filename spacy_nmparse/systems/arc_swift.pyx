@@ -25,7 +25,7 @@ trees and all configurations.
 """
 from spacy_nmparse.systems.arc_eager cimport can_break, can_shift, do_break, do_shift
 from spacy_nmparse.systems.arc_standard cimport (
-    label_counts,
+    costs_of_rests,
     label_error,
     least_error,
     no_arc,
@@ -394,17 +394,12 @@ cdef void fill_costs(
     CandidateC* candidates, int n
 ) noexcept nogil:
     """cost and cost_other of each candidate, from one loss each."""
-    cdef int least = NONE
     cdef int i
-    cdef CandidateC* c
     for i in range(n):
-        c = &candidates[i]
-        c.cost = rest_after(system, s, gold, system.moves[c.move].name, c.k)
-        least = c.cost if least == NONE else min(least, c.cost)
-    for i in range(n):
-        c = &candidates[i]
-        c.cost -= least
-        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
+        candidates[i].cost = rest_after(
+            system, s, gold, system.moves[candidates[i].move].name, candidates[i].k
+        )
+    costs_of_rests(system, gold, candidates, n)
 
 
 # The loss, from scratch: for tests and for the Python face.

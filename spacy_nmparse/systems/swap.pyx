@@ -15,11 +15,11 @@ from spacy_nmparse.systems.arc_standard cimport (
     can_left_arc,
     can_right_arc,
     can_shift,
+    costs_of_rests,
     do_break,
     do_left_arc,
     do_right_arc,
     do_shift,
-    label_counts,
     label_error,
     learn_one,
     least_error,
@@ -189,17 +189,12 @@ cdef void fill_costs(
     CandidateC* candidates, int n
 ) noexcept nogil:
     """cost and cost_other of each candidate: each move is followed to the end once."""
-    cdef int least = NONE
     cdef int i
-    cdef CandidateC* c
     for i in range(n):
-        c = &candidates[i]
-        c.cost = rest_after(system, s, gold, system.moves[c.move].name)
-        least = c.cost if least == NONE else min(least, c.cost)
-    for i in range(n):
-        c = &candidates[i]
-        c.cost -= least
-        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
+        candidates[i].cost = rest_after(
+            system, s, gold, system.moves[candidates[i].move].name
+        )
+    costs_of_rests(system, gold, candidates, n)
 
 
 # The loss, from scratch: for tests and for the Python face.

@@ -33,9 +33,9 @@ def Tagging() -> Model[Any, Any]:
 def set_sizes(model: Model, sizes: Sequence[int]) -> None:
     """Tell the layer how many values each attribute has. It then has to be initialized."""
     model.attrs["sizes"] = list(sizes)
-    model.set_dim("nO", None, force=True)  # type: ignore[arg-type]
     for name in ("W", "b"):
         model.set_param(name, None)
+    model.set_dim("nO", None, force=True)  # type: ignore[arg-type]
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:

@@ -36,6 +36,7 @@ from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.spec import SystemSpec
+from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.scorers.models import (
     ScorerInput,
     check_weights,
@@ -45,6 +46,7 @@ from spacy_nmparse.scorers.models import (
     resize_labels,
     set_dropout,
     set_system,
+    set_tag_sizes,
 )
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.systems import Gold, TransitionSystem
@@ -147,6 +149,7 @@ class NMParser(TrainablePipe):
         self._labels: list[str] = []
         self._decorated = numpy.zeros(0, dtype=bool)  # of each label: it notes a lifted arc
         self._system: TransitionSystem | None = None
+        self._tags = TagSet({})  # what is learned beside the trees
         unlabelled = system.create(None)
         unlabelled.oracle_id(oracle)  # raises on an unknown oracle
         choose_features(model, unlabelled)
@@ -159,9 +162,13 @@ class NMParser(TrainablePipe):
         return tuple(dict.fromkeys(plain_label(label) for label in self._labels))
 
     @property
-    def label_data(self) -> dict[str, list[str]]:
+    def label_data(self) -> dict[str, Any]:
         """What ``initialize(labels=...)`` takes back; written by ``spacy init labels``."""
-        return {"labels": list(self._labels)}
+        return {"labels": list(self._labels), "tags": self._tags.attributes}
+
+    @property
+    def _learns_tags(self) -> bool:
+        return self.model.maybe_get_ref("tagging") is not None
 
     @property
     def is_resizable(self) -> bool:
@@ -477,14 +484,14 @@ class NMParser(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        labels: dict[str, list[str]] | None = None,
+        labels: dict[str, Any] | None = None,
     ) -> None:
-        """Collect the labels, and initialize the model.
+        """Collect the labels and the tags, and initialize the model.
 
         Args:
             get_examples: returns gold-standard examples.
             nlp: the pipeline.
-            labels: what ``label_data`` gave; then the examples are not read for labels.
+            labels: what ``label_data`` gave; then the examples are not read for it.
 
         Raises:
             ValueError: no example has a dependency label, or labels is not such data.
@@ -496,17 +503,26 @@ class NMParser(TrainablePipe):
             if i == 9:
                 break
         if labels is not None:
-            if not isinstance(labels, dict) or not isinstance(labels.get("labels"), list):
+            if (
+                not isinstance(labels, dict)
+                or not isinstance(labels.get("labels"), list)
+                or not isinstance(labels.get("tags", {}), dict)
+            ):
                 raise ValueError(
                     f"The component '{self.name}' got labels that are not its label data "
-                    f'({{"labels": [...]}}), but {labels!r:.80}: make them with spacy init labels.'
+                    f'({{"labels": [...], "tags": {{...}}}}), but {labels!r:.80}: make them with '
+                    f"spacy init labels."
                 )
             found = labels["labels"]
+            attributes = labels.get("tags", {})
         else:
             found = self._count_labels(get_examples())
+            attributes = collect(get_examples()) if self._learns_tags else {}
         self.explore.restart()
         self.beam_updates.restart()
         self._set_labels([ROOT_LABEL, *found, *self._labels])  # labels added before are kept
+        self._tags = TagSet(attributes)
+        set_tag_sizes(self.model, self._tags.sizes)
         self.model.initialize(X=ScorerInput(sample, None))
 
     def _count_labels(self, examples: Iterable[Example]) -> list[str]:
@@ -584,7 +600,10 @@ class NMParser(TrainablePipe):
         ]
         if not golds:
             return losses
-        return self._learn(docs, words, golds, drop, sgd, losses)
+        tags = None
+        if self._tags.attributes:
+            tags = self._tags.rows(examples, [tokens for tokens, _ in words])
+        return self._learn(docs, words, golds, drop, sgd, losses, tags)
 
     def _learn(
         self,
@@ -594,9 +613,10 @@ class NMParser(TrainablePipe):
         drop: float,
         sgd: Optimizer | None,
         losses: dict[str, float],
+        tags: numpy.ndarray | None = None,
     ) -> dict[str, float]:
         own_drop = set_dropout(self.model, drop)
-        scored, backprop = self.model.begin_update(_scorer_input(docs, words))
+        scored, backprop = self.model.begin_update(_scorer_input(docs, words, tags))
         gradients, loss, _ = self._rollout(scored, words, golds, own_drop)
         backprop(gradients)
         losses[self.name] += loss
@@ -673,15 +693,16 @@ class NMParser(TrainablePipe):
             "system": {"name": self.system_spec.name, "options": self.system_spec.options},
             "features": feature_names(self.model),
             "labels": self._labels,
+            "tags": self._tags.attributes,
             "cfg": self.cfg,
         }
         return json.dumps(content, ensure_ascii=False, indent=1).encode("utf8")
 
     def _load(self, config: bytes, model: bytes) -> None:
         """Load what ``_config_bytes`` and the model wrote. On an error nothing has changed."""
-        labels, cfg = self._read_config(config)
+        labels, tags, cfg = self._read_config(config)
         old = (
-            (self._labels, self._decorated, self._system, self.cfg),
+            (self._labels, self._decorated, self._system, self._tags, self.cfg),
             self.model.attrs["system"],
         )
         old_model = self.model.to_bytes()
@@ -693,11 +714,13 @@ class NMParser(TrainablePipe):
         ]
         try:
             self.cfg = cfg
+            self._tags = tags
             self._set_labels(labels)
             self.model.from_bytes(model)
-            check_weights(self.model)
+            check_weights(self.model, tags.sizes)
         except Exception as error:
-            (self._labels, self._decorated, self._system, self.cfg), old_system = old
+            known, old_system = old
+            self._labels, self._decorated, self._system, self._tags, self.cfg = known
             self.model.attrs["system"] = old_system
             for node in self.model.walk():
                 for param in node.param_names:
@@ -711,7 +734,7 @@ class NMParser(TrainablePipe):
                 f"it was before."
             ) from error
 
-    def _read_config(self, config: bytes) -> tuple[list[str], dict[str, Any]]:
+    def _read_config(self, config: bytes) -> tuple[list[str], TagSet, dict[str, Any]]:
         where = f"The component '{self.name}' cannot load {CONFIG_FILE}:"
         try:
             content = json.loads(config.decode("utf8"))
@@ -720,6 +743,7 @@ class NMParser(TrainablePipe):
         if (
             not isinstance(content, dict)
             or not isinstance(content.get("labels"), list)
+            or not isinstance(content.get("tags"), dict)
             or not isinstance(content.get("cfg"), dict)
         ):
             raise ValueError(f"{where} it does not describe a parser.")
@@ -739,7 +763,11 @@ class NMParser(TrainablePipe):
             raise ValueError(f"{where} the model was trained with other features.")
         if not all(isinstance(label, str) and label for label in content["labels"]):
             raise ValueError(f"{where} its labels are not all strings.")
-        return content["labels"], {**self.cfg, **content["cfg"]}
+        try:
+            tags = TagSet(content["tags"])
+        except ValueError as error:
+            raise ValueError(f"{where} {error}") from error
+        return content["labels"], tags, {**self.cfg, **content["cfg"]}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Serialize labels and model ("model", "parser.json" and "vocab" can be excluded)."""
@@ -828,7 +856,9 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _scorer_input(
-    docs: list[Doc], words: Sequence[tuple[numpy.ndarray, numpy.ndarray]]
+    docs: list[Doc],
+    words: Sequence[tuple[numpy.ndarray, numpy.ndarray]],
+    tags: numpy.ndarray | None = None,
 ) -> ScorerInput:
     """Documents with what ``parsed_tokens`` says of each."""
     tokens = [tokens for tokens, _ in words]
@@ -836,7 +866,7 @@ def _scorer_input(
     starts = numpy.concatenate([constraints for _, constraints in words]) == 1
     starts[ends[:-1][ends[:-1] < len(starts)]] = True
     lengths = numpy.diff(numpy.append(numpy.nonzero(starts)[0], len(starts)))
-    return ScorerInput(docs, _rows(docs, tokens), lengths.astype("int32"))
+    return ScorerInput(docs, _rows(docs, tokens), lengths.astype("int32"), tags)
 
 
 def _rows(docs: Sequence[Doc], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray | None:

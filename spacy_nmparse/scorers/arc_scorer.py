@@ -19,6 +19,7 @@ from spacy_nmparse.scorers.arc_scorer_kernel import ArcScorerKernel
 from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
+from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.systems import TransitionSystem
 
@@ -70,6 +71,7 @@ def ArcScorer(
     projection_width: int = 64,
     lstm_width: int = 64,
     tree_weight: float = 0.3,
+    tag_weight: float = 1.0,
     n_pairs: int = 8,
     dropout_factor: float = 2.0,
     features: Mapping[str, Sequence[str]] | None = None,
@@ -86,6 +88,8 @@ def ArcScorer(
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
             with them; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
+        tag_weight: weight of the loss of each of a word's tags (see ``scorers.tagging``); 0: they
+            are not learned.
         n_pairs: in parsing, how many arcs of a configuration, the likeliest by the biaffine part,
             are looked at there; others are scored by that part alone. At most 64; 0: all.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
@@ -105,10 +109,10 @@ def ArcScorer(
             f"projection_width {projection_width} and arc_width {arc_width} must be at least 1, "
             f"lstm_width {lstm_width} at least 0."
         )
-    if min(tree_weight, dropout_factor) < 0 or not 0 <= n_pairs <= MOST_PAIRS:
+    if min(tree_weight, tag_weight, dropout_factor) < 0 or not 0 <= n_pairs <= MOST_PAIRS:
         raise ValueError(
-            f"ArcScorer: tree_weight {tree_weight} and dropout_factor {dropout_factor} must be at "
-            f"least 0, n_pairs {n_pairs} between 0 and {MOST_PAIRS}."
+            f"ArcScorer: tree_weight {tree_weight}, tag_weight {tag_weight} and dropout_factor "
+            f"{dropout_factor} must be at least 0, n_pairs {n_pairs} between 0 and {MOST_PAIRS}."
         )
     unknown = set(features or ()) - set(FEATURES)
     if unknown:
@@ -117,12 +121,17 @@ def ArcScorer(
     for layer in LAYERS:
         Features(names[layer])  # raises on unknown names
     lstms = [BiLSTM(lstm_width)] if lstm_width else []
+    taggings = [Tagging()] if tag_weight else []
     model: Model[ScorerInput, ArcScorerKernel] = Model(
         "arc_scorer",
         forward,
         init=init,
-        layers=[tok2vec, *lstms],
-        refs={"tok2vec": tok2vec, "lstm": lstms[0] if lstms else None},
+        layers=[tok2vec, *lstms, *taggings],
+        refs={
+            "tok2vec": tok2vec,
+            "lstm": lstms[0] if lstms else None,
+            "tagging": taggings[0] if taggings else None,
+        },
         dims={
             "nI": None,
             "nA": arc_width,
@@ -137,6 +146,7 @@ def ArcScorer(
             "system": None,
             "dropout_rate": 0.0,
             "tree_weight": tree_weight,
+            "tag_weight": tag_weight,
             "n_pairs": n_pairs,
             "dropout_factor": dropout_factor,
         },

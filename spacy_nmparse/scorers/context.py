@@ -14,6 +14,7 @@ from thinc.api import Model, get_array_module, to_numpy
 
 from spacy_nmparse.scorers.lstm import run_backward, run_forward
 from spacy_nmparse.scorers.model import ScorerInput, uniform
+from spacy_nmparse.scorers.tagging import learn_tags
 
 #: Words whose gates are computed by one matrix product when nothing is learned: few enough for
 #: caches.
@@ -123,13 +124,18 @@ def not_trained(d: Any) -> Any:
 
 
 def init_words(model: Model, X: ScorerInput | None) -> int:
-    """Initialize a scorer's tok2vec and LSTM (refs "tok2vec" and "lstm", which may be None).
+    """Initialize a scorer's tok2vec, LSTM and tagging (refs "tok2vec", "lstm" and "tagging"; the
+    latter two may be None).
 
     Returns the width of what ``run_words`` gives.
     """
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=None if X is None else X.docs)
     width = tok2vec.get_dim("nO")
+    tagging = model.maybe_get_ref("tagging")
+    if tagging is not None:
+        tagging.set_dim("nI", width)
+        tagging.initialize()
     lstm = model.maybe_get_ref("lstm")
     if lstm is not None:
         lstm.set_dim("nI", width)
@@ -141,7 +147,7 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
 def run_words(
     model: Model, X: ScorerInput, is_train: bool
 ) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
-    """Run a scorer's tok2vec and LSTM.
+    """Run a scorer's tok2vec and LSTM; in training, learn from tags where there are any.
 
     Returns:
         words: float32 (words, width), one row for each parsed word.
@@ -152,6 +158,10 @@ def run_words(
     lengths: Any = [v.shape[0] for v in vectors]
     flat: Any = model.ops.flatten(vectors)
     words = flat if X.rows is None else flat[X.rows]
+    tagging = model.maybe_get_ref("tagging")
+    d_tagging: Any = None
+    if is_train and X.tags is not None and tagging is not None and tagging.attrs["sizes"]:
+        d_tagging = learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
     lstm = model.maybe_get_ref("lstm")
     backprop_lstm = None
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
@@ -161,6 +171,8 @@ def run_words(
     def backprop(d_words: Any) -> list[Doc]:
         if backprop_lstm is not None:
             d_words = backprop_lstm(d_words)
+        if d_tagging is not None:
+            d_words = d_words + d_tagging
         d_flat = d_words
         if X.rows is not None:
             d_flat = model.ops.xp.zeros_like(flat)

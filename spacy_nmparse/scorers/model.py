@@ -20,11 +20,13 @@ class ScorerInput:
     rows: for each parsed word its row among all tokens of the documents; None: every token.
     lengths: int32, words of each stretch that surely begins and ends a sentence; None: documents
         are such stretches.
+    tags: int32 (words, attributes), what ``tagging`` learns; None: nothing.
     """
 
     docs: list[Doc]
     rows: numpy.ndarray | None = None
     lengths: numpy.ndarray | None = None
+    tags: numpy.ndarray | None = None
 
 
 def set_system(model: Model, system: TransitionSystem) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -9,6 +10,7 @@ from thinc.api import Model, set_dropout_rate
 
 from spacy_nmparse.scorers import arc_scorer, state_scorer
 from spacy_nmparse.scorers.model import ScorerInput, set_system
+from spacy_nmparse.scorers.tagging import check_sizes, set_sizes
 from spacy_nmparse.systems import TransitionSystem
 
 SCORERS: dict[str, ModuleType] = {"state_scorer": state_scorer, "arc_scorer": arc_scorer}
@@ -22,6 +24,7 @@ __all__ = [
     "resize_labels",
     "set_dropout",
     "set_system",
+    "set_tag_sizes",
 ]
 
 
@@ -57,14 +60,26 @@ def choose_features(model: Model, system: TransitionSystem) -> None:
         model.attrs["features"] = state_scorer.system_features(system)
 
 
-def check_weights(model: Model) -> None:
-    """Raise ValueError where the parameters do not have the shapes that the system asks for."""
+def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
+    """Tell a scorer that learns tags how many values each attribute has, before it is
+    initialized."""
+    tagging = model.maybe_get_ref("tagging")
+    if tagging is not None:
+        set_sizes(tagging, sizes)
+
+
+def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
+    """Raise ValueError where the parameters do not have the shapes that the system, and tags of
+    these sizes, ask for."""
     if not model.has_param("label_W"):
         return
     for name, shape in _module(model).shapes(model).items():
         found = tuple(model.get_param(name).shape)
         if found != shape:
             raise ValueError(f"weights {name} have the shape {found}, not {shape}")
+    tagging = model.maybe_get_ref("tagging")
+    if tagging is not None:
+        check_sizes(tagging, tag_sizes)
 
 
 def resize_labels(model: Model, system: TransitionSystem) -> None:

@@ -20,6 +20,7 @@ from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
+from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.tree_scores import TreeScores
 from spacy_nmparse.systems import TransitionSystem
@@ -60,6 +61,7 @@ def StateScorer(
     lstm_width: int = 0,
     arc_width: int = 0,
     tree_weight: float = 0.3,
+    tag_weight: float = 1.0,
     dropout_factor: float = 1.0,
     features: Sequence[str] | None = None,
 ) -> Model[ScorerInput, StateScorerKernel]:
@@ -76,6 +78,8 @@ def StateScorer(
         arc_width: width of a word's vectors as head and as dependent, of which the biaffine score
             log P(head | word) is made that moves get for their arcs; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
+        tag_weight: weight of the loss of each of a word's tags (see ``scorers.tagging``); 0: they
+            are not learned.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
         features: feature names (see ``scorers.features``); None for the default ones, and those
@@ -90,20 +94,25 @@ def StateScorer(
             f"projection_width {projection_width} must be at least 1, lstm_width {lstm_width} and "
             f"arc_width {arc_width} at least 0."
         )
-    if min(tree_weight, dropout_factor) < 0:
+    if min(tree_weight, tag_weight, dropout_factor) < 0:
         raise ValueError(
-            f"StateScorer: tree_weight {tree_weight} and dropout_factor {dropout_factor} must be "
-            f"at least 0."
+            f"StateScorer: tree_weight {tree_weight}, tag_weight {tag_weight} and dropout_factor "
+            f"{dropout_factor} must be at least 0."
         )
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
     lstms = [BiLSTM(lstm_width)] if lstm_width else []
+    taggings = [Tagging()] if tag_weight else []
     model: Model[ScorerInput, StateScorerKernel] = Model(
         "state_scorer",
         forward,
         init=init,
-        layers=[tok2vec, *lstms],
-        refs={"tok2vec": tok2vec, "lstm": lstms[0] if lstms else None},
+        layers=[tok2vec, *lstms, *taggings],
+        refs={
+            "tok2vec": tok2vec,
+            "lstm": lstms[0] if lstms else None,
+            "tagging": taggings[0] if taggings else None,
+        },
         dims={
             "nI": None,
             "nV": projection_width,
@@ -123,6 +132,7 @@ def StateScorer(
             "system": None,
             "dropout_rate": 0.0,
             "tree_weight": tree_weight,
+            "tag_weight": tag_weight,
             "dropout_factor": dropout_factor,
         },
     )

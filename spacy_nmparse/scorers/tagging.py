@@ -1,0 +1,114 @@
+"""A second thing to learn from: parts of speech and morphological features.
+
+In training the token vectors must also tell the tags of their words, so that a treebank teaches
+them more than its trees do. Parsing does not run this layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from thinc.api import Model, to_numpy
+
+#: A tag that is not known: nothing is learned from it.
+UNKNOWN = -1
+
+
+def Tagging() -> Model[Any, Any]:
+    """Build the layer: from token vectors, float32 (words, nI), to scores of all values of all
+    attributes, one attribute after the other, float32 (words, nO). It has no parameters until
+    ``set_sizes`` has told it of attributes."""
+    return Model(
+        "nmparse_tagging",
+        forward,
+        init=init,
+        dims={"nI": None, "nO": None},
+        params=dict.fromkeys(("W", "b")),
+        attrs={"sizes": []},
+    )
+
+
+def set_sizes(model: Model, sizes: Sequence[int]) -> None:
+    """Tell the layer how many values each attribute has. It then has to be initialized."""
+    model.attrs["sizes"] = list(sizes)
+    for name in ("W", "b"):
+        model.set_param(name, None)
+    model.set_dim("nO", None, force=True)  # type: ignore[arg-type]
+
+
+def init(model: Model, X: Any = None, Y: Any = None) -> None:
+    """Initialize the parameters, to zeros; nI must be set."""
+    sizes = model.attrs["sizes"]
+    if sizes:
+        model.set_dim("nO", sum(sizes))
+        model.set_param("W", model.ops.alloc((sum(sizes), model.get_dim("nI"))))
+        model.set_param("b", model.ops.alloc((sum(sizes),)))
+
+
+def forward(model: Model, vectors: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    """Score the tags of words."""
+    W: Any = model.get_param("W")
+    scores = vectors @ W.T
+    scores += model.get_param("b")
+
+    def backprop(d_scores: Any) -> Any:
+        model.inc_grad("W", d_scores.T @ vectors)
+        model.inc_grad("b", d_scores.sum(axis=0))
+        return d_scores @ W
+
+    return scores, backprop
+
+
+def check_sizes(model: Model, sizes: Sequence[int]) -> None:
+    """Raise ValueError where the layer's parameters are not for attributes of these sizes."""
+    if list(sizes) != model.attrs["sizes"]:
+        raise ValueError(f"tags of sizes {model.attrs['sizes']} were learned, not of {sizes}")
+    if not sizes:
+        return
+    for name in ("W", "b"):
+        n_outputs = len(model.get_param(name))
+        if n_outputs != sum(sizes):
+            raise ValueError(f"weights {name} of tagging have {n_outputs} rows, not {sum(sizes)}")
+
+
+def learn_tags(model: Model, vectors: Any, tags: numpy.ndarray, weight: float) -> Any:
+    """Add the gradients of the layer's parameters.
+
+    Args:
+        model: the layer.
+        vectors: float32 (words, nI).
+        tags: int32 (words, attributes), of each word the index of its value of each attribute, or
+            UNKNOWN.
+        weight: of this loss, the summed negative log likelihood of the tags.
+
+    Returns:
+        The gradient of the vectors, float32 (words, nI).
+    """
+    scores, backprop = model(vectors, is_train=True)
+    d_scores: Any = tag_gradient(to_numpy(scores), tags, model.attrs["sizes"])
+    d_scores *= weight
+    return backprop(model.ops.asarray(d_scores))
+
+
+def tag_gradient(scores: numpy.ndarray, tags: numpy.ndarray, sizes: Sequence[int]) -> numpy.ndarray:
+    """Gradient of the summed negative log likelihood of tags, each attribute a softmax.
+
+    Args:
+        scores: float32 (words, sum of sizes).
+        tags: int32 (words, attributes), see ``learn_tags``.
+        sizes: values of each attribute.
+
+    Returns:
+        float32 (words, sum of sizes).
+    """
+    firsts = numpy.cumsum([0, *sizes[:-1]])
+    scores = scores - numpy.repeat(numpy.maximum.reduceat(scores, firsts, axis=1), sizes, axis=1)
+    shares = numpy.exp(scores, out=scores)
+    shares /= numpy.repeat(numpy.add.reduceat(shares, firsts, axis=1), sizes, axis=1)
+    known = tags != UNKNOWN
+    shares *= numpy.repeat(known, sizes, axis=1)
+    words, attributes = numpy.nonzero(known)
+    shares[words, firsts[attributes] + tags[words, attributes]] -= 1
+    return shares

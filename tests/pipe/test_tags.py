@@ -1,0 +1,225 @@
+"""Tags that are learned beside the trees: what is read, what is kept, what it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_nmparse.pipe.tags import TagSet, collect
+from spacy_nmparse.scorers.tagging import UNKNOWN
+
+from .common import SMALL, gold_doc, make_example, make_examples, make_nlp, parser_of, train
+
+FACTORIES = sorted(SMALL)
+
+
+def tagged(vocab: Vocab) -> list[Example]:
+    """Examples whose words have tags; the second word of each has no morphology."""
+    examples = []
+    for trees in ([0], [1], [2], [0, 1], [3, 4]):
+        doc = gold_doc(vocab, trees)
+        for token in doc:
+            third = token.i % 3 == 0
+            token.pos_ = "PROPN" if third else "NOUN"
+            token.tag_ = "A" if token.i % 2 else "B"
+            token.set_morph("Case=Nom|Number=Sing" if third else "Number=Plur")
+        doc[1].set_morph("")
+        examples.append(make_example(doc))
+    return examples
+
+
+def tagged_nlp(factory: str, weight: float = 1.0, **config: Any) -> tuple[Language, list[Example]]:
+    model = {**SMALL[factory]["model"], "tag_weight": weight}
+    nlp = make_nlp(factory=factory, model=model, **config)
+    examples = tagged(nlp.vocab)
+    nlp.initialize(lambda: examples)
+    return nlp, examples
+
+
+def words_of(example: Example) -> numpy.ndarray:
+    tokens = [token.i for token in example.predicted if not token.is_space]
+    return numpy.asarray(tokens, dtype="int32")
+
+
+def test_attributes_and_values() -> None:
+    found = collect(tagged(Vocab()))
+    assert found == {
+        "Case": ["", "Nom"],
+        "Number": ["", "Plur", "Sing"],
+        "POS": ["NOUN", "PROPN"],
+        "TAG": ["A", "B"],
+    }
+
+
+def test_rare_values_and_constant_attributes_are_left_out() -> None:
+    vocab = Vocab()
+    examples = tagged(vocab)
+    for n in range(3):
+        assert "XPOS9" not in collect(examples).get("TAG", [])
+        examples[n].reference[1].tag_ = "XPOS9"
+    assert collect(examples)["TAG"] == ["A", "B", "XPOS9"]
+    for example in examples:
+        for token in example.reference:
+            token.pos_ = "NOUN"
+    assert "POS" not in collect(examples)
+
+
+def test_untagged_examples_have_no_attributes() -> None:
+    assert collect(make_examples(Vocab())) == {}
+
+
+def test_rows() -> None:
+    vocab = Vocab()
+    tags = TagSet({"Case": ["", "Nom"], "Number": ["", "Sing"], "POS": ["NOUN", "VERB"]})
+    doc = Doc(vocab, words=["a", "b", "c", "d", "e"], pos=["NOUN", "VERB", "ADJ", "", "NOUN"])
+    doc[0].set_morph("Case=Nom|Number=Sing")
+    doc[1].set_morph("Number=Plur")
+    doc[2].set_morph("Gender=Fem")
+    doc[3].set_morph("")
+    example = make_example(doc)
+    rows = tags.rows([example], [words_of(example)])
+    assert rows.dtype == "int32"
+    assert rows.tolist() == [
+        [1, 1, 0],
+        [0, UNKNOWN, 1],
+        [0, 0, UNKNOWN],
+        [0, 0, UNKNOWN],
+        [UNKNOWN, UNKNOWN, 0],
+    ]
+
+
+def test_rows_of_misaligned_tokens_and_spaces() -> None:
+    vocab = spacy.blank("xx").vocab
+    tags = TagSet({"POS": ["NOUN", "VERB"]})
+    gold = Doc(
+        vocab,
+        words=["can", "not", "\n", "go", "homeward"],
+        spaces=[False, False, False, True, False],
+        pos=["NOUN", "NOUN", "SPACE", "VERB", "NOUN"],
+    )
+    predicted = Doc(
+        vocab,
+        words=["cannot", "\n", "go", "home", "ward"],
+        spaces=[False, False, True, False, False],
+    )
+    example = Example(predicted, gold)
+    assert tags.rows([example], [words_of(example)]).tolist() == [[0], [1], [0], [0]]
+    gold[1].pos_ = "VERB"  # two tokens of one word that differ
+    assert tags.rows([example], [words_of(example)]).tolist() == [[UNKNOWN], [1], [0], [0]]
+
+
+@pytest.mark.parametrize("values", [[], ["A", "A"], ["A", 1], "AB"])
+def test_bad_values(values: Any) -> None:
+    with pytest.raises(ValueError, match="'TAG'"):
+        TagSet({"TAG": values})
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_token_vectors_learn_the_tags(factory: str) -> None:
+    nlp, examples = tagged_nlp(factory)
+    train(nlp, examples, steps=80)
+    parser = parser_of(nlp)
+    layer = parser.model.get_ref("tagging")
+    docs = [eg.predicted for eg in examples]
+    scores = layer.predict(numpy.vstack(parser.model.get_ref("tok2vec").predict(docs)))
+    rows = parser._tags.rows(examples, [words_of(eg) for eg in examples])
+    first = 0
+    right = total = 0
+    for column, size in zip(rows.T, parser._tags.sizes, strict=True):
+        said = scores[:, first : first + size].argmax(axis=1)
+        first += size
+        known = column != UNKNOWN
+        right += (said[known] == column[known]).sum()
+        total += known.sum()
+    assert right / total > 0.9
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_without_a_weight_there_is_no_layer(factory: str) -> None:
+    nlp, examples = tagged_nlp(factory, weight=0.0)
+    parser = parser_of(nlp)
+    assert parser.model.maybe_get_ref("tagging") is None
+    assert parser.label_data["tags"] == {}
+    nlp.update(examples)
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_untagged_examples_train_as_without_the_layer(factory: str) -> None:
+    weights = []
+    for weight in (0.0, 1.0):
+        model = {**SMALL[factory]["model"], "tag_weight": weight}
+        nlp = make_nlp(factory=factory, model=model)
+        examples = make_examples(nlp.vocab)
+        nlp.initialize(lambda examples=examples: examples)
+        train(nlp, examples, steps=3)
+        weights.append(parser_of(nlp).model.get_param("word_W"))
+    assert numpy.array_equal(*weights)
+
+
+def test_a_negative_weight() -> None:
+    for factory in FACTORIES:
+        with pytest.raises(ValueError, match=r"tag_weight -0\.5"):
+            tagged_nlp(factory, weight=-0.5)
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_saved_parsers_go_on_learning(factory: str, tmp_path: Path) -> None:
+    nlp, examples = tagged_nlp(factory)
+    train(nlp, examples, steps=3)
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert parser_of(loaded).label_data == parser_of(nlp).label_data
+    before = parser_of(loaded).model.get_ref("tagging").get_param("W").copy()
+    assert numpy.array_equal(before, parser_of(nlp).model.get_ref("tagging").get_param("W"))
+    loaded.update(tagged(loaded.vocab), sgd=loaded.resume_training())
+    after = parser_of(loaded).model.get_ref("tagging").get_param("W")
+    assert not numpy.array_equal(before, after)
+
+
+def test_labels_bring_the_tags() -> None:
+    nlp, _ = tagged_nlp("nm_parser")
+    data = parser_of(nlp).label_data
+    assert set(data["tags"]) == {"Case", "Number", "POS", "TAG"}
+    other = make_nlp()
+    untagged = make_examples(other.vocab)
+    parser_of(other).initialize(lambda: untagged, nlp=other, labels=data)
+    assert parser_of(other).label_data == data
+    with pytest.raises(ValueError, match="label data"):
+        parser_of(other).initialize(lambda: untagged, nlp=other, labels={**data, "tags": ["POS"]})
+    with pytest.raises(ValueError, match="'POS'"):
+        parser_of(other).initialize(
+            lambda: untagged, nlp=other, labels={**data, "tags": {"POS": []}}
+        )
+    assert parser_of(other).label_data == data
+
+
+def test_initialized_again_with_other_tags() -> None:
+    nlp, examples = tagged_nlp("nm_parser")
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = "ABC"[token.i % 3]
+    nlp.initialize(lambda: examples)
+    assert parser_of(nlp).label_data["tags"]["TAG"] == ["A", "B", "C"]
+    nlp.update(examples)
+
+
+def test_a_model_of_other_tags_is_not_loaded() -> None:
+    nlp, _ = tagged_nlp("nm_parser")
+    parser = parser_of(nlp)
+    data = parser.to_bytes()
+    parser._tags = TagSet({"POS": ["NOUN", "VERB", "X"]})
+    wrong = parser.to_bytes()
+    other, _ = tagged_nlp("nm_parser")
+    before = parser_of(other).to_bytes()
+    with pytest.raises(ValueError, match="tags of sizes"):
+        parser_of(other).from_bytes(wrong)
+    assert parser_of(other).to_bytes() == before
+    parser_of(other).from_bytes(data)

@@ -1,0 +1,95 @@
+"""The loss of tags: its gradient, against differences of a loss that is written plainly."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+from thinc.api import NumpyOps
+
+from spacy_nmparse.scorers.tagging import UNKNOWN, Tagging, learn_tags, set_sizes, tag_gradient
+
+SIZES = [3, 2, 4]
+TAGS = numpy.asarray([[0, 1, 3], [2, UNKNOWN, 0], [UNKNOWN] * 3, [1, 0, UNKNOWN]], dtype="int32")
+
+
+def naive_loss(scores: numpy.ndarray) -> float:
+    loss = 0.0
+    for row, tags in zip(scores.tolist(), TAGS.tolist(), strict=True):
+        first = 0
+        for tag, size in zip(tags, SIZES, strict=True):
+            part = row[first : first + size]
+            first += size
+            if tag != UNKNOWN:
+                loss += math.log(sum(map(math.exp, part))) - part[tag]
+    return loss
+
+
+def test_gradient_is_that_of_the_loss() -> None:
+    scores = numpy.random.RandomState(0).randn(4, sum(SIZES)) * 3
+    found = tag_gradient(scores, TAGS, SIZES)
+    step = 1e-5
+    for place in numpy.ndindex(scores.shape):
+        up, down = scores.copy(), scores.copy()
+        up[place] += step
+        down[place] -= step
+        slope = (naive_loss(up) - naive_loss(down)) / (2 * step)
+        assert found[place] == pytest.approx(slope, abs=1e-6)
+
+
+def test_nothing_is_learned_from_unknown_tags() -> None:
+    found = tag_gradient(numpy.random.RandomState(0).randn(4, sum(SIZES)), TAGS, SIZES)
+    assert not found[2].any()
+    assert not found[1, 3:5].any()
+    assert found[1, :3].any()
+
+
+def test_scores_are_not_changed_and_may_be_large() -> None:
+    scores = numpy.full((4, sum(SIZES)), 1e4, dtype="float32")
+    scores[:, 0] = -1e4
+    before = scores.copy()
+    found = tag_gradient(scores, TAGS, SIZES)
+    assert numpy.isfinite(found).all()
+    assert (scores == before).all()
+
+
+def test_gradients_of_the_layer() -> None:
+    ops = NumpyOps()
+    layer = Tagging()
+    set_sizes(layer, SIZES)
+    layer.set_dim("nI", 5)
+    layer.initialize()
+    random = numpy.random.RandomState(1)
+    W = random.randn(sum(SIZES), 5).astype("float32")
+    b = random.randn(sum(SIZES)).astype("float32")
+    layer.set_param("W", ops.asarray(W))
+    layer.set_param("b", ops.asarray(b))
+    vectors = random.randn(4, 5).astype("float32")
+
+    def loss(W: numpy.ndarray, b: numpy.ndarray, vectors: numpy.ndarray) -> float:
+        return 0.7 * naive_loss(vectors.astype("float64") @ W.T + b)
+
+    d_vectors = learn_tags(layer, ops.asarray(vectors), TAGS, 0.7)
+    arrays = {"W": W.astype("float64"), "b": b.astype("float64"), "vectors": vectors}
+    gradients = {"W": layer.get_grad("W"), "b": layer.get_grad("b"), "vectors": d_vectors}
+    for name, gradient in gradients.items():
+        for place in numpy.ndindex(gradient.shape):
+            up, down = ({**arrays, name: arrays[name].astype("float64")} for _ in range(2))
+            up[name][place] += 1e-4
+            down[name][place] -= 1e-4
+            slope = (loss(**up) - loss(**down)) / 2e-4
+            assert gradient[place] == pytest.approx(slope, abs=2e-4), (name, place)
+
+
+def test_new_sizes_ask_for_new_parameters() -> None:
+    layer = Tagging()
+    layer.set_dim("nI", 5)
+    for sizes in (SIZES, [2, 2]):
+        set_sizes(layer, sizes)
+        assert not layer.has_param("W")
+        layer.initialize()
+        assert layer.get_param("W").shape == (sum(sizes), 5)
+    set_sizes(layer, [])
+    layer.initialize()
+    assert not layer.has_param("W")

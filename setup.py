@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 # language: "c" for modules that know nothing of spaCy, "c++" for those that cimport its Doc.
 MODULES = {
@@ -70,10 +71,24 @@ def extension(name: str, language: str) -> Extension:
     )
 
 
-setup(
-    ext_modules=cythonize(
-        [extension(name, language) for name, language in MODULES.items()],
-        compiler_directives=DIRECTIVES,
-        nthreads=0 if sys.platform == "win32" else (os.cpu_count() or 1),
+class BuildExtensions(build_ext):
+    """Translate to C when something is compiled, and not for an sdist or for metadata."""
+
+    def run(self) -> None:
+        translated = cythonize(
+            self.extensions,
+            compiler_directives=DIRECTIVES,
+            force=self.force or None,
+            nthreads=os.cpu_count() or 1,
+        )
+        for ext, done in zip(self.extensions, translated, strict=True):
+            ext.sources = done.sources
+        super().run()
+
+
+# The guard is for cythonize: where processes are spawned, they import this file again.
+if __name__ == "__main__":
+    setup(
+        ext_modules=[extension(name, language) for name, language in MODULES.items()],
+        cmdclass={"build_ext": BuildExtensions},
     )
-)

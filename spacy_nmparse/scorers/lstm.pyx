@@ -43,7 +43,7 @@ cdef void forward_pass(
     cdef int t, w, i, place
     cdef int live = n
     cdef float* gate[LANES]
-    cdef float* before[LANES]
+    cdef const float* before[LANES]
     cdef float* now[LANES]
     cdef float* cell[LANES]
     for t in range(lengths[0]):

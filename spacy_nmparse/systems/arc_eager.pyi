@@ -1,6 +1,21 @@
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from spacy_nmparse.systems.system import TransitionSystem
+
+REPAIRS: Final[tuple[str, ...]]
+PUSHES: Final[dict[str, int]]
+
+def check_repairs(repairs: str | Iterable[str]) -> tuple[str, ...]: ...
+def check_push(
+    push: str,
+    labels: Sequence[str] | None,
+    left: bool,
+    reduces: bool,
+    labelled: bool,
+    repairs: Sequence[str],
+    unshift: bool,
+) -> None: ...
 
 class ArcEager(TransitionSystem):
     def __init__(

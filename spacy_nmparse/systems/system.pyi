@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from typing_extensions import Self
+
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import State
 
@@ -15,7 +17,7 @@ class Action(NamedTuple):
 _AnyAction: TypeAlias = Action | tuple[str, int, str | None]
 
 class TransitionSystem:
-    def __init__(self, labels: Sequence[str] | None = None, **options: Any) -> None: ...
+    def __new__(cls, labels: Sequence[str] | None = None, *args: Any, **options: Any) -> Self: ...
     @property
     def name(self) -> str: ...
     @property

@@ -1,0 +1,147 @@
+"""Build, tests, lint and types on every Python that is supported, and the ends of spaCy's range.
+
+    nox                          # everything, one after the other
+    nox -s tests-3.12            # one session
+    nox -s tests-3.12 -- tests/systems
+    nox -s "spacy(oldest)" "spacy(newest)"
+
+Tests run on wheels, built in isolation and installed without the sources: in a folder that holds
+what tests read, and not the package. See docs/development.md.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+DIST = ROOT / "dist"
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+# What tests read beside the package.
+TEST_FILES = (
+    *("tests", "docs", "scripts", "benchmarks", "configs"),
+    *("README.md", "project.yml", "setup.cfg", "pyproject.toml"),
+)
+# The lower ends of what setup.cfg and spaCy 3.8.7 ask for.
+OLDEST = ("spacy==3.8.7", "thinc==8.3.4", "numpy==2.0.0")
+SMOKE = """
+import spacy
+import spacy_nmparse
+from spacy_nmparse import systems
+
+print(spacy_nmparse.__file__, spacy_nmparse.__version__, "with spaCy", spacy.__version__)
+for name in ("nm_parser", "nl_covington_parser", "swap_parser"):
+    nlp = spacy.blank("en")
+    nlp.add_pipe(name).add_label("dep")
+    nlp.initialize()
+    doc = nlp("This is a sentence.")
+    assert doc.has_annotation("DEP") and len(list(doc.sents)) >= 1, name
+for name in systems.names():
+    assert systems.create(name).initial(2).n_words == 2, name
+"""
+
+nox.options.error_on_missing_interpreters = True
+
+
+def sources() -> list[Path]:
+    """The files that a wheel is made of."""
+    files = [ROOT / name for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in")]
+    kinds = (".py", ".pyx", ".pxd", ".pyi", ".h", ".html")
+    return files + [p for p in (ROOT / "spacy_nmparse").rglob("*") if p.suffix in kinds]
+
+
+def wheel_for(session: nox.Session) -> Path:
+    """The wheel for the session's Python: built, through an sdist, unless it is newer than the
+    sources."""
+    folder = DIST / f"python{session.python}"
+    newest = max(path.stat().st_mtime for path in sources())
+    for wheel in folder.glob("*.whl"):
+        if wheel.stat().st_mtime > newest:
+            return wheel
+    shutil.rmtree(folder, ignore_errors=True)
+    session.install("build")
+    session.run("python", "-m", "build", "--outdir", str(folder), str(ROOT))
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def run_tests(session: nox.Session, *requirements: str) -> None:
+    """Install the wheel with these requirements and test it, away from the sources."""
+    wheel = wheel_for(session)
+    session.install(f"{wheel}[test]", *requirements)
+    session.run("python", "-m", "pip", "check")
+    folder = Path(session.create_tmp()) / "tests"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__", "results")
+    for name in TEST_FILES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder)
+    session.chdir(folder)
+    session.run("python", "-m", "pip", "list")
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def build(session: nox.Session) -> None:
+    """Build sdist and wheel in isolation, install the wheel into an empty environment, use it."""
+    wheel = wheel_for(session)
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    session.run("python", str(ROOT / "scripts" / "check_dist.py"), str(sdist), str(wheel))
+    empty = Path(session.create_tmp()) / "empty"
+    session.run("python", "-m", "venv", "--clear", str(empty))
+    (python,) = [*empty.glob("bin/python"), *empty.glob("Scripts/python.exe")]
+    session.chdir(empty)
+    for arguments in (
+        ("-m", "pip", "install", str(wheel)),
+        ("-m", "pip", "check"),
+        ("-c", SMOKE),
+        ("-m", "spacy", "nmparse", "oracle", "arc_eager", "2 0 2"),
+    ):
+        session.run(str(python), *arguments, external=True)
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Test the wheel, with the newest packages that fit."""
+    run_tests(session)
+
+
+@nox.session
+@nox.parametrize(
+    ("python", "requirements"),
+    [
+        nox.param("3.10", OLDEST, id="oldest"),
+        nox.param("3.13", ("spacy<3.9", "--upgrade-strategy=eager"), id="newest"),
+    ],
+)
+def spacy(session: nox.Session, requirements: tuple[str, ...]) -> None:
+    """Test the wheel with the oldest and the newest supported spaCy."""
+    run_tests(session, *requirements)
+
+
+@nox.session(python=PYTHONS)
+def lint(session: nox.Session) -> None:
+    """Style of Python and Cython."""
+    session.install("ruff>=0.8", "cython-lint>=0.16")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("cython-lint", "spacy_nmparse", "tests")
+
+
+@nox.session(python=PYTHONS)
+def types(session: nox.Session) -> None:
+    """Type hints, and the stubs of the Cython modules against the compiled modules."""
+    wheel = wheel_for(session)
+    session.install(f"{wheel}[lint]")
+    session.run("mypy", f"--python-version={session.python}")
+    session.chdir(session.create_tmp())  # away from the sources: the installed modules
+    session.run(
+        *("python", "-m", "mypy.stubtest", "spacy_nmparse", "--ignore-disjoint-bases"),
+        *("--allowlist", str(ROOT / "tests" / "stubtest.txt")),
+        *("--mypy-config-file", str(ROOT / "pyproject.toml")),
+    )

@@ -21,7 +21,12 @@ from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    README,
+    ROOT / "PROJECT.md",
+    ROOT / "benchmarks" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 def read(page: Path) -> str:

@@ -13,15 +13,22 @@ from typing import Any
 
 import pytest
 import spacy
-from thinc.api import Config
+from spacy.language import Language
+from thinc.api import Config, get_current_ops, set_current_ops
 
 from spacy_nmparse import registered, systems
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
+from tests.pipe.common import TREES, parser_of
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    README,
+    ROOT / "PROJECT.md",
+    ROOT / "benchmarks" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 def read(page: Path) -> str:
@@ -53,6 +60,40 @@ def test_first_example() -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(program, "README.md", "exec"), {})
     assert printed.getvalue() == expected
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_programs(page: Path, trained: Language, tmp_path: Path) -> None:
+    """The blocks of Python run, on a pipeline, a parser, documents and texts."""
+    trained.to_disk(tmp_path)
+    nlp = spacy.load(tmp_path)
+    text = TREES[0][0]
+    given = {"nlp": nlp, "parser": parser_of(nlp)}
+    names: dict[str, Any] = {"text": text, "texts": [text] * 3, "docs": [nlp.make_doc(text)]}
+    ops = get_current_ops()
+    try:
+        for block in blocks(page, "python"):
+            if ">>>" not in block and "TREEBANK" not in block:  # that is test_first_example's
+                names |= given
+                exec(compile(block, page.name, "exec"), names)
+    finally:
+        set_current_ops(ops)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_configs(page: Path) -> None:
+    """The blocks of configs can be read, and name functions that there are."""
+    for block in blocks(page, "ini"):
+        sections = re.findall(r"(?m)^\[(.+)\]$", block)
+        above = {
+            section[: dot.start()] for section in sections for dot in re.finditer(r"\.", section)
+        }
+        whole = "".join(f"[{section}]\n" for section in sorted(above - set(sections))) + block
+        Config().from_str(whole, interpolate=False)
+        for registry, name in re.findall(r'(?m)^@(\w+) = "(.*)"$', block):
+            assert spacy.registry.has(registry, name), name
+        for name in re.findall(r'(?m)^factory = "(.*)"$', block):
+            assert spacy.registry.has("factories", name), name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

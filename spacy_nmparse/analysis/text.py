@@ -100,6 +100,7 @@ def picture(
         for place, (_, _, number) in enumerate(ends[word]):
             column[word, number] = first + place
         at += wide + 2
+    at = max(at, len("ROOT"))
     lines = [[0] * at for _ in range(top + 1)]  # row 0: the arrow heads
     styles = [[""] * at for _ in range(top + 1)]
     signs: dict[tuple[int, int], str] = {}

@@ -45,6 +45,10 @@ def test_wide_words() -> None:
     assert width_of(lines[-1]) > column >= width_of(lines[-1]) - 1
 
 
+def test_a_word_shorter_than_root() -> None:
+    assert picture(["!"], [(Arc(ROOT, 0, "ROOT"), "")])[-2:] == ["▼", "!"]
+
+
 def test_lines_of_steps(trained: Language) -> None:
     gold = gold_doc(trained.vocab, [0])
     derivation = derive(trained, gold, gold)

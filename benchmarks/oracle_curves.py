@@ -1,0 +1,216 @@
+"""Draw what swap_parser learns by each oracle, epoch by epoch (BN15, Figures 5 and 6).
+
+    python -m spacy project run oracles
+    python benchmarks/oracle_curves.py assets/UD_Hungarian-Szeged --epochs 15
+
+Learning curves: the LAS on dev (greedy search, gold sentences) at the end of each epoch, the mean
+of all seeds whose logs the project's command `oracles` has left.
+
+SWAPs: how many each training sentence needs in the derivations that are learned. A static oracle's
+derivations never change. Where an oracle allows several moves, training follows the one that its
+model likes best, so they change with the model: one is trained by each such oracle, as by that
+command, and they are counted at the start of each epoch.
+
+Result: benchmarks/results/oracle_curves/TREEBANK.json, and the pictures
+docs/images/learning-TREEBANK.png and swaps-TREEBANK.png. Oracles that have their SWAPs in the
+result are not trained again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.util import load_config
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+
+from accuracy import Treebank, prepare, run  # noqa: E402
+from evaluate import dump, machine, versions  # noqa: E402
+from table import markdown  # noqa: E402
+
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
+from spacy_nmparse.analysis.plots import draw, learning_curve, read_lines  # noqa: E402
+from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps  # noqa: E402
+
+LEARNED = ("nd_sw", "nd_all")
+ORACLES = (*SWAP_ORACLES, *LEARNED)
+CONFIG = ROOT / "configs" / "swap_parser.cfg"
+
+
+def mean_curve(logs: Sequence[Path]) -> list[list[float]]:
+    """Average learning curves.
+
+    Args:
+        logs: What `spacy train` has printed, for each seed.
+
+    Returns:
+        [epoch, mean LAS in percent, its standard deviation] for the epochs that all have.
+    """
+    curves = [dict(learning_curve(log)) for log in logs]
+    rows = []
+    for epoch in sorted(set.intersection(*map(set, curves))):
+        scores = [curve[epoch] for curve in curves]
+        deviation = statistics.stdev(scores) if len(scores) > 1 else 0.0
+        rows.append([int(epoch), statistics.fmean(scores), deviation])
+    return rows
+
+
+def count_learned(
+    treebank: Treebank, oracle: str, epochs: int, seed: int, work: Path
+) -> list[list[float]]:
+    """Train a parser by an oracle and count the SWAPs that it learns.
+
+    Args:
+        treebank: The data.
+        oracle: Its name.
+        epochs: Passes over the training data.
+        seed: The random seed.
+        work: The folder for models and logs.
+
+    Returns:
+        [epoch, SWAPs per training sentence at its start].
+
+    Raises:
+        RuntimeError: If training fails.
+    """
+    output = work.resolve() / treebank.name / f"{oracle}-seed{seed}"
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    counted = output / "swaps.jsonl"
+    config = load_config(CONFIG)
+    config["training"]["before_update"] = {
+        "@callbacks": "spacy_nmparse.count_swaps.v1",
+        "corpus": str(treebank.corpus["train"]),
+        "output": str(counted),
+        "oracles": [oracle],
+        "limit": treebank.train_words,  # all sentences
+    }
+    config.to_disk(output / CONFIG.name)
+    command = ["-m", "spacy", "train", str(output / CONFIG.name), "--output", str(output)]
+    settings = {
+        "paths.train": treebank.corpus["train"],
+        "paths.dev": treebank.corpus["dev"],
+        "nlp.lang": treebank.lang,
+        "system.seed": seed,
+        "corpora.train.gold_preproc": "true",
+        "training.max_epochs": epochs,
+        "training.eval_frequency": max(50, treebank.train_words // 500),
+        "components.parser.oracle": oracle,
+        "components.parser.explore": 0.0,
+    }
+    for key, value in settings.items():
+        command += [f"--{key}", str(value)]
+    run(command, output / "log.txt", f"[{treebank.name} {oracle}]")
+    return [[line["epoch"], line["swaps_per_sentence"]] for line in read_lines(counted)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: Arguments; those of the process by default.
+
+    Returns:
+        The exit status.
+    """
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("treebank", type=Path, help="folder of a UD treebank")
+    parser.add_argument(
+        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=15)
+    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
+    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+    parser.add_argument(
+        "--logs", type=Path, default=ROOT / "training" / "accuracy", help="--work of accuracy.py"
+    )
+    parser.add_argument("--work", type=Path, default=ROOT / "training" / "oracle_curves")
+    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
+    arguments = parser.parse_args(argv)
+    local = arguments.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
+    folder = Path(local) if local else arguments.treebank
+    try:
+        treebank = prepare(folder, arguments.work, arguments.lang, arguments.snapshot, 1)
+        logs = {
+            oracle: sorted((arguments.logs / treebank.name).glob(f"swap_{oracle}-seed*/log.txt"))
+            for oracle in ORACLES
+        }
+        missing = [oracle for oracle, found in logs.items() if not found]
+        if missing:
+            raise ValueError(
+                f"No logs of {', '.join(missing)} in {arguments.logs / treebank.name}: train them "
+                f"first, `python -m spacy project run oracles`."
+            )
+        las = {oracle: mean_curve(found) for oracle, found in logs.items()}
+    except (OSError, ValueError) as error:
+        print(f"oracle_curves.py: {error}", file=sys.stderr)
+        return 1
+    target = arguments.results / "oracle_curves" / f"{treebank.name}.json"
+    settings = {"seed": arguments.seed, "epochs": arguments.epochs, "files": treebank.files}
+    swaps: dict[str, Any] = {}
+    if target.is_file():
+        before = json.loads(target.read_text(encoding="utf-8"))
+        if all(before[key] == value for key, value in settings.items()):
+            swaps = before["swaps"]
+    trees = whole_trees(read_sentences(treebank.corpus["train"]))
+    for oracle, count in count_swaps(trees)["swaps"].items():
+        swaps[oracle] = [[epoch, round(count / len(trees), 4)] for epoch in range(arguments.epochs)]
+    for oracle in ORACLES:
+        if oracle not in swaps:
+            try:
+                swaps[oracle] = count_learned(
+                    treebank, oracle, arguments.epochs, arguments.seed, arguments.work
+                )
+            except RuntimeError as error:
+                print(f"oracle_curves.py: {error}", file=sys.stderr)
+                return 1
+        swaps = {name: swaps[name] for name in ORACLES if name in swaps}
+        result: dict[str, Any] = {"treebank": treebank.name, "snapshot": treebank.snapshot}
+        result |= {**settings, "seeds_of_las": {name: len(found) for name, found in logs.items()}}
+        result |= {"versions": versions(), "machine": machine(), "las": las, "swaps": swaps}
+        dump(result, target)
+
+    arguments.images.mkdir(parents=True, exist_ok=True)
+    for name, y, curves in (
+        ("learning", "LAS on dev", las),
+        ("swaps", "SWAPs per training sentence", swaps),
+    ):
+        points = {oracle: [(row[0], row[1]) for row in rows] for oracle, rows in curves.items()}
+        output = arguments.images / f"{name}-{treebank.name}.png"
+        draw(points, output, x="epoch", y=y, title=treebank.name)
+    rows = [
+        [
+            oracle,
+            *(f"{las[oracle][epoch][1]:.2f}" for epoch in (0, len(las[oracle]) // 2, -1)),
+            *(f"{swaps[oracle][epoch][1]:.3f}" for epoch in (0, len(swaps[oracle]) // 2, -1)),
+        ]
+        for oracle in ORACLES
+    ]
+    header = [
+        "oracle",
+        "LAS: first epoch",
+        "middle",
+        "last",
+        "SWAPs: first epoch",
+        "middle",
+        "last",
+    ]
+    print(markdown(header, rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""The command lines of the README and of the pages in docs/ are run here on tiny data, or are steps
+of project.yml, or stand in the list ``NOT_RUN`` with the reason; and programs accept their options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import importlib
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+import srsly
+from spacy.cli import app
+from spacy.language import Language
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_nmparse.cli import nmparse
+from tests.pipe.common import gold_doc
+from tests.test_cli import CONLLU
+from tests.test_readme import PAGES, ROOT, read
+
+#: Command lines that are neither run here nor steps of project.yml: how they begin, and why.
+NOT_RUN = {
+    "python -m venv": "makes an environment: .ci/run runs the README's test command word for word",
+    "python -m pip": "installs: .ci/run runs the README's test command word for word",
+    "python -m pytest": "is what runs this",
+    "python setup.py build_ext": "compiles: .ci/run compiles when it installs",
+    "ruff check": "a developer's check",
+    "cython-lint": "a developer's check",
+    "mypy": "a developer's check",
+    "python -m spacy project assets": "fetches a treebank from the network",
+    "python -m spacy nmparse COMMAND": "a form, not a command",
+    "python -m spacy project run NAME": "a form, not a command",
+    "python -m tests.exhaustive": "runs long; tests/systems/test_exhaustive.py runs its parts",
+}
+#: What a line must begin with to be a command.
+PROGRAMS = ("python ", "python3 ", "py ", ".venv/bin/python ", "ruff ", "cython-lint ", "mypy")
+
+PROJECT: dict[str, Any] = srsly.read_yaml(ROOT / "project.yml")
+SCRIPTS = [line for command in PROJECT["commands"] for line in command["script"]]
+NAMES = {command["name"] for command in PROJECT["commands"]} | set(PROJECT["workflows"])
+
+
+def parts_of(line: str) -> list[str]:
+    """A line's commands, with one name for Python."""
+    found = (" ".join(part.split()) for part in line.split("&&"))
+    return [re.sub(r"^(\.venv/bin/python|python3|py)\b", "python", part) for part in found]
+
+
+def block_commands(page: Path) -> list[str]:
+    """The commands in a page's blocks of shell code."""
+    blocks = re.findall(r"^```bash\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [part for line in lines if line.strip() for part in parts_of(line)]
+
+
+def inline_commands(page: Path) -> list[str]:
+    """The commands in a page's text."""
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
+    found = (" ".join(code.split()) for code in re.findall(r"`([^`]+)`", text))
+    return [part for code in found if code.startswith(PROGRAMS) for part in parts_of(code)]
+
+
+def reason(command: str) -> str | None:
+    """Why a command is not run here; None: it is."""
+    for start, why in NOT_RUN.items():
+        if command.startswith(start):
+            return why
+    if found := re.match(r"python -m spacy project run ([\w-]+)", command):
+        assert found[1] in NAMES, f"project.yml has no command {found[1]}: {command}"
+        for name in re.findall(r"--vars\.(\w+)", command):
+            assert name in PROJECT["vars"], f"project.yml has no variable {name}: {command}"
+        return "a step of project.yml"
+    if found := re.match(r"python (benchmarks/\w+\.py)", command):
+        steps = [line for line in SCRIPTS if line.startswith(f"python {found[1]}")]
+        assert steps, f"no step of project.yml runs {found[1]}, and no test: {command}"
+        return "measures; a step of project.yml"
+    return None
+
+
+class Accepted(BaseException):
+    """A program has taken its options."""
+
+
+@pytest.fixture
+def only_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs stop once they have read their options."""
+    parse = argparse.ArgumentParser.parse_args
+
+    def stop(self: Any, *arguments: Any) -> NoReturn:
+        parse(self, *arguments)
+        raise Accepted
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", stop)
+
+
+def main_of(program: str) -> Any:
+    """The function that runs a program of this repository: a path, or a module's name."""
+    path = ROOT / program
+    if path.suffix == ".py":
+        if str(path.parent) not in sys.path:
+            sys.path.insert(0, str(path.parent))
+        return importlib.import_module(path.stem).main
+    return importlib.import_module(program).main
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.usefixtures("only_options")
+def test_programs_take_the_options(page: Path) -> None:
+    for command in [*block_commands(page), *inline_commands(page)]:
+        found = re.match(
+            r"python (?:-m (tests\.\w+)|((?:scripts|benchmarks|examples)/\w+\.py))", command
+        )
+        if found:
+            arguments = shlex.split(command[found.end() :].split(" > ")[0])
+            with pytest.raises(Accepted):
+                main_of(found[1] or found[2])(arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_is_accounted_for(page: Path) -> None:
+    for command in block_commands(page):
+        runs = re.match(r"python (-m spacy (nmparse|train) |(scripts|examples)/)", command)
+        assert reason(command) or runs, f"neither run nor explained: {command}"
+    for command in inline_commands(page):
+        assert reason(command) or command in RUN_IN_TEXT, f"neither run nor explained: {command}"
+
+
+#: Commands in the text that have their place in a test of their own.
+RUN_IN_TEXT = {
+    "python -m spacy nmparse": "tests/test_cli.py",
+    "python scripts/evaluate.py MODEL DATA --set components.parser.beam_width=8": "test_scripts.py",
+}
+
+
+def test_no_reason_is_idle() -> None:
+    commands = [c for page in PAGES for c in (*block_commands(page), *inline_commands(page))]
+    for start in (*NOT_RUN, *RUN_IN_TEXT):
+        assert any(command.startswith(start) for command in commands), start
+
+
+@pytest.fixture(scope="module")
+def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder in which the pages' paths are there: configs, a treebank, the demo's data, model and
+    logs."""
+    folder = tmp_path_factory.mktemp("commands")
+    shutil.copytree(ROOT / "configs", folder / "configs")
+    treebank = folder / "path" / "to" / "UD_English-EWT"
+    treebank.mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        (treebank / f"en_ewt-ud-{split}.conllu").write_text(CONLLU, encoding="utf-8")
+    (treebank.parent / "got_proiel-ud-test.conllu").write_text(CONLLU, encoding="utf-8")
+    corpus = folder / "corpus" / "demo"
+    corpus.mkdir(parents=True)
+    docs = [gold_doc(trained.vocab, trees) for trees in ([0], [1, 4], [2], [3])]
+    for split in ("train", "dev", "test"):
+        DocBin(docs=docs).to_disk(corpus / f"{split}.spacy")
+    log = [
+        "E    #       LOSS TOK2VEC  DEP_LAS  SCORE",
+        "---  ------  ------------  -------  ------",
+    ]
+    log += [
+        "  0     200         50.00    20.00    0.20",
+        "  1     400         40.00    30.00    0.30",
+    ]
+    for system in ("nm_parser", "spacy_parser"):
+        model = folder / "training" / "demo" / system
+        model.mkdir(parents=True)
+        trained.to_disk(model / "model-best")
+        (model / "log.txt").write_text("\n".join(log), encoding="utf-8")
+    lines = [{"epoch": e, "oracle": "nd_all", "swaps_per_sentence": 0.5} for e in range(2)]
+    srsly.write_jsonl(folder / "swaps.jsonl", lines)
+    yield folder
+
+
+def execute(command: str) -> None:
+    """Run a command line: a command of spaCy's or ours, or a program of this repository."""
+    words = shlex.split(command)[1:]
+    output = None
+    if ">" in words:
+        words, output = words[: words.index(">")], Path(words[-1])
+    words = [
+        path for word in words for path in (sorted(glob.glob(word)) if "*" in word else [word])
+    ]
+    if words[:3] == ["-m", "spacy", "nmparse"]:
+        result = CliRunner().invoke(nmparse, words[3:])
+    elif words[:2] == ["-m", "spacy"]:
+        result = CliRunner().invoke(app, words[2:])
+    else:
+        assert main_of(words[0])(words[1:]) in (0, None), command
+        return
+    assert result.exit_code == 0, f"{command}\n{result.output}\n{result.exception}"
+    if output is not None:
+        output.write_text(result.stdout, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_run(
+    page: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(workplace)
+    commands = [command for command in block_commands(page) if reason(command) is None]
+    if any(" plot " in command for command in commands):
+        pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
+    for command in commands:
+        execute(command)
+
+
+def test_the_project_is_documented(tmp_path: Path) -> None:
+    """If this fails: python -m spacy project run document"""
+    page = tmp_path / "PROJECT.md"
+    shutil.copy(ROOT / "PROJECT.md", page)
+    arguments = ["project", "document", str(ROOT), "--no-emoji", "--output", str(page)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    # The tables are ours; the words around them are those of spaCy's version.
+    written, kept = (
+        [line for line in read(path).splitlines() if line.startswith("|")]
+        for path in (page, ROOT / "PROJECT.md")
+    )
+    assert len(written) > len(NAMES)
+    assert written == kept

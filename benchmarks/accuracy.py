@@ -4,11 +4,16 @@
     python benchmarks/accuracy.py assets/UD_Gothic-PROIEL --system nm_parser \\
         --system monotonic=configs/nm_parser.cfg,components.parser.system.nonmonotonic_left=false
 
-A system is the name of a file in configs/, or NAME=CONFIG with settings after commas. Each run
-(system and seed) becomes one file, benchmarks/results/accuracy/TREEBANK/SYSTEM-seedN.json; runs
-that have theirs are skipped. Gold sentence and token boundaries; the best epoch on dev is kept.
-Each split is evaluated twice: without sentence boundaries (`dev`, `test`: a parser may still split
-the sentence) and with those of the sentence preset (`dev_preset`, `test_preset`).
+TREEBANK is a folder with the CoNLL-U files of Universal Dependencies, or one with train.spacy,
+dev.spacy and test.spacy. A system is the name of a file in configs/, or NAME=CONFIG with settings
+after commas. Each run (system and seed) becomes one file,
+benchmarks/results/accuracy/TREEBANK/SYSTEM-seedN.json; runs that have theirs are skipped. Gold
+sentence and token boundaries; the best epoch on dev is kept. Each split is evaluated twice: without
+sentence boundaries (`dev`, `test`: a parser may still split the sentence) and with those of the
+sentence preset (`dev_preset`, `test_preset`).
+
+With `--evaluate beam8:components.parser.beam_width=8` each trained model is evaluated once more,
+with other settings, as SYSTEM_beam8.
 
 benchmarks/table.py turns the files into a table.
 """
@@ -23,7 +28,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +40,8 @@ from spacy.tokens import DocBin
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from convert_ud import convert, find_splits  # noqa: E402
-from evaluate import dump, machine, versions  # noqa: E402
+from convert_ud import SPLITS, convert, find_splits  # noqa: E402
+from evaluate import dump, machine, parse_settings, versions, write_setting  # noqa: E402
 
 #: One thread per process, so that times can be compared.
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -58,7 +65,7 @@ class System:
 
     name: str
     config: Path
-    overrides: dict[str, str] = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
 
 
 def parse_system(text: str) -> System:
@@ -74,32 +81,48 @@ def parse_system(text: str) -> System:
         ValueError: If the text is malformed, or its config does not exist.
     """
     name, _, rest = text.partition("=")
-    config, *settings = rest.split(",") if rest else [str(ROOT / "configs" / f"{name}.cfg")]
+    config, *settings = split_settings(rest) if rest else [str(ROOT / "configs" / f"{name}.cfg")]
     path = Path(config)
     if not path.is_file():
         raise ValueError(f"System {text!r}: no config {config}; see the folder configs.")
     return System(name, path.resolve(), parse_settings(settings))
 
 
-def parse_settings(settings: list[str]) -> dict[str, str]:
-    """Read key=value settings.
+def split_settings(text: str) -> list[str]:
+    """Split settings at the commas between them; a list as a value keeps its own.
 
     Args:
-        settings: Texts of the form section.key=value.
+        text: KEY=VALUE[,KEY=VALUE]...
 
     Returns:
-        The values by key.
+        The settings.
+    """
+    settings, depth = [""], 0
+    for character in text:
+        depth += (character in "[{") - (character in "]}")
+        if character == "," and not depth:
+            settings.append("")
+        else:
+            settings[-1] += character
+    return settings
+
+
+def parse_evaluation(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a further evaluation from the command line.
+
+    Args:
+        text: NAME:KEY=VALUE[,KEY=VALUE]...
+
+    Returns:
+        Its name and settings.
 
     Raises:
-        ValueError: If a text has no "=".
+        ValueError: If the text is malformed.
     """
-    values = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not (key and equals):
-            raise ValueError(f"Setting {setting!r}: write section.key=value.")
-        values[key] = value
-    return values
+    name, colon, settings = text.partition(":")
+    if not (name and colon and settings) or "=" in name:
+        raise ValueError(f"Evaluation {text!r}: write NAME:KEY=VALUE[,KEY=VALUE]...")
+    return name, parse_settings(split_settings(settings))
 
 
 def choose_lang(train_file: Path) -> str:
@@ -243,13 +266,119 @@ def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: 
     )
 
 
+def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
+    """Take a corpus as it is, such as the demo's.
+
+    Args:
+        folder: The folder with train.spacy, dev.spacy and test.spacy.
+        lang: spaCy's language code; None for the multi-language one.
+        snapshot: The treebank's release.
+
+    Returns:
+        The treebank.
+    """
+    folder = folder.resolve()
+    corpus = {split: folder / f"{split}.spacy" for split in SPLITS}
+    return Treebank(
+        folder.name,
+        snapshot,
+        lang or "xx",
+        {path.name: fingerprint(path) for path in corpus.values()},
+        corpus,
+        count_words(corpus["train"]),
+    )
+
+
+def is_prepared(folder: Path) -> bool:
+    """Tell a corpus in spaCy's format from a UD treebank.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        Whether it holds train.spacy, dev.spacy and test.spacy.
+    """
+    return all((folder / f"{split}.spacy").is_file() for split in SPLITS)
+
+
+def evaluate_model(
+    treebank: Treebank, output: Path, log: Path, prefix: str, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """Evaluate a trained model on every split.
+
+    Args:
+        treebank: The data.
+        output: The run's folder, with the model in model-best.
+        log: The file to append the output to.
+        prefix: What to write before each line shown.
+        settings: Settings of the components that differ from those it was trained with.
+
+    Returns:
+        The evaluations by name.
+
+    Raises:
+        RuntimeError: If one fails.
+    """
+    evaluations = {}
+    for key, (split, sents) in EVALUATIONS.items():
+        target = output / f"{key}.json"
+        command = [str(ROOT / "scripts" / "evaluate.py"), str(output / "model-best")]
+        command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
+        for name, value in settings.items():
+            command += ["--set", f"{name}={write_setting(value)}"]
+        run(command, log, f"{prefix} {key}:")
+        result = json.loads(target.read_text(encoding="utf-8"))
+        evaluations[key] = {
+            part: result[part]
+            for part in ("n_sentences", "n_words", "words_per_second", "scores", "per_sentence")
+        }
+    return evaluations
+
+
+def evaluate_again(
+    treebank: Treebank, trained: dict[str, Any], name: str, settings: dict[str, Any], work: Path
+) -> dict[str, Any]:
+    """Evaluate a trained model with other settings.
+
+    Args:
+        treebank: The data.
+        trained: The contents of the result file of its training.
+        name: The name of the evaluation.
+        settings: The settings.
+        work: The folder for models and logs.
+
+    Returns:
+        The contents of the result file.
+
+    Raises:
+        RuntimeError: If the model is not there any more, or cannot be evaluated.
+    """
+    run_name = f"{trained['system']}-seed{trained['seed']}"
+    output = work.resolve() / treebank.name / run_name
+    if not (output / "model-best").is_dir():
+        raise RuntimeError(
+            f"{run_name}: no model {output / 'model-best'} to evaluate as {name!r}; delete the "
+            f"result file {run_name}.json to train it again."
+        )
+    prefix = f"[{treebank.name} {run_name} {name}]"
+    evaluations = evaluate_model(treebank, output, output / f"log_{name}.txt", prefix, settings)
+    again = {key: value for key, value in trained.items() if key not in EVALUATIONS}
+    shown = [f"--set {key}={write_setting(value)}" for key, value in settings.items()]
+    again["system"] = f"{trained['system']}_{name}"
+    again["command"] += f"; scripts/evaluate.py {' '.join(shown)}"
+    return {**again, "versions": versions(), "machine": {**machine(), "threads": THREADS}} | {
+        "evaluated_with": settings,
+        **evaluations,
+    }
+
+
 def train_and_evaluate(
     treebank: Treebank,
     system: System,
     seed: int,
     epochs: int,
     work: Path,
-    extra: dict[str, str],
+    extra: dict[str, Any],
 ) -> dict[str, Any]:
     """Do one run.
 
@@ -269,13 +398,13 @@ def train_and_evaluate(
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     log = output / "log.txt"
-    settings = {
+    settings: dict[str, Any] = {
         "nlp.lang": treebank.lang,
-        "system.seed": str(seed),
-        "corpora.train.gold_preproc": "true",
-        "training.max_epochs": str(epochs),
+        "system.seed": seed,
+        "corpora.train.gold_preproc": True,
+        "training.max_epochs": epochs,
         # batches grow to 1,000 words: about one evaluation per epoch
-        "training.eval_frequency": str(max(50, treebank.train_words // 500)),
+        "training.eval_frequency": max(50, treebank.train_words // 500),
         **extra,
         **system.overrides,
     }
@@ -284,24 +413,12 @@ def train_and_evaluate(
         train += [f"--paths.{split}", str(treebank.corpus[split])]
     shown = ["python", "-m", "spacy", "train", system.config.name]
     for key, value in settings.items():
-        train += [f"--{key}", value]
-        shown += [f"--{key}", value]
+        train += [f"--{key}", write_setting(value)]
+        shown += train[-2:]
     prefix = f"[{treebank.name} {name}]"
     seconds = run(train, log, prefix)
-    model = output / "model-best"
     shutil.rmtree(output / "model-last", ignore_errors=True)
-
-    evaluations = {}
-    for key, (split, sents) in EVALUATIONS.items():
-        target = output / f"{key}.json"
-        command = [str(ROOT / "scripts" / "evaluate.py"), str(model)]
-        command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
-        run(command, log, f"{prefix} {key}:")
-        result = json.loads(target.read_text(encoding="utf-8"))
-        evaluations[key] = {
-            part: result[part]
-            for part in ("n_sentences", "n_words", "words_per_second", "scores", "per_sentence")
-        }
+    evaluations = evaluate_model(treebank, output, log, prefix, {})
     return {
         "system": system.name,
         "config": system.config.name,
@@ -337,16 +454,21 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank")
+    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
     parser.add_argument(
         "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
     )
     parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
+    parser.add_argument(
+        "--evaluate", action="append", default=[], metavar="NAME:KEY=VALUE[,KEY=VALUE]..."
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
-    parser.add_argument("--n-sents", type=int, default=1, help="sentences per document")
+    parser.add_argument(
+        "--n-sents", type=int, default=1, help="sentences per document; .spacy files keep theirs"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
@@ -357,30 +479,49 @@ def main(argv: list[str] | None = None) -> int:
     folder = Path(local) if local else args.treebank
     try:
         systems = [parse_system(text) for text in args.system or ("nm_parser", "spacy_parser")]
+        evaluations = [parse_evaluation(text) for text in args.evaluate]
         extra = parse_settings(args.set)
-        treebank = prepare(folder, args.work, args.lang, args.snapshot, args.n_sents)
+        if is_prepared(folder):
+            treebank = read_prepared(folder, args.lang, args.snapshot)
+        else:
+            treebank = prepare(folder, args.work, args.lang, args.snapshot, args.n_sents)
     except (OSError, ValueError) as error:
         print(f"accuracy.py: {error}", file=sys.stderr)
         return 1
     failed = []
+
+    def keep(target: Path, make: Callable[[], dict[str, Any]]) -> bool:
+        """Do a run unless its file is there; False if it failed."""
+        if target.is_file():
+            print(f"{target.name}: done before")
+            return True
+        try:
+            result = make()
+        except RuntimeError as error:
+            print(f"accuracy.py: {error}", file=sys.stderr)
+            failed.append(target.name)
+            return False
+        dump(result, target)
+        scores = result["dev"]["scores"]
+        print(
+            f"{target.name}: dev UAS {100 * scores['uas_all']:.2f} "
+            f"LAS {100 * scores['las_all']:.2f}, {result['training']['seconds']:.0f} s"
+        )
+        return True
+
+    results = args.results / treebank.name
     for seed in args.seeds:
         for system in systems:
-            target = args.results / treebank.name / f"{system.name}-seed{seed}.json"
-            if target.is_file():
-                print(f"{target.name}: done before")
-                continue
-            try:
-                result = train_and_evaluate(treebank, system, seed, args.epochs, args.work, extra)
-            except RuntimeError as error:
-                print(f"accuracy.py: {error}", file=sys.stderr)
-                failed.append(target.name)
-                continue
-            dump(result, target)
-            scores = result["dev"]["scores"]
-            print(
-                f"{target.name}: dev UAS {100 * scores['uas_all']:.2f} "
-                f"LAS {100 * scores['las_all']:.2f}, {result['training']['seconds']:.0f} s"
+            target = results / f"{system.name}-seed{seed}.json"
+            train = partial(
+                train_and_evaluate, treebank, system, seed, args.epochs, args.work, extra
             )
+            if not keep(target, train):
+                continue
+            trained = json.loads(target.read_text(encoding="utf-8"))
+            for name, settings in evaluations:
+                again = partial(evaluate_again, treebank, trained, name, settings, args.work)
+                keep(results / f"{system.name}_{name}-seed{seed}.json", again)
     if failed:
         print(f"accuracy.py: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

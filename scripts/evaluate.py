@@ -237,25 +237,45 @@ def dump(result: dict[str, Any], path: Path) -> None:
     partial.replace(path)
 
 
-def parse_settings(settings: list[str]) -> dict[str, Any]:
-    """Settings from the command line, by their dotted names.
+def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """Read settings from the command line, as `spacy train` reads its own.
 
     Args:
-        settings: KEY=VALUE each; values are JSON, or else strings.
+        settings: KEY=VALUE each, the key with its dots; values are JSON, or else strings.
+
+    Returns:
+        The values by key.
 
     Raises:
-        ValueError: If one has no "=".
+        ValueError: If one has no key or no "=".
     """
     result: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"Setting {setting!r} has no '='; write KEY=VALUE.")
+        if not (key and equals):
+            raise ValueError(f"Setting {setting!r}: write KEY=VALUE.")
         try:
             result[key] = json.loads(value)
         except json.JSONDecodeError:
             result[key] = value
     return result
+
+
+def write_setting(value: Any) -> str:
+    """Write a setting's value so that `parse_settings` and `spacy train` read it back.
+
+    Args:
+        value: A value of JSON.
+
+    Returns:
+        The text.
+    """
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except json.JSONDecodeError:
+            return value
+    return json.dumps(value)
 
 
 def main(argv: list[str] | None = None) -> int:

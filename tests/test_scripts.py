@@ -292,12 +292,28 @@ def test_parse_system() -> None:
     config = ROOT / "configs" / "spacy_parser.cfg"
     system = accuracy.parse_system(f"x={config},training.dropout=0.2,a.b=c")
     assert (system.name, system.config) == ("x", config)
-    assert system.overrides == {"training.dropout": "0.2", "a.b": "c"}
+    assert system.overrides == {"training.dropout": 0.2, "a.b": "c"}
+    system = accuracy.parse_system(f'x={config},a.b=["c","d"],e=[[1,2],{{"f":[3,4]}}],g=')
+    assert system.overrides == {"a.b": ["c", "d"], "e": [[1, 2], {"f": [3, 4]}], "g": ""}
     assert accuracy.parse_system("nm_parser").config == ROOT / "configs" / "nm_parser.cfg"
     with pytest.raises(ValueError, match="no config"):
         accuracy.parse_system("unheard_of")
-    with pytest.raises(ValueError, match=r"section\.key=value"):
+    with pytest.raises(ValueError, match="KEY=VALUE"):
         accuracy.parse_system(f"x={config},dropout")
+
+
+def test_parse_evaluation() -> None:
+    found = accuracy.parse_evaluation("beam8:components.parser.beam_width=8,a.b=c")
+    assert found == ("beam8", {"components.parser.beam_width": 8, "a.b": "c"})
+    for text in ("beam8", "beam8:", "a.b=c", ":a.b=c", "beam8:a.b"):
+        with pytest.raises(ValueError, match="KEY=VALUE"):
+            accuracy.parse_evaluation(text)
+
+
+def test_settings_are_read_back() -> None:
+    for value in (8, 0.5, True, None, "eager", "true", "8", "", "a=b", ["a", 1], {"a": [1]}):
+        text = f"a.b={evaluate.write_setting(value)}"
+        assert evaluate.parse_settings([text]) == {"a.b": value}
 
 
 def test_choose_lang() -> None:
@@ -317,8 +333,34 @@ def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     assert result["training"]["words"] == 8
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
     changed = path.stat().st_mtime_ns
-    assert accuracy.main(command) == 0
+    assert accuracy.main([*command, "--evaluate", "one:nlp.batch_size=1"]) == 0
     assert path.stat().st_mtime_ns == changed, "a finished run was done again"
+    again = json.loads(path.with_name("spacy_parser_one-seed7.json").read_text(encoding="utf-8"))
+    assert again["system"] == "spacy_parser_one"
+    assert again["evaluated_with"] == {"nlp.batch_size": 1}
+    assert again["command"] == result["command"] + "; scripts/evaluate.py --set nlp.batch_size=1"
+    assert again["test"]["scores"] == result["test"]["scores"]
+
+
+def test_accuracy_takes_a_prepared_corpus(treebank: Path, tmp_path: Path) -> None:
+    assert not accuracy.is_prepared(treebank)
+    convert_ud.convert(convert_ud.find_splits(treebank), tmp_path / "toy", n_sents=2)
+    assert accuracy.is_prepared(tmp_path / "toy")
+    found = accuracy.read_prepared(tmp_path / "toy", None, "2.18")
+    assert (found.name, found.snapshot, found.lang, found.train_words) == ("toy", "2.18", "xx", 8)
+    assert set(found.files) == {"train.spacy", "dev.spacy", "test.spacy"}
+    assert accuracy.read_prepared(tmp_path / "toy", "tr", "2.18").lang == "tr"
+
+
+def test_accuracy_needs_the_model_to_evaluate_it_again(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "results" / treebank.name
+    evaluate.dump(toy_run("spacy_parser", 7, [3]), folder / "spacy_parser-seed7.json")
+    command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "1"]
+    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    assert accuracy.main([*command, "--evaluate", "one:nlp.batch_size=1"]) == 1
+    assert "delete the result file spacy_parser-seed7.json" in capsys.readouterr().err
 
 
 def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:

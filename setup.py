@@ -28,6 +28,7 @@ MODULES = {
     "spacy_nmparse.systems.swap_plan": "c",
     "spacy_nmparse.systems.covington": "c",
     "spacy_nmparse.systems.projective": "c",
+    "spacy_nmparse.systems.walk": "c",
     "spacy_nmparse.scorers.features": "c",
     "spacy_nmparse.scorers.layer": "c",
     "spacy_nmparse.scorers.lstm": "c",
@@ -58,6 +59,13 @@ if sys.platform == "win32":
 else:
     C_ARGS, CPP_ARGS = ["-O3"], ["-O3", "-std=c++11"]
 
+# GCC's sanitizers to build with, as tests/sanitize.py does: "address,undefined".
+SANITIZERS = os.environ.get("NMPARSE_SANITIZE", "")
+LINK_ARGS = [f"-fsanitize={SANITIZERS}"] if SANITIZERS else []
+if SANITIZERS:
+    CHECKED = [*LINK_ARGS, "-fno-sanitize=vptr", "-fno-omit-frame-pointer", "-g1", "-O1"]
+    C_ARGS, CPP_ARGS = [*C_ARGS, *CHECKED], [*CPP_ARGS, *CHECKED]
+
 
 def extension(name: str, language: str) -> Extension:
     source = str(Path(*name.split("."))) + ".pyx"
@@ -68,6 +76,7 @@ def extension(name: str, language: str) -> Extension:
         include_dirs=[numpy.get_include(), str(Path("spacy_nmparse", "scorers"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=CPP_ARGS if language == "c++" else C_ARGS,
+        extra_link_args=LINK_ARGS,
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
+from spacy_nmparse.systems.walk import random_walk
 
 SOURCE = Path(__file__).parent / "cimport_example" / "best_move.pyx"
 # Cython finds the .pxd files of installed packages by itself; those of editable installs, whose
@@ -100,3 +101,26 @@ def test_search(best_move: ModuleType, options: dict[str, bool]) -> None:
         assert state.is_final
         wrong = sum(g is not None and g != h for g, h in zip(heads, state.heads, strict=True))
         assert wrong == least
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("count", "a count is out of bounds"),
+        ("stack", "the stack and the places"),
+        ("rebuffer", "put back into the buffer"),
+        ("head", "a head is no word"),
+        ("label", "a label is none"),
+        ("kids", "the lists of dependents"),
+        ("cycle", "form a cycle"),
+        ("start", "a preset sentence start"),
+        ("crossed", "an arc crosses a sentence start"),
+    ],
+)
+def test_random_walk_finds_what_is_wrong(best_move: ModuleType, what: str, message: str) -> None:
+    system = systems.create("arc_eager")
+    state = system.initial(3)
+    random_walk(system, state.copy(), 0)
+    best_move.spoil(state, what)
+    with pytest.raises(AssertionError, match=message):
+        random_walk(system, state, 0)

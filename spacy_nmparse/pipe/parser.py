@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ from spacy_nmparse.pipe.confidence import (
 from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Chance
+from spacy_nmparse.pipe.seal import damaged, sealed
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.scorers.models import (
@@ -686,7 +687,19 @@ class NMParser(TrainablePipe):
 
     # Serialization
 
-    def _config_bytes(self) -> bytes:
+    def _parts(self, exclude: Iterable[str]) -> dict[str, bytes]:
+        """What is saved, by its names; the description, with the checksums of the rest, last."""
+        exclude = list(exclude)
+        parts: dict[str, bytes] = {}
+        if MODEL_FILE not in exclude:
+            parts[MODEL_FILE] = self.model.to_bytes()
+        if VOCAB_FILE not in exclude:
+            parts[VOCAB_FILE] = self.vocab.to_bytes(exclude=["strings"])
+        if CONFIG_FILE not in exclude:
+            parts[CONFIG_FILE] = self._config_bytes(parts)
+        return parts
+
+    def _config_bytes(self, parts: Mapping[str, bytes]) -> bytes:
         content = {
             "format": FORMAT,
             "version": __version__,
@@ -696,11 +709,10 @@ class NMParser(TrainablePipe):
             "tags": self._tags.attributes,
             "cfg": self.cfg,
         }
-        return json.dumps(content, ensure_ascii=False, indent=1).encode("utf8")
+        return json.dumps(sealed(content, parts), ensure_ascii=False, indent=1).encode("utf8")
 
-    def _load(self, config: bytes, model: bytes) -> None:
-        """Load what ``_config_bytes`` and the model wrote. On an error nothing has changed."""
-        labels, tags, cfg = self._read_config(config)
+    def _load(self, labels: list[str], tags: TagSet, cfg: dict[str, Any], model: bytes) -> None:
+        """Load labels, tags, settings and what the model wrote. On an error nothing has changed."""
         old = (
             (self._labels, self._decorated, self._system, self._tags, self.cfg),
             self.model.attrs["system"],
@@ -716,7 +728,10 @@ class NMParser(TrainablePipe):
             self.cfg = cfg
             self._tags = tags
             self._set_labels(labels)
+            features = feature_names(self.model)
             self.model.from_bytes(model)
+            if feature_names(self.model) != features:
+                raise ValueError("its weights are made for other features")
             check_weights(self.model, tags.sizes)
         except Exception as error:
             known, old_system = old
@@ -734,11 +749,14 @@ class NMParser(TrainablePipe):
                 f"it was before."
             ) from error
 
-    def _read_config(self, config: bytes) -> tuple[list[str], TagSet, dict[str, Any]]:
+    def _read_config(
+        self, config: bytes, parts: Mapping[str, bytes]
+    ) -> tuple[list[str], TagSet, dict[str, Any]]:
+        """Labels, tags and settings. parts: the others that are loaded with it."""
         where = f"The component '{self.name}' cannot load {CONFIG_FILE}:"
         try:
             content = json.loads(config.decode("utf8"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{where} it is damaged ({error}).") from error
         if (
             not isinstance(content, dict)
@@ -752,6 +770,11 @@ class NMParser(TrainablePipe):
                 f"{where} it was written by spacy-nmparse {content.get('version')} in format "
                 f"{content.get('format')}, and version {__version__} reads format {FORMAT}: "
                 f"install a version that fits, or train the model again."
+            )
+        fault = damaged(content, parts)
+        if fault is not None:
+            raise ValueError(
+                f"{where} {fault}. Take the whole model from where it is sound, or train it again."
             )
         system = {"name": self.system_spec.name, "options": self.system_spec.options}
         if content.get("system") != system:
@@ -771,14 +794,8 @@ class NMParser(TrainablePipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Serialize labels and model ("model", "parser.json" and "vocab" can be excluded)."""
-        return util.to_bytes(
-            {
-                CONFIG_FILE: self._config_bytes,
-                VOCAB_FILE: lambda: self.vocab.to_bytes(exclude=["strings"]),
-                MODEL_FILE: self.model.to_bytes,
-            },
-            exclude,
-        )
+        data: bytes = srsly.msgpack_dumps(self._parts(exclude))
+        return data
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> NMParser:
         """Load what ``to_bytes`` gave. On bad data: ValueError, and the parser is unchanged."""
@@ -803,15 +820,10 @@ class NMParser(TrainablePipe):
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Serialize labels and model into a directory."""
-        util.to_disk(
-            path,
-            {
-                CONFIG_FILE: lambda p: _write(p, self._config_bytes()),
-                VOCAB_FILE: lambda p: _write(p, self.vocab.to_bytes(exclude=["strings"])),
-                MODEL_FILE: lambda p: _write(p, self.model.to_bytes()),
-            },
-            exclude,
-        )
+        path = Path(path)
+        path.mkdir(exist_ok=True)
+        for name, data in self._parts(exclude).items():
+            _write(path / name, data)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> NMParser:
         """Load a directory of ``to_disk``. Raises ValueError, with the parser unchanged, where a
@@ -834,15 +846,20 @@ class NMParser(TrainablePipe):
         for name in (CONFIG_FILE, MODEL_FILE, VOCAB_FILE):
             if name not in exclude and name not in parts:
                 raise ValueError(f"The component '{self.name}' cannot load: {name} is missing.")
+            if name in parts and not isinstance(parts[name], bytes):
+                raise ValueError(f"The component '{self.name}' cannot load: {name} is damaged.")
+        others = {name: data for name, data in parts.items() if name != CONFIG_FILE}
+        labels, tags, cfg = self._labels, self._tags, self.cfg
+        if CONFIG_FILE in parts:
+            labels, tags, cfg = self._read_config(parts[CONFIG_FILE], others)
         if VOCAB_FILE in parts:
             try:
-                srsly.msgpack_loads(parts[VOCAB_FILE])
+                Vocab().from_bytes(parts[VOCAB_FILE])  # before anything is changed
             except Exception as error:
                 raise ValueError(
                     f"The component '{self.name}' cannot load {VOCAB_FILE}: it is damaged."
                 ) from error
-        config = parts.get(CONFIG_FILE, self._config_bytes())
-        self._load(config, parts.get(MODEL_FILE) or self.model.to_bytes())
+        self._load(labels, tags, cfg, parts.get(MODEL_FILE) or self.model.to_bytes())
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
 

@@ -45,13 +45,16 @@ def BiLSTM(width: int) -> Model[Input, Any]:
     )
 
 
+def shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    """Shape of each parameter; nI must be set."""
+    n_in, width = model.get_dim("nI"), model.get_dim("nH")
+    return {"W": (2 * 4 * width, n_in), "U": (2, width, 4 * width), "b": (2 * 4 * width,)}
+
+
 def init(model: Model, X: Any = None, Y: Any = None) -> None:
     """Initialize the parameters; nI must be set. Forget gates are open at first."""
     n_in, width = model.get_dim("nI"), model.get_dim("nH")
-    W, U, b = (
-        model.ops.alloc(shape)
-        for shape in ((2 * 4 * width, n_in), (2, width, 4 * width), (2 * 4 * width,))
-    )
+    W, U, b = map(model.ops.alloc, shapes(model).values())
     W[:] = uniform(model, W.shape, n_in + width)
     U[:] = uniform(model, U.shape, 2 * width)
     b.reshape(2, 4, width)[:, 1] = 1.0

@@ -8,12 +8,21 @@ from typing import Any
 
 from thinc.api import Model, set_dropout_rate
 
-from spacy_nmparse.scorers import arc_scorer, state_scorer
+from spacy_nmparse.scorers import arc_scorer, context, state_scorer, tagging
 from spacy_nmparse.scorers.model import ScorerInput, set_system
-from spacy_nmparse.scorers.tagging import check_sizes, set_sizes
 from spacy_nmparse.systems import TransitionSystem
 
 SCORERS: dict[str, ModuleType] = {"state_scorer": state_scorer, "arc_scorer": arc_scorer}
+
+#: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
+#: the parameters, and nP where a layer has pieces. Layers that are not here look for themselves.
+LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
+    ("E",): {"E": ("nV", "nO")},
+    ("G", "b"): {"G": ("nO",), "b": ("nO",)},
+    ("W", "b"): {"W": ("nO", "nI"), "b": ("nO",)},
+    ("W", "b", "nP"): {"W": ("nO", "nP", "nI"), "b": ("nO", "nP")},
+    ("W",): {"W": ("nO", "nM")},
+}
 
 __all__ = [
     "ScorerInput",
@@ -63,23 +72,49 @@ def choose_features(model: Model, system: TransitionSystem) -> None:
 def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
     """Tell a scorer that learns tags how many values each attribute has, before it is
     initialized."""
-    tagging = model.maybe_get_ref("tagging")
-    if tagging is not None:
-        set_sizes(tagging, sizes)
+    layer = model.maybe_get_ref("tagging")
+    if layer is not None:
+        tagging.set_sizes(layer, sizes)
 
 
 def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
-    """Raise ValueError where the parameters do not have the shapes that the system, and tags of
-    these sizes, ask for."""
-    if not model.has_param("label_W"):
+    """Raise ValueError where a parameter of an initialized scorer or of a layer beneath it is
+    missing, is not float32, or does not have the shape that the system, the layers' sizes and
+    the sizes of the tags' attributes ask for: layers do not look when they run, and would read
+    beyond the end."""
+    if not any(model.has_param(name) for name in model.param_names):
         return
     for name, shape in _module(model).shapes(model).items():
-        found = tuple(model.get_param(name).shape)
-        if found != shape:
-            raise ValueError(f"weights {name} have the shape {found}, not {shape}")
-    tagging = model.maybe_get_ref("tagging")
-    if tagging is not None:
-        check_sizes(tagging, tag_sizes)
+        _check(model, name, shape)
+    for node in model.walk():
+        if node is model.maybe_get_ref("tagging"):
+            for name, shape in tagging.shapes(node, tag_sizes).items():
+                _check(node, name, shape)
+            continue
+        for name in node.param_names:
+            if not node.has_param(name):
+                raise ValueError(f"weights {name} of the layer {node.name} are missing")
+        if node is model:
+            continue
+        if node is model.maybe_get_ref("lstm"):
+            for name, shape in context.shapes(node).items():
+                _check(node, name, shape)
+            continue
+        sizes = {dim: node.get_dim(dim) for dim in node.dim_names if node.has_dim(dim)}
+        kind = (*node.param_names, *(["nP"] if "nP" in sizes else []))
+        for name, dims in LAYOUTS.get(kind, {}).items():
+            if all(dim in sizes for dim in dims):
+                _check(node, name, tuple(sizes[dim] for dim in dims))
+
+
+def _check(node: Model, name: str, shape: tuple[int, ...]) -> None:
+    if not node.has_param(name):
+        raise ValueError(f"weights {name} of the layer {node.name} are missing")
+    found: Any = node.get_param(name)
+    if tuple(found.shape) != shape:
+        raise ValueError(f"weights {name} have the shape {tuple(found.shape)}, not {shape}")
+    if found.dtype != "float32":
+        raise ValueError(f"weights {name} are {found.dtype}, not float32")
 
 
 def resize_labels(model: Model, system: TransitionSystem) -> None:

@@ -61,16 +61,17 @@ def forward(model: Model, vectors: Any, is_train: bool) -> tuple[Any, Callable[[
     return scores, backprop
 
 
-def check_sizes(model: Model, sizes: Sequence[int]) -> None:
-    """Raise ValueError where the layer's parameters are not for attributes of these sizes."""
+def shapes(model: Model, sizes: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """Shape of each parameter that attributes of these sizes ask for.
+
+    Raises:
+        ValueError: the layer was made for others.
+    """
     if list(sizes) != model.attrs["sizes"]:
-        raise ValueError(f"tags of sizes {model.attrs['sizes']} were learned, not of {sizes}")
+        raise ValueError(f"tags of sizes {model.attrs['sizes']} were learned, not of {list(sizes)}")
     if not sizes:
-        return
-    for name in ("W", "b"):
-        n_outputs = len(model.get_param(name))
-        if n_outputs != sum(sizes):
-            raise ValueError(f"weights {name} of tagging have {n_outputs} rows, not {sum(sizes)}")
+        return {}
+    return {"W": (sum(sizes), model.get_dim("nI")), "b": (sum(sizes),)}
 
 
 def learn_tags(model: Model, vectors: Any, tags: numpy.ndarray, weight: float) -> Any:

@@ -53,6 +53,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     STATIC,
+    label_fits,
     learn_cheapest,
 )
 from spacy_nmparse.systems.revision import SEARCH
@@ -547,7 +548,7 @@ cdef void learn_in(
     CandidateC* candidates, int n
 ) noexcept nogil:
     """What the dynamic oracle of another system allows among its own moves."""
-    cdef int i, cost
+    cdef int i, cost, label
     cdef int least = -1
     cdef CandidateC* c
     cdef const MoveC* move
@@ -555,8 +556,10 @@ cdef void learn_in(
         candidates[i].learn = LEARN_NOT
         move = &system.moves[candidates[i].move]
         if move.precondition(system, s, candidates[i].k):
-            cost = move.cost(system, s, gold, candidates[i].k, gold_label(gold, &candidates[i]),
-                             push_label)
+            cost = move.cost(
+                system, s, gold, candidates[i].k, gold_label(system, gold, &candidates[i]),
+                push_label,
+            )
             if least < 0 or cost < least:
                 least = cost
     for i in range(n):
@@ -564,19 +567,25 @@ cdef void learn_in(
         move = &system.moves[c.move]
         if not move.precondition(system, s, c.k):
             continue
-        if move.cost(system, s, gold, c.k, gold_label(gold, c), push_label) == least:
+        label = gold_label(system, gold, c)
+        if move.cost(system, s, gold, c.k, label, push_label) == least:
             c.learn = LEARN_LABEL
             if c.dependent == NONE or move.cost(
                 system, s, gold, c.k, UNKNOWN_LABEL, push_label
             ) == least:
                 c.learn = LEARN_ANY
             elif c.label == NONE:
-                c.label = gold_label(gold, c)
+                c.label = label
 
 
-cdef inline int gold_label(const GoldC* gold, const CandidateC* c) noexcept nogil:
-    """The label that the move's arc should have: never UNKNOWN_LABEL."""
-    return NONE if c.dependent == NONE else gold.label[c.dependent]
+cdef inline int gold_label(
+    const SystemC* system, const GoldC* gold, const CandidateC* c
+) noexcept nogil:
+    """The label that the move's arc should have; UNKNOWN_LABEL where it can't."""
+    cdef int label = NONE if c.dependent == NONE else gold.label[c.dependent]
+    if label == NONE or label_fits(system, c.head == gold.n, label):
+        return label
+    return UNKNOWN_LABEL
 
 
 cdef void learn_combined(

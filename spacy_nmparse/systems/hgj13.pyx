@@ -15,6 +15,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     TransitionSystem,
+    label_fits,
     legal_moves,
 )
 
@@ -86,6 +87,7 @@ cdef void hgj13_oracle(
             c.learn = LEARN_NOT
         elif c.dependent != NONE and gold.head[c.dependent] == c.head and (
             gold.label[c.dependent] != NONE
+            and label_fits(system, c.head == s.n, gold.label[c.dependent])
         ):
             c.learn = LEARN_LABEL
             c.label = gold.label[c.dependent]

@@ -15,7 +15,7 @@ from spacy_nmparse.systems.arc_eager cimport (
     shift_cost,
 )
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.state cimport NONE, State, StateC
+from spacy_nmparse.systems.state cimport NONE, State, StateC, state_add_arc
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, is_final
 
 
@@ -92,3 +92,31 @@ def parse(TransitionSystem system, State state, Gold gold):
                 break
             total += least
     return total
+
+
+def spoil(State state, str what):
+    """Break what must hold of a configuration of three words or more."""
+    cdef StateC* s = &state.c
+    if what == "count":
+        s.n_stack = -1
+    elif what == "stack":
+        s.stack[0] = 0
+        s.n_stack = 1
+    elif what == "rebuffer":
+        s.rebuffer[0] = 2
+        s.n_rebuffer = 1
+        s.b = 1
+    elif what == "head":
+        s.head[0] = 0
+    elif what == "label":
+        s.label[0] = 0
+    elif what == "kids":
+        s.head[0] = 1
+    elif what == "cycle":
+        state_add_arc(s, 0, 1, 0)
+        state_add_arc(s, 1, 0, 0)
+    elif what == "start":
+        s.sentence_start[1] = 1
+    elif what == "crossed":
+        state_add_arc(s, 0, 2, 0)
+        s.sentence_start[1] = 1

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 import srsly
 from spacy.language import Language
 
+import spacy_nmparse
+from spacy_nmparse.pipe.seal import OWN, PARTS, sealed
+from tests.corrupt import corrupt, seal, tiny_parser
 from tests.pipe.common import (
+    SMALL,
     assert_sound,
     bare,
     gold_doc,
     make_examples,
     make_nlp,
     model_config,
+    parser_of,
+    random_doc,
     train,
     tree,
 )
@@ -57,6 +65,15 @@ def copy_of(saved: Path, target: Path, **changed: bytes | None) -> Path:
         if data is not None:
             (target / name).write_bytes(data)
     return target
+
+
+def sealed_again(path: Path) -> Path:
+    """With the checksums of what is there: not damaged, but another model."""
+    content = json.loads((path / "parser.json").read_text("utf8"))
+    parts = {name: (path / name).read_bytes() for name in content.pop(PARTS)}
+    content.pop(OWN)
+    (path / "parser.json").write_text(json.dumps(sealed(content, parts)), encoding="utf8")
+    return path
 
 
 def fails(parser: Any, path: Path, match: str = "nm_parser") -> None:
@@ -114,7 +131,9 @@ def config(saved: Path, **changes: Any) -> bytes:
 def test_config_of_another_parser(
     saved: Path, tmp_path: Path, unharmed: Any, changes: dict[str, Any], message: str
 ) -> None:
-    fails(unharmed, copy_of(saved, tmp_path, parser_json=config(saved, **changes)), message)
+    path = copy_of(saved, tmp_path, parser_json=config(saved, **changes))
+    fails(unharmed, path)
+    fails(unharmed, sealed_again(path), message)
 
 
 @pytest.mark.parametrize("content", [b"[]", b"3", b"null", b"{}", b"\xff\xfe", b"{"])
@@ -155,13 +174,26 @@ def test_system_of_another_parser(trained: Language) -> None:
         other.from_bytes(trained.get_pipe("nm_parser").to_bytes())
 
 
-def test_parameters_of_the_wrong_shape(saved: Path, tmp_path: Path, unharmed: Any) -> None:
-    content = srsly.msgpack_loads((saved / "model").read_bytes())
-    for name in ("word_W", "bias", "label_W", "move_W", "fact_rows"):
-        broken = srsly.msgpack_loads((saved / "model").read_bytes())
-        array = content["params"][0][name]
-        broken["params"][0][name] = array[:-1]
-        fails(unharmed, copy_of(saved, tmp_path, model=srsly.msgpack_dumps(broken)), name)
+@pytest.mark.parametrize("factory", SMALL)
+def test_parameters_of_the_wrong_shape(factory: str) -> None:
+    """Whoever wrote the model's file: no layer reads beyond the end of its weights."""
+    parser = parser_of(tiny_parser(factory, 1))
+    parts = srsly.msgpack_loads(parser.to_bytes(exclude=["vocab"]))
+    content = srsly.msgpack_loads(parts["model"])
+    places = [(node, name) for node, all_ in enumerate(content["params"]) for name in all_]
+    assert len(places) > 12
+    for number, (node, name) in enumerate(places):
+        array = content["params"][node][name]
+        bads = (array[:-1], array[..., None], array.astype("float64"), None)
+        broken = {**content, "params": [dict(all_) for all_ in content["params"]]}
+        broken["params"][node][name] = bads[number % 4]
+        damaged = {**parts, "model": srsly.msgpack_dumps(broken)}
+        with pytest.raises(ValueError, match="model is not the one that was saved"):
+            parser.from_bytes(srsly.msgpack_dumps(damaged), exclude=["vocab"])
+        seal(damaged)
+        with pytest.raises(ValueError, match=f"{name} have the shape|{name} are|{name} of"):
+            parser.from_bytes(srsly.msgpack_dumps(damaged), exclude=["vocab"])
+    assert srsly.msgpack_loads(parser.to_bytes(exclude=["vocab"])) == parts
 
 
 def test_damaged_bytes(trained: Language, unharmed: Any) -> None:
@@ -171,33 +203,89 @@ def test_damaged_bytes(trained: Language, unharmed: Any) -> None:
             unharmed.from_bytes(bad)
 
 
-def test_random_damage(trained: Language, saved: Path, tmp_path: Path, other: Language) -> None:
-    """A flipped byte either is an error or leaves a parser that parses."""
+def test_all_kinds_of_damage() -> None:
+    """See tests/corrupt.py for more of it."""
+    outcomes = corrupt(120, seed=1)
+    assert [wrong for found in outcomes.values() for wrong in found.wrong] == []
+    assert sum(found.refused for found in outcomes.values()) > 110
+    assert all(found.tries >= 9 for found in outcomes.values())
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_damage_with_right_checksums(factory: str) -> None:
+    """A changed byte in a file made so on purpose either is an error or leaves a parser that
+    parses."""
     rng = random.Random(0)
-    gold = gold_doc(other.vocab, [0, 2])
-    parser = other.get_pipe("nm_parser")
+    nlp = tiny_parser(factory, 1)
+    parser = parser_of(nlp)
     before = parser.to_bytes()
-    other_before = before
+    parts = srsly.msgpack_loads(before)
     failures = 0
-    for name in ("parser.json", "model"):
-        data = (saved / name).read_bytes()
-        for _ in range(40):
-            broken = bytearray(data)
-            # The names and shapes of the model are in its first and last bytes.
-            place = rng.randrange(min(len(data), 600))
-            broken[place] = rng.randrange(256)
-            path = copy_of(saved, tmp_path, **{name.replace(".", "_"): bytes(broken)})
-            try:
-                parser.from_disk(path)
-            except ValueError as error:
-                failures += 1
-                assert "nm_parser" in str(error)
-                assert parser.to_bytes() == before
-            else:
-                assert_sound(other(bare(gold)))
-                before = parser.to_bytes()
-    assert failures > 20
-    parser.from_bytes(other_before)
+    for _ in range(30):
+        broken = dict(parts)
+        data = bytearray(parts["model"])
+        # The names and shapes of the model are in its first bytes.
+        data[rng.randrange(900)] = rng.randrange(256)
+        broken["model"] = bytes(data)
+        seal(broken)
+        try:
+            parser.from_bytes(srsly.msgpack_dumps(broken))
+        except ValueError as error:
+            failures += 1
+            assert parser.name in str(error)
+            assert parser.to_bytes() == before
+        else:
+            assert_sound(nlp(random_doc(nlp.vocab, rng, 8)))
+            parser.from_bytes(before)
+    assert failures > 5
+
+
+def test_without_checksums(trained: Language) -> None:
+    parts = srsly.msgpack_loads(trained.get_pipe("nm_parser").to_bytes())
+    content = json.loads(parts["parser.json"])
+    old = {key: content[key] for key in content if key not in (OWN, PARTS)}
+    parser = make_nlp().get_pipe("nm_parser")
+    parts["parser.json"] = json.dumps(old).encode("utf8")
+    with pytest.raises(ValueError, match="it has no checksums"):
+        parser.from_bytes(srsly.msgpack_dumps(parts))
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_loading_executes_nothing(
+    factory: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No pickle, in no file; and what would be one is refused."""
+    nlp = tiny_parser(factory, 1)
+    nlp.to_disk(tmp_path)
+    files = {path.name for path in (tmp_path / nlp.pipe_names[0]).iterdir()}
+    assert files == {"model", "parser.json"}
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("something was unpickled")
+
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, refuse)
+    parser = parser_of(spacy.load(tmp_path))
+    assert parser.to_bytes() == parser_of(nlp).to_bytes()
+    parts = srsly.msgpack_loads(parser.to_bytes())
+    model = srsly.msgpack_loads(parts["model"])
+    model["params"][0]["label_W"] = {b"nd": True, b"type": "|O", b"kind": b"", b"shape": (1,)} | {
+        b"data": pickle.dumps(print)
+    }
+    parts["model"] = srsly.msgpack_dumps(model)
+    seal(parts)
+    with pytest.raises(ValueError, match="cannot load its model"):
+        parser.from_bytes(srsly.msgpack_dumps(parts))
+
+
+def test_the_package_knows_no_pickle() -> None:
+    folder = Path(spacy_nmparse.__file__).parent
+    sources = [*folder.rglob("*.py"), *folder.rglob("*.pyx")]
+    assert len(sources) > 60
+    for path in sources:
+        text = path.read_text(encoding="utf8")
+        for word in ("import pickle", "cloudpickle", "dill", "joblib", "allow_pickle", "eval("):
+            assert word not in text, path
 
 
 def test_exclude(trained: Language, tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""Checksums of the files of a saved parser: damage is found before anything of them is loaded.
+
+The description of the parser (a JSON object) holds a checksum of each other part and, in
+``checksum``, one of its own content. They tell accidents, not attacks: who writes a file on purpose
+can write its checksum, too; nothing in these files is ever executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+PARTS, OWN = "checksums", "checksum"
+
+
+def checksum(data: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sealed(content: Mapping[str, Any], parts: Mapping[str, bytes]) -> dict[str, Any]:
+    """The description with the checksums of the other parts and of itself."""
+    content = {**content, PARTS: {name: checksum(data) for name, data in parts.items()}}
+    return {**content, OWN: _of_content(content)}
+
+
+def damaged(content: Mapping[str, Any], parts: Mapping[str, bytes]) -> str | None:
+    """What is not as it was saved, in words; None: nothing. ``parts`` are those at hand."""
+    if OWN not in content and PARTS not in content:
+        return "it has no checksums: it is damaged, or was edited"
+    known = content.get(PARTS)
+    if not isinstance(known, dict) or content.get(OWN) != _of_content(content):
+        return "its checksum is not that of its content: it is damaged, or was edited"
+    for name, data in parts.items():
+        if name not in known:
+            return f"it was saved without the file {name} that lies beside it"
+        if known[name] != checksum(data):
+            return (
+                f"the file {name} is not the one that was saved with it: it is damaged, or comes "
+                f"from another model"
+            )
+    return None
+
+
+def _of_content(content: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != OWN}
+    return checksum(json.dumps(rest, sort_keys=True).encode("ascii"))

@@ -1,0 +1,446 @@
+"""Random walks through a transition system, with everything checked that must hold on the way.
+
+For trying a system out on far more configurations than exhaustive search can visit, in one build
+or another; tests/fuzz.py does. ``check_state`` tells what must hold of every configuration of every
+system.
+"""
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memset
+
+from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.state cimport (
+    NONE,
+    State,
+    StateC,
+    n_items,
+    state_block_size,
+    state_copy,
+    treetop,
+)
+from spacy_nmparse.systems.system cimport (
+    LEARN_LABEL,
+    LEARN_NOT,
+    MAX_MOVES,
+    CandidateC,
+    SystemC,
+    TransitionSystem,
+    is_final,
+    judge,
+    label_fits,
+    legal_moves,
+    max_candidates,
+)
+
+cdef enum:  # what can be wrong
+    SOUND
+    SIZES
+    STACK
+    REBUFFER
+    HEADS
+    LABELS
+    KIDS
+    CYCLE
+    SETS
+    CROSSED_START
+    PRESET_START
+    NO_MOVE
+    TOO_MANY_MOVES
+    BAD_MOVE
+    BAD_COST
+    NOTHING_LEARNED
+    CHANGED_BY_COSTS
+    CHANGED_BY_COPY
+    WRONG_COST
+    WRONG_LEAST
+    WRONG_LOSS
+    TOO_LONG
+
+cdef list FAULTS = [
+    None,
+    "a count is out of bounds",
+    "the stack and the places of its items disagree, or an item is there twice",
+    "the words put back into the buffer are not such, or are there twice",
+    "a head is no word, or is the word itself",
+    "a label is none of the system's, or stands where there is no head",
+    "the lists of dependents disagree with the heads",
+    "the heads form a cycle",
+    "the union-find sets disagree with the trees",
+    "an arc crosses a sentence start that was made",
+    "a preset sentence start was not heeded",
+    "no move is legal, and the configuration is not final",
+    "there are more legal moves than max_candidates says",
+    "a legal move has a k, a head or a dependent that cannot be, or is there twice",
+    "a cost is beyond all bounds, or is higher with the label that costs least than with others",
+    "the oracle allows nothing",
+    "looking at the costs changed the configuration",
+    "a copy differs from what it is a copy of",
+    "a cost is not the difference of the losses",
+    "no move costs nothing, or one costs less",
+    "a loss is negative, or more than all words and sentence starts",
+    "the derivation is longer than any can be",
+]
+
+
+cdef struct WalkC:
+    const SystemC* system
+    StateC* s
+    bint labelled
+    const GoldC* gold       # NULL: no costs are asked for
+    int oracle
+    bint exact              # costs must be the differences of losses, and the least nothing
+    int ask                 # costs are asked for at one step in this many
+    int follow              # of 8 steps with costs so many follow the oracle
+    uint64_t seed
+    CandidateC* candidates
+    int* seen               # n + 1
+    StateC copy
+    void* copy_block
+    long n_steps
+    long n_judged
+
+
+cdef inline uint64_t draw(uint64_t* seed) noexcept nogil:
+    """SplitMix64 (Steele, Lea & Flood 2014)."""
+    cdef uint64_t z
+    seed[0] += <uint64_t>0x9E3779B97F4A7C15
+    z = seed[0]
+    z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
+    return z ^ (z >> 31)
+
+
+cdef inline int below(uint64_t* seed, int bound) noexcept nogil:
+    return <int>(draw(seed) % <uint64_t>bound)
+
+
+# What must hold of a configuration.
+
+cdef int check_places(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+    """Counts, stack and buffer."""
+    cdef int i, w, placed = 0
+    if not (0 <= s.start <= s.b <= s.end <= s.n and 0 <= s.n_stack <= s.n + 1):
+        return SIZES
+    if not (0 <= s.n_rebuffer <= s.b and 0 <= s.root_last <= 1 and 0 <= s.n_swaps):
+        return SIZES
+    if not 0 <= s.n_lambda1 <= n_items(s):
+        return SIZES
+    memset(seen, 0, (s.n + 1) * sizeof(int))
+    for i in range(s.n_stack):
+        w = s.stack[i]
+        if not 0 <= w <= s.n or seen[w] or s.position[w] != i or (w < s.n and w >= s.b):
+            return STACK
+        seen[w] = 1
+    for w in range(s.n + 1):
+        placed += s.position[w] != NONE
+    if placed != s.n_stack:
+        return STACK
+    for i in range(s.n_rebuffer):
+        w = s.rebuffer[i]
+        if not s.start <= w < s.b or seen[w]:
+            return REBUFFER
+        seen[w] = 1
+    return SOUND
+
+
+cdef int check_side(const StateC* s, int h, bint left, int* n_kids) noexcept nogil:
+    """The dependents of a word on one side, outermost first."""
+    cdef int kid = s.left_kid[h] if left else s.right_kid[h]
+    cdef int outer = NONE
+    n_kids[0] = 0
+    while kid != NONE:
+        if not 0 <= kid < s.n or s.head[kid] != h or s.outer[kid] != outer:
+            return KIDS
+        if left and not outer < kid < h:
+            return KIDS
+        if not left and not (h < kid and (outer == NONE or kid < outer)):
+            return KIDS
+        n_kids[0] += 1
+        outer = kid
+        kid = s.inner[kid]
+    return SOUND if n_kids[0] == (s.n_left[h] if left else s.n_right[h]) else KIDS
+
+
+cdef int check_arcs(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+    """Heads, labels, dependents."""
+    cdef int w, h, kids, fault, n_arcs = 0
+    for w in range(s.n):
+        h = s.head[w]
+        if h == NONE:
+            if s.label[w] != NONE:
+                return LABELS
+            continue
+        n_arcs += 1
+        if not 0 <= h <= s.n or h == w:
+            return HEADS
+        if not NONE <= s.label[w] < system.n_labels:
+            return LABELS
+        if s.label[w] != NONE and not label_fits(system, h == s.n, s.label[w]):
+            return LABELS
+    if s.head[s.n] != NONE or s.n_right[s.n] != 0:
+        return HEADS
+    for h in range(s.n + 1):
+        fault = check_side(s, h, True, &kids)
+        n_arcs -= kids
+        if fault == SOUND:
+            fault = check_side(s, h, False, &kids)
+            n_arcs -= kids
+        if fault != SOUND:
+            return fault
+    return SOUND if n_arcs == 0 else KIDS
+
+
+cdef int check_trees(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+    """No cycle; list systems: the sets are the trees; no arc across a sentence start."""
+    cdef bint sets = system.lists and not system.nonmonotonic
+    cdef int w, h, first, start = 0
+    memset(seen, 0, (s.n + 1) * sizeof(int))
+    for first in range(s.n):
+        w = first
+        while seen[w] == 0:
+            seen[w] = first + 1
+            h = s.head[w]
+            if h == NONE or h == s.n:
+                break
+            w = h
+            if seen[w] == first + 1:
+                return CYCLE
+        if sets:
+            w = first
+            while s.head[w] != NONE and s.head[w] != s.n:
+                w = s.head[w]
+            if treetop(s, first) != w:
+                return SETS
+    for w in range(s.n):  # now: word -> first word of its sentence
+        if s.sentence_start[w]:
+            start = w
+        seen[w] = start
+    for w in range(s.n):
+        h = s.head[w]
+        if h != NONE and h != s.n and seen[h] != seen[w]:
+            return CROSSED_START
+    return SOUND
+
+
+cdef int check_starts(const SystemC* system, const StateC* s) noexcept nogil:
+    """Presets are heeded; without ``segment`` there are no starts."""
+    cdef int w
+    for w in range(1, s.n):
+        if s.sentence_start[w] and (not system.segment or s.constraint[w] == -1):
+            return PRESET_START
+        if w < s.b and system.segment and s.constraint[w] == 1 and not s.sentence_start[w]:
+            return PRESET_START
+    return SOUND
+
+
+cdef int check_state(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+    """What is wrong with a configuration, or SOUND. seen: room for n + 1 numbers."""
+    cdef int fault = check_places(system, s, seen)
+    if fault == SOUND:
+        fault = check_arcs(system, s, seen)
+    if fault == SOUND:
+        fault = check_trees(system, s, seen)
+    if fault == SOUND:
+        fault = check_starts(system, s)
+    return fault
+
+
+cdef bint same(const StateC* a, const StateC* b) noexcept nogil:
+    """Whether two configurations are equal, but for the cost functions' own room."""
+    cdef size_t words = (a.n + 1) * sizeof(int)
+    if a.n != b.n or memcmp(a, b, <char*>&a.stack - <char*>a) != 0:
+        return False
+    if memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) != 0:
+        return False
+    if memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) != 0:
+        return False
+    if memcmp(a.position, b.position, 12 * words) != 0:  # position .. n_right
+        return False
+    return memcmp(a.sentence_start, b.sentence_start, 2 * (a.n + 1)) == 0
+
+
+# What must hold of moves, costs and losses.
+
+cdef int check_candidates(WalkC* walk, int n) noexcept nogil:
+    cdef int n_words = walk.s.n
+    cdef int i
+    cdef CandidateC* c
+    if n > max_candidates(walk.system, n_words):
+        return TOO_MANY_MOVES
+    for i in range(n):
+        c = &walk.candidates[i]
+        if not 0 <= c.move < walk.system.n_moves or not 1 <= c.k <= n_words + 1:
+            return BAD_MOVE
+        if (c.head == NONE) != (c.dependent == NONE):
+            return BAD_MOVE
+        if c.dependent != NONE and (
+            not 0 <= c.dependent < n_words or not 0 <= c.head <= n_words or c.head == c.dependent
+        ):
+            return BAD_MOVE
+        if i > 0 and c.move == c[-1].move and c.k == c[-1].k:
+            return BAD_MOVE
+    return SOUND
+
+
+cdef int check_costs(WalkC* walk, int n) noexcept nogil:
+    cdef int bound = 3 * (walk.s.n + 1)
+    cdef int least = walk.candidates[0].cost
+    cdef int i
+    cdef bint learned = False
+    cdef CandidateC* c
+    for i in range(n):
+        c = &walk.candidates[i]
+        if not -bound <= c.cost <= bound or not -bound <= c.cost_other <= bound:
+            return BAD_COST
+        if walk.exact and c.cost > c.cost_other:
+            return BAD_COST
+        least = min(least, c.cost)
+        learned = learned or c.learn != LEARN_NOT
+    if not learned:
+        return NOTHING_LEARNED
+    return WRONG_LEAST if walk.exact and least != 0 else SOUND
+
+
+cdef int draw_label(WalkC* walk, bint from_root) noexcept nogil:
+    """Any label that an arc from ROOT, or from a word, may take."""
+    cdef int first = below(&walk.seed, walk.system.n_labels)
+    cdef int i, label = NONE
+    for i in range(walk.system.n_labels):
+        label = (first + i) % walk.system.n_labels
+        if label_fits(walk.system, from_root, label):
+            break
+    return label
+
+
+cdef int step(WalkC* walk, const int* weights) noexcept nogil:
+    """Make one move, and check all that there is to check. Returns what is wrong, or SOUND."""
+    cdef StateC* s = walk.s
+    cdef bint noting = not walk.labelled or below(&walk.seed, 4) > 0
+    cdef int push_label = draw_label(walk, False) if noting else NONE
+    cdef bint judged = walk.gold is not NULL and below(&walk.seed, walk.ask) == 0
+    cdef int i = 0
+    cdef int loss_before = 0
+    cdef int n, total, label, fault, loss_after, cost
+    cdef bint follow = judged and below(&walk.seed, 8) < walk.follow
+    cdef CandidateC chosen
+    if judged:
+        state_copy(&walk.copy, walk.copy_block, s)
+        if not same(s, &walk.copy):
+            return CHANGED_BY_COPY
+        loss_before = walk.system.loss(walk.system, s, walk.gold)
+        n = judge(walk.system, s, walk.gold, walk.oracle, push_label, walk.candidates)
+        if not same(s, &walk.copy):
+            return CHANGED_BY_COSTS
+        walk.n_judged += 1
+    else:
+        n = legal_moves(walk.system, s, walk.candidates)
+    if n == 0:
+        return NO_MOVE
+    fault = check_candidates(walk, n)
+    if fault == SOUND and judged:
+        fault = check_costs(walk, n)
+    if fault != SOUND:
+        return fault
+    total = 0
+    for i in range(n):
+        if not follow or walk.candidates[i].learn != LEARN_NOT:
+            total += weights[walk.candidates[i].move]
+    total = below(&walk.seed, total)
+    for i in range(n):
+        if not follow or walk.candidates[i].learn != LEARN_NOT:
+            total -= weights[walk.candidates[i].move]
+            if total < 0:
+                break
+    chosen = walk.candidates[i]
+    label = NONE
+    if chosen.dependent != NONE:
+        label = draw_label(walk, chosen.head == s.n)
+        if chosen.label >= 0 and ((follow and chosen.learn == LEARN_LABEL) or label % 2):
+            label = chosen.label
+    walk.system.moves[chosen.move].effect(walk.system, s, chosen.k, label, push_label)
+    walk.n_steps += 1
+    fault = check_state(walk.system, s, walk.seen)
+    if fault == SOUND and judged:
+        cost = chosen.cost
+        if chosen.label != NONE and label != chosen.label:
+            cost = chosen.cost_other
+        loss_after = walk.system.loss(walk.system, s, walk.gold)
+        if not 0 <= loss_after <= 2 * s.n:
+            fault = WRONG_LOSS
+        elif walk.exact and loss_after != loss_before + cost:
+            fault = WRONG_COST
+    return fault
+
+
+cdef int walk_on(WalkC* walk) noexcept nogil:
+    """Go on to the end."""
+    cdef long limit = walk.n_steps + (<long>walk.s.n + 4) * (walk.s.n + 4)
+    cdef int[MAX_MOVES] weights
+    cdef int i, fault = check_state(walk.system, walk.s, walk.seen)
+    for i in range(MAX_MOVES):  # each walk likes some moves better than others
+        weights[i] = 1 << below(&walk.seed, 4)
+    while fault == SOUND and not is_final(walk.s):
+        fault = step(walk, weights)
+        if walk.n_steps > limit:
+            fault = TOO_LONG
+    return fault
+
+
+def random_walk(
+    TransitionSystem system, State state, uint64_t seed, Gold gold=None, oracle="dynamic",
+    bint exact=False, int ask=1, int follow=4
+):
+    """Make random legal moves until the configuration is final.
+
+    Args:
+        system: the system.
+        state: where to begin; changed in place.
+        seed: the same seed gives the same walk.
+        gold: the tree that costs are told by; None: no costs are asked for.
+        oracle: the oracle that is asked.
+        exact: whether costs must be the differences of losses, and the least of them 0.
+        ask: costs are asked for at one step in this many.
+        follow: of 8 such steps so many, on average, make a move that the oracle allows.
+
+    Returns:
+        (number of moves made, number of steps at which costs were asked for).
+
+    Raises:
+        ValueError: gold or oracle as in ``TransitionSystem.oracle``.
+        AssertionError: something does not hold; the state is what it was found in.
+    """
+    cdef WalkC walk
+    cdef int n = state.c.n
+    cdef int fault
+    walk.system = &system.c
+    walk.labelled = system.labels is not None
+    walk.s = &state.c
+    walk.gold = NULL
+    walk.oracle = system.oracle_id(oracle)
+    if gold is not None:
+        gold, _ = system._check_gold(state, gold)
+        walk.gold = &gold.c
+    walk.exact = exact
+    walk.ask = max(1, ask)
+    walk.follow = follow
+    walk.seed = seed
+    walk.n_steps = 0
+    walk.n_judged = 0
+    walk.candidates = <CandidateC*>malloc((max_candidates(&system.c, n)) * sizeof(CandidateC))
+    walk.seen = <int*>malloc((n + 1) * sizeof(int))
+    walk.copy_block = malloc(state_block_size(n))
+    try:
+        if walk.candidates == NULL or walk.seen == NULL or walk.copy_block == NULL:
+            raise MemoryError(f"No memory for a walk over {n} words.")
+        with nogil:
+            fault = walk_on(&walk)
+    finally:
+        free(walk.candidates)
+        free(walk.seen)
+        free(walk.copy_block)
+    if fault != SOUND:
+        raise AssertionError(
+            f"{FAULTS[fault]}: {system!r}, seed {seed}, after {walk.n_steps} moves, "
+            f"constraints {[state.c.constraint[w] for w in range(n)]}, {gold!r}, {state!r}"
+        )
+    return walk.n_steps, walk.n_judged

@@ -1,0 +1,120 @@
+"""Build the extensions with AddressSanitizer and UndefinedBehaviourSanitizer, and run Python on
+them: Linux, GCC.
+
+    python -m tests.sanitize -m tests.fuzz --transitions 1000000
+    python -m tests.sanitize -m pytest -q tests/systems
+    python -m tests.sanitize --leaks -m tests.leaks --docs 2000 --updates 200
+
+What follows is what Python is called with. The build is in a folder of its own, a copy of the
+checkout, and is made again where a source is newer. A finding stops the program, with its stack,
+and the exit status is not 0. ``--leaks``: at the end, memory that nothing points to any more is
+looked for, and is a finding where one of the extensions has allocated it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SANITIZERS = "address,undefined"
+LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
+COPIED = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "CHANGELOG.md", "project.yml")
+FOLDERS = ("spacy_nmparse", "tests", "configs", "scripts", "benchmarks", "docs")
+BUILT = ("*.so", "*.pyd", "__pycache__", ".hypothesis")
+
+
+def build(target: Path) -> None:
+    """Copy the checkout to a folder and compile there what is new."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in COPIED:
+        shutil.copy2(ROOT / name, target / name)
+    for folder in FOLDERS:
+        # Files keep their times, so that only what has changed is compiled again.
+        shutil.copytree(
+            ROOT / folder,
+            target / folder,
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns(*BUILT),
+        )
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+    environment = {**os.environ, "NMPARSE_SANITIZE": SANITIZERS}
+    done = subprocess.run(
+        command, cwd=target, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
+
+
+def library(name: str) -> str:
+    """Where GCC has one of its libraries."""
+    found = subprocess.run(
+        ["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+    )
+    path = found.stdout.strip()
+    if not Path(path).is_absolute():
+        raise SystemExit(f"GCC has no {name}: install its sanitizers (Debian: libgcc-*-dev).")
+    return path
+
+
+def environment_of(target: Path, leaks: bool) -> dict[str, str]:
+    """What the sanitizers need: to be loaded first, and Python's objects from malloc, or else
+    writing past the end of one goes unseen."""
+    return {
+        **os.environ,
+        "LD_PRELOAD": " ".join(map(library, LIBRARIES)),
+        "ASAN_OPTIONS": f"detect_leaks={int(leaks)}:exitcode=66:allocator_may_return_null=1",
+        # Exit status 0 of LeakSanitizer: the interpreter never frees all that it has.
+        "LSAN_OPTIONS": "exitcode=0:max_leaks=0:report_objects=0",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=67",
+        "PYTHONMALLOC": "malloc",
+        "PYTHONPATH": str(target),
+    }
+
+
+def own_leaks(report: str) -> list[str]:
+    """The leaks in LeakSanitizer's report that an extension of the package has allocated."""
+    leaks = re.split(r"\n\s*\n", report)
+    return [
+        leak
+        for leak in leaks
+        if " leak of " in leak and "spacy_nmparse" in leak and "PyInit" not in leak
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """The command line."""
+    target = ROOT / "build" / "sanitize"
+    leaks = "--leaks" in arguments[:1]
+    command = arguments[leaks:]
+    build(target)
+    if not command:
+        print(f"Built in {target}.")
+        return 0
+    pipe = subprocess.PIPE if leaks else None
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=target,
+        env=environment_of(target, leaks),
+        stderr=pipe,
+        text=True,
+        check=False,
+    )
+    if leaks:
+        found = own_leaks(done.stderr)
+        print(f"Sanitized, exit status {done.returncode}; leaks of the package: {len(found)}")
+        for leak in found[:5]:
+            print(leak)
+        if done.returncode:
+            print(done.stderr[-5000:])
+        return done.returncode or int(bool(found))
+    print(f"Sanitized ({SANITIZERS}), exit status {done.returncode}", flush=True)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+"""Random walks: what must hold of configurations, moves and costs; see tests/fuzz.py for more."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems.walk import random_walk
+from tests.exhaustive import Case
+from tests.fuzz import (
+    fuzz,
+    main,
+    random_crossing,
+    random_projective,
+    random_text,
+    try_text,
+    variants,
+)
+from tests.naive.trees import is_forest, is_projective
+
+
+def test_fuzz() -> None:
+    counts = fuzz(60_000)
+    assert set(counts) == set(systems.names())
+    for name, found in counts.items():
+        assert found.faults == [], name
+        assert found.transitions > 1_000
+        assert found.judged > 500
+        assert found.finals > 50
+        assert (found.exact > 100) == (name != "swap_standard")
+
+
+def test_same_seed_same_walks() -> None:
+    once, again, other = (fuzz(2_000, seed, "covington") for seed in (3, 3, 4))
+    assert once == again != other
+
+
+def test_trees_are_as_said() -> None:
+    rng = random.Random(0)
+    crossing = 0
+    for _ in range(200):
+        n, one_root = rng.randint(1, 12), rng.random() < 0.5
+        projective, other = random_projective(n, one_root, rng), random_crossing(n, one_root, rng)
+        assert is_projective(tuple(projective))
+        crossing += not is_projective(tuple(other))
+        for heads in (projective, other):
+            assert is_forest(tuple(heads))
+            assert not one_root or sum(h == w for w, h in enumerate(heads)) == 1
+    assert crossing > 50
+
+
+def test_all_options_are_walked() -> None:
+    cases = variants()
+    assert {case.system for case in cases} == set(systems.names())
+    options = {(key, value) for case in cases for key, value in case.options.items() if value}
+    assert {("unshift", True), ("nonmonotonic", True), ("explicit_root", True)} <= options
+    assert {("push", "shift"), ("push", "right_arc"), ("max_length", 1)} <= options
+    assert ("repairs", ("right_lower", "right_raise", "left_invert")) in options
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("arc_eager", "no move costs nothing, or one costs less"),
+        ("arc_swift", "a cost is not the difference of the losses"),
+    ],
+)
+def test_wrong_costs_are_found(name: str, message: str) -> None:
+    """Costs that are not exact, taken for such: those of projective systems on crossing trees."""
+    case = Case(name, projective=False)
+    system = case.create()
+    rng = random.Random(0)
+    faults = []
+    for _ in range(300):
+        faults += try_text(case, system, random_text(case, 7, rng), rng).faults
+    assert any(message in fault for fault in faults)
+
+
+def test_bad_arguments() -> None:
+    system = systems.create("arc_eager")
+    with pytest.raises(ValueError, match="oracle"):
+        random_walk(system, system.initial(2), 0, Gold([0, 0]), oracle="lazy")
+    with pytest.raises(ValueError, match="3 words"):
+        random_walk(system, system.initial(2), 0, Gold([0, 0, 0]))
+
+
+def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--transitions", "500", "--system", "arc_swift"]) == 0
+    assert "| arc_swift | " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_oracles_allow_something_whatever_the_labels(name: str) -> None:
+    """Gold roots without the label for roots, other words with it."""
+    system = systems.create(name, labels=("a", "ROOT"), root_label="ROOT")
+    for gold in (Gold([0], ["a"]), Gold([0, 0], ["ROOT", "ROOT"]), Gold([1, 1], ["ROOT", "a"])):
+        for oracle in system.oracles:
+            state = system.initial(len(gold))
+            for action in system.derivation(gold, oracle):
+                system.apply(state, action)
+            assert state.is_final

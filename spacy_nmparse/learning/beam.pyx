@@ -51,6 +51,8 @@ from spacy_nmparse.systems.system import MOVE_NAMES, Action
 REACH = 128
 # Words whose tables are made by one matrix product.
 WINDOW = 512
+# Scores of one sequence of moves, taken from different hypotheses, differ by less.
+SAME = 1e-9
 
 
 cdef enum:  # why the search stops
@@ -423,7 +425,7 @@ cdef class Beam:
             for i in range(self.n_live)
         ]
         found = []
-        known = set()
+        known = {}  # scores by tree
         for i in sorted(range(self.n_live), key=lambda i: -ends[i]):
             h = &self.live[i]
             if last == n_words:
@@ -438,10 +440,12 @@ cdef class Beam:
                     heads[w - first] -= first
                 labels[w - first] = h.state.label[w]
                 starts[w - first] = h.state.sentence_start[w]
-            # Hypotheses that part later have the same score here, to the bit.
-            key = (ends[i], heads_array.tobytes(), labels_array.tobytes(), starts_array.tobytes())
-            if key not in known:
-                known.add(key)
+            # Hypotheses that part later have the same score here, but for its last bits: ``forget``
+            # may have taken another number off each.
+            key = (heads_array.tobytes(), labels_array.tobytes(), starts_array.tobytes())
+            scores = known.setdefault(key, [])
+            if all(abs(ends[i] - score) > SAME for score in scores):
+                scores.append(ends[i])
                 found.append((ends[i], heads_array, labels_array, starts_array))
                 if len(found) == n:
                     break

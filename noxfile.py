@@ -22,7 +22,7 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 # What tests read beside the package.
 TEST_FILES = (
     *("tests", "docs", "scripts", "benchmarks", "configs"),
-    *("README.md", "project.yml", "setup.cfg", "pyproject.toml"),
+    *("LICENSE", "README.md", "project.yml", "setup.cfg", "pyproject.toml"),
 )
 # The lower ends of what setup.cfg and spaCy 3.8.7 ask for.
 OLDEST = ("spacy==3.8.7", "thinc==8.3.4", "numpy==2.0.0")
@@ -75,7 +75,7 @@ def run_tests(session: nox.Session, *requirements: str) -> None:
     folder = Path(session.create_tmp()) / "tests"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__", "results")
+    ignored = shutil.ignore_patterns("__pycache__")
     for name in TEST_FILES:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)

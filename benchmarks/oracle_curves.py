@@ -4,7 +4,8 @@
     python benchmarks/oracle_curves.py assets/UD_Hungarian-Szeged --epochs 15
 
 Learning curves: the LAS on dev (greedy search, gold sentences) at the end of each epoch, the mean
-of all seeds whose logs the project's command `oracles` has left.
+of all seeds whose logs the project's command `oracles` has left. The picture shows what lies within
+five points of the best.
 
 SWAPs: how many each training sentence needs in the derivations that are learned. A static oracle's
 derivations never change. Where an oracle allows several moves, training follows the one that its
@@ -184,8 +185,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         dump(result, target)
 
     arguments.images.mkdir(parents=True, exist_ok=True)
+    floor = max(row[1] for curve in las.values() for row in curve) - 5
+    seen = {oracle: [row for row in curve if row[1] > floor] for oracle, curve in las.items()}
     for name, y, curves in (
-        ("learning", "LAS on dev", las),
+        ("learning", "LAS on dev", seen),
         ("swaps", "SWAPs per training sentence", swaps),
     ):
         points = {oracle: [(row[0], row[1]) for row in rows] for oracle, rows in curves.items()}

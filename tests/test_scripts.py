@@ -33,6 +33,7 @@ prepare_demo = load("scripts", "prepare_demo")
 evaluate = load("scripts", "evaluate")
 demo = load("scripts", "demo")
 accuracy = load("benchmarks", "accuracy")
+oracle_curves = load("benchmarks", "oracle_curves")
 table = load("benchmarks", "table")
 
 # spaCy's parser cannot learn rare labels otherwise
@@ -514,3 +515,39 @@ def test_project_file(tmp_path: Path) -> None:
     text = target.read_text(encoding="utf-8")
     for name in ("demo", "ud", "exhaustive", "speed", "memory", "accuracy", "table"):
         assert f"`{name}`" in text, name
+
+
+def test_oracle_curves(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
+    places = {name: tmp_path / name for name in ("logs", "work", "results", "images")}
+    arguments = [str(treebank), "--epochs", "2"]
+    for name, place in places.items():
+        arguments += [f"--{name}", str(place)]
+    assert oracle_curves.main(arguments) == 1
+    assert "No logs of eager, lazy, minimal, nd_sw, nd_all" in capsys.readouterr().err
+    head = "E    #       DEP_LAS\n---  ------  -------\n"
+    for oracle in oracle_curves.ORACLES:
+        for seed, las in ((1, 40), (2, 42)):
+            log = places["logs"] / treebank.name / f"swap_{oracle}-seed{seed}" / "log.txt"
+            log.parent.mkdir(parents=True)
+            log.write_text(f"{head}  0     200    {las}.00\n  1     400    {las}.50\n", "utf-8")
+    # SWAPs that are there are not counted again
+    result = places["results"] / "oracle_curves" / f"{treebank.name}.json"
+    files = {p.name: accuracy.fingerprint(p) for p in convert_ud.find_splits(treebank).values()}
+    before = {"seed": 1, "epochs": 2, "files": files}
+    before["swaps"] = {oracle: [[0, 0.5], [1, 0.7]] for oracle in oracle_curves.LEARNED}
+    evaluate.dump(before, result)
+    assert oracle_curves.main(arguments) == 0
+    found = json.loads(result.read_text(encoding="utf-8"))
+    assert found["las"]["lazy"] == [
+        [0, 41, pytest.approx(2**0.5)],
+        [1, 41.5, pytest.approx(2**0.5)],
+    ]
+    assert found["swaps"]["nd_all"] == [[0, 0.5], [1, 0.7]]
+    # two SWAPs in one of three sentences
+    assert found["swaps"]["eager"] == [[epoch, pytest.approx(2 / 3, abs=1e-3)] for epoch in (0, 1)]
+    assert {path.name for path in places["images"].iterdir()} == {
+        f"learning-{treebank.name}.png",
+        f"swaps-{treebank.name}.png",
+    }
+    assert "nd_all" in capsys.readouterr().out

@@ -1,0 +1,115 @@
+"""The README's tables of accuracy are those of the files in benchmarks/results."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.test_readme import README, ROOT, read
+
+if str(ROOT / "benchmarks") not in sys.path:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+table: Any = __import__("table")
+
+RESULTS = table.load(ROOT / "benchmarks" / "results" / "accuracy")
+TREEBANKS = {name.removeprefix("UD_").split("-")[0]: name for name in RESULTS}
+
+
+def rows_under(header: str) -> Iterator[list[str]]:
+    """The cells of the README's table with this header."""
+    lines = read(README).split(header, 1)[1].splitlines()[2:]
+    for line in lines:
+        if not line.startswith("|"):
+            return
+        yield [cell.strip().strip("*") for cell in line.strip("|").split("|")]
+
+
+def system_of(cell: str) -> str:
+    """The name of a row's result files."""
+    if "spaCy" in cell:
+        return "spacy_parser"
+    name = re.findall("`(.*?)`", cell)[0]
+    beam = re.search(r"beam of (\d+)", cell)
+    return f"{name}_beam{beam[1]}" if beam else name
+
+
+def by_treebank(rows: Iterator[list[str]]) -> Iterator[tuple[str, str, list[str]]]:
+    """Treebank, system and the other cells; a treebank is named in its first row only."""
+    treebank = ""
+    for first, system, *cells in rows:
+        if first and not first.startswith("("):
+            treebank = first.split(" (")[0]
+        yield f"UD_{treebank}", system_of(system), cells
+
+
+def mean(treebank: str, system: str, metric: str) -> float:
+    runs = RESULTS[treebank][system].values()
+    return 100 * statistics.fmean(run["test"]["scores"][metric] for run in runs)
+
+
+@pytest.fixture
+def difference(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """LAS against spaCy's parser on the seeds that both have."""
+    monkeypatch.setattr(table, "bootstrap", lambda *arguments: (0.0, 0.0, 1.0))
+
+    def difference(treebank: str, system: str) -> str:
+        systems = RESULTS[treebank]
+        found = table.compare(systems[system], systems["spacy_parser"], "test", "las_all")
+        return f"{found.difference:+.2f}"
+
+    return difference
+
+
+def test_accuracy(difference: Any) -> None:
+    header = "| treebank | | UAS | LAS | sentences wholly right | LAS against spaCy |"
+    found = list(by_treebank(rows_under(header)))
+    assert len(found) > 10
+    for treebank, system, (uas, las, exact, against) in found:
+        runs = RESULTS[treebank][system].values()
+        for cell, metric in ((uas, "uas_all"), (las, "las_all")):
+            scores = [run["test"]["scores"][metric] for run in runs]
+            expected = table.mean_and_deviation(scores, 100, 2)
+            assert cell.replace("*", "") == expected, (treebank, system, metric)
+        assert exact == f"{mean(treebank, system, 'dep_exact'):.1f} %", (treebank, system)
+        if system != "spacy_parser":
+            assert against.startswith(f"{difference(treebank, system)} ("), (treebank, system)
+
+
+def test_crossing_arcs() -> None:
+    found = list(by_treebank(rows_under("| treebank | | precision | recall |")))
+    assert len(found) == 8
+    for treebank, system, cells in found:
+        expected = [f"{mean(treebank, system, f'nonproj_{kind}'):.1f}" for kind in "pr"]
+        assert [cell.strip("*") for cell in cells] == expected, (treebank, system)
+
+
+def speed_ratio(stage: dict[str, Any], system: str) -> float:
+    """How many times as many words per second as spaCy's parser, the median of the repetitions."""
+    own, other = stage[system], stage["spacy_parser"]
+    pairs = zip(own["seconds"], other["seconds"], strict=True)
+    return statistics.median(his / mine for mine, his in pairs) * own["words"] / other["words"]
+
+
+def test_which_parser(difference: Any) -> None:
+    (header,) = re.findall(r"(?m)^\| take \| where \| .*$", read(README))
+    titles = [cell.strip() for cell in header.strip("|").split("|")]
+    speed = ROOT / "benchmarks" / "results" / "speed" / "UD_Gothic-PROIEL-sentences.json"
+    stages = json.loads(speed.read_text(encoding="utf-8"))["results"]["default"]
+    checked = 0
+    for row in rows_under(header):
+        system = system_of(row[0])
+        for title, cell in zip(titles[2:], row[2:], strict=True):
+            if title in TREEBANKS:
+                has = system in RESULTS[TREEBANKS[title]]
+                assert cell == (difference(TREEBANKS[title], system) if has else ""), (row, title)
+            elif cell:
+                stage = {"parse stage": "parse", "whole pipeline": "pipeline"}.get(title, title)
+                assert cell == f"{speed_ratio(stages[stage], system):.2f}", (row, title)
+            checked += bool(cell)
+    assert checked > 12

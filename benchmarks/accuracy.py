@@ -31,6 +31,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ EVALUATIONS = {
     "dev_preset": ("dev", "gold"),
     "test_preset": ("test", "gold"),
 }
+#: What is kept of an evaluation. `conll18` needs CoNLL-U files and the package udtools.
+PARTS = (
+    "n_sentences",
+    "n_words",
+    "words_per_second",
+    "scores",
+    "conll18",
+    "by_length",
+    "per_sentence",
+)
 
 
 @dataclass(frozen=True)
@@ -229,6 +240,7 @@ class Treebank:
         files: The fingerprint of each CoNLL-U file.
         corpus: The .spacy file of each split.
         train_words: The number of words to train on.
+        conllu: The CoNLL-U file of each split; none where the corpus was not converted here.
     """
 
     name: str
@@ -237,6 +249,7 @@ class Treebank:
     files: dict[str, str]
     corpus: dict[str, Path]
     train_words: int
+    conllu: dict[str, Path]
 
 
 def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: int) -> Treebank:
@@ -263,6 +276,7 @@ def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: 
         {path.name: fingerprint(path) for path in files.values()},
         corpus,
         count_words(corpus["train"]),
+        files,
     )
 
 
@@ -286,6 +300,7 @@ def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
         {path.name: fingerprint(path) for path in corpus.values()},
         corpus,
         count_words(corpus["train"]),
+        {},
     )
 
 
@@ -326,12 +341,11 @@ def evaluate_model(
         command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
         for name, value in settings.items():
             command += ["--set", f"{name}={write_setting(value)}"]
+        if split in treebank.conllu and find_spec("udtools"):
+            command += ["--conllu", str(treebank.conllu[split])]
         run(command, log, f"{prefix} {key}:")
         result = json.loads(target.read_text(encoding="utf-8"))
-        evaluations[key] = {
-            part: result[part]
-            for part in ("n_sentences", "n_words", "words_per_second", "scores", "per_sentence")
-        }
+        evaluations[key] = {part: result[part] for part in PARTS if part in result}
     return evaluations
 
 

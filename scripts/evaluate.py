@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import conll18
 import numpy
 import spacy
 import thinc
@@ -31,7 +32,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_nmparse.about import __version__
-from spacy_nmparse.pipe.scorer import score_dependencies, sentence_counts
+from spacy_nmparse.analysis.statistics import bin_name, bin_names
+from spacy_nmparse.pipe.scorer import length_counts, score_dependencies, sentence_counts
 
 
 def versions() -> dict[str, str]:
@@ -153,6 +155,7 @@ def evaluate(
     tokens: str = "gold",
     sents: str = "none",
     batch_size: int = 256,
+    conllu: Path | None = None,
 ) -> dict[str, Any]:
     """Parse a file and score the parses.
 
@@ -163,9 +166,11 @@ def evaluate(
         tokens: See `blank_copy`.
         sents: See `blank_copy`.
         batch_size: Documents per batch.
+        conllu: The CoNLL-U file that the file was made from, to score the parses by the program of
+            the CoNLL 2018 shared task too.
 
     Returns:
-        The settings, scores, counts per sentence, and speed.
+        The settings, speed, scores, and counts by length of the gold arc and per sentence.
     """
     gold = list(references(read_docs(nlp, path), unit))
     blank = [blank_copy(nlp, doc, tokens, sents) for doc in gold]
@@ -175,6 +180,30 @@ def evaluate(
     parsed = list(nlp.pipe(blank, batch_size=batch_size))
     seconds = time.perf_counter() - start
 
+    n_tokens = sum(len(doc) for doc in parsed)
+    result = {
+        "data": path.name,
+        "unit": unit,
+        "tokens": tokens,
+        "sents": sents,
+        "words_per_second": round(n_tokens / seconds, 1) if seconds else None,
+        **score_parses(parsed, gold),
+    }
+    if conllu is not None:
+        result["conll18"] = conll18.score(conllu, parsed)
+    return result
+
+
+def score_parses(parsed: list[Doc], gold: list[Doc]) -> dict[str, Any]:
+    """Score parses.
+
+    Args:
+        parsed: The parsed documents.
+        gold: The gold documents.
+
+    Returns:
+        The scores, counts by length of the gold arc, and counts per sentence.
+    """
     examples = [Example(pred, ref) for pred, ref in zip(parsed, gold, strict=True)]
     counts = [count for example in examples for count in sentence_counts(example)]
     words = sum(count.words for count in counts)
@@ -183,16 +212,20 @@ def evaluate(
         "las_all": sum(count.labelled for count in counts) / words if words else None,
         **score_dependencies(examples),
     }
-    n_tokens = sum(len(doc) for doc in parsed)
+    by_length = {name: [0, 0, 0] for name in ("root", *bin_names())}
+    for example in examples:
+        for length, count in length_counts(example).items():
+            totals = by_length[bin_name(length) if length else "root"]
+            for i, value in enumerate((count.words, count.heads, count.labelled)):
+                totals[i] += value
     return {
-        "data": path.name,
-        "unit": unit,
-        "tokens": tokens,
-        "sents": sents,
         "n_sentences": len(counts),
         "n_words": words,
-        "words_per_second": round(n_tokens / seconds, 1) if seconds else None,
         "scores": scores,
+        "by_length": {
+            name: dict(zip(("words", "heads", "labelled"), totals, strict=True))
+            for name, totals in by_length.items()
+        },
         "per_sentence": {
             "words": [count.words for count in counts],
             "heads": [count.heads for count in counts],
@@ -298,6 +331,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--sents", choices=("none", "gold"), default="none")
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument(
+        "--conllu",
+        type=Path,
+        help="the CoNLL-U file that DATA was made from: score by the program of the CoNLL 2018 "
+        "shared task too (gold tokens; needs the package udtools)",
+    )
+    parser.add_argument(
         "--set",
         action="append",
         default=[],
@@ -314,8 +353,9 @@ def main(argv: list[str] | None = None) -> int:
             tokens=args.tokens,
             sents=args.sents,
             batch_size=args.batch_size,
+            conllu=args.conllu,
         )
-    except (OSError, ValueError) as error:
+    except (ImportError, OSError, ValueError) as error:
         print(f"evaluate.py: {error}", file=sys.stderr)
         return 1
     command = ["scripts/evaluate.py", Path(args.model).name, args.data.name]

@@ -81,7 +81,7 @@ _UNALIGNED = -2  # a head without counterpart on the other side
 
 @dataclass(frozen=True)
 class SentenceCounts:
-    """What was right in one gold sentence.
+    """What was right in one gold sentence, or in other words taken together.
 
     Attributes:
         words: Words with gold annotation, whitespace tokens left out.
@@ -256,6 +256,26 @@ def sentence_counts(example: Example) -> list[SentenceCounts]:
         The counts of each gold sentence that has an annotated word.
     """
     return _sentence_counts(_Pair(example), example.reference)
+
+
+def length_counts(example: Example) -> dict[int, SentenceCounts]:
+    """Count what is right by length of the gold arc, over all words, with whole labels.
+
+    Args:
+        example: A gold and a predicted Doc.
+
+    Returns:
+        The counts of the words of each length, in tokens; 0 are the roots.
+    """
+    pair = _Pair(example)
+    found: dict[int, list[int]] = {}
+    for word in pair.scored_gold():
+        counts = found.setdefault(abs(pair.gold.heads[word] - word), [0, 0, 0])
+        counts[0] += 1
+        if pair.head_is_right(word):
+            counts[1] += 1
+            counts[2] += pair.label_is_right(word)
+    return {length: SentenceCounts(*counts) for length, counts in found.items()}
 
 
 @dataclass

@@ -1,0 +1,248 @@
+"""Train and evaluate UDPipe 1 (package ufal.udpipe), in steps that compare.py runs.
+
+    python benchmarks/udpipe.py tagger train.conllu dev.conllu tagger.model
+    python benchmarks/udpipe.py parser train.conllu dev.conllu parser.model --tagger tagger.model \\
+        --options "transition_system=swap;transition_oracle=static_lazy"
+    python benchmarks/udpipe.py evaluate parser.model test.conllu test.spacy -o scores.json
+
+The parser learns and parses with the tags that the tagger predicts. UDPipe writes its progress to
+standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.tokens import Doc
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import conll18  # noqa: E402
+from evaluate import dump, read_docs, references, score_parses  # noqa: E402
+
+#: How its authors train taggers for Universal Dependencies; only what the parser looks at.
+TAGGER = (
+    "models=1;templates=tagger;guesser_suffix_rules=8;guesser_enrich_dictionary=6;"
+    "guesser_prefixes_max=0;use_lemma=1;use_xpostag=1;use_feats=1;provide_lemma=0;"
+    "provide_xpostag=1;provide_feats=1;prune_features=0"
+)
+#: How its authors train parsers for Universal Dependencies, but for their vectors of words.
+PARSER = (
+    "iterations=30;embedding_upostag=20;embedding_feats=20;embedding_xpostag=0;embedding_form=50;"
+    "embedding_lemma=0;embedding_deprel=20;learning_rate=0.02;learning_rate_final=0.001;l2=0.5;"
+    "hidden_layer=200;batch_size=10;structured_interval=8;use_gold_tags=0"
+)
+
+
+def merge_options(*texts: str) -> str:
+    """Merge UDPipe's options; of a key that comes twice, the last value counts.
+
+    Args:
+        texts: KEY=VALUE[;KEY=VALUE]... each, or empty.
+
+    Returns:
+        The same form.
+
+    Raises:
+        ValueError: If an option has no "=".
+    """
+    values = {}
+    for option in ";".join(texts).split(";"):
+        key, equals, value = option.strip().partition("=")
+        if key and not equals:
+            raise ValueError(f"UDPipe's option {option!r}: write KEY=VALUE[;KEY=VALUE]...")
+        if key:
+            values[key] = value
+    return ";".join(f"{key}={value}" for key, value in values.items())
+
+
+def read_sentences(text: str) -> list[Any]:
+    """Read sentences.
+
+    Args:
+        text: CoNLL-U.
+
+    Returns:
+        UDPipe's sentences.
+
+    Raises:
+        ValueError: If UDPipe cannot read them.
+    """
+    from ufal import udpipe
+
+    reader = udpipe.InputFormat.newConlluInputFormat()
+    reader.setText(text)
+    error = udpipe.ProcessingError()
+    sentences, sentence = [], udpipe.Sentence()
+    while reader.nextSentence(sentence, error):
+        sentences.append(sentence)
+        sentence = udpipe.Sentence()
+    if error.occurred():
+        raise ValueError(f"UDPipe cannot read the CoNLL-U: {error.message}")
+    return sentences
+
+
+def blank(path: Path) -> str:
+    """Leave of a CoNLL-U file what a parser may see.
+
+    Args:
+        path: The file.
+
+    Returns:
+        CoNLL-U with words and multiword tokens alone.
+    """
+    sentences = [
+        "\n".join("\t".join([*row[:2], *"_______", row[9]]) for row in sentence)
+        for sentence in conll18.read_rows(path)
+    ]
+    return "\n\n".join(sentences) + "\n\n"
+
+
+def train(files: tuple[Path, Path], output: Path, tagger: str, parser: str) -> None:
+    """Train a model.
+
+    Args:
+        files: The CoNLL-U files to train on and to stop by.
+        output: The file for the model.
+        tagger: UDPipe's options for the tagger.
+        parser: UDPipe's options for the parser, or "none".
+
+    Raises:
+        ValueError: If UDPipe fails.
+    """
+    from ufal import udpipe
+
+    error = udpipe.ProcessingError()
+    data = [udpipe.Sentences(read_sentences(path.read_text(encoding="utf-8"))) for path in files]
+    none = udpipe.Trainer.NONE
+    model = udpipe.Trainer.train("morphodita_parsito", *data, none, tagger, parser, error)
+    if error.occurred():
+        raise ValueError(f"UDPipe cannot be trained: {error.message}")
+    partial = output.with_name(output.name + ".part")
+    partial.write_bytes(model)
+    partial.replace(output)
+
+
+def put_in(doc: Doc, words: list[tuple[int, str]]) -> Doc:
+    """Copy a document with UDPipe's parse in place of its own.
+
+    Args:
+        doc: A sentence.
+        words: Head (from 1, 0 for the root) and label of each word.
+
+    Returns:
+        The copy.
+
+    Raises:
+        ValueError: If the document has other words.
+    """
+    if len(words) != len(doc):
+        raise ValueError(
+            f"UDPipe has {len(words)} words in the sentence that begins with {doc[:5].text!r}, the "
+            f"corpus {len(doc)}: convert the treebank again."
+        )
+    return Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+        heads=[head - 1 if head else i for i, (head, _) in enumerate(words)],
+        deps=[label if head else "ROOT" for head, label in words],
+    )
+
+
+def evaluate(model: Path, conllu: Path, corpus: Path) -> dict[str, Any]:
+    """Tag and parse a file, and score the parses.
+
+    Args:
+        model: The model.
+        conllu: The gold CoNLL-U file.
+        corpus: The .spacy file that it was converted to.
+
+    Returns:
+        What scripts/evaluate.py writes: scores, counts, words per second, tagging included.
+
+    Raises:
+        ValueError: If UDPipe fails.
+    """
+    from ufal import udpipe
+
+    loaded = udpipe.Model.load(str(model))
+    if loaded is None:
+        raise ValueError(f"UDPipe cannot load {model}: train it again.")
+    sentences = read_sentences(blank(conllu))
+    default = udpipe.Model.DEFAULT
+    start = time.perf_counter()
+    for sentence in sentences:
+        error = udpipe.ProcessingError()
+        if not (loaded.tag(sentence, default, error) and loaded.parse(sentence, default, error)):
+            raise ValueError(f"UDPipe cannot parse {conllu}: {error.message}")
+    seconds = time.perf_counter() - start
+
+    gold = list(references(read_docs(spacy.blank("xx"), corpus), "sentence"))
+    # word 0 is the root
+    trees = [
+        [(word.head, word.deprel) for word in list(sentence.words)[1:]] for sentence in sentences
+    ]
+    parsed = [put_in(doc, tree) for doc, tree in zip(gold, trees, strict=True)]
+    scored = score_parses(parsed, gold)
+    return {
+        "words_per_second": round(scored["n_words"] / seconds, 1),
+        **scored,
+        "conll18": conll18.score(conllu, parsed),
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    steps = parser.add_subparsers(dest="step", required=True)
+    for name in ("tagger", "parser"):
+        step = steps.add_parser(name)
+        step.add_argument("train", type=Path, help="CoNLL-U file to train on")
+        step.add_argument("dev", type=Path, help="CoNLL-U file to choose the iteration by")
+        step.add_argument("output", type=Path, help="file for the model")
+        step.add_argument("--options", default="", help="UDPipe's, KEY=VALUE[;KEY=VALUE]...")
+        if name == "parser":
+            step.add_argument("--tagger", type=Path, required=True, help="model of the tagger")
+    step = steps.add_parser("evaluate")
+    step.add_argument("model", type=Path)
+    step.add_argument("conllu", type=Path, help="gold CoNLL-U file")
+    step.add_argument("corpus", type=Path, help="the .spacy file that it was converted to")
+    step.add_argument("-o", "--output", type=Path, required=True, help="JSON file to write")
+    args = parser.parse_args(argv)
+    try:
+        if args.step == "tagger":
+            tagger = merge_options(TAGGER, args.options)
+            train((args.train, args.dev), args.output, tagger, "none")
+        elif args.step == "parser":
+            tagger = f"from_model=file:{args.tagger}"
+            options = merge_options(PARSER, args.options)
+            train((args.train, args.dev), args.output, tagger, options)
+        else:
+            result = evaluate(args.model, args.conllu, args.corpus)
+            dump(result, args.output)
+            scores = result["scores"]
+            print(f"UAS {100 * scores['uas_all']:.2f} LAS {100 * scores['las_all']:.2f}")
+    except (ImportError, OSError, ValueError) as error:
+        print(f"udpipe.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

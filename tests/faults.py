@@ -10,8 +10,8 @@ update, and kills it (SIGKILL) after a random time; ``--plain`` leaves out the c
 ``spacy_nmparse.safe_checkpoints.v1``. ``full-disk`` saves a pipeline over another one while files
 cannot grow beyond a random size, or, with ``--folder``, on a small file system that is full.
 ``kill-worker`` kills a worker of ``nlp.pipe(n_process=2)`` under each way to start processes, and
-one of ``processes.pipe``. ``kill-corpus`` runs ``scripts/parse_corpus.py`` on a Ray cluster of two
-workers, kills one of them, then the whole run, starts it again, and compares what is there with
+one of ``pipe_in_processes``. ``kill-corpus`` runs ``scripts/parse_corpus.py`` on a Ray cluster of
+two workers, kills one of them, then the whole run, starts it again, and compares what is there with
 ``nlp.pipe``. The exit status is 1 where something is left that should not be. POSIX only.
 """
 
@@ -21,6 +21,7 @@ import argparse
 import hashlib
 import io
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -33,7 +34,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,14 @@ from spacy.training.loop import train as spacy_train
 from thinc.api import Config
 
 from spacy_nmparse.pipe.files import make_safe, safe_to_disk
+from spacy_nmparse.pipe.processes import pipe_in_processes
 from tests.pipe.common import make_examples, overfitted, parser_of, randomize, tree
 from tests.pipe.test_pipeline import CONFIG
+from tests.pipe.test_processes import Deadly
 
 LAST, BEST = "model-last", "model-best"
+OURS = "pipe_in_processes"
+METHODS = ("fork", "forkserver", "spawn", OURS)
 TEXT = "She saw the cat . A hearing is scheduled on the issue today"
 
 
@@ -309,36 +314,64 @@ def kill_corpus(n_documents: int, seed: int = 0) -> Counter[str]:
     return found
 
 
-def wait_for(docs: Iterator[Any], seconds: float) -> str:
-    """Go on until the end, an error, or for so long (then SIGALRM)."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def parse_with_a_killed_worker(method: str) -> None:
+    """One of two workers kills itself; prints what comes of it."""
+    nlp = overfitted()
+    Language.component("deadly", func=Deadly())
+    nlp.add_pipe("deadly", first=True)
+    texts = [*["Yes"] * 200, "die", *["Yes"] * 200]
+    if method == OURS:
+        docs = pipe_in_processes(nlp, texts, n_process=2, batch_size=20)
+    else:
+        multiprocessing.set_start_method(method)
+        docs = nlp.pipe(texts, n_process=2, batch_size=20)
+    n = 0
     try:
-        return f"all {len(list(docs))} documents"
-    except TimeoutError:
-        return f"hangs (given up after {seconds:.0f} s)"
+        for _ in docs:
+            n += 1
+        print(f"no error, {n} of {len(texts)} documents")
     except Exception as error:
-        return f"{type(error).__name__}: {error}".strip(": ")
+        print(f"{type(error).__name__} after {n} documents: {error}")
+
+
+def kill_worker(method: str, seconds: float) -> str:
+    """What comes of a killed worker, in words. What hangs is given up after some seconds."""
+    command = [sys.executable, "-m", "tests.faults", "kill-worker", "--method", method]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, text=True)
+    try:
+        out, _ = run.communicate(timeout=seconds)
+        return out.strip() or f"exit status {run.returncode}"
+    except subprocess.TimeoutExpired:
+        return f"hangs, given up after {seconds:.0f} s"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        with suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("kill-training", "full-disk", "kill-corpus"))
+    parser.add_argument(
+        "what", choices=("kill-training", "full-disk", "kill-worker", "kill-corpus")
+    )
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--plain", action="store_true", help="without the callback")
     parser.add_argument("--folder", type=Path, help="on a small file system, for full-disk")
     parser.add_argument("--longest", type=float, default=1.0, help="seconds before the kill")
+    parser.add_argument("--method", choices=METHODS, help="of kill-worker, this one only, here")
+    parser.add_argument("--seconds", type=float, default=60, help="until kill-worker gives up")
     parser.add_argument("--documents", type=int, default=20_000, help="of kill-corpus")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", message=r"\[W", category=UserWarning)
+    if options.what == "kill-worker":
+        if options.method:
+            parse_with_a_killed_worker(options.method)
+            return 0
+        results = {method: kill_worker(method, options.seconds) for method in METHODS}
+        for method, result in results.items():
+            print(f"{method}: {result}")
+        return int("RuntimeError" not in results[OURS])
     if options.what == "kill-training":
         found = kill_training(options.times, options.plain, options.longest, options.seed)
         good = {f"{LAST}: whole", *(key for key in found if key.startswith(BEST))}

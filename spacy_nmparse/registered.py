@@ -435,3 +435,11 @@ def CountSwaps(corpus: str, output: str, oracles: List[str], limit: int = 500) -
     from spacy_nmparse.analysis.latent import make_callback
 
     return make_callback(corpus, output, oracles, limit)
+
+
+def SafeCheckpoints() -> Callable:
+    """For ``training.before_to_disk``: checkpoints that a killed training run, or a full disk,
+    leaves whole; see ``spacy_nmparse.pipe.files``."""
+    from spacy_nmparse.pipe.files import make_safe
+
+    return make_safe

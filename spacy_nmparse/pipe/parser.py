@@ -33,6 +33,7 @@ from spacy_nmparse.pipe.confidence import (
     write_confidences,
 )
 from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.seal import damaged, sealed
@@ -70,6 +71,11 @@ class Parses:
     tokens: list[numpy.ndarray]
     arrays: list[Arrays | None]
     shares: list[numpy.ndarray] | None = None  # float32 (2, words), where they are wanted
+
+    def one(self, i: int) -> Parses:
+        """The parse of the i-th document by itself."""
+        shares = None if self.shares is None else [self.shares[i]]
+        return Parses([self.tokens[i]], [self.arrays[i]], shares)
 
 
 class Tree(NamedTuple):
@@ -274,14 +280,29 @@ class NMParser(TrainablePipe):
         that one and the others are parsed."""
         for docs in util.minibatch(stream, size=batch_size):
             try:
-                self.set_annotations(docs, self.predict(docs))
+                parses = self.predict(docs)
             except Exception as error:
                 if len(docs) == 1:
                     self.get_error_handler()(self.name, self, docs, error)
                     continue
                 parsed = (self(doc) for doc in docs)
-                docs = [doc for doc in parsed if doc is not None]
+                yield from [doc for doc in parsed if doc is not None]
+                continue
+            try:
+                self.set_annotations(docs, parses)
+            except Exception:
+                # Those that have got theirs must not be parsed again under their own boundaries.
+                docs = [doc for i, doc in enumerate(docs) if self._annotated(doc, parses.one(i))]
             yield from docs
+
+    def _annotated(self, doc: Doc, parse: Parses) -> bool:
+        """Write the parse of a document. False: it failed, and the error handler took it."""
+        try:
+            self.set_annotations([doc], parse)
+        except Exception as error:
+            self.get_error_handler()(self.name, self, [doc], error)
+            return False
+        return True
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Parse documents without changing them."""
@@ -819,11 +840,11 @@ class NMParser(TrainablePipe):
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Serialize labels and model into a directory."""
+        """Serialize labels and model into a directory. Where they cannot be written (a full disk),
+        OSError is raised, and files that were there are as they were."""
         path = Path(path)
         path.mkdir(exist_ok=True)
-        for name, data in self._parts(exclude).items():
-            _write(path / name, data)
+        write_files({path / name: data for name, data in self._parts(exclude).items()})
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> NMParser:
         """Load a directory of ``to_disk``. Raises ValueError, with the parser unchanged, where a
@@ -866,10 +887,6 @@ class NMParser(TrainablePipe):
 
 def _rows_of(shares: numpy.ndarray | None, n: int) -> numpy.ndarray | None:
     return None if shares is None else shares[:n]
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
 
 
 def _scorer_input(

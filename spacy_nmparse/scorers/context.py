@@ -156,9 +156,18 @@ def run_words(
         words: float32 (words, width), one row for each parsed word.
         lengths: int32, words of each stretch that surely begins and ends a sentence.
         backprop: takes the gradient of words, returns what tok2vec's backward pass does.
+
+    Raises:
+        ValueError: a document does not have one vector for each of its tokens.
     """
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(X.docs, is_train)
     lengths: Any = [v.shape[0] for v in vectors]
+    for doc, n_vectors in zip(X.docs, lengths, strict=True):
+        if n_vectors != len(doc):
+            raise ValueError(
+                f"The document {doc.text!r:.80} has {len(doc)} tokens, but {n_vectors} token "
+                f"vectors: run tok2vec after the components that merge or split tokens."
+            )
     flat: Any = model.ops.flatten(vectors)
     words = flat if X.rows is None else flat[X.rows]
     tagging = model.maybe_get_ref("tagging")

@@ -1,0 +1,226 @@
+"""scripts/parse_corpus.py: every document once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import DocBin
+
+from tests.pipe.common import tree
+from tests.test_scripts import load
+
+parse_corpus = load("scripts", "parse_corpus")
+
+WORDS = [
+    "She",
+    "saw",
+    "the",
+    "cat",
+    ".",
+    "I",
+    "like",
+    "London",
+    "and",
+    "Berlin",
+    "A",
+    "hearing",
+    "Sleep",
+    "!",
+    "Yes",
+    "ünïcode",
+]
+
+
+def make_texts(n: int, seed: int = 0) -> list[str]:
+    rng = random.Random(seed)
+    return [" ".join(rng.choices(WORDS, k=rng.randint(1, 25))) for _ in range(n)]
+
+
+@pytest.fixture(scope="module")
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    trained.to_disk(path)
+    return str(path)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> list[Path]:
+    """Two text files, one of them with blank lines and without a line end at its end."""
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    paths[0].write_text("\n".join([*make_texts(40), "", "  ", *make_texts(9, 1)]), "utf8")
+    paths[1].write_bytes("\r\n".join([*make_texts(30, 2), ""]).encode())
+    return paths
+
+
+def expected(nlp: Language, paths: Iterable[Path]) -> list[tuple[str, str, Any]]:
+    """(file, text, tree) of each document, by nlp.pipe."""
+    lines = [
+        (str(path), line)
+        for path in paths
+        for line in path.read_text("utf8").splitlines()
+        if line.strip()
+    ]
+    docs = nlp.pipe([line for _, line in lines])
+    return [(source, text, tree(doc)) for (source, text), doc in zip(lines, docs, strict=True)]
+
+
+def found(nlp: Language, output: Path) -> list[tuple[str, str, Any]]:
+    """The same, from the shards, in their order."""
+    result = []
+    for path in sorted(output.glob("part-*.spacy")):
+        for doc in DocBin(store_user_data=True).from_disk(path).get_docs(nlp.vocab):
+            result.append((doc.user_data["source"], doc.text, tree(doc)))
+    return result
+
+
+def run(model: str, output: Path, inputs: list[Path], *more: str) -> int:
+    arguments = [model, str(output), *map(str, inputs), "--format", "docbin"]
+    return parse_corpus.main([*arguments, "--shard-mb", "0.0007", "--batch-size", "7", *more])
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000, 10**6])
+def test_pieces_hold_each_line_once(tmp_path: Path, size: int) -> None:
+    for content in (b"", b"a", b"a\n", b"\n\n", b"one\ntwo\n\nthree", "ä\nö\r\nüß\n".encode()):
+        path = tmp_path / "text.txt"
+        path.write_bytes(content)
+        lines = [
+            line
+            for piece in parse_corpus.pieces_of(path, size)
+            for _, line in parse_corpus.read_texts(piece, "text")
+        ]
+        assert lines == [line for line in content.decode().splitlines() if line.strip()]
+
+
+def test_every_document_once(
+    model: str, trained: Language, texts: list[Path], tmp_path: Path
+) -> None:
+    assert run(model, tmp_path / "out", texts) == 0
+    assert len(list((tmp_path / "out").glob("part-*.spacy"))) > 5
+    assert found(trained, tmp_path / "out") == expected(trained, texts)
+
+
+def test_going_on(
+    model: str,
+    trained: Language,
+    texts: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Killed between any two steps: the same documents in the end, finished shards not touched."""
+    out = tmp_path / "out"
+    parse = parse_corpus.ShardParser.__call__
+    calls = []
+
+    def dies(self: Any, item: dict[str, Any]) -> Any:
+        calls.append(item["number"])
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return parse(self, item)
+
+    monkeypatch.setattr(parse_corpus.ShardParser, "__call__", dies)
+    with pytest.raises(KeyboardInterrupt):
+        run(model, out, texts)
+    finished = {path: path.read_bytes() for path in out.glob("part-*")}
+    assert len(finished) == 6 and calls == [0, 1, 2, 3]
+    # Killed: while it wrote a shard; after the shard, before its record; the shard is cut short.
+    (out / "part-000004.spacy.abc.new").write_bytes(b"half")
+    (out / "part-000001.json").unlink()
+    (out / "part-000002.spacy").write_bytes(b"half")
+    calls[:] = [None] * 9
+    assert run(model, out, texts) == 0
+    assert calls[9:12] == [1, 2, 3]
+    assert {path: path.read_bytes() for path in finished if "0.spacy" in path.name} == {
+        path: data for path, data in finished.items() if "0.spacy" in path.name
+    }
+    assert not list(out.glob("*.new"))
+    assert found(trained, out) == expected(trained, texts)
+    calls.clear()
+    assert run(model, out, texts) == 0
+    assert calls == []
+
+
+def test_another_run(
+    model: str, texts: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    out = tmp_path / "out"
+    assert run(model, out, texts[:1]) == 0
+    for inputs, more, word in (
+        (texts, (), "inputs"),
+        (texts[:1], ("--batch-size", "8"), "batch_size"),
+        ([*texts, tmp_path / "no.txt"], (), "no.txt"),
+    ):
+        assert run(model, out, inputs, *more) == 1
+        assert word in capsys.readouterr().err
+    (out / "manifest.json").unlink()
+    assert run(model, out, texts[:1]) == 1
+    assert "manifest.json" in capsys.readouterr().err
+
+
+def test_documents_that_fail(
+    model: str, texts: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are there, without a parse, with the error; the others are parsed."""
+    load_model = spacy.load
+
+    def load_picky(path: str) -> Language:
+        nlp = load_model(path)
+        nlp.max_length = 100
+        parser = nlp.get_pipe("nm_parser")
+        predict = parser.predict
+
+        def fails(docs: Any) -> Any:
+            if any("London London" in doc.text for doc in docs):
+                raise RuntimeError("no more London")
+            return predict(docs)
+
+        parser.predict = fails
+        return nlp
+
+    monkeypatch.setattr(spacy, "load", load_picky)
+    path = tmp_path / "bad.txt"
+    path.write_text("Yes\nI like London London\n" + "cat " * 40 + "\nSleep !\n")
+    assert run(model, tmp_path / "out", [path]) == 0
+    (shard,) = (tmp_path / "out").glob("part-*.spacy")
+    docs = list(DocBin(store_user_data=True).from_disk(shard).get_docs(spacy.blank("xx").vocab))
+    assert [doc.has_annotation("DEP") for doc in docs if len(doc)] == [True, False, True]
+    errors = [doc.user_data["error"] for doc in docs]
+    assert errors[0] is errors[3] is None
+    assert "no more London" in errors[1] and "E088" in errors[2]
+    record = json.loads((tmp_path / "out" / "part-000000.json").read_text())
+    assert (record["documents"], record["errors"]) == (4, 2)
+
+
+def test_parquet(model: str, trained: Language, tmp_path: Path, texts: list[Path]) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow (the extra ray)")
+    from pyarrow import parquet
+
+    lines = make_texts(50)
+    source = tmp_path / "in.parquet"
+    table = pyarrow.table({"id": list(range(50)), "body": lines})
+    parquet.write_table(table, source, row_group_size=8)
+    out = tmp_path / "out"
+    arguments = [model, str(out), str(source), "--shard-mb", "0.0005"]
+    assert parse_corpus.main(arguments) == 1  # no column "text"
+    out = tmp_path / "out2"
+    assert parse_corpus.main([model, str(out), *arguments[2:], "--text", "body"]) == 0
+    shards = sorted(out.glob("part-*.parquet"))
+    assert len(shards) > 3
+    rows = [row for shard in shards for row in parquet.read_table(shard).to_pylist()]
+    assert [row["position"] for row in rows] == list(range(50))
+    for row, doc in zip(rows, trained.pipe(lines), strict=True):
+        columns = zip(row["words"], row["heads"], row["deps"], row["sent_starts"], strict=True)
+        assert list(columns) == tree(doc)
+        assert row["error"] is None
+
+
+def test_ray(model: str, trained: Language, tmp_path: Path, texts: list[Path]) -> None:
+    pytest.importorskip("ray", reason="needs Ray (the extra ray)")
+    assert run(model, tmp_path / "out", texts, "--workers", "2") == 0
+    assert found(trained, tmp_path / "out") == expected(trained, texts)

@@ -113,6 +113,11 @@ def count_learned(
     return [[line["epoch"], line["swaps_per_sentence"]] for line in read_lines(counted)]
 
 
+def three(curve: Sequence[Sequence[float]], digits: int) -> list[str]:
+    """Format a curve's first, middle and last value; "-" where there is none."""
+    return [f"{curve[place][1]:.{digits}f}" if curve else "-" for place in (0, len(curve) // 2, -1)]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -129,6 +134,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument(
         "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
+    )
+    parser.add_argument(
+        "--learned", nargs="*", choices=LEARNED, default=LEARNED, help="count the SWAPs of these"
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=15)
@@ -169,8 +177,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     trees = whole_trees(read_sentences(treebank.corpus["train"]))
     for oracle, count in count_swaps(trees)["swaps"].items():
         swaps[oracle] = [[epoch, round(count / len(trees), 4)] for epoch in range(arguments.epochs)]
-    for oracle in ORACLES:
-        if oracle not in swaps:
+    for oracle in (None, *arguments.learned):
+        if oracle is not None and oracle not in swaps:
             try:
                 swaps[oracle] = count_learned(
                     treebank, oracle, arguments.epochs, arguments.seed, arguments.work
@@ -195,12 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         output = arguments.images / f"{name}-{treebank.name}.png"
         draw(points, output, x="epoch", y=y, title=treebank.name)
     rows = [
-        [
-            oracle,
-            *(f"{las[oracle][epoch][1]:.2f}" for epoch in (0, len(las[oracle]) // 2, -1)),
-            *(f"{swaps[oracle][epoch][1]:.3f}" for epoch in (0, len(swaps[oracle]) // 2, -1)),
-        ]
-        for oracle in ORACLES
+        [oracle, *three(las[oracle], 2), *three(swaps.get(oracle, []), 3)] for oracle in ORACLES
     ]
     header = [
         "oracle",

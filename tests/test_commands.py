@@ -112,33 +112,62 @@ def main_of(program: str) -> Any:
     return importlib.import_module(program).main
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-@pytest.mark.usefixtures("only_options")
-def test_programs_take_the_options(page: Path) -> None:
-    for command in [*block_commands(page), *inline_commands(page)]:
-        found = re.match(
-            r"python (?:-m (tests\.\w+)|((?:scripts|benchmarks|examples)/\w+\.py))", command
-        )
-        if found:
-            arguments = shlex.split(command[found.end() :].split(" > ")[0])
-            with pytest.raises(Accepted):
-                main_of(found[1] or found[2])(arguments)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_is_accounted_for(page: Path) -> None:
-    for command in block_commands(page):
-        runs = re.match(r"python (-m spacy (nmparse|train) |(scripts|examples)/)", command)
-        assert reason(command) or runs, f"neither run nor explained: {command}"
-    for command in inline_commands(page):
-        assert reason(command) or command in RUN_IN_TEXT, f"neither run nor explained: {command}"
-
-
 #: Commands in the text that have their place in a test of their own.
 RUN_IN_TEXT = {
     "python -m spacy nmparse": "tests/test_cli.py",
     "python scripts/evaluate.py MODEL DATA --set components.parser.beam_width=8": "test_scripts.py",
 }
+
+
+def is_run(command: str) -> bool:
+    """Whether ``test_commands_run`` runs a command of a block."""
+    return bool(re.match(r"python (-m spacy (nmparse|train) |(scripts|examples)/)", command))
+
+
+def check_options(command: str) -> None:
+    """Let a program of this repository read the options of a command line."""
+    program = r"python (?:-m (tests\.\w+)|((?:scripts|benchmarks|examples)/\w+\.py))"
+    if found := re.match(program, command):
+        arguments = shlex.split(command[found.end() :].split(" > ")[0])
+        with pytest.raises(Accepted):
+            main_of(found[1] or found[2])(arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.usefixtures("only_options")
+def test_programs_take_the_options(page: Path) -> None:
+    for command in [*block_commands(page), *inline_commands(page)]:
+        check_options(command)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_is_accounted_for(page: Path) -> None:
+    for command in block_commands(page):
+        assert reason(command) or is_run(command), f"neither run nor explained: {command}"
+    for command in inline_commands(page):
+        assert reason(command) or command in RUN_IN_TEXT, f"neither run nor explained: {command}"
+
+
+@pytest.mark.usefixtures("only_options")
+def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Say `python -m spacy dance`.\n```bash\npython x.py && py y.py\n```\n", "utf-8")
+    assert inline_commands(page) == ["python -m spacy dance"]
+    assert block_commands(page) == ["python x.py", "python y.py"]
+    for command in (*inline_commands(page), *block_commands(page)):
+        assert reason(command) is None and not is_run(command)
+    for command in (
+        "python -m spacy project run nonsense",
+        "python -m spacy project run ud . --vars.nonsense 1",
+        "python benchmarks/nonsense.py",
+    ):
+        with pytest.raises(AssertionError):
+            reason(command)
+    with pytest.raises(SystemExit):
+        check_options("python scripts/evaluate.py MODEL DATA --nonsense")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AssertionError, match="no file"):
+        execute("python -m spacy nmparse stats corpus.conllu")
 
 
 def test_no_reason_is_idle() -> None:

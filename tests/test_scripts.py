@@ -535,9 +535,9 @@ def test_oracle_curves(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFix
     result = places["results"] / "oracle_curves" / f"{treebank.name}.json"
     files = {p.name: accuracy.fingerprint(p) for p in convert_ud.find_splits(treebank).values()}
     before = {"seed": 1, "epochs": 2, "files": files}
-    before["swaps"] = {oracle: [[0, 0.5], [1, 0.7]] for oracle in oracle_curves.LEARNED}
+    before["swaps"] = {"nd_all": [[0, 0.5], [1, 0.7]]}
     evaluate.dump(before, result)
-    assert oracle_curves.main(arguments) == 0
+    assert oracle_curves.main([*arguments, "--learned", "nd_all"]) == 0
     found = json.loads(result.read_text(encoding="utf-8"))
     assert found["las"]["lazy"] == [
         [0, 41, pytest.approx(2**0.5)],
@@ -550,4 +550,6 @@ def test_oracle_curves(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFix
         f"learning-{treebank.name}.png",
         f"swaps-{treebank.name}.png",
     }
-    assert "nd_all" in capsys.readouterr().out
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[-2][1::2] == ["nd_sw", "41.00", "41.50", "41.50", "-", "-", "-"]
+    assert lines[-1][1::2] == ["nd_all", "41.00", "41.50", "41.50", "0.500", "0.700", "0.700"]

@@ -428,3 +428,15 @@ def CountSwaps(corpus: str, output: str, oracles: List[str], limit: int = 500) -
     from spacy_nmparse.analysis.latent import make_callback
 
     return make_callback(corpus, output, oracles, limit)
+
+
+def FastBlas(threads: int = 1) -> Callable:
+    """For ``nlp.after_pipeline_creation``: faster matrix products for the whole pipeline; see
+    ``spacy_nmparse.pipe.fast_blas``.
+
+    Args:
+        threads: threads of NumPy's matrix products; 0: as NumPy has it.
+    """
+    from spacy_nmparse.pipe.fast_blas import make_callback
+
+    return make_callback(threads)

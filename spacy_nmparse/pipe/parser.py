@@ -146,6 +146,7 @@ class NMParser(TrainablePipe):
         self._rehearsal_model: Model | None = None
         self._labels: list[str] = []
         self._decorated = numpy.zeros(0, dtype=bool)  # of each label: it notes a lifted arc
+        self._has_decorated = False
         self._system: TransitionSystem | None = None
         unlabelled = system.create(None)
         unlabelled.oracle_id(oracle)  # raises on an unknown oracle
@@ -202,6 +203,7 @@ class NMParser(TrainablePipe):
             self.vocab.strings.add(plain_label(label))
         self._labels = labels
         self._decorated = numpy.asarray([DELIMITER in label for label in labels])
+        self._has_decorated = bool(self._decorated.any())
         self._system = self.system_spec.create(
             labels, root_label=ROOT_LABEL, single_root=True, segment=True
         )
@@ -379,7 +381,7 @@ class NMParser(TrainablePipe):
         self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray
     ) -> Arrays:
         """Take the notes off lifted arcs' labels and lower them."""
-        if not self._decorated[labels].any():
+        if not self._has_decorated or not self._decorated[labels].any():
             return heads, labels, starts
         new_heads, plain = lower(heads.tolist(), [self._labels[label] for label in labels])
         number = {label: i for i, label in enumerate(self._labels)}
@@ -681,7 +683,7 @@ class NMParser(TrainablePipe):
         """Load what ``_config_bytes`` and the model wrote. On an error nothing has changed."""
         labels, cfg = self._read_config(config)
         old = (
-            (self._labels, self._decorated, self._system, self.cfg),
+            (self._labels, self._decorated, self._has_decorated, self._system, self.cfg),
             self.model.attrs["system"],
         )
         old_model = self.model.to_bytes()
@@ -697,7 +699,8 @@ class NMParser(TrainablePipe):
             self.model.from_bytes(model)
             check_weights(self.model)
         except Exception as error:
-            (self._labels, self._decorated, self._system, self.cfg), old_system = old
+            own, old_system = old
+            (self._labels, self._decorated, self._has_decorated, self._system, self.cfg) = own
             self.model.attrs["system"] = old_system
             for node in self.model.walk():
                 for param in node.param_names:

@@ -32,6 +32,7 @@ MODULES = {
     "spacy_nmparse.scorers.features": "c",
     "spacy_nmparse.scorers.layer": "c",
     "spacy_nmparse.scorers.lstm": "c",
+    "spacy_nmparse.scorers.ops_kernels": "c",
     "spacy_nmparse.scorers.scorer": "c",
     "spacy_nmparse.scorers.state_scorer_kernel": "c",
     "spacy_nmparse.scorers.arc_scorer_kernel": "c",

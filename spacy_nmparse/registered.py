@@ -443,3 +443,15 @@ def SafeCheckpoints() -> Callable:
     from spacy_nmparse.pipe.files import make_safe
 
     return make_safe
+
+
+def FastBlas(threads: int = 1) -> Callable:
+    """For ``nlp.after_pipeline_creation``: faster matrix products for the whole pipeline; see
+    ``spacy_nmparse.pipe.fast_blas``.
+
+    Args:
+        threads: threads of NumPy's matrix products; 0: as NumPy has it.
+    """
+    from spacy_nmparse.pipe.fast_blas import make_callback
+
+    return make_callback(threads)

@@ -155,6 +155,7 @@ class NMParser(TrainablePipe):
         self._rehearsal_model: Model | None = None
         self._labels: list[str] = []
         self._decorated = numpy.zeros(0, dtype=bool)  # of each label: it notes a lifted arc
+        self._has_decorated = False
         self._system: TransitionSystem | None = None
         self._tags = TagSet({})  # what is learned beside the trees
         unlabelled = system.create(None)
@@ -216,6 +217,7 @@ class NMParser(TrainablePipe):
             self.vocab.strings.add(plain_label(label))
         self._labels = labels
         self._decorated = numpy.asarray([DELIMITER in label for label in labels])
+        self._has_decorated = bool(self._decorated.any())
         self._system = self.system_spec.create(
             labels, root_label=ROOT_LABEL, single_root=True, segment=True
         )
@@ -408,7 +410,7 @@ class NMParser(TrainablePipe):
         self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray
     ) -> Arrays:
         """Take the notes off lifted arcs' labels and lower them."""
-        if not self._decorated[labels].any():
+        if not self._has_decorated or not self._decorated[labels].any():
             return heads, labels, starts
         new_heads, plain = lower(heads.tolist(), [self._labels[label] for label in labels])
         number = {label: i for i, label in enumerate(self._labels)}
@@ -735,7 +737,10 @@ class NMParser(TrainablePipe):
     def _load(self, labels: list[str], tags: TagSet, cfg: dict[str, Any], model: bytes) -> None:
         """Load labels, tags, settings and what the model wrote. On an error nothing has changed."""
         old = (
-            (self._labels, self._decorated, self._system, self._tags, self.cfg),
+            (
+                *(self._labels, self._decorated, self._has_decorated, self._system),
+                *(self._tags, self.cfg),
+            ),
             self.model.attrs["system"],
         )
         old_model = self.model.to_bytes()
@@ -756,7 +761,8 @@ class NMParser(TrainablePipe):
             check_weights(self.model, tags.sizes)
         except Exception as error:
             known, old_system = old
-            self._labels, self._decorated, self._system, self._tags, self.cfg = known
+            self._labels, self._decorated, self._has_decorated, self._system = known[:4]
+            self._tags, self.cfg = known[4:]
             self.model.attrs["system"] = old_system
             for node in self.model.walk():
                 for param in node.param_names:

@@ -6,6 +6,7 @@
 #ifndef SPACY_NMPARSE_KERNELS_H
 #define SPACY_NMPARSE_KERNELS_H
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 #if defined(__linux__)
@@ -152,46 +153,54 @@ static void nmp_add_affine(
 }
 
 /* nmp_add_affine for four outs and ins at a time, to the bit: weights are read once, not four
- * times. */
+ * times, and sums stay in registers. weights: in blocks of BLOCK outs, (blocks, n_in, BLOCK). */
+enum { NMP_BLOCK = 16 };
+#if defined(__GNUC__)
+typedef float nmp_block __attribute__((vector_size(64), aligned(4), may_alias));
 NMP_CLONES
 static void nmp_add_affine_four(
-    float *const *outs, const float *NMP_RESTRICT weights, const float *const *ins,
+    float *const *outs, const float *NMP_RESTRICT weights, float *const *ins,
     int n_in, int n_out)
 {
-    const ptrdiff_t n = n_out;
-    float *NMP_RESTRICT p = outs[0];
-    float *NMP_RESTRICT q = outs[1];
-    float *NMP_RESTRICT r = outs[2];
-    float *NMP_RESTRICT s = outs[3];
     const float *in_p = ins[0], *in_q = ins[1], *in_r = ins[2], *in_s = ins[3];
+    const float *NMP_RESTRICT w = weights;
     ptrdiff_t j, o;
-    for (j = 0; j + 3 < n_in; j += 4) {
-        const float *NMP_RESTRICT w0 = weights + j * n;
-        const float *NMP_RESTRICT w1 = w0 + n;
-        const float *NMP_RESTRICT w2 = w1 + n;
-        const float *NMP_RESTRICT w3 = w2 + n;
-        const float p0 = in_p[j], p1 = in_p[j + 1], p2 = in_p[j + 2], p3 = in_p[j + 3];
-        const float q0 = in_q[j], q1 = in_q[j + 1], q2 = in_q[j + 2], q3 = in_q[j + 3];
-        const float r0 = in_r[j], r1 = in_r[j + 1], r2 = in_r[j + 2], r3 = in_r[j + 3];
-        const float s0 = in_s[j], s1 = in_s[j + 1], s2 = in_s[j + 2], s3 = in_s[j + 3];
-        for (o = 0; o < n; ++o) {
-            const float a = w0[o], b = w1[o], c = w2[o], d = w3[o];
-            p[o] = (((p[o] + p0 * a) + p1 * b) + p2 * c) + p3 * d;
-            q[o] = (((q[o] + q0 * a) + q1 * b) + q2 * c) + q3 * d;
-            r[o] = (((r[o] + r0 * a) + r1 * b) + r2 * c) + r3 * d;
-            s[o] = (((s[o] + s0 * a) + s1 * b) + s2 * c) + s3 * d;
+    for (o = 0; o < n_out; o += NMP_BLOCK) {
+        nmp_block p = *(const nmp_block *)(outs[0] + o);
+        nmp_block q = *(const nmp_block *)(outs[1] + o);
+        nmp_block r = *(const nmp_block *)(outs[2] + o);
+        nmp_block s = *(const nmp_block *)(outs[3] + o);
+        for (j = 0; j < n_in; ++j) {
+            const nmp_block a = *(const nmp_block *)w;
+            p += in_p[j] * a;
+            q += in_q[j] * a;
+            r += in_r[j] * a;
+            s += in_s[j] * a;
+            w += NMP_BLOCK;
         }
+        *(nmp_block *)(outs[0] + o) = p;
+        *(nmp_block *)(outs[1] + o) = q;
+        *(nmp_block *)(outs[2] + o) = r;
+        *(nmp_block *)(outs[3] + o) = s;
     }
-    for (; j < n_in; ++j) {
-        const float *NMP_RESTRICT w = weights + j * n;
-        for (o = 0; o < n; ++o) {
-            p[o] += in_p[j] * w[o];
-            q[o] += in_q[j] * w[o];
-            r[o] += in_r[j] * w[o];
-            s[o] += in_s[j] * w[o];
+}
+#else
+static void nmp_add_affine_four(
+    float *const *outs, const float *NMP_RESTRICT weights, float *const *ins,
+    int n_in, int n_out)
+{
+    ptrdiff_t i, j, k, o;
+    for (i = 0; i < 4; ++i) {
+        const float *NMP_RESTRICT w = weights;
+        for (o = 0; o < n_out; o += NMP_BLOCK) {
+            float *NMP_RESTRICT out = outs[i] + o;
+            for (j = 0; j < n_in; ++j, w += NMP_BLOCK)
+                for (k = 0; k < NMP_BLOCK; ++k)
+                    out[k] += ins[i][j] * w[k];
         }
     }
 }
+#endif
 
 /* out[o] = bias[o] + sum over j of in[j] * weights[j * n_out + o] */
 static void nmp_affine(
@@ -298,6 +307,109 @@ static void nmp_lstm_step_back(
         d_fresh[j] = d * in[j] * (1.0f - fresh[j] * fresh[j]);
         d_cell[j] = d * forget[j];
     }
+}
+
+/* best[i] = max over pieces p of in[i * pieces + p], which[i] that p, the first of equal ones */
+NMP_CLONES
+static void nmp_maxout(
+    float *NMP_RESTRICT best, int *NMP_RESTRICT which, const float *NMP_RESTRICT in, ptrdiff_t n,
+    int pieces)
+{
+    ptrdiff_t i;
+    if (pieces == 3) {
+        for (i = 0; i < n; ++i) {
+            const float a = in[3 * i], b = in[3 * i + 1], c = in[3 * i + 2];
+            const float top = c > b ? c : b;
+            const int place = c > b ? 2 : 1;
+            best[i] = top > a ? top : a;
+            which[i] = top > a ? place : 0;
+        }
+    } else if (pieces == 2) {
+        for (i = 0; i < n; ++i) {
+            const float a = in[2 * i], b = in[2 * i + 1];
+            best[i] = b > a ? b : a;
+            which[i] = b > a;
+        }
+    } else {
+        for (i = 0; i < n; ++i) {
+            const float *NMP_RESTRICT row = in + i * pieces;
+            int p, place = 0;
+            for (p = 1; p < pieces; ++p)
+                if (row[p] > row[place])
+                    place = p;
+            best[i] = row[place];
+            which[i] = place;
+        }
+    }
+}
+
+/* Layer normalization of one row: out = gain * (in - mean) / sd + bias; shrink: mean and 1 / sd,
+ * sd = sqrt(variance + 1e-8) */
+NMP_CLONES
+static void nmp_norm(
+    float *NMP_RESTRICT out, float *NMP_RESTRICT shrink, const float *NMP_RESTRICT in,
+    const float *NMP_RESTRICT gain, const float *NMP_RESTRICT bias, int width)
+{
+    float lanes[16] = {0};
+    float mean = 0.0f, variance = 0.0f, scale;
+    ptrdiff_t i, j;
+    for (i = 0; i + 15 < width; i += 16)
+        for (j = 0; j < 16; ++j)
+            lanes[j] += in[i + j];
+    for (j = 0; i + j < width; ++j)
+        lanes[j] += in[i + j];
+    for (j = 0; j < 16; ++j) {
+        mean += lanes[j];
+        lanes[j] = 0.0f;
+    }
+    mean /= (float)width;
+    for (i = 0; i + 15 < width; i += 16)
+        for (j = 0; j < 16; ++j)
+            lanes[j] += (in[i + j] - mean) * (in[i + j] - mean);
+    for (j = 0; i + j < width; ++j)
+        lanes[j] += (in[i + j] - mean) * (in[i + j] - mean);
+    for (j = 0; j < 16; ++j)
+        variance += lanes[j];
+    variance /= (float)width;
+    scale = 1.0f / sqrtf(variance + 1e-8f);
+    for (i = 0; i < width; ++i)
+        out[i] = (in[i] - mean) * scale * gain[i] + bias[i];
+    shrink[0] = mean;
+    shrink[1] = scale;
+}
+
+/* The same backwards. row: (in - mean) / sd; d_gain and d_bias are added to. */
+NMP_CLONES
+static void nmp_norm_back(
+    float *NMP_RESTRICT d_in, float *NMP_RESTRICT d_gain, float *NMP_RESTRICT d_bias,
+    const float *NMP_RESTRICT d_out, const float *NMP_RESTRICT row,
+    const float *NMP_RESTRICT gain, float scale, int width)
+{
+    float plain[16] = {0}, moved[16] = {0};
+    float sum = 0.0f, along = 0.0f;
+    ptrdiff_t i, j;
+    for (i = 0; i < width; ++i) {
+        d_bias[i] += d_out[i];
+        d_gain[i] += d_out[i] * row[i];
+        d_in[i] = d_out[i] * gain[i];
+    }
+    for (i = 0; i + 15 < width; i += 16)
+        for (j = 0; j < 16; ++j) {
+            plain[j] += d_in[i + j];
+            moved[j] += d_in[i + j] * row[i + j];
+        }
+    for (j = 0; i + j < width; ++j) {
+        plain[j] += d_in[i + j];
+        moved[j] += d_in[i + j] * row[i + j];
+    }
+    for (j = 0; j < 16; ++j) {
+        sum += plain[j];
+        along += moved[j];
+    }
+    sum /= (float)width;
+    along /= (float)width;
+    for (i = 0; i < width; ++i)
+        d_in[i] = (d_in[i] - sum - row[i] * along) * scale;
 }
 
 #endif

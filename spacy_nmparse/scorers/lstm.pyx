@@ -17,7 +17,7 @@ cdef extern from "kernels.h" nogil:
         float* out, const float* weights, const float* hidden, int n_in, int n_out
     )
     void nmp_add_affine_four(
-        float** outs, const float* weights, const float** ins, int n_in, int n_out
+        float** outs, const float* weights, float** ins, int n_in, int n_out
     )
     void nmp_affine(
         float* out, const float* bias, const float* weights, const float* hidden,
@@ -32,14 +32,16 @@ cdef extern from "kernels.h" nogil:
 
 cdef enum:
     LANES = 4               # sequences that go through the LSTM in step
+    BLOCK = 16              # gates whose weights are together in U_blocks
 
 
 cdef void forward_pass(
-    float* gates, float* cells, float* hidden, const float* U, const int* firsts,
-    const int* lengths, int n, int direction, int width, float* room
+    float* gates, float* cells, float* hidden, const float* U, const float* U_blocks,
+    const int* firsts, const int* lengths, int n, int direction, int width, float* room
 ) noexcept nogil:
     """One direction over n sequences, at most LANES, the longest first. U: (width, 4 * width) of
-    it. room: (5 * width,) for lanes that have ended."""
+    it; U_blocks: (4 * width / BLOCK, width, BLOCK), or NULL: width does not fit. room: (5 * width,)
+    for lanes that have ended."""
     cdef int t, w, i, place
     cdef int live = n
     cdef float* gate[LANES]
@@ -64,11 +66,12 @@ cdef void forward_pass(
                 place = 2 * width if direction else -2 * width
                 before[i] = now[i] + place
                 memcpy(cell[i], cell[i] + place, width * sizeof(float))
-        if t and live == 1:
-            nmp_add_affine(gate[0], U, before[0], width, 4 * width)
+        if t and (live == 1 or U_blocks == NULL):
+            for i in range(live):
+                nmp_add_affine(gate[i], U, before[i], width, 4 * width)
         elif t:
             memset(room, 0, 5 * width * sizeof(float))
-            nmp_add_affine_four(gate, U, before, width, 4 * width)
+            nmp_add_affine_four(gate, U_blocks, before, width, 4 * width)
         for i in range(live):
             nmp_lstm_step(gate[i], cell[i], now[i], width)
 
@@ -127,14 +130,24 @@ def run_forward(float[:, :, ::1] gates, const float[:, :, ::1] U, const int[::1]
     cdef const int[::1] sizes = sizes_array[order]
     n_sequences = <int>sizes.shape[0]
     cdef float[::1] room = numpy.zeros(5 * width, dtype="float32")
+    cdef const float[:, :, :, ::1] U_blocks
+    cdef const float* blocks = NULL
+    if n_sequences > 1 and 4 * width % BLOCK == 0:
+        U_blocks = numpy.ascontiguousarray(
+            numpy.asarray(U).reshape(2, width, -1, BLOCK).transpose(0, 2, 1, 3)
+        )
+        blocks = &U_blocks[0, 0, 0, 0]
     with nogil:
-        for i in range(0, n_sequences, 4):  # LANES
+        i = 0
+        while i < n_sequences:
             n = min(<int>LANES, n_sequences - i)
             for direction in range(2):
                 forward_pass(
                     &gates[0, 0, 0], &cells[0, 0, 0], &hidden[0, 0, 0], &U[direction, 0, 0],
+                    NULL if blocks == NULL else blocks + direction * 4 * width * width,
                     &firsts[i], &sizes[i], n, direction, width, &room[0]
                 )
+            i += LANES
     return hidden_array, cells_array
 
 

@@ -1,0 +1,130 @@
+"""Loops of spaCy's own layers, for the switch ``spacy_nmparse.fast_blas.v1``: Thinc's formulas, one
+pass over the data, in vector registers."""
+import numpy
+
+from libc.stddef cimport ptrdiff_t
+from libc.string cimport memcpy
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_maxout(float* best, int* which, const float* inputs, ptrdiff_t n, int pieces)
+    void nmp_add(float* out, const float* row, int width)
+    void nmp_norm(
+        float* out, float* shrink, const float* row, const float* gain, const float* bias, int width
+    )
+    void nmp_norm_back(
+        float* d_row, float* d_gain, float* d_bias, const float* d_out, const float* row,
+        const float* gain, float shrink, int width
+    )
+
+
+def maxout(const float[:, :, ::1] inputs):
+    """(best, which): float32 and int32 (rows, width), the largest of the pieces and its number, the
+    first of equal ones. inputs: float32 (rows, width, pieces)."""
+    cdef ptrdiff_t n = inputs.shape[0] * inputs.shape[1]
+    best_array = numpy.empty((inputs.shape[0], inputs.shape[1]), dtype="float32")
+    which_array = numpy.empty((inputs.shape[0], inputs.shape[1]), dtype="int32")
+    cdef float[:, ::1] best = best_array
+    cdef int[:, ::1] which = which_array
+    if n:
+        with nogil:
+            nmp_maxout(&best[0, 0], &which[0, 0], &inputs[0, 0, 0], n, <int>inputs.shape[2])
+    return best_array, which_array
+
+
+ctypedef fused key_t:
+    int
+    unsigned int
+
+
+def gather_add(const float[:, ::1] table, const key_t[:, ::1] keys):
+    """The sums of the table's rows that each row of keys names, float32 (rows, width).
+
+    Raises:
+        IndexError: a key that is no row.
+    """
+    cdef ptrdiff_t i, j
+    cdef ptrdiff_t n_rows = table.shape[0]
+    cdef int width = <int>table.shape[1]
+    sums_array = numpy.empty((keys.shape[0], width), dtype="float32")
+    cdef float[:, ::1] sums = sums_array
+    if not keys.shape[0] or not width:
+        return sums_array
+    if not keys.shape[1]:
+        sums_array[:] = 0
+        return sums_array
+    for i in range(keys.shape[0]):
+        for j in range(keys.shape[1]):
+            if not 0 <= <ptrdiff_t>keys[i, j] < n_rows:
+                raise IndexError(f"Row {keys[i, j]} of a table of {n_rows} rows.")
+    with nogil:
+        for i in range(keys.shape[0]):
+            memcpy(&sums[i, 0], &table[keys[i, 0], 0], width * sizeof(float))
+            for j in range(1, keys.shape[1]):
+                nmp_add(&sums[i, 0], &table[keys[i, j], 0], width)
+    return sums_array
+
+
+def norm(const float[:, ::1] inputs, const float[::1] gain, const float[::1] bias):
+    """Layer normalization.
+
+    Args:
+        inputs: float32 (rows, width).
+        gain, bias: float32 (width,).
+
+    Returns:
+        outputs: float32 (rows, width).
+        shrink: float32 (rows, 2): mean and 1 / standard deviation of each row, for ``norm_back``.
+    """
+    cdef ptrdiff_t i
+    cdef int width = <int>inputs.shape[1]
+    outputs_array = numpy.empty((inputs.shape[0], width), dtype="float32")
+    shrink_array = numpy.empty((inputs.shape[0], 2), dtype="float32")
+    cdef float[:, ::1] outputs = outputs_array
+    cdef float[:, ::1] shrink = shrink_array
+    if width:
+        with nogil:
+            for i in range(inputs.shape[0]):
+                nmp_norm(&outputs[i, 0], &shrink[i, 0], &inputs[i, 0], &gain[0], &bias[0], width)
+    return outputs_array, shrink_array
+
+
+def norm_back(
+    const float[:, ::1] d_outputs, const float[:, ::1] inputs, const float[:, ::1] shrink,
+    const float[::1] gain
+):
+    """``norm`` backwards.
+
+    Args:
+        d_outputs: float32 (rows, width).
+        inputs, shrink, gain: as ``norm`` took and gave them.
+
+    Returns:
+        (d_inputs, d_gain, d_bias)
+    """
+    cdef ptrdiff_t i
+    cdef int width = <int>inputs.shape[1]
+    d_inputs_array = numpy.empty((inputs.shape[0], width), dtype="float32")
+    d_gain_array = numpy.zeros(width, dtype="float32")
+    d_bias_array = numpy.zeros(width, dtype="float32")
+    cdef float[:, ::1] d_inputs = d_inputs_array
+    cdef float[::1] d_gain = d_gain_array
+    cdef float[::1] d_bias = d_bias_array
+    cdef float[::1] centred = numpy.empty(width, dtype="float32")
+    if width:
+        with nogil:
+            for i in range(inputs.shape[0]):
+                centre(&centred[0], &inputs[i, 0], &shrink[i, 0], width)
+                nmp_norm_back(
+                    &d_inputs[i, 0], &d_gain[0], &d_bias[0], &d_outputs[i, 0], &centred[0],
+                    &gain[0], shrink[i, 1], width
+                )
+    return d_inputs_array, d_gain_array, d_bias_array
+
+
+cdef inline void centre(
+    float* out, const float* row, const float* shrink, int width
+) noexcept nogil:
+    cdef ptrdiff_t j
+    for j in range(width):
+        out[j] = (row[j] - shrink[0]) * shrink[1]

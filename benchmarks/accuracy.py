@@ -386,6 +386,54 @@ def evaluate_again(
     }
 
 
+def train_model(
+    treebank: Treebank,
+    system: System,
+    seed: int,
+    epochs: int,
+    output: Path,
+    extra: dict[str, Any],
+) -> tuple[float, str]:
+    """Train a parser.
+
+    Args:
+        treebank: The data.
+        system: The parser.
+        seed: The random seed.
+        epochs: Passes over the training data.
+        output: The folder for model-best and the log; what it holds is deleted.
+        extra: Further settings, the same for all systems.
+
+    Returns:
+        The seconds it took, and the command without paths.
+
+    Raises:
+        RuntimeError: If it fails.
+    """
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    settings: dict[str, Any] = {
+        "nlp.lang": treebank.lang,
+        "system.seed": seed,
+        "corpora.train.gold_preproc": True,
+        "training.max_epochs": epochs,
+        # batches grow to 1,000 words: about one evaluation per epoch
+        "training.eval_frequency": max(50, treebank.train_words // 500),
+        **extra,
+        **system.overrides,
+    }
+    train = ["-m", "spacy", "train", str(system.config), "--output", str(output)]
+    for split in ("train", "dev"):
+        train += [f"--paths.{split}", str(treebank.corpus[split])]
+    shown = ["python", "-m", "spacy", "train", system.config.name]
+    for key, value in settings.items():
+        train += [f"--{key}", write_setting(value)]
+        shown += train[-2:]
+    seconds = run(train, output / "log.txt", f"[{treebank.name} {output.name}]")
+    shutil.rmtree(output / "model-last", ignore_errors=True)
+    return seconds, " ".join(shown)
+
+
 def train_and_evaluate(
     treebank: Treebank,
     system: System,
@@ -409,30 +457,9 @@ def train_and_evaluate(
     """
     name = f"{system.name}-seed{seed}"
     output = work.resolve() / treebank.name / name
-    shutil.rmtree(output, ignore_errors=True)
-    output.mkdir(parents=True)
-    log = output / "log.txt"
-    settings: dict[str, Any] = {
-        "nlp.lang": treebank.lang,
-        "system.seed": seed,
-        "corpora.train.gold_preproc": True,
-        "training.max_epochs": epochs,
-        # batches grow to 1,000 words: about one evaluation per epoch
-        "training.eval_frequency": max(50, treebank.train_words // 500),
-        **extra,
-        **system.overrides,
-    }
-    train = ["-m", "spacy", "train", str(system.config), "--output", str(output)]
-    for split in ("train", "dev"):
-        train += [f"--paths.{split}", str(treebank.corpus[split])]
-    shown = ["python", "-m", "spacy", "train", system.config.name]
-    for key, value in settings.items():
-        train += [f"--{key}", write_setting(value)]
-        shown += train[-2:]
+    seconds, command = train_model(treebank, system, seed, epochs, output, extra)
     prefix = f"[{treebank.name} {name}]"
-    seconds = run(train, log, prefix)
-    shutil.rmtree(output / "model-last", ignore_errors=True)
-    evaluations = evaluate_model(treebank, output, log, prefix, {})
+    evaluations = evaluate_model(treebank, output, output / "log.txt", prefix, {})
     return {
         "system": system.name,
         "config": system.config.name,
@@ -443,7 +470,7 @@ def train_and_evaluate(
         "lang": treebank.lang,
         "seed": seed,
         "epochs": epochs,
-        "command": " ".join(shown),
+        "command": command,
         "versions": versions(),
         "machine": {**machine(), "threads": THREADS},
         "training": {

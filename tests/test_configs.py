@@ -1,0 +1,59 @@
+"""The configs: complete, and different from one another in what they say they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.util import load_config, load_model_from_config
+
+CONFIGS = Path(__file__).resolve().parent.parent / "configs"
+FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
+
+
+def pop(config: Any, *keys: str) -> Any:
+    for key in keys[:-1]:
+        config = config[key]
+    return config.pop(keys[-1])
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_accuracy_differs_in_size_and_length_of_training(factory: str) -> None:
+    names = (f"{factory}_accuracy", factory)
+    accuracy, efficiency = (load_config(CONFIGS / f"{name}.cfg") for name in names)
+    scorers = []
+    for config in (accuracy, efficiency):
+        assert config["components"]["parser"]["factory"] == factory
+        scorers.append(pop(config, "components", "parser", "model"))
+    assert scorers[0]["lstm_width"] > scorers[1].get("lstm_width", 0)
+    assert {"@architectures", "tok2vec"} <= set(scorers[1]) < set(scorers[0])
+    for keys in (
+        ("components", "tok2vec", "model", "encode", "width"),
+        ("components", "tok2vec", "model", "embed", "rows"),
+        ("training", "dropout"),
+        ("training", "max_epochs"),
+    ):
+        assert pop(accuracy, *keys) > pop(efficiency, *keys)
+    assert accuracy == efficiency
+
+
+@pytest.mark.parametrize("name", [*(f"{factory}_accuracy" for factory in FACTORIES), "senter"])
+def test_config_is_complete(name: str) -> None:
+    config = load_config(CONFIGS / f"{name}.cfg", interpolate=True)
+    nlp = load_model_from_config(config, auto_fill=True)
+    first, last = nlp.pipe_names
+    assert first == "tok2vec"
+    filled = nlp.config["components"][last]["model"]
+    written = config["components"][last]["model"]
+    assert {key: filled[key] for key in written} == written
+    encoder = config["components"]["tok2vec"]["model"]["encode"]
+    assert written["tok2vec"]["width"] == encoder["width"]
+
+
+def test_senter_trains_as_the_parsers() -> None:
+    senter, parser = (load_config(CONFIGS / f"{name}.cfg") for name in ("senter", "nm_parser"))
+    for config in (senter, parser):
+        pop(config, "components", config["nlp"].pop("pipeline")[1])
+        pop(config, "training", "score_weights")
+    assert senter == parser

@@ -180,7 +180,8 @@ def test_parameters_of_the_wrong_shape(factory: str) -> None:
     parser = parser_of(tiny_parser(factory, 1))
     parts = srsly.msgpack_loads(parser.to_bytes(exclude=["vocab"]))
     content = srsly.msgpack_loads(parts["model"])
-    places = [(node, name) for node, all_ in enumerate(content["params"]) for name in all_]
+    params = content["params"]
+    places = [(n, name) for n, all_ in enumerate(params) for name in all_ if all_[name] is not None]
     assert len(places) > 12
     for number, (node, name) in enumerate(places):
         array = content["params"][node][name]

@@ -26,10 +26,17 @@ LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
 COPIED = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "CHANGELOG.md", "project.yml")
 FOLDERS = ("spacy_nmparse", "tests", "configs", "scripts", "benchmarks", "docs")
 BUILT = ("*.so", "*.pyd", "__pycache__", ".hypothesis")
+COMPILED = ("*.pyx", "*.pxd", "*.h")
 
 
 def build(target: Path) -> None:
     """Copy the checkout to a folder and compile there what is new."""
+    sources = [ROOT / "setup.py"]
+    for pattern in COMPILED:
+        sources += (ROOT / "spacy_nmparse").rglob(pattern)
+    newest = max(path.stat().st_mtime for path in sources)
+    built = target / "built"
+    is_built = built.exists() and built.stat().st_mtime > newest
     target.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         shutil.copy2(ROOT / name, target / name)
@@ -41,6 +48,8 @@ def build(target: Path) -> None:
             dirs_exist_ok=True,
             ignore=shutil.ignore_patterns(*BUILT),
         )
+    if is_built:
+        return
     command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
     environment = {**os.environ, "NMPARSE_SANITIZE": SANITIZERS}
     done = subprocess.run(
@@ -48,6 +57,7 @@ def build(target: Path) -> None:
     )
     if done.returncode:
         raise SystemExit(f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    built.touch()
 
 
 def library(name: str) -> str:

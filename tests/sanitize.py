@@ -119,8 +119,8 @@ def main(arguments: list[str]) -> int:
         found = own_leaks(done.stderr)
         all_ = done.stderr.count(" leak of ")
         print(
-            f"Sanitized ({SANITIZERS}), exit status {done.returncode}; of {all_} leaks, most of them "
-            f"the interpreter's: {len(found)} of the package",
+            f"Sanitized ({SANITIZERS}), exit status {done.returncode}; {all_} leaks, most of them "
+            f"the interpreter's; of the package: {len(found)}",
             flush=True,
         )
         for leak in found[:5]:

@@ -827,7 +827,7 @@ class NMParser(TrainablePipe):
                 raise ValueError(
                     f"The component '{self.name}' cannot load {VOCAB_FILE}: it is damaged."
                 ) from error
-        self._load(labels, cfg, parts.get(MODEL_FILE) or self.model.to_bytes())
+        self._load(labels, cfg, parts[MODEL_FILE] if MODEL_FILE in parts else self.model.to_bytes())
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
 

@@ -256,6 +256,9 @@ def test_the_first_format_is_read(trained: Language) -> None:
     parts["parser.json"] = json.dumps({**old, "format": 1}).encode("utf8")
     parser.from_bytes(srsly.msgpack_dumps(parts))
     assert parser.labels == trained.get_pipe("nm_parser").labels
+    parts["model"] = b""
+    with pytest.raises(ValueError, match="cannot load its model"):
+        parser.from_bytes(srsly.msgpack_dumps(parts))
 
 
 @pytest.mark.parametrize("factory", SMALL)

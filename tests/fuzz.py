@@ -224,13 +224,17 @@ def fuzz(transitions: int, seed: int = 0, only: str = "") -> dict[str, Counts]:
     cases = [case for case in variants() if only in (case.system, "")]
     made = [case.create() for case in cases]
     counts: dict[str, Counts] = {case.system: Counts() for case in cases}
-    total = 0
+    total = told = 0
     for number in itertools.count():
         case, system = cases[number % len(cases)], made[number % len(cases)]
         rng = random.Random(f"{seed} {number}")
         found = try_text(case, system, random_text(case, random_length(rng), rng), rng)
         counts[case.system].add(found)
         total += found.transitions
+        if total >= told + 1_000_000:
+            told = total
+            faults = sum(len(found_.faults) for found_ in counts.values())
+            print(f"{total} transitions, {faults} faults", file=sys.stderr, flush=True)
         if total >= transitions and number + 1 >= len(cases):
             return counts
     raise AssertionError

@@ -1,6 +1,6 @@
 """Hypothesis: how much is tried, and hostile texts, for the tests named test_fuzz_*.py.
 
-``HYPOTHESIS_PROFILE=long python -m pytest tests/test_fuzz_systems.py tests/test_fuzz_pipe.py``
+``HYPOTHESIS_EXAMPLES=2000 python -m pytest tests/test_fuzz_systems.py tests/test_fuzz_pipe.py``
 tries far more, and other values each time.
 """
 
@@ -11,14 +11,14 @@ import os
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-_COMMON = {
-    "deadline": None,
-    "database": None,
-    "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-}
-settings.register_profile("short", max_examples=25, derandomize=True, **_COMMON)
-settings.register_profile("long", max_examples=2000, **_COMMON)
-PROFILE = settings.get_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "0"))
+PROFILE = settings(
+    max_examples=EXAMPLES or 25,
+    derandomize=not EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 
 #: Words, spaces of all kinds, what is neither, marks that combine, one very long word.
 tokens = st.one_of(

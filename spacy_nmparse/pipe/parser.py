@@ -826,22 +826,15 @@ class NMParser(TrainablePipe):
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> NMParser:
         """Load what ``to_bytes`` gave. On bad data: ValueError, and the parser is unchanged."""
-        parts: dict[str, bytes] = {}
         try:
-            util.from_bytes(
-                bytes_data,
-                {
-                    CONFIG_FILE: lambda data: parts.__setitem__(CONFIG_FILE, data),
-                    VOCAB_FILE: lambda data: parts.__setitem__(VOCAB_FILE, data),
-                    MODEL_FILE: lambda data: parts.__setitem__(MODEL_FILE, data),
-                },
-                exclude,
-            )
+            content = dict(srsly.msgpack_loads(bytes_data))
         except Exception as error:
             raise ValueError(
                 f"The component '{self.name}' cannot load its bytes: they are damaged "
                 f"({type(error).__name__}: {error})."
             ) from error
+        names = (CONFIG_FILE, MODEL_FILE, VOCAB_FILE)
+        parts = {name: content[name] for name in names if name in content and name not in exclude}
         self._load_parts(parts, exclude)
         return self
 
@@ -869,7 +862,7 @@ class NMParser(TrainablePipe):
         self._load_parts(parts, exclude)
         return self
 
-    def _load_parts(self, parts: dict[str, bytes], exclude: Iterable[str]) -> None:
+    def _load_parts(self, parts: Mapping[str, bytes], exclude: Iterable[str]) -> None:
         for name in (CONFIG_FILE, MODEL_FILE, VOCAB_FILE):
             if name not in exclude and name not in parts:
                 raise ValueError(f"The component '{self.name}' cannot load: {name} is missing.")
@@ -886,7 +879,8 @@ class NMParser(TrainablePipe):
                 raise ValueError(
                     f"The component '{self.name}' cannot load {VOCAB_FILE}: it is damaged."
                 ) from error
-        self._load(labels, tags, cfg, parts.get(MODEL_FILE) or self.model.to_bytes())
+        data = parts[MODEL_FILE] if MODEL_FILE in parts else self.model.to_bytes()
+        self._load(labels, tags, cfg, data)
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
 

@@ -301,3 +301,8 @@ def test_exclude(trained: Language, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="model is missing"):
         nlp.get_pipe("nm_parser").from_bytes(data)
     nlp.get_pipe("nm_parser").from_bytes(data, exclude=["model"])
+    data = parser.to_bytes(exclude=["parser.json", "vocab"])
+    assert set(srsly.msgpack_loads(data)) == {"model"}
+    nlp.get_pipe("nm_parser").from_bytes(data, exclude=["parser.json", "vocab"])
+    assert nlp.get_pipe("nm_parser").to_bytes() == parser.to_bytes()
+    nlp.get_pipe("nm_parser").from_bytes(parser.to_bytes(), exclude=["parser.json"])

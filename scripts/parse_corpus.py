@@ -145,16 +145,21 @@ def parse_texts(
                 made.append((position, nlp.make_doc(text)))
             except Exception as error:  # too long a text, say
                 failed[position] = (Doc(nlp.vocab), f"tokenizer: {type(error).__name__}: {error}")
-        parsed = {id(doc) for doc in nlp.pipe([doc for _, doc in made], batch_size=batch_size)}
+        parsed = list(nlp.pipe([doc for _, doc in made], batch_size=batch_size))
+        if len(parsed) == len(made):  # components may have made other documents of them
+            found = {position: doc for (position, _), doc in zip(made, parsed, strict=True)}
+        else:
+            positions = {id(doc): position for position, doc in made}
+            found = {positions[id(doc)]: doc for doc in parsed if id(doc) in positions}
         docs = dict(made)
-        for position, _ in batch:
+        for position, text in batch:
             if position in failed:
                 yield position, *failed[position]
-            elif id(docs[position]) in parsed:
-                yield position, docs[position], None
+            elif position in found:
+                yield position, found[position], None
             else:
-                text = docs[position].text
-                yield position, nlp.make_doc(text), errors.get(id(docs[position]), "was dropped")
+                reason = errors.get(id(docs[position]), "it was dropped")
+                yield position, nlp.make_doc(text), reason
 
 
 def row_of(source: str, position: int, doc: Doc, error: str | None) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -222,5 +224,9 @@ def test_parquet(model: str, trained: Language, tmp_path: Path, texts: list[Path
 
 def test_ray(model: str, trained: Language, tmp_path: Path, texts: list[Path]) -> None:
     pytest.importorskip("ray", reason="needs Ray (the extra ray)")
-    assert run(model, tmp_path / "out", texts, "--workers", "2") == 0
+    script = parse_corpus.__file__
+    command = [sys.executable, script, model, str(tmp_path / "out"), *map(str, texts)]
+    command += ["--format", "docbin", "--shard-mb", "0.0015", "--workers", "2"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
     assert found(trained, tmp_path / "out") == expected(trained, texts)

@@ -48,6 +48,7 @@ def replace_folder(path: Path, write: Callable[[Path], None]) -> None:
 
     Raises whatever ``write`` raises; then the old folder is as it was.
     """
+    path = path.resolve()
     new = path.with_name(path.name + NEW)
     old = path.with_name(path.name + OLD)
     path.parent.mkdir(parents=True, exist_ok=True)

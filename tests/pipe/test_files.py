@@ -103,6 +103,10 @@ def test_replacing_folders(
         replace_folder(folder, writer(text))
         assert content(folder) == {"file": text.encode()}
         assert [path.name for path in folder.parent.iterdir()] == ["folder"]
+    (tmp_path / "link").symlink_to(folder)
+    replace_folder(tmp_path / "link", writer("linked"))
+    assert content(folder) == {"file": b"linked"}
+    assert (tmp_path / "link").is_symlink()
     # What killed processes left.
     writer("half")(folder.with_name("folder.new"))
     replace_folder(folder, writer("four"))

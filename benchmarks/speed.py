@@ -1,7 +1,7 @@
 """Measure the speed of parsers on the same data, in one process, on one thread.
 
     python benchmarks/speed.py
-    python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default numpy
+    python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default switch
     python benchmarks/speed.py --beam 8 --stages parse pipeline
     python benchmarks/speed.py --models training/demo/nm_parser/model-best \\
         training/demo/spacy_parser/model-best
@@ -21,8 +21,10 @@ turns: one timing each per repetition, on fresh copies of the documents, in alte
 ratio compares two timings of one repetition. A parser must give the same trees every time.
 
 Documents have ten sentences without preset boundaries (`--unit sentence`: one sentence each).
-`--ops numpy` runs everything on NumPy's matrix products instead of Thinc's default (BLIS on most
-machines); both can be given.
+`--ops` chooses who computes matrix products for Thinc, for spaCy's parser too: `default` (BLIS on
+most machines), `numpy` (Thinc's own setting for NumPy's), `switch` (the callback
+spacy_nmparse.fast_blas.v1, docs/speed.md). With several of them all take turns, and the last column
+compares with the last system on the first of them.
 
 `--beam 8` compares beam search of that width: ours, with models that were trained without a beam,
 against spaCy's `beam_parser`, trained as its defaults have it. A step then also contains what it
@@ -70,11 +72,13 @@ from prepare_demo import find_treebank, prepare  # noqa: E402
 from table import markdown  # noqa: E402
 
 from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
+from spacy_nmparse.pipe.fast_blas import use_fast_blas  # noqa: E402
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
 SPACY = "spacy_parser"  # the config of spaCy's parser
 STAGES = ("parse", "pipeline", "training")
+OPS = ("default", "numpy", "switch")
 
 
 @dataclass
@@ -242,6 +246,26 @@ def trees(docs: Sequence[Doc]) -> int:
     return hash(tuple(doc.to_array(["HEAD", "DEP", "SENT_START"]).tobytes() for doc in docs))
 
 
+def load(path: Path, ops: str) -> Language:
+    """Load a pipeline.
+
+    Args:
+        path: Its folder.
+        ops: Who computes matrix products for Thinc: one of `OPS`.
+
+    Returns:
+        The pipeline.
+    """
+    default = get_current_ops()
+    if ops == "numpy":
+        set_current_ops(NumpyOps(use_blis=False))
+    try:
+        nlp = spacy.load(path)
+    finally:
+        set_current_ops(default)
+    return use_fast_blas(nlp) if ops == "switch" else nlp
+
+
 class Contestant:
     """A trained pipeline and its timings.
 
@@ -258,6 +282,7 @@ class Contestant:
         gold: Sequence[Doc],
         learned: Sequence[Doc],
         beam: int = 1,
+        ops: str = "default",
     ) -> None:
         """Load a pipeline and compute the token vectors.
 
@@ -267,18 +292,19 @@ class Contestant:
             gold: The documents to parse.
             learned: The documents to learn from.
             beam: The width of the beam.
+            ops: Who computes matrix products for Thinc.
 
         Raises:
             ValueError: If the model is spaCy's, and has another width.
         """
         self.name = name
-        self.nlp = spacy.load(path)
+        self.nlp = load(path, ops)
         parser: Any = self.nlp.get_pipe(PARSER)
         if hasattr(parser, "beam_width"):
             parser.beam_width = beam
         elif parser.cfg["beam_width"] != beam:
             raise ValueError(f"{path} has a beam of {parser.cfg['beam_width']}, not {beam}.")
-        self.learner = spacy.load(path)  # parsing is timed with weights that stay the same
+        self.learner = load(path, ops)  # parsing is timed with weights that stay the same
         self.timings = {stage: Timing() for stage in (*STAGES, "floor")}
         self.gold = gold
         self.learned = learned
@@ -454,13 +480,17 @@ def ratios(ours: Timing, theirs: Timing, *, cpu: bool = False) -> list[float]:
 
 
 def compare(
-    ops: str, contestants: Sequence[Contestant], stages: Sequence[str] = STAGES
+    ops: str,
+    contestants: Sequence[Contestant],
+    stock: Contestant,
+    stages: Sequence[str] = STAGES,
 ) -> list[list[str]]:
     """Make the rows of the table.
 
     Args:
         ops: The name of the matrix products.
         contestants: The parsers; the last one is what the others are compared with.
+        stock: What all are compared with in the last column.
         stages: The stages that were timed.
 
     Returns:
@@ -478,6 +508,9 @@ def compare(
                     spread(timing.rates()),
                     "" if same else spread(ratios(timing, base), 2),
                     "" if same else spread(ratios(timing, base, cpu=True), 2),
+                    ""
+                    if contestant is stock
+                    else spread(ratios(timing, stock.timings[stage], cpu=True), 2),
                 ]
             )
     return rows
@@ -530,7 +563,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--words", type=int, default=20_000, help="words to parse each time")
     parser.add_argument("--train-words", type=int, default=5_000, help="words to learn each time")
     parser.add_argument("--unit", choices=("doc", "sentence"), default="doc")
-    parser.add_argument("--ops", nargs="+", choices=("default", "numpy"), default=["default"])
+    parser.add_argument("--ops", nargs="+", choices=OPS, default=["default"])
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="width of the beams")
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--quick", action="store_true", help="one epoch, two short repetitions")
@@ -550,17 +583,18 @@ def main(argv: list[str] | None = None) -> int:
         vocab = spacy.blank(data.lang)
         gold = choose_docs(data, vocab, args.unit, ("dev", "test"), args.words)
         learned = choose_docs(data, vocab, args.unit, ("train",), args.train_words)
-        default_ops = get_current_ops()
-        rows = []
-        results: dict[str, Any] = {}
-        for ops in args.ops:
-            set_current_ops(NumpyOps(use_blis=False) if ops == "numpy" else default_ops)
-            contestants = [
-                Contestant(name, path, gold, learned, args.beam)
+        groups = {
+            ops: [
+                Contestant(name, path, gold, learned, args.beam, ops)
                 for name, path in zip(args.systems, paths, strict=True)
             ]
-            measure(contestants, args.reps, args.stages)
-            rows += compare(ops, contestants, args.stages)
+            for ops in args.ops
+        }
+        measure([one for group in groups.values() for one in group], args.reps, args.stages)
+        rows = []
+        results: dict[str, Any] = {}
+        for ops, contestants in groups.items():
+            rows += compare(ops, contestants, groups[args.ops[0]][-1], args.stages)
             results[ops] = {
                 stage: {
                     contestant.name: contestant.timings[stage].as_dict()
@@ -577,7 +611,8 @@ def main(argv: list[str] | None = None) -> int:
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
         f"{about['processor']}, one thread\n"
     )
-    print(markdown(["stage, parser, matrix products", *title, "in processor time"], rows))
+    stock = f"times {args.systems[-1]}, {args.ops[0]}, in processor time"
+    print(markdown(["stage, parser, matrix products", *title, "in processor time", stock], rows))
     file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
     output = args.output or ROOT / "benchmarks" / "results" / "speed" / file
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]

@@ -513,7 +513,7 @@ def test_project_file(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     text = target.read_text(encoding="utf-8")
-    for name in ("demo", "ud", "exhaustive", "speed", "memory", "accuracy", "table"):
+    for name in ("demo", "ud", "exhaustive", "speed", "scale", "memory", "accuracy", "table"):
         assert f"`{name}`" in text, name
 
 

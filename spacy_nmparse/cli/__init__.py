@@ -151,13 +151,15 @@ def speed(
 
 @nmparse.command("plot")
 def plot(
-    kind: str = typer.Argument(..., help="'learning', 'swaps', 'length' or 'speed'"),
+    kind: str = typer.Argument(..., help="'learning', 'swaps', 'length', 'speed' or 'scale'"),
     files: List[Path] = typer.Argument(..., help="Logs or results; see docs/tools.md"),
     output: Path = typer.Option("plot.png", "--output", "-o", help="The picture: .png, .svg, .pdf"),
     title: Optional[str] = typer.Option(None, "--title", help="Its title"),
-    measure: str = typer.Option("DEP_LAS", "--measure", help="'learning': the column of the log"),
+    measure: Optional[str] = typer.Option(
+        None, "--measure", help="'learning': the column of the log; 'scale': AXIS.MEASURE"
+    ),
 ) -> None:
-    """Draw learning curves, SWAPs per sentence in training, LAS by length, speed by length."""
+    """Draw learning curves, SWAPs per sentence in training, LAS by length, speed by size."""
     from spacy_nmparse.cli.plot import run
 
     run(kind, files, output, title, measure)

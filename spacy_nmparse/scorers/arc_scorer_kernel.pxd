@@ -1,7 +1,7 @@
 """Scores of the moves of one configuration of a system with non-local arcs."""
 from libc.stddef cimport ptrdiff_t
 
-from spacy_nmparse.scorers.layer cimport Layer, LayerC
+from spacy_nmparse.scorers.layer cimport Layer, LayerC, WordRows
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
 
@@ -48,9 +48,8 @@ cdef class ArcScorerKernel(Scorer):
     cdef Layer pairs
     cdef Layer labels
     cdef TreeScores tree
-    cdef object vectors
+    cdef WordRows rows
     cdef object weights
-    cdef object rows
     cdef object tables      # of the window
     cdef list arrays        # keeps the arrays alive that a points into
 

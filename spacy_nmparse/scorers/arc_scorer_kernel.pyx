@@ -24,6 +24,7 @@ from libc.stdlib cimport calloc, free
 
 from spacy_nmparse.scorers.layer cimport (
     TapeC,
+    WordRows,
     keep,
     layer_gradient,
     layer_keep,
@@ -271,7 +272,6 @@ cdef class ArcScorerKernel(Scorer):
             for name in ("context", "pair", "label")
         ]
         self.context, self.pairs, self.labels = layers
-        self.vectors = vectors
         self.tree = tree
         self.weights = weights
         self.arrays = []
@@ -288,11 +288,9 @@ cdef class ArcScorerKernel(Scorer):
         self.a.label_size = pieces * self.labels.c.width
         width = self.context.c.width
         n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
-        row = self.rows_before(None)
         check_shapes(
             weights,
             {
-                "word_W": (row, vectors.shape[1]),
                 "output_W": (n_outputs, width),
                 "output_b": (n_outputs,),
                 "pair_W": (2, self.pairs.c.width),
@@ -301,6 +299,7 @@ cdef class ArcScorerKernel(Scorer):
                 "label_b": (n_labels,),
             },
         )
+        self.rows = WordRows(vectors, weights["word_W"], layers)
         now = self.a.n_moves + self.a.pair_size
         output_W = padded(weights["output_W"][:now].T)
         label_W = padded(weights["label_W"].T)
@@ -341,7 +340,7 @@ cdef class ArcScorerKernel(Scorer):
         free(self.a.mixed)
 
     cdef ptrdiff_t rows_before(self, Layer layer) noexcept:
-        """Where the layer's rows begin among those of a word. None: where the last one's end."""
+        """Where the layer's rows begin among those of a word."""
         cdef Layer other
         cdef ptrdiff_t before = 0
         for other in (self.context, self.pairs, self.labels):
@@ -351,18 +350,10 @@ cdef class ArcScorerKernel(Scorer):
         return before
 
     cdef int make_tables(self, int first, int last) except -1:
-        cdef const float[:, ::1] rows
-        cdef ptrdiff_t size = self.weights["word_W"].shape[0]
         cdef float[:, ::1] pair_scores
         cdef int[::1] scored, pair_steps
-        cdef Layer layer
         n = last - first
-        if self.rows is None or len(self.rows) < n:
-            self.rows = numpy.empty((n, size), dtype="float32")
-        numpy.matmul(self.vectors[first:last], self.weights["word_W"].T, out=self.rows[:n])
-        rows = self.rows
-        for layer in (self.context, self.pairs, self.labels):
-            layer.set_rows(&rows[0, 0] + self.rows_before(layer), size)
+        self.rows.make(first, last)
         self.pairs.keep_sums(n + 1)
         self.tree.make_tables(first, last)
         self.tables = (
@@ -407,7 +398,7 @@ cdef class ArcScorerKernel(Scorer):
         cdef TapeC* tape = &self.context.c.tape
         cdef float* d_context = tape.d_outputs + self.a.n_moves
         cdef ptrdiff_t stride = tape.n_outputs
-        d_rows_array = numpy.zeros((self.n_words, self.rows.shape[1]), dtype="float32")
+        d_rows_array = self.rows.gradient()
         d_rows = d_rows_array
         # Backwards: the context made rows of the two other layers.
         labels = self.labels.gradients(
@@ -433,4 +424,4 @@ cdef class ArcScorerKernel(Scorer):
             **{f"pair_{name}": gradient for name, gradient in pairs.items()},
             **{f"label_{name}": gradient for name, gradient in labels.items()},
         }
-        return ArcGradients(d_rows_array, d_items, weights)
+        return ArcGradients(d_rows_array[:, : self.rows.size], d_items, weights)

@@ -25,7 +25,14 @@ cdef struct LayerC:
     int pieces              # of its maxout; 1: ReLU
     int first_word          # the sequence's word whose rows are the first of word_rows
     ptrdiff_t stride        # from one word's rows to the next word's
-    const float* word_rows  # (words of the window, slots, pieces * width)
+    float* word_rows        # (words of the window, slots, pieces * width)
+    # Slots whose rows are made on demand.
+    int n_in                # width of the vectors
+    int first_vector        # the batch's word that the window starts with
+    const float* vectors    # (words of the batch, n_in)
+    const float* slot_W[MAX_SLOTS]  # (n_in, pieces * width), or NULL: not such a slot
+    uint8_t* made           # (words of the window, slots): whether it is there; NULL: all are
+    ptrdiff_t made_stride   # from one word's to the next word's
     const float* pad_rows   # (slots, 2, pieces * width): no word there, ROOT there
     const float* fact_rows  # (values of all facts, pieces * width)
     int fact_offset[MAX_FACTS]
@@ -83,11 +90,27 @@ cdef class Layer:
 
     cdef int make_places(self, int n) except -1
     cdef void keep_sums(self, int n_rows) except *
-    cdef void set_rows(self, const float* word_rows, ptrdiff_t stride) noexcept
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1
     cdef dict gradients(
         self, output_W, float* d_word_rows, float* d_extra, ptrdiff_t extra_stride
     )
+
+
+cdef class WordRows:
+    cdef readonly object vectors
+    cdef readonly int size          # of a word's row
+    cdef readonly ptrdiff_t stride  # from one row to the next one
+    cdef int n_slots                # of all layers
+    cdef int first, last            # the batch's words that have rows
+    cdef list layers
+    cdef object weights
+    cdef list runs                  # of columns that are made together
+    cdef list found                 # weights of the others
+    cdef object rows
+    cdef object made
+
+    cdef int make(self, int first, int last) except -1
+    cdef gradient(self)
 
 
 cdef const float* keep(list arrays, array) except *

@@ -10,5 +10,13 @@ class Layer:
         self, features: Features, n_labels: int, weights: Mapping[str, Any], pieces: int
     ) -> None: ...
 
+class WordRows:
+    vectors: NDArray[Any]
+    size: int
+    stride: int
+    def __init__(
+        self, vectors: NDArray[Any], weights: NDArray[Any], layers: list[Layer]
+    ) -> None: ...
+
 def check_shapes(weights: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None: ...
 def padded(array: NDArray[Any]) -> NDArray[Any]: ...

@@ -18,6 +18,9 @@ from spacy_nmparse.systems.state cimport NONE
 
 cdef extern from "kernels.h" nogil:
     void nmp_add(float* out, const float* row, int width)
+    void nmp_add_affine(
+        float* out, const float* weights, const float* hidden, int n_in, int n_out
+    )
     void nmp_add_product(float* out, const float* a, const float* b, int width)
     void nmp_sum_rows(float* out, const float* const* rows, int n_rows, int width)
     void nmp_activate(float* out, const float* pre, int width, int pieces)
@@ -27,6 +30,8 @@ cdef enum:
     DROPPED = 255
     FIRST_STEPS = 256
     NO_ROW = -0x7fffffff    # what no feature's row is
+    REGISTER = 16           # floats
+    HALF_PAGE = 512
 
 
 cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
@@ -50,9 +55,27 @@ cdef inline const float* word_row(
     const LayerC* layer, const int* words, int slot
 ) noexcept nogil:
     cdef ptrdiff_t size = layer.pieces * layer.width
+    cdef float* row
+    cdef uint8_t* made
     if words[slot] < 0:
         return layer.pad_rows + (-1 - words[slot]) * size
-    return layer.word_rows + words[slot] * layer.stride + slot * size
+    row = layer.word_rows + words[slot] * layer.stride + slot * size
+    if layer.slot_W[slot] is not NULL and layer.made is not NULL:
+        made = layer.made + words[slot] * layer.made_stride + slot
+        if not made[0]:
+            make_row(layer, words[slot], slot, row)
+            made[0] = True
+    return row
+
+
+cdef void make_row(const LayerC* layer, int w, int slot, float* row) noexcept nogil:
+    """The row of a slot that is made on demand, of the window's word w."""
+    cdef int size = layer.pieces * layer.width
+    memset(row, 0, size * sizeof(float))
+    nmp_add_affine(
+        row, layer.slot_W[slot],
+        layer.vectors + (layer.first_vector + w) * <ptrdiff_t>layer.n_in, layer.n_in, size
+    )
 
 
 cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
@@ -333,6 +356,7 @@ cdef class Layer:
         self.c.fact_rows = keep(self.arrays, weights["fact_rows"])
         self.c.bias = keep(self.arrays, weights["bias"])
         self.c.word_rows = NULL
+        self.c.made = NULL
         self.c.extra = NULL
         self.c.own_sums = NULL
         self._sort_features()
@@ -400,10 +424,6 @@ cdef class Layer:
         free(self.c.tape.winner)
         free(self.c.tape.d_outputs)
         memset(&self.c.tape, 0, sizeof(TapeC))
-
-    cdef void set_rows(self, const float* word_rows, ptrdiff_t stride) noexcept:
-        self.c.word_rows = word_rows
-        self.c.stride = stride
 
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1:
         self._free_tape()
@@ -485,3 +505,107 @@ def padded(array):
     """The array, its last axis filled up with zeros to whole vector registers."""
     missing = -array.shape[-1] % 16
     return numpy.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])
+
+
+cdef class WordRows:
+    """What the words of a window add to hidden layers: their vectors times weights.
+
+    Words of the stack, of lists and of the buffer have their rows made together; those that are
+    found along arcs are few, and have theirs made when they are first looked at. In learning all
+    are made together.
+
+    Args:
+        vectors: float32 (words, width): of the batch.
+        weights: float32 (rows' size, width): of all slots of the layers, one after the other.
+        layers: the ``Layer`` objects.
+
+    Raises:
+        ValueError: weights of another shape.
+    """
+    def __init__(self, vectors, weights, list layers):
+        cdef Layer layer
+        cdef int i, size
+        cdef const float[:, ::1] found
+        cdef const float[:, ::1] words
+        cdef int begin = 0
+        cdef int end = 0
+        for layer in layers:
+            end += layer.c.features.n_slots * layer.c.pieces * layer.c.width
+        check_shapes({"word_W": weights}, {"word_W": (end, vectors.shape[1])})
+        end = 0
+        self.vectors = numpy.ascontiguousarray(vectors)
+        self.layers = layers
+        self.n_slots = 0
+        self.size = weights.shape[0]
+        # Rows a multiple of half a page apart would share few places of a cache.
+        self.stride = self.size + (REGISTER if self.size % HALF_PAGE == 0 else 0)
+        self.first = self.last = 0
+        self.runs = []
+        self.found = []
+        # Turning the weights around pays where many products are made of them.
+        self.weights = weights.T
+        if len(vectors) > weights.shape[1]:
+            self.weights = numpy.ascontiguousarray(weights.T)
+        words = self.vectors
+        for layer in layers:
+            size = layer.c.pieces * layer.c.width
+            layer.c.n_in = weights.shape[1]
+            layer.c.vectors = &words[0, 0] if len(vectors) else NULL
+            for i in range(layer.c.features.n_slots):
+                layer.c.slot_W[i] = NULL
+                if layer.c.features.slots[i].n_hops:
+                    self.found.append(numpy.ascontiguousarray(weights[end : end + size].T))
+                    found = self.found[-1]
+                    layer.c.slot_W[i] = &found[0, 0]
+                    if begin < end:
+                        self.runs.append((begin, end))
+                    begin = end + size
+                end += size
+            self.n_slots += layer.c.features.n_slots
+        if begin < end:
+            self.runs.append((begin, end))
+
+    cdef int make(self, int first, int last) except -1:
+        """Make the rows of the batch's words first .. last - 1, and tell the layers. Those that
+        are there from the window before are kept."""
+        cdef Layer layer
+        cdef float[:, ::1] rows
+        cdef uint8_t[:, ::1] made
+        cdef ptrdiff_t before = 0
+        cdef int slots = 0
+        cdef int n = last - first
+        cdef int n_kept = 0
+        cdef bint learning = (<Layer>self.layers[0]).c.learning
+        old = (self.rows, self.made)
+        if first >= self.first and not learning:
+            n_kept = max(0, min(self.last, last) - first)
+        if self.rows is None or len(self.rows) < n or n_kept:
+            self.rows = numpy.empty((n, self.stride), dtype="float32")
+            self.made = numpy.empty((n, self.n_slots), dtype="uint8")
+        if n_kept:
+            kept = slice(first - self.first, first - self.first + n_kept)
+            self.rows[:n_kept] = old[0][kept]
+            self.made[:n_kept] = old[1][kept]
+        self.made[n_kept:n] = 0
+        for begin, end in [(0, self.size)] if learning else self.runs:
+            numpy.matmul(
+                self.vectors[first + n_kept : last], self.weights[:, begin:end],
+                out=self.rows[n_kept:n, begin:end]
+            )
+        self.first = first
+        self.last = 0 if learning else last
+        rows = self.rows
+        made = self.made
+        for layer in self.layers:
+            layer.c.word_rows = &rows[0, 0] + before
+            layer.c.stride = self.stride
+            layer.c.made = NULL if learning else &made[0, 0] + slots
+            layer.c.made_stride = self.n_slots
+            layer.c.first_vector = first
+            before += layer.c.features.n_slots * layer.c.pieces * <ptrdiff_t>layer.c.width
+            slots += layer.c.features.n_slots
+        return 0
+
+    cdef gradient(self):
+        """Zeros, laid out as the rows of the whole batch."""
+        return numpy.zeros((len(self.vectors), self.stride), dtype="float32")

@@ -1,5 +1,5 @@
 """Scores of the moves and labels of one configuration, from the score tables of a batch."""
-from spacy_nmparse.scorers.layer cimport Layer, LayerC
+from spacy_nmparse.scorers.layer cimport Layer, LayerC, WordRows
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
 from spacy_nmparse.systems.system cimport MAX_MOVES
@@ -29,8 +29,6 @@ cdef class StateScorerKernel(Scorer):
     cdef StateScorerC s
     cdef Layer layer
     cdef TreeScores tree    # or None
-    cdef readonly object vectors
-    cdef readonly object word_W
+    cdef WordRows rows
     cdef object weights
-    cdef object rows
     cdef list arrays        # keeps the arrays alive that s points into

@@ -11,6 +11,7 @@ from libc.stdlib cimport calloc, free
 
 from spacy_nmparse.scorers.features cimport Features
 from spacy_nmparse.scorers.layer cimport (
+    WordRows,
     keep,
     layer_gradient,
     layer_keep,
@@ -159,8 +160,7 @@ cdef class StateScorerKernel(Scorer):
                     f"in focus."
                 )
         self.layer = Layer(features, system.c.n_labels, weights, pieces)
-        self.vectors = vectors
-        self.word_W = weights["word_W"]
+        self.rows = WordRows(vectors, weights["word_W"], [self.layer])
         self.weights = weights
         self.arrays = []
         self.n_words = vectors.shape[0]
@@ -224,13 +224,7 @@ cdef class StateScorerKernel(Scorer):
         free(self.s.moves)
 
     cdef int make_tables(self, int first, int last) except -1:
-        cdef const float[:, ::1] rows
-        cdef ptrdiff_t width = self.word_W.shape[0]
-        if self.rows is None or len(self.rows) < last - first:
-            self.rows = numpy.empty((last - first, width), dtype="float32")
-        numpy.matmul(self.vectors[first:last], self.word_W.T, out=self.rows[: last - first])
-        rows = self.rows
-        self.layer.set_rows(&rows[0, 0], width)
+        self.rows.make(first, last)
         if self.tree is not None:
             self.tree.make_tables(first, last)
         return 0
@@ -263,7 +257,7 @@ cdef class StateScorerKernel(Scorer):
         output_W = numpy.concatenate(
             [self.weights["move_W"], self.weights["label_W"].reshape(-1, self.layer.c.width)]
         )
-        d_rows_array = numpy.zeros((self.n_words, self.word_W.shape[0]), dtype="float32")
+        d_rows_array = self.rows.gradient()
         d_rows = d_rows_array
         d = self.layer.gradients(output_W, &d_rows[0, 0], NULL, 0)
         d_output_W, d_output_b = d.pop("output_W"), d.pop("output_b")
@@ -275,7 +269,7 @@ cdef class StateScorerKernel(Scorer):
                 [self.s.d_alpha[i] for i in range(n_moves)], dtype="float32"
             )
         return Gradients(
-            d_rows_array,
+            d_rows_array[:, : self.rows.size],
             d_items,
             {
                 **d,

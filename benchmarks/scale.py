@@ -1,0 +1,362 @@
+"""Measure words per second and memory of the parsers by the size of what they parse.
+
+    python benchmarks/scale.py
+    python benchmarks/scale.py --systems nm_parser --axes sentence document
+    python benchmarks/scale.py --models training/demo/nm_parser/model-best
+
+Four axes; each point is measured in a process of its own, which is forked (Linux, macOS):
+
+    sentence  words of a sentence, 10 to 2,000: one sentence a document, its boundaries are preset
+    document  words of a document, 10 to 1,000,000, in sentences of 25 words, which are preset
+    labels    labels that the parser has, 5 to 500
+    beam      width of the beam, 1 to 64
+
+The parser alone is timed, in processor time; token vectors are given. Memory is what the process
+holds at most while it parses, above what it held before, when documents and token vectors were
+there and a document of 200 words had been parsed. It is read in a run of its own, the first one.
+
+By default the parsers of configs/ are trained first, for a few epochs, on the Turkish Web Treebank
+of the package turkish-treebanks. Sentences and documents of a length are cut from its words, one
+after the other: they are not well-formed. `labels` takes the trained parser's first labels, or adds
+some that it will never choose.
+
+Result: a table, benchmarks/results/scale/TREEBANK.json, and, where matplotlib is installed, a
+picture of each axis beside it (`nmparse plot scale`).
+"""
+
+from __future__ import annotations
+
+import os
+
+#: One thread; the libraries read these when they are loaded, so they are set before the imports.
+THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+THREADS |= {"BLIS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
+os.environ.update(THREADS)
+
+import argparse  # noqa: E402
+import gc  # noqa: E402
+import itertools  # noqa: E402
+import multiprocessing  # noqa: E402
+import statistics  # noqa: E402
+import sys  # noqa: E402
+import threading  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Callable, Sequence  # noqa: E402
+from concurrent.futures import ProcessPoolExecutor  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+import numpy  # noqa: E402
+import psutil  # noqa: E402
+import spacy  # noqa: E402
+from spacy.language import Language  # noqa: E402
+from spacy.tokens import Doc  # noqa: E402
+from spacy.training import Example  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+
+from evaluate import dump, machine, read_docs, versions  # noqa: E402
+from speed import PARSER, prepare_data, train  # noqa: E402
+from table import markdown  # noqa: E402
+
+from spacy_nmparse.scorers.features import Features  # noqa: E402
+
+MIB = 2**20
+SYSTEMS = ("nm_parser", "swap_parser", "nl_covington_parser")
+POINTS: dict[str, tuple[int, ...]] = {
+    "sentence": (10, 20, 50, 100, 200, 500, 1_000, 2_000),
+    "document": (10, 100, 1_000, 10_000, 100_000, 1_000_000),
+    "labels": (5, 10, 20, 50, 100, 200, 500),
+    "beam": (1, 2, 4, 8, 16, 32, 64),
+}
+#: Words of a sentence where another thing is varied.
+LENGTH = 25
+#: Words whose token vectors are computed; from there on they are repeated.
+CHUNK = 10_000
+#: The pipeline that is measured, and the words; forked processes find them here.
+SUBJECT: list[tuple[Language, list[str]]] = []
+
+
+def read_words(nlp: Language, corpus: Path) -> list[str]:
+    """Read the words of a corpus.
+
+    Args:
+        nlp: A pipeline, for its vocab.
+        corpus: A .spacy file.
+
+    Returns:
+        Its words, without spaces.
+    """
+    return [token.text for doc in read_docs(nlp, corpus) for token in doc if not token.is_space]
+
+
+def make_docs(nlp: Language, words: Sequence[str], size: int, total: int, length: int) -> list[Doc]:
+    """Make documents of words in their order, with token vectors.
+
+    Args:
+        nlp: The pipeline; its components before the parser are run.
+        words: The words, repeated as needed.
+        size: Words per document.
+        total: The least number of words in all.
+        length: Words per sentence; its boundaries are preset.
+
+    Returns:
+        The documents.
+    """
+    source = itertools.islice(itertools.cycle(words), max(size, total))
+    texts = list(itertools.islice(source, CHUNK))
+    read = Doc(nlp.vocab, words=texts)
+    for name, component in nlp.pipeline:
+        if name == PARSER:
+            break
+        read = component(read)
+    docs = []
+    for start in range(0, total, size):
+        places = numpy.arange(start, start + size) % len(texts)
+        starts = [place % length == 0 for place in range(size)]
+        doc = Doc(nlp.vocab, words=[texts[place] for place in places], sent_starts=starts)
+        doc.tensor = read.tensor[places]
+        docs.append(doc)
+    return docs
+
+
+def with_labels(nlp: Language, n: int) -> Any:
+    """Make a parser with another number of labels.
+
+    Args:
+        nlp: A pipeline with a trained parser.
+        n: How many labels it shall have.
+
+    Returns:
+        A parser that scores moves, and the labels that both have, as the trained one does; it never
+        chooses others.
+    """
+    old: Any = nlp.get_pipe(PARSER)
+    labels = [label for label in old._labels if label not in ("ROOT", "dep")]
+    labels = ["ROOT", "dep", *labels, *(f"label{i}" for i in range(n))][:n]
+    config = nlp.config.interpolate()["components"][PARSER]
+    parser: Any = nlp.create_pipe(config.pop("factory"), PARSER, config=config)
+    parser.model.get_ref("tok2vec").set_dim("nO", old.model.get_ref("tok2vec").get_dim("nO"))
+    empty = Example(nlp.make_doc("x"), nlp.make_doc("x"))
+    parser.initialize(lambda: [empty], labels={"labels": labels})
+    known = [(i, old._labels.index(name)) for i, name in enumerate(labels) if name in old._labels]
+    to, source = (list(places) for places in zip(*known, strict=True))
+    features = old.model.attrs["features"]
+    for name in old.model.param_names:
+        rows = old.model.get_param(name)
+        if name in ("label_W", "label_b"):
+            new = parser.model.get_param(name)
+            labelled = new.ndim - (2 if name == "label_W" else 1)  # the axis of labels
+            new = numpy.moveaxis(new, labelled, 0)
+            if name == "label_b":
+                new[:] = -1e9
+            new[to] = numpy.moveaxis(rows, labelled, 0)[source]
+            new = numpy.moveaxis(new, 0, labelled)
+        elif name.endswith("fact_rows"):
+            names = features[name.partition("_fact")[0]] if isinstance(features, dict) else features
+            new = parser.model.get_param(name)
+            sizes = [Features(names).fact_sizes(len(p._labels)) for p in (old, parser)]
+            ends = [numpy.cumsum(size) for size in sizes]
+            for (before, after), end_old, end_new in zip(
+                zip(*sizes, strict=True), *ends, strict=True
+            ):
+                if before == after:
+                    new[end_new - after : end_new] = rows[end_old - after : end_old]
+                else:  # a label's number is one less than its value
+                    new[end_new - after] = rows[end_old - before]
+                    for i, j in known:
+                        new[end_new - after + 1 + i] = rows[end_old - before + 1 + j]
+        else:
+            new = rows
+        parser.model.set_param(name, numpy.ascontiguousarray(new))
+    if old.model.maybe_get_ref("lstm") is not None:
+        parser.model.get_ref("lstm").from_bytes(old.model.get_ref("lstm").to_bytes())
+    return parser
+
+
+def peak_above(work: Callable[[], Any]) -> float:
+    """Run something and watch the memory of the process.
+
+    Args:
+        work: What to run.
+
+    Returns:
+        By how many MiB it grew at most; read every few milliseconds.
+    """
+    process = psutil.Process()
+    gc.collect()
+    before = most = process.memory_info().rss
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not done.wait(0.002):
+            most = max(most, process.memory_info().rss)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        work()
+    finally:
+        most = max(most, process.memory_info().rss)
+        done.set()
+        watcher.join()
+    return (most - before) / MIB
+
+
+def measure(axis: str, value: int, reps: int, total: int) -> dict[str, Any]:
+    """Measure a point. Changes the pipeline of `SUBJECT`.
+
+    Args:
+        axis: What is varied.
+        value: Its value.
+        reps: Repetitions; one alone where a document has more words than `total`.
+        total: The least number of words to parse each time.
+
+    Returns:
+        The words, the seconds of each repetition, the median of words per second, and the memory
+        in MiB.
+    """
+    nlp, words = SUBJECT[0]
+    parser: Any = nlp.get_pipe(PARSER)
+    size = value if axis in ("sentence", "document") else LENGTH
+    first = make_docs(nlp, words, 200, 200, LENGTH)
+    docs = make_docs(nlp, words, size, total, value if axis == "sentence" else LENGTH)
+    if axis == "labels":
+        parser = with_labels(nlp, value)
+    elif axis == "beam":
+        parser.beam_width = value
+    parser.predict(first)
+
+    def parse() -> None:
+        for start in range(0, len(docs), 256):
+            parser.predict(docs[start : start + 256])
+
+    memory = peak_above(parse)
+    gc.disable()
+    seconds = []
+    for _ in range(reps if size <= total else 1):
+        start = time.process_time()
+        parse()
+        seconds.append(time.process_time() - start)
+    n = sum(map(len, docs))
+    return {
+        "axis": axis,
+        "value": value,
+        "words": n,
+        "cpu_seconds": seconds,
+        "words_per_second": round(n / statistics.median(seconds)),
+        "memory": round(memory, 1),
+    }
+
+
+def in_process(*arguments: Any) -> dict[str, Any]:
+    """Measure a point in a process of its own.
+
+    Args:
+        arguments: Those of `measure`.
+
+    Returns:
+        What it measured.
+    """
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
+        return pool.submit(measure, *arguments).result()
+
+
+def draw(output: Path, axes: Sequence[str]) -> None:
+    """Draw a picture of each axis beside the results.
+
+    Args:
+        output: The file of the results.
+        axes: The axes.
+    """
+    from spacy_nmparse.analysis.plots import plot_scale
+
+    for axis in axes:
+        for measure_, ending in (("words_per_second", "speed"), ("memory", "memory")):
+            picture = output.with_name(f"{output.stem}-{axis}-{ending}.png")
+            try:
+                plot_scale([output], picture, measure=f"{axis}.{measure_}")
+            except ImportError as error:
+                print(f"No pictures: {error}")
+                return
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), metavar="NAME")
+    parser.add_argument(
+        "--models", nargs="+", type=Path, metavar="FOLDER",
+        help="trained pipelines of the systems, in their order; by default they are trained",
+    )  # fmt: skip
+    parser.add_argument("--corpus", type=Path, help="a .spacy file to take words from")
+    parser.add_argument("--axes", nargs="+", choices=list(POINTS), default=list(POINTS))
+    parser.add_argument("--most", type=int, default=1_000_000, help="leave out greater values")
+    parser.add_argument("--epochs", type=int, default=3, help="epochs to train")
+    parser.add_argument("--reps", type=int, default=5, help="repetitions")
+    parser.add_argument("--words", type=int, default=10_000, help="words to parse each time")
+    parser.add_argument("--work", type=Path, default=ROOT / "training" / "speed")
+    parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
+    args = parser.parse_args(argv)
+    if args.models and len(args.models) != len(args.systems):
+        parser.error(f"{len(args.systems)} systems need as many models, not {len(args.models)}.")
+    points: list[dict[str, Any]] = []
+    try:
+        data = None if args.models and args.corpus else prepare_data(None, None, args.work)
+        corpus = args.corpus or data.corpus["train"]  # type: ignore[union-attr]
+        name = args.corpus.parent.name if args.corpus else data.name  # type: ignore[union-attr]
+        models = args.models or [
+            train(system, data, args.epochs, 1, args.work)  # type: ignore[arg-type]
+            for system in args.systems
+        ]
+        for system, model in zip(args.systems, models, strict=True):
+            nlp = spacy.load(model)
+            SUBJECT[:] = [(nlp, read_words(nlp, corpus))]
+            for axis in args.axes:
+                for value in POINTS[axis]:
+                    if value <= args.most:
+                        found = in_process(axis, value, args.reps, args.words)
+                        points.append({"system": system, **found})
+    except (OSError, ValueError, RuntimeError) as error:
+        print(f"scale.py: {error}", file=sys.stderr)
+        return 1
+    rows = [
+        [
+            point["axis"], f"{point['value']:,}", point["system"], f"{point['words']:,}",
+            f"{point['words_per_second']:,}", f"{point['memory']:,.1f}",
+        ]
+        for point in points
+    ]  # fmt: skip
+    print(f"\n{name}; {machine()['processor']}, one thread\n")
+    print(markdown(["axis", "value", "parser", "words", "words per second", "MiB"], rows))
+    output = args.output or ROOT / "benchmarks" / "results" / "scale" / f"{name}.json"
+    dump(
+        {
+            "command": f"python benchmarks/scale.py --systems {' '.join(args.systems)} "
+            f"--axes {' '.join(args.axes)} --most {args.most} --reps {args.reps} "
+            f"--words {args.words}",
+            "models": "given" if args.models else f"{args.epochs} epochs",
+            "versions": versions(),
+            "machine": {**machine(), "threads": THREADS},
+            "points": points,
+        },
+        output,
+    )
+    draw(output, args.axes)
+    print(f"\nWritten to {output}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -502,7 +502,8 @@ def test_project_file(tmp_path: Path) -> None:
         files += [word for line in command["script"] for word in line.split()]
         for file in files:
             # the other benchmarks have tests of their own
-            if file.startswith(("scripts/", "configs/", "benchmarks/accuracy", "benchmarks/table")):
+            own = ("accuracy", "compare", "segmentation", "table")
+            if file.startswith(("scripts/", "configs/", *(f"benchmarks/{name}" for name in own))):
                 assert (ROOT / file).is_file(), (command["name"], file)
 
     command = [sys.executable, "-m", "spacy", "project", "document", str(ROOT)]
@@ -512,5 +513,5 @@ def test_project_file(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     text = target.read_text(encoding="utf-8")
-    for name in ("demo", "ud", "exhaustive", "speed", "memory", "accuracy", "table"):
+    for name in ("demo", "ud", "exhaustive", "speed", "memory", "accuracy", "compare", "segmentation", "table"):
         assert f"`{name}`" in text, name

@@ -70,7 +70,7 @@ def test_conll18_wants_the_same_words(gold: Path) -> None:
         conll18.score(gold, [doc])
     with pytest.raises(ValueError, match="more words"):
         conll18.put_in(conll18.read_rows(gold)[:1], [doc, doc])
-    with pytest.raises(ValueError, match="'cats' where .* 'Yes'"):
+    with pytest.raises(ValueError, match=r"'cats' where .* 'Yes'"):
         conll18.put_in(conll18.read_rows(gold)[1:], [doc])
 
 

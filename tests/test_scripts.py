@@ -333,7 +333,7 @@ def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     assert result["training"]["words"] == 8
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
     changed = path.stat().st_mtime_ns
-    assert accuracy.main([*command, "--evaluate", "one:nlp.batch_size=1"]) == 0
+    assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 0
     assert path.stat().st_mtime_ns == changed, "a finished run was done again"
     again = json.loads(path.with_name("spacy_parser_one-seed7.json").read_text(encoding="utf-8"))
     assert again["system"] == "spacy_parser_one"
@@ -359,7 +359,7 @@ def test_accuracy_needs_the_model_to_evaluate_it_again(
     evaluate.dump(toy_run("spacy_parser", 7, [3]), folder / "spacy_parser-seed7.json")
     command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "1"]
     command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
-    assert accuracy.main([*command, "--evaluate", "one:nlp.batch_size=1"]) == 1
+    assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 1
     assert "delete the result file spacy_parser-seed7.json" in capsys.readouterr().err
 
 
@@ -513,5 +513,6 @@ def test_project_file(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     text = target.read_text(encoding="utf-8")
-    for name in ("demo", "ud", "exhaustive", "speed", "memory", "accuracy", "compare", "segmentation", "table"):
+    names = "demo ud exhaustive speed memory accuracy compare segmentation table"
+    for name in names.split():
         assert f"`{name}`" in text, name

@@ -12,7 +12,7 @@ sentence and token boundaries; the best epoch on dev is kept. Each split is eval
 sentence boundaries (`dev`, `test`: a parser may still split the sentence) and with those of the
 sentence preset (`dev_preset`, `test_preset`).
 
-With `--evaluate beam8:components.parser.beam_width=8` each trained model is evaluated once more,
+With `--also beam8:components.parser.beam_width=8` each trained model is evaluated once more,
 with other settings, as SYSTEM_beam8.
 
 benchmarks/table.py turns the files into a table.
@@ -501,7 +501,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
     parser.add_argument(
-        "--evaluate", action="append", default=[], metavar="NAME:KEY=VALUE[,KEY=VALUE]..."
+        "--also", action="append", default=[], metavar="NAME:KEY=VALUE[,KEY=VALUE]..."
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int, default=20)
@@ -520,7 +520,7 @@ def main(argv: list[str] | None = None) -> int:
     folder = Path(local) if local else args.treebank
     try:
         systems = [parse_system(text) for text in args.system or ("nm_parser", "spacy_parser")]
-        evaluations = [parse_evaluation(text) for text in args.evaluate]
+        evaluations = [parse_evaluation(text) for text in args.also]
         extra = parse_settings(args.set)
         if is_prepared(folder):
             treebank = read_prepared(folder, args.lang, args.snapshot)

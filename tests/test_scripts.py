@@ -334,7 +334,7 @@ def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     assert result["training"]["words"] == 8
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
     changed = path.stat().st_mtime_ns
-    assert accuracy.main([*command, "--evaluate", "one:nlp.batch_size=1"]) == 0
+    assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 0
     assert path.stat().st_mtime_ns == changed, "a finished run was done again"
     again = json.loads(path.with_name("spacy_parser_one-seed7.json").read_text(encoding="utf-8"))
     assert again["system"] == "spacy_parser_one"
@@ -360,7 +360,7 @@ def test_accuracy_needs_the_model_to_evaluate_it_again(
     evaluate.dump(toy_run("spacy_parser", 7, [3]), folder / "spacy_parser-seed7.json")
     command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "1"]
     command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
-    assert accuracy.main([*command, "--evaluate", "one:nlp.batch_size=1"]) == 1
+    assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 1
     assert "delete the result file spacy_parser-seed7.json" in capsys.readouterr().err
 
 
@@ -503,7 +503,8 @@ def test_project_file(tmp_path: Path) -> None:
         files += [word for line in command["script"] for word in line.split()]
         for file in files:
             # the other benchmarks have tests of their own
-            if file.startswith(("scripts/", "configs/", "benchmarks/accuracy", "benchmarks/table")):
+            own = ("accuracy", "compare", "segmentation", "table")
+            if file.startswith(("scripts/", "configs/", *(f"benchmarks/{name}" for name in own))):
                 assert (ROOT / file).is_file(), (command["name"], file)
 
     command = [sys.executable, "-m", "spacy", "project", "document", str(ROOT)]
@@ -513,7 +514,8 @@ def test_project_file(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     text = target.read_text(encoding="utf-8")
-    for name in ("demo", "ud", "exhaustive", "speed", "scale", "memory", "accuracy", "table"):
+    names = "demo ud exhaustive speed scale memory accuracy compare segmentation table"
+    for name in names.split():
         assert f"`{name}`" in text, name
 
 

@@ -8,7 +8,10 @@ A system is the name of a file in configs/, or NAME=CONFIG with settings after c
 (system and seed) becomes one file, benchmarks/results/accuracy/TREEBANK/SYSTEM-seedN.json; runs
 that have theirs are skipped. Gold sentence and token boundaries; the best epoch on dev is kept.
 Each split is evaluated twice: without sentence boundaries (`dev`, `test`: a parser may still split
-the sentence) and with those of the sentence preset (`dev_preset`, `test_preset`).
+the sentence) and with those of the sentence preset (`dev_preset`, `test_preset`). `curve` has the
+scores of the evaluations on dev during training, with the averaged weights of the time. With
+`--moves`, `moves` counts how the best epoch's parser uses its non-monotonic moves on dev
+(`python -m spacy nmparse repairs`).
 
 benchmarks/table.py turns the files into a table.
 """
@@ -22,7 +25,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +49,8 @@ EVALUATIONS = {
     "dev_preset": ("dev", "gold"),
     "test_preset": ("test", "gold"),
 }
+#: Scores of each evaluation during training, beside those of the configs. They weigh nothing.
+SHOWN = ("dep_uas_conll", "dep_las_conll")
 
 
 @dataclass(frozen=True)
@@ -232,7 +239,11 @@ def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: 
     folder = folder.resolve()
     files = find_splits(folder)
     output = work.resolve() / folder.name / "corpus"
-    corpus = convert(files, output, n_sents, with_single=n_sents > 1)
+    output.mkdir(parents=True, exist_ok=True)
+    # Each file appears in one step: another run on the treebank may be reading it.
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix="corpus-") as partial:
+        converted = convert(files, Path(partial), n_sents, with_single=n_sents > 1)
+        corpus = {split: path.replace(output / path.name) for split, path in converted.items()}
     return Treebank(
         folder.name,
         snapshot,
@@ -243,6 +254,54 @@ def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: 
     )
 
 
+def read_curve(path: Path) -> dict[str, list[float]]:
+    """Read the scores on dev during training.
+
+    Args:
+        path: What spaCy's console logger wrote: a line of JSON for each evaluation.
+
+    Returns:
+        The columns `epoch`, `step`, and the scores that there are, in points.
+    """
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    curve = {name: [row[name] for row in rows] for name in ("epoch", "step")}
+    for name in rows[0]["scores"] if rows else ():
+        values = [round(row["scores"][name], 3) for row in rows]
+        if any(values):  # a score that the parser's scorer does not give is 0
+            curve[name] = values
+    return curve
+
+
+def count_moves(model: Path, corpus: Path, log: Path, prefix: str) -> dict[str, Any]:
+    """Count how a trained parser uses its non-monotonic moves.
+
+    Args:
+        model: The pipeline.
+        corpus: The gold sentences.
+        log: The file to append the output to.
+        prefix: What to write before each line shown.
+
+    Returns:
+        What the command `nmparse repairs` finds: counts by kind of move, and by labels before and
+        after.
+    """
+    command = ["-m", "spacy", "nmparse", "repairs", str(model), str(corpus)]
+    output = log.with_name("moves.txt")
+    run([*command, "--examples", "0", "--json"], output, prefix)
+    lines = output.read_text(encoding="utf-8").splitlines()
+    found = json.loads(next(line for line in lines if line.startswith("{")))
+    labels: dict[str, dict[str, dict[str, int]]] = {}
+    for move, counts in found["labels"].items():
+        changes = labels.setdefault(move, {})
+        for one in counts:
+            change = f"{one['before'] or '-'} > {one['after'] or '-'}"
+            changes.setdefault(change, {})[one["outcome"]] = one["count"]
+    return {
+        **{name: found[name] for name in ("documents", "words", "moves", "repairs", "total")},
+        "labels": labels,
+    }
+
+
 def train_and_evaluate(
     treebank: Treebank,
     system: System,
@@ -250,6 +309,8 @@ def train_and_evaluate(
     epochs: int,
     work: Path,
     extra: dict[str, str],
+    evaluate: Sequence[str] = tuple(EVALUATIONS),
+    moves: bool = False,
 ) -> dict[str, Any]:
     """Do one run.
 
@@ -260,6 +321,8 @@ def train_and_evaluate(
         epochs: Passes over the training data.
         work: The folder for models and logs.
         extra: Further settings, the same for all systems.
+        evaluate: What to evaluate, of EVALUATIONS.
+        moves: Whether to count how non-monotonic moves are used on dev.
 
     Returns:
         The contents of the result file.
@@ -286,13 +349,19 @@ def train_and_evaluate(
     for key, value in settings.items():
         train += [f"--{key}", value]
         shown += [f"--{key}", value]
+    curve = output / "curve.jsonl"
+    train += ["--training.logger.@loggers", "spacy.ConsoleLogger.v2"]
+    train += ["--training.logger.output_file", str(curve)]
+    for score in SHOWN:
+        train += [f"--training.score_weights.{score}", "0.0"]
     prefix = f"[{treebank.name} {name}]"
     seconds = run(train, log, prefix)
     model = output / "model-best"
     shutil.rmtree(output / "model-last", ignore_errors=True)
 
     evaluations = {}
-    for key, (split, sents) in EVALUATIONS.items():
+    for key in evaluate:
+        split, sents = EVALUATIONS[key]
         target = output / f"{key}.json"
         command = [str(ROOT / "scripts" / "evaluate.py"), str(model)]
         command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
@@ -302,6 +371,8 @@ def train_and_evaluate(
             part: result[part]
             for part in ("n_sentences", "n_words", "words_per_second", "scores", "per_sentence")
         }
+    if moves:
+        counts = count_moves(model, treebank.corpus["dev"], log, f"{prefix} moves:")
     return {
         "system": system.name,
         "config": system.config.name,
@@ -321,7 +392,9 @@ def train_and_evaluate(
             # start and evaluations on dev included
             "words_per_second": round(treebank.train_words * epochs / seconds, 1),
         },
+        "curve": read_curve(curve),
         **evaluations,
+        **({"moves": counts} if moves else {}),
     }
 
 
@@ -348,6 +421,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
     parser.add_argument("--n-sents", type=int, default=1, help="sentences per document")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--evaluate", nargs="+", choices=tuple(EVALUATIONS), default=tuple(EVALUATIONS)
+    )
+    parser.add_argument(
+        "--moves", action="store_true", help="count how non-monotonic moves are used on dev"
+    )
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
@@ -370,15 +449,25 @@ def main(argv: list[str] | None = None) -> int:
                 print(f"{target.name}: done before")
                 continue
             try:
-                result = train_and_evaluate(treebank, system, seed, args.epochs, args.work, extra)
+                result = train_and_evaluate(
+                    treebank,
+                    system,
+                    seed,
+                    args.epochs,
+                    args.work,
+                    extra,
+                    args.evaluate,
+                    args.moves,
+                )
             except RuntimeError as error:
                 print(f"accuracy.py: {error}", file=sys.stderr)
                 failed.append(target.name)
                 continue
             dump(result, target)
-            scores = result["dev"]["scores"]
+            split = args.evaluate[0]
+            scores = result[split]["scores"]
             print(
-                f"{target.name}: dev UAS {100 * scores['uas_all']:.2f} "
+                f"{target.name}: {split} UAS {100 * scores['uas_all']:.2f} "
                 f"LAS {100 * scores['las_all']:.2f}, {result['training']['seconds']:.0f} s"
             )
     if failed:

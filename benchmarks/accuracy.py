@@ -22,6 +22,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,8 @@ EVALUATIONS = {
     "dev_preset": ("dev", "gold"),
     "test_preset": ("test", "gold"),
 }
+#: What parts the settings of a system: the commas outside lists.
+SETTINGS = re.compile(r",(?![^\[]*\])")
 #: Scores of each evaluation during training, beside those of the configs. They weigh nothing.
 SHOWN = ("dep_uas_conll", "dep_las_conll")
 
@@ -72,7 +75,7 @@ def parse_system(text: str) -> System:
     """Read a system from the command line.
 
     Args:
-        text: NAME, or NAME=CONFIG[,key=value]...
+        text: NAME, or NAME=CONFIG[,key=value]... Values may be lists: key=["a","b"].
 
     Returns:
         The system.
@@ -81,7 +84,7 @@ def parse_system(text: str) -> System:
         ValueError: If the text is malformed, or its config does not exist.
     """
     name, _, rest = text.partition("=")
-    config, *settings = rest.split(",") if rest else [str(ROOT / "configs" / f"{name}.cfg")]
+    config, *settings = SETTINGS.split(rest) if rest else [str(ROOT / "configs" / f"{name}.cfg")]
     path = Path(config)
     if not path.is_file():
         raise ValueError(f"System {text!r}: no config {config}; see the folder configs.")

@@ -293,6 +293,8 @@ def test_parse_system() -> None:
     system = accuracy.parse_system(f"x={config},training.dropout=0.2,a.b=c")
     assert (system.name, system.config) == ("x", config)
     assert system.overrides == {"training.dropout": "0.2", "a.b": "c"}
+    system = accuracy.parse_system(f'x={config},a.b=["c","d"],e.f=1')
+    assert system.overrides == {"a.b": '["c","d"]', "e.f": "1"}
     assert accuracy.parse_system("nm_parser").config == ROOT / "configs" / "nm_parser.cfg"
     with pytest.raises(ValueError, match="no config"):
         accuracy.parse_system("unheard_of")

@@ -19,8 +19,9 @@ A repair might save
     (RIGHT-LOWER); if there are enough words to read, and one of them has its gold head elsewhere;
   * a word that was reduced, if RIGHT-LOWER can bring it back, and its gold dependents in the
     buffer;
-  * S0, its leftmost dependent x, and gold dependents of x in the buffer (LEFT-INVERT). For certain S0
-    then ends with the head x, so a right arc into S0 is counted against it, and one from S0 to x.
+  * S0, its leftmost dependent x, and gold dependents of x in the buffer (LEFT-INVERT). S0 then ends
+    with the head x for certain: another head of S0 that is right is counted against it, and so is
+    an arc from S0 to x.
 With a non-monotonic REDUCE, a word that it has yet to attach can also come back: that is left out.
 
 Unshift. Every word on the stack that has no head, but for the bottom, can go back to the buffer.

@@ -28,9 +28,9 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
 from convert_ud import find_splits  # noqa: E402
 from evaluate import dump, machine, versions  # noqa: E402
 from table import markdown  # noqa: E402
-from transitions import read_trees  # noqa: E402
 
 from spacy_nmparse import systems  # noqa: E402
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
 from spacy_nmparse.systems import Gold  # noqa: E402
 from spacy_nmparse.systems.projective import lift  # noqa: E402
 
@@ -61,7 +61,7 @@ def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
         for search in SEARCHES
     }
     draw = random.Random(0)
-    trees = [heads for heads in read_trees(path) if len(heads) > 1]
+    trees = [heads for heads in whole_trees(read_sentences(path)) if len(heads) > 1]
     draw.shuffle(trees)
     result = {"configurations": 0, "repairs_help": 0}
     losses = dict.fromkeys(SEARCHES, 0)

@@ -227,6 +227,13 @@ cdef inline bint keeps_head(
     return s.head[h] == g and label_ok(gold, h, s.label[h])
 
 
+cdef inline int last_before(const GoldC* gold, int w, int e) noexcept nogil:
+    """The last gold dependent of w before e, or NONE."""
+    cdef int n = kids_from(gold, w, e)
+    cdef int end = gold.kid_offset[w + 1] - n
+    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+
+
 cdef int inverted_saved(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v,
     const WordsC* words, int w, int e
@@ -236,20 +243,29 @@ cdef int inverted_saved(
     another one than h."""
     cdef int g = gold.head[w]
     cdef int h = s.head[w]
-    cdef int n
+    cdef int n, last, below
+    cdef bint by_root   # ROOT may be the one that takes w, when only one word is left on the stack
     if not system.left_invert or h == s.n or s.left_kid[h] != w:
         return 0
     if not may_come_up(system, s, words, h):
         return 0
+    by_root = not system.single_root or s.position[h] == 0 or (h == s.b and s.n_stack == 0)
     n = kids_from(gold, w, s.b) - kids_from(gold, w, e)
+    if n > 0 and not by_root and words.n < FAR - 1:
+        # The last one gets its head when a word behind takes w: not one that is below it.
+        last = last_before(gold, w, e)
+        while True:
+            below = last_before(gold, last, e)
+            if below <= last:
+                break
+            last = below
+        n -= last == e - 1
     if g == s.n:
-        # Under the bottom of the stack nothing can be put. What becomes of h then: see ``inner``.
-        if not system.single_root or s.position[h] == 0 or (h == s.b and s.n_stack == 0):
-            return n + 1
-    elif g > h:
-        n += g < e
+        n += by_root
     elif g == h:
         n -= label_ok(gold, w, s.label[w])
+    elif g > h and g >= s.b:
+        n += g < e
     if gold.head[h] != w:
         n -= keeps_head(system, s, gold, v, h, e)
     return max(n, 0)

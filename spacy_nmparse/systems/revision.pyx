@@ -262,6 +262,8 @@ cdef int inverted_saved(
         n -= last == e - 1
     if g == s.n:
         n += by_root
+        if by_root and system.single_root and not system.nonmonotonic_reduce:
+            return n  # h may stay on the stack to the end, see ``inner``
     elif g == h:
         n -= label_ok(gold, w, s.label[w])
     elif g > h and g >= s.b:

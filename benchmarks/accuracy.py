@@ -10,7 +10,9 @@ after commas. Each run (system and seed) becomes one file,
 benchmarks/results/accuracy/TREEBANK/SYSTEM-seedN.json; runs that have theirs are skipped. Gold
 sentence and token boundaries; the best epoch on dev is kept. Each split is evaluated twice: without
 sentence boundaries (`dev`, `test`: a parser may still split the sentence) and with those of the
-sentence preset (`dev_preset`, `test_preset`).
+sentence preset (`dev_preset`, `test_preset`). `curve` has the scores of the evaluations on dev
+during training, with the averaged weights of the time. With `--moves`, `moves` counts how the best
+epoch's parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
 
 With `--also beam8:components.parser.beam_width=8` each trained model is evaluated once more,
 with other settings, as SYSTEM_beam8.
@@ -27,8 +29,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -62,6 +65,10 @@ PARTS = (
     "by_length",
     "per_sentence",
 )
+#: The file that spaCy's logger writes evaluations during training to.
+CURVE = "curve.jsonl"
+#: Their scores, beside those of the configs. They weigh nothing.
+SHOWN = ("dep_uas_conll", "dep_las_conll")
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ def parse_system(text: str) -> System:
     """Read a system from the command line.
 
     Args:
-        text: NAME, or NAME=CONFIG[,key=value]...
+        text: NAME, or NAME=CONFIG[,key=value]... Values may be lists: key=["a","b"].
 
     Returns:
         The system.
@@ -268,7 +275,11 @@ def prepare(folder: Path, work: Path, lang: str | None, snapshot: str, n_sents: 
     folder = folder.resolve()
     files = find_splits(folder)
     output = work.resolve() / folder.name / "corpus"
-    corpus = convert(files, output, n_sents, with_single=n_sents > 1)
+    output.mkdir(parents=True, exist_ok=True)
+    # Each file appears in one step: another run on the treebank may be reading it.
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix="corpus-") as partial:
+        converted = convert(files, Path(partial), n_sents, with_single=n_sents > 1)
+        corpus = {split: path.replace(output / path.name) for split, path in converted.items()}
     return Treebank(
         folder.name,
         snapshot,
@@ -317,9 +328,14 @@ def is_prepared(folder: Path) -> bool:
 
 
 def evaluate_model(
-    treebank: Treebank, output: Path, log: Path, prefix: str, settings: dict[str, Any]
+    treebank: Treebank,
+    output: Path,
+    log: Path,
+    prefix: str,
+    settings: dict[str, Any],
+    which: Sequence[str] = tuple(EVALUATIONS),
 ) -> dict[str, Any]:
-    """Evaluate a trained model on every split.
+    """Evaluate a trained model.
 
     Args:
         treebank: The data.
@@ -327,6 +343,7 @@ def evaluate_model(
         log: The file to append the output to.
         prefix: What to write before each line shown.
         settings: Settings of the components that differ from those it was trained with.
+        which: The evaluations, of EVALUATIONS.
 
     Returns:
         The evaluations by name.
@@ -335,7 +352,8 @@ def evaluate_model(
         RuntimeError: If one fails.
     """
     evaluations = {}
-    for key, (split, sents) in EVALUATIONS.items():
+    for key in which:
+        split, sents = EVALUATIONS[key]
         target = output / f"{key}.json"
         command = [str(ROOT / "scripts" / "evaluate.py"), str(output / "model-best")]
         command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
@@ -350,7 +368,12 @@ def evaluate_model(
 
 
 def evaluate_again(
-    treebank: Treebank, trained: dict[str, Any], name: str, settings: dict[str, Any], work: Path
+    treebank: Treebank,
+    trained: dict[str, Any],
+    name: str,
+    settings: dict[str, Any],
+    work: Path,
+    which: Sequence[str] = tuple(EVALUATIONS),
 ) -> dict[str, Any]:
     """Evaluate a trained model with other settings.
 
@@ -360,6 +383,7 @@ def evaluate_again(
         name: The name of the evaluation.
         settings: The settings.
         work: The folder for models and logs.
+        which: The evaluations, of EVALUATIONS.
 
     Returns:
         The contents of the result file.
@@ -375,7 +399,8 @@ def evaluate_again(
             f"result file {run_name}.json to train it again."
         )
     prefix = f"[{treebank.name} {run_name} {name}]"
-    evaluations = evaluate_model(treebank, output, output / f"log_{name}.txt", prefix, settings)
+    log = output / f"log_{name}.txt"
+    evaluations = evaluate_model(treebank, output, log, prefix, settings, which)
     again = {key: value for key, value in trained.items() if key not in EVALUATIONS}
     shown = [f"--set {key}={write_setting(value)}" for key, value in settings.items()]
     again["system"] = f"{trained['system']}_{name}"
@@ -429,9 +454,61 @@ def train_model(
     for key, value in settings.items():
         train += [f"--{key}", write_setting(value)]
         shown += train[-2:]
+    train += ["--training.logger.@loggers", "spacy.ConsoleLogger.v2"]
+    train += ["--training.logger.output_file", str(output / CURVE)]
+    for score in SHOWN:
+        train += [f"--training.score_weights.{score}", "0.0"]
     seconds = run(train, output / "log.txt", f"[{treebank.name} {output.name}]")
     shutil.rmtree(output / "model-last", ignore_errors=True)
     return seconds, " ".join(shown)
+
+
+def read_curve(path: Path) -> dict[str, list[float]]:
+    """Read the scores on dev during training.
+
+    Args:
+        path: What spaCy's console logger wrote: a line of JSON for each evaluation.
+
+    Returns:
+        The columns `epoch`, `step`, and the scores that there are, in points.
+    """
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    curve = {name: [row[name] for row in rows] for name in ("epoch", "step")}
+    for name in rows[0]["scores"] if rows else ():
+        values = [round(row["scores"][name], 3) for row in rows]
+        if any(values):  # a score that the parser's scorer does not give is 0
+            curve[name] = values
+    return curve
+
+
+def count_moves(model: Path, corpus: Path, log: Path, prefix: str) -> dict[str, Any]:
+    """Count how a trained parser uses its non-monotonic moves.
+
+    Args:
+        model: The pipeline.
+        corpus: The gold sentences.
+        log: The file to append the output to.
+        prefix: What to write before each line shown.
+
+    Returns:
+        What the command `nmparse repairs` finds: counts by kind of move, and by labels before and
+        after.
+    """
+    command = ["-m", "spacy", "nmparse", "repairs", str(model), str(corpus)]
+    output = log.with_name("moves.txt")
+    run([*command, "--examples", "0", "--json"], output, prefix)
+    lines = output.read_text(encoding="utf-8").splitlines()
+    found = json.loads(next(line for line in lines if line.startswith("{")))
+    labels: dict[str, dict[str, dict[str, int]]] = {}
+    for move, counts in found["labels"].items():
+        changes = labels.setdefault(move, {})
+        for one in counts:
+            change = f"{one['before'] or '-'} > {one['after'] or '-'}"
+            changes.setdefault(change, {})[one["outcome"]] = one["count"]
+    return {
+        **{name: found[name] for name in ("documents", "words", "moves", "repairs", "total")},
+        "labels": labels,
+    }
 
 
 def train_and_evaluate(
@@ -441,6 +518,8 @@ def train_and_evaluate(
     epochs: int,
     work: Path,
     extra: dict[str, Any],
+    evaluate: Sequence[str] = tuple(EVALUATIONS),
+    moves: bool = False,
 ) -> dict[str, Any]:
     """Do one run.
 
@@ -451,15 +530,21 @@ def train_and_evaluate(
         epochs: Passes over the training data.
         work: The folder for models and logs.
         extra: Further settings, the same for all systems.
+        evaluate: What to evaluate, of EVALUATIONS.
+        moves: Whether to count how non-monotonic moves are used on dev.
 
     Returns:
         The contents of the result file.
     """
     name = f"{system.name}-seed{seed}"
     output = work.resolve() / treebank.name / name
+    log = output / "log.txt"
     seconds, command = train_model(treebank, system, seed, epochs, output, extra)
     prefix = f"[{treebank.name} {name}]"
-    evaluations = evaluate_model(treebank, output, output / "log.txt", prefix, {})
+    evaluations = evaluate_model(treebank, output, log, prefix, {}, evaluate)
+    if moves:
+        corpus = treebank.corpus["dev"]
+        counts = count_moves(output / "model-best", corpus, log, f"{prefix} moves:")
     return {
         "system": system.name,
         "config": system.config.name,
@@ -479,7 +564,9 @@ def train_and_evaluate(
             # start and evaluations on dev included
             "words_per_second": round(treebank.train_words * epochs / seconds, 1),
         },
+        "curve": read_curve(output / CURVE),
         **evaluations,
+        **({"moves": counts} if moves else {}),
     }
 
 
@@ -511,6 +598,12 @@ def main(argv: list[str] | None = None) -> int:
         "--n-sents", type=int, default=1, help="sentences per document; .spacy files keep theirs"
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--evaluate", nargs="+", choices=tuple(EVALUATIONS), default=tuple(EVALUATIONS)
+    )
+    parser.add_argument(
+        "--moves", action="store_true", help="count how non-monotonic moves are used on dev"
+    )
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
@@ -543,9 +636,10 @@ def main(argv: list[str] | None = None) -> int:
             failed.append(target.name)
             return False
         dump(result, target)
-        scores = result["dev"]["scores"]
+        split = args.evaluate[0]
+        scores = result[split]["scores"]
         print(
-            f"{target.name}: dev UAS {100 * scores['uas_all']:.2f} "
+            f"{target.name}: {split} UAS {100 * scores['uas_all']:.2f} "
             f"LAS {100 * scores['las_all']:.2f}, {result['training']['seconds']:.0f} s"
         )
         return True
@@ -554,14 +648,15 @@ def main(argv: list[str] | None = None) -> int:
     for seed in args.seeds:
         for system in systems:
             target = results / f"{system.name}-seed{seed}.json"
-            train = partial(
-                train_and_evaluate, treebank, system, seed, args.epochs, args.work, extra
-            )
+            run_of = (treebank, system, seed, args.epochs, args.work, extra)
+            train = partial(train_and_evaluate, *run_of, args.evaluate, args.moves)
             if not keep(target, train):
                 continue
             trained = json.loads(target.read_text(encoding="utf-8"))
             for name, settings in evaluations:
-                again = partial(evaluate_again, treebank, trained, name, settings, args.work)
+                again = partial(
+                    evaluate_again, treebank, trained, name, settings, args.work, args.evaluate
+                )
                 keep(results / f"{system.name}_{name}-seed{seed}.json", again)
     if failed:
         print(f"accuracy.py: failed: {', '.join(failed)}", file=sys.stderr)

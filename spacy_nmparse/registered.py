@@ -41,6 +41,7 @@ NM_PARSER = {
         "repairs": [],
         "unshift": False,
         "push": "any",
+        "search": 200,
     },
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
@@ -273,6 +274,7 @@ def ArcEager(
     repairs: Sequence[str] = NO_REPAIRS,
     unshift: bool = False,
     push: str = "any",
+    search: int = 200,
 ) -> Any:
     """The arc-eager system for a config block; see ``spacy_nmparse.systems.arc_eager``.
 
@@ -283,6 +285,8 @@ def ArcEager(
         repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``.
         unshift: REDUCE of a headless S0 puts it back into the buffer.
         push: ``any``, ``shift`` or ``right_arc``: the pushes that there are.
+        search: with repairs, how many configurations training may look at for one loss: fewer are
+            faster and less exact; 0: any number.
     """
     from spacy_nmparse.pipe.spec import SystemSpec
 
@@ -292,8 +296,8 @@ def ArcEager(
         "labelled_reduce": labelled_reduce,
     }
     # Models remember their options: those made before these were there do not have them.
-    others = {"repairs": list(repairs), "unshift": unshift, "push": push}
-    absent = {"repairs": [], "unshift": False, "push": "any"}
+    others = {"repairs": list(repairs), "unshift": unshift, "push": push, "search": search}
+    absent = {"repairs": [], "unshift": False, "push": "any", "search": 200}
     options.update((name, value) for name, value in others.items() if value != absent[name])
     return SystemSpec("arc_eager", options)
 

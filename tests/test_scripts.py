@@ -35,6 +35,7 @@ demo = load("scripts", "demo")
 accuracy = load("benchmarks", "accuracy")
 oracle_curves = load("benchmarks", "oracle_curves")
 table = load("benchmarks", "table")
+variants = load("benchmarks", "variants")
 
 # spaCy's parser cannot learn rare labels otherwise
 SMALL = ["components.tok2vec.model.encode.depth=1", "components.parser.min_action_freq=1"]
@@ -452,6 +453,67 @@ def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFix
     assert table.main([str(tmp_path)]) == 1
     assert "other sentences" in capsys.readouterr().err
     assert table.main([str(tmp_path / "none")]) == 1
+
+
+def test_variants_are_systems() -> None:
+    """Each row of each comparison can be made, and differs from the others."""
+    for rows in variants.VARIANTS.values():
+        made = []
+        for row in rows:
+            system = accuracy.parse_system(row.as_argument())
+            assert system.name == row.name
+            values = {
+                key: srsly.json_loads(text) if text[0] in "[tf0123456789" else text
+                for key, text in system.overrides.items()
+            }
+            parser = load_config(system.config, overrides=values)["components"]["parser"]
+            spec = spacy.util.registry.resolve({"system": parser["system"]})["system"]
+            oracle = parser.get("oracle", "dynamic")
+            spec.create(None).oracle_id(oracle)
+            made.append((spec, oracle))
+        assert all(one not in made[:i] for i, one in enumerate(made))
+    repairs = variants.VARIANTS["rep"][-1].settings
+    assert any(
+        setting.endswith('["right_lower","right_raise","left_invert"]') for setting in repairs
+    )
+
+
+def variant_run(name: str, seed: int, right: list[int], treebank: str) -> dict[str, Any]:
+    run = toy_run(name, seed, right)
+    counts = {"tp": 6, "neutral": 1, "fp": 3, "fn": 2, "tn": 50, "deferred": 0}
+    return {
+        **run,
+        "treebank": treebank,
+        "epochs": 2,
+        "curve": {"epoch": [0, 0, 1], "step": [0, 50, 100], "dep_uas_conll": [10, 40, 60 + seed]},
+        "moves": {
+            "repairs": {"LEFT-ARC": counts},
+            "labels": {"LEFT-ARC": {"obj > obl": {"tp": 2, "fp": 1}, "a > b": {"fp": 1}}},
+        },
+    }
+
+
+def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for treebank in ("UD_A", "UD_B"):
+        for seed in (1, 2):
+            for name, right in (("monotonic", [5, 9]), ("left", [10, 9])):
+                run = variant_run(name, seed, right, treebank)
+                evaluate.dump(run, tmp_path / treebank / f"{name}-seed{seed}.json")
+    assert variants.main(["rep", "--results", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
+    left = [row for row in rows if row[:1] == ["+ left reattach"]]
+    assert left[0][:7] == [
+        *("+ left reattach", "2", "95.00 ± 0.00", "50.00 ± 0.00", "95.00 ± 0.00", "50.00 ± 0.00"),
+        "+25.00",
+    ]
+    assert left[1] == ["+ left reattach", "2", "40.00", "61.50"]
+    assert left[2][1:7] == ["LEFT-ARC", "2", "6.0", "3.0", "50.0", "2.0"]
+    assert left[2][-2:] == ["60.0", "75.0"]
+    assert ["LEFT-ARC of arc-eager", "obj > obl (4/2)"] in rows
+    assert rows[-2] == ["+ left reattach", "95.00", "95.00", "95.00", "95.00"]
+    assert variants.main(["fg18", "--results", str(tmp_path)]) == 1
+    assert "no results of arc_swift, covington, nl_covington" in capsys.readouterr().err
 
 
 def test_demo_shows_trees() -> None:

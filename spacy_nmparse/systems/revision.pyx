@@ -19,7 +19,9 @@ A repair might save
     (RIGHT-LOWER); if there are enough words to read, and one of them has its gold head elsewhere;
   * a word that was reduced, if RIGHT-LOWER can bring it back, and its gold dependents in the
     buffer;
-  * S0 and its leftmost dependent (LEFT-INVERT).
+  * S0, its leftmost dependent x, and gold dependents of x in the buffer (LEFT-INVERT). S0 then ends
+    with the head x for certain: another head of S0 that is right is counted against it, and so is
+    an arc from S0 to x.
 With a non-monotonic REDUCE, a word that it has yet to attach can also come back: that is left out.
 
 Unshift. Every word on the stack that has no head, but for the bottom, can go back to the buffer.
@@ -184,11 +186,8 @@ cdef bint stack_word_saved(
 ) noexcept nogil:
     """Whether a repair might give the stack word w its gold head."""
     cdef int g = gold.head[w]
-    if system.left_invert:
-        if s.left_kid[w] == g and label_ok(gold, w, s.label[g]):
-            return True
-        if g == s.n:
-            return True
+    if system.left_invert and s.left_kid[w] == g and label_ok(gold, w, s.label[g]):
+        return True
     if s.head[w] == NONE or g > w or not label_ok(gold, w, s.label[w]):
         return False
     return (
@@ -199,20 +198,14 @@ cdef bint stack_word_saved(
 cdef bint popped_word_saved(
     const SystemC* system, const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
 ) noexcept nogil:
-    """Whether a repair might give w, which has left the stack, its gold head."""
+    """Whether a repair might give w, which has left the stack with a head before it, its gold head.
+    """
     cdef int g = gold.head[w]
-    cdef int h = s.head[w]
-    cdef int n
-    if h > w:
-        return (
-            system.left_invert and h != s.n and s.left_kid[h] == w and g > h
-            and (g < e or g == s.n) and may_come_up(system, s, words, h)
-        )
-    n = words_to(system, s, w)
+    cdef int n = words_to(system, s, w)
     if n > words.n:
         return False
     if g == s.n:
-        return True
+        return not system.single_root
     if g > w:
         return s.b + n <= g < e
     if system.left_invert and s.left_kid[w] == g:
@@ -220,17 +213,64 @@ cdef bint popped_word_saved(
     return label_ok(gold, w, s.label[w]) and n + revised_to(system, s, w, g, True) <= words.n
 
 
-cdef bint buffer_word_saved(
-    const SystemC* system, const StateC* s, const WordsC* words, int g
+cdef inline bint keeps_head(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int h, int e
 ) noexcept nogil:
-    """Whether a repair might make g, which has left the stack, the head of a buffer word."""
-    cdef int h = s.head[g]
-    if h > g:
-        return (
-            system.left_invert and h != s.n and s.left_kid[h] == g
-            and may_come_up(system, s, words, h)
-        )
-    return words.n >= 2 and words_to(system, s, g) <= words.n
+    """Whether h has its gold head, or gets it without repairs, for certain."""
+    cdef int g = gold.head[h]
+    if g == NONE or (g == s.n and system.single_root):
+        return False
+    if s.position[h] != NONE:
+        return not lost_if_popped(system, s, gold, v, s.position[h], e)
+    if h >= s.b:
+        return s.b <= g < e or g == s.n or s.position[g] != NONE
+    return s.head[h] == g and label_ok(gold, h, s.label[h])
+
+
+cdef inline int last_before(const GoldC* gold, int w, int e) noexcept nogil:
+    """The last gold dependent of w before e, or NONE."""
+    cdef int n = kids_from(gold, w, e)
+    cdef int end = gold.kid_offset[w + 1] - n
+    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+
+
+cdef int inverted_saved(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v,
+    const WordsC* words, int w, int e
+) noexcept nogil:
+    """Words that LEFT-INVERT of the head of w, h, might save, w having left the stack: w itself and
+    its gold dependents in the buffer. Less what that costs for certain: h gets the head w, and w
+    another one than h."""
+    cdef int g = gold.head[w]
+    cdef int h = s.head[w]
+    cdef int n, last, below
+    cdef bint by_root   # ROOT may be the one that takes w, when only one word is left on the stack
+    if not system.left_invert or h == s.n or s.left_kid[h] != w:
+        return 0
+    if not may_come_up(system, s, words, h):
+        return 0
+    by_root = not system.single_root or s.position[h] == 0 or (h == s.b and s.n_stack == 0)
+    n = kids_from(gold, w, s.b) - kids_from(gold, w, e)
+    if n > 0 and not by_root and words.n < FAR - 1:
+        # The last one gets its head when a word behind takes w: not one that is below it.
+        last = last_before(gold, w, e)
+        while True:
+            below = last_before(gold, last, e)
+            if below <= last:
+                break
+            last = below
+        n -= last == e - 1
+    if g == s.n:
+        n += by_root
+        if by_root and system.single_root and not system.nonmonotonic_reduce:
+            return n  # h may stay on the stack to the end, see ``inner``
+    elif g == h:
+        n -= label_ok(gold, w, s.label[w])
+    elif g > h and g >= s.b:
+        n += g < e
+    if gold.head[h] != w:
+        n -= keeps_head(system, s, gold, v, h, e)
+    return max(n, 0)
 
 
 cdef int n_saved(
@@ -248,9 +288,10 @@ cdef int n_saved(
         words.n = FAR - 1
     for w in range(s.start, s.b):
         g = gold.head[w]
-        if g == NONE:
+        if s.position[w] == NONE and s.head[w] > w:
+            n += inverted_saved(system, s, gold, v, &words, w, e)
             continue
-        if s.head[w] == g:
+        if g == NONE or s.head[w] == g:
             continue
         if s.position[w] == NONE:
             n += popped_word_saved(system, s, gold, &words, w, e)
@@ -258,8 +299,8 @@ cdef int n_saved(
             n += stack_word_saved(system, s, gold, &words, w, e)
     for w in range(s.b, e):
         g = gold.head[w]
-        if g != NONE and s.start <= g < s.b and s.position[g] == NONE:
-            n += buffer_word_saved(system, s, &words, g)
+        if g != NONE and s.start <= g < s.b and s.position[g] == NONE and s.head[g] < g:
+            n += words.n >= 2 and words_to(system, s, g) <= words.n
     return n
 
 

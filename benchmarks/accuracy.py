@@ -405,7 +405,10 @@ def evaluate_again(
     shown = [f"--set {key}={write_setting(value)}" for key, value in settings.items()]
     again["system"] = f"{trained['system']}_{name}"
     again["command"] += f"; scripts/evaluate.py {' '.join(shown)}"
-    return {**again, "versions": versions(), "machine": {**machine(), "threads": THREADS}} | {
+    return {
+        **again,
+        "versions": versions(),
+        "machine": {**machine(), "threads": THREADS},
         "evaluated_with": settings,
         **evaluations,
     }

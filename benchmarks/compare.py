@@ -57,7 +57,7 @@ SYSTEMS = (
     System("nl_covington_parser", CONFIGS / "nl_covington_parser.cfg"),
     System("swap_parser", CONFIGS / "swap_parser.cfg"),
     System("spacy_parser", CONFIGS / "spacy_parser.cfg"),
-    # by default it does not learn labels seen less than 30 times, as lifted ones often are
+    # by default, labels of moves seen less than 30 times, as lifted ones often are, become `dep`
     System(
         "spacy_parser_freq1",
         CONFIGS / "spacy_parser.cfg",

@@ -213,10 +213,9 @@ def accuracy_table(rows: list[tuple[Variant, Runs]]) -> str:
             row.append(f"{found.difference:+.2f}")
             row.append(f"{found.low:+.2f} … {found.high:+.2f}")
             row += [f"{found.p_bootstrap:.3f}", f"{found.p_wilcoxon:.3f}"]
-        row.append(f"{statistics.fmean(run['training']['seconds'] for run in runs.values()):.0f}")
         cells.append(row)
     header = ["", "seeds", "UAS", "sentences", "LAS", "sentences", "UAS against the first"]
-    return markdown([*header, "95 % interval", "p bootstrap", "p Wilcoxon", "train s"], cells)
+    return markdown([*header, "95 % interval", "p bootstrap", "p Wilcoxon"], cells)
 
 
 def by_epoch(run: dict[str, Any]) -> dict[int, float]:
@@ -281,6 +280,26 @@ def moves_table(rows: list[tuple[Variant, Runs]]) -> str:
     return markdown(header, cells) if cells else ""
 
 
+def most_used(rows: list[tuple[Variant, Runs]]) -> dict[str, tuple[Variant, Runs]]:
+    """Find the variant that uses a kind of non-monotonic move most, per seed.
+
+    Args:
+        rows: Variants and their runs.
+
+    Returns:
+        The row of each kind of move.
+    """
+    most: dict[str, tuple[float, tuple[Variant, Runs]]] = {}
+    for row in rows:
+        counted = [run["moves"]["repairs"] for run in row[1].values() if "moves" in run]
+        for move in {move for one in counted for move in one}:
+            found = [one[move] for one in counted if move in one]
+            uses = sum(one["tp"] + one["neutral"] + one["fp"] for one in found) / len(counted)
+            if move not in most or uses > most[move][0]:
+                most[move] = uses, row
+    return {move: row for move, (_, row) in most.items()}
+
+
 def changes_table(rows: list[tuple[Variant, Runs]]) -> str:
     """Make a table of the labels that repairs change most often and rightly.
 
@@ -289,23 +308,19 @@ def changes_table(rows: list[tuple[Variant, Runs]]) -> str:
 
     Returns:
         Markdown: the changes of each kind of move, with their right and wrong uses over all seeds,
-        by the first variant that has the move. Empty where no run has counted moves.
+        by the variant that uses the move most. Empty where no run has counted moves.
     """
     cells = []
-    seen: set[str] = set()
-    for variant, runs in rows:
-        counted = [run["moves"]["labels"] for run in runs.values() if "moves" in run]
-        for move in sorted({move for one in counted for move in one} - seen):
-            seen.add(move)
-            total: dict[str, list[int]] = {}
-            for labels in counted:
-                for change, outcomes in labels.get(move, {}).items():
-                    row = total.setdefault(change, [0, 0])
-                    row[0] += outcomes.get("tp", 0)
-                    row[1] += outcomes.get("fp", 0)
-            best = sorted(total.items(), key=lambda item: (-item[1][0], item[0]))[:CHANGES]
-            told = [f"{change} ({right}/{wrong})" for change, (right, wrong) in best if right]
-            cells.append([f"{move} of {variant.title}", ", ".join(told)])
+    for move, (variant, runs) in sorted(most_used(rows).items()):
+        total: dict[str, list[int]] = {}
+        for run in runs.values():
+            for change, outcomes in run.get("moves", {}).get("labels", {}).get(move, {}).items():
+                counts = total.setdefault(change, [0, 0])
+                counts[0] += outcomes.get("tp", 0)
+                counts[1] += outcomes.get("fp", 0)
+        best = sorted(total.items(), key=lambda item: (-item[1][0], item[0]))[:CHANGES]
+        told = [f"{change} ({right}/{wrong})" for change, (right, wrong) in best if right]
+        cells.append([f"{move} of {variant.title}", ", ".join(told)])
     return markdown(["move", "labels before > after (right/wrong)"], cells) if cells else ""
 
 

@@ -88,16 +88,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.leaks", description=__doc__)
     parser.add_argument("--docs", type=int, default=100_000)
     parser.add_argument("--updates", type=int, default=10_000)
+    parser.add_argument("--factory", choices=sorted(SMALL), help="only this one")
     parser.add_argument("--limit", type=float, default=1.0, help="MiB")
     options = parser.parse_args(arguments)
     heads = " | ".join(f"{100 * step // STEPS} %" for step in range(1, STEPS + 1))
     print(f"| MiB after | times | {heads} | growth |")
     print("| --- " * (STEPS + 3) + "|")
     grown = []
-    for factory in SMALL:
+    factories = [options.factory] if options.factory else list(SMALL)
+    for factory in factories:
         parse, learn = actions(factory)
-        grown.append(measure(f"{factory}: documents", options.docs // len(SMALL), parse))
-        grown.append(measure(f"{factory}: updates", options.updates // len(SMALL), learn))
+        grown.append(measure(f"{factory}: documents", options.docs // len(factories), parse))
+        grown.append(measure(f"{factory}: updates", options.updates // len(factories), learn))
     print(f"\nMost growth after {100 * WARM // STEPS} %: {max(grown):+.2f} MiB")
     return int(max(grown) > options.limit)
 

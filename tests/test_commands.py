@@ -34,12 +34,24 @@ NOT_RUN = {
     "python -m pytest": "is what runs this",
     "python setup.py build_ext": "compiles: .ci/run compiles when it installs",
     "ruff check": "a developer's check",
+    "ruff format": "a developer's check",
+    "python -m mypy.stubtest": "a developer's check: a session of noxfile.py",
+    "nox": "a developer's checks, in environments of their own",
+    "python -m cibuildwheel": "builds wheels in containers",
+    "python scripts/parse_corpus.py": "needs Ray: tests/test_parse_corpus.py runs it",
+    "python /shared/scripts/parse_corpus.py": "is for a cluster",
     "cython-lint": "a developer's check",
     "mypy": "a developer's check",
     "python -m spacy project assets": "fetches a treebank from the network",
     "python -m spacy nmparse COMMAND": "a form, not a command",
     "python -m spacy project run NAME": "a form, not a command",
     "python -m tests.exhaustive": "runs long; tests/systems/test_exhaustive.py runs its parts",
+    "python -m tests.fuzz": "runs long; tests/test_fuzz_systems.py runs its parts",
+    "python -m tests.corrupt": "runs long; tests/pipe/test_damage.py runs its parts",
+    "python -m tests.faults": "runs long; tests/pipe/test_files.py runs its parts",
+    "python -m tests.same": "runs long; tests/pipe/test_same.py runs its parts",
+    "python -m tests.leaks": "runs long",
+    "python -m tests.sanitize": "compiles and runs all tests once more",
 }
 #: What a line must begin with to be a command.
 PROGRAMS = ("python ", "python3 ", "py ", ".venv/bin/python ", "ruff ", "cython-lint ", "mypy")
@@ -59,7 +71,8 @@ def block_commands(page: Path) -> list[str]:
     """The commands in a page's blocks of shell code."""
     blocks = re.findall(r"^```bash\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
     lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    return [part for line in lines if line.strip() for part in parts_of(line)]
+    commands = (re.sub(r"(^|\s)#.*", "", line).strip() for line in lines)
+    return [part for command in commands if command for part in parts_of(command)]
 
 
 def inline_commands(page: Path) -> list[str]:
@@ -121,7 +134,8 @@ RUN_IN_TEXT = {
 
 def is_run(command: str) -> bool:
     """Whether ``test_commands_run`` runs a command of a block."""
-    return bool(re.match(r"python (-m spacy (nmparse|train) |(scripts|examples)/)", command))
+    found = re.match(r"python (-m spacy (nmparse|train) |(scripts|examples)/)", command)
+    return bool(found) and not command.startswith("python scripts/parse_corpus.py")
 
 
 def check_options(command: str) -> None:

@@ -63,10 +63,13 @@ def test_first_example() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_programs(page: Path, trained: Language, tmp_path: Path) -> None:
+def test_programs(
+    page: Path, trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The blocks of Python run, on a pipeline, a parser, documents and texts."""
-    trained.to_disk(tmp_path)
-    nlp = spacy.load(tmp_path)
+    trained.to_disk(tmp_path / "my_pipeline")
+    monkeypatch.chdir(tmp_path)
+    nlp = spacy.load("my_pipeline")
     text = TREES[0][0]
     given = {"nlp": nlp, "parser": parser_of(nlp)}
     names: dict[str, Any] = {"text": text, "texts": [text] * 3, "docs": [nlp.make_doc(text)]}

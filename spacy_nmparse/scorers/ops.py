@@ -74,11 +74,14 @@ def _is_plain(array: Any) -> bool:
 def norm_forward(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     """Thinc's ``layernorm.v1``, in one pass."""
     gain: Any = model.get_param("G")
+    bias: Any = model.get_param("b")
     X = numpy.ascontiguousarray(X, dtype="float32")
-    Y, shrink = ops_kernels.norm(X, gain, model.get_param("b"))
+    Y, shrink = ops_kernels.norm(X, gain, bias)
 
     def backprop(dY: Any) -> Any:
         dY = numpy.ascontiguousarray(dY, dtype="float32")
+        d_gain: Any
+        d_bias: Any
         dX, d_gain, d_bias = ops_kernels.norm_back(dY, X, shrink, gain)
         model.inc_grad("G", d_gain)
         model.inc_grad("b", d_bias)
@@ -91,7 +94,8 @@ def limit_threads(threads: int) -> None:
     """Set how many threads NumPy's matrix products take in this process; 0: leave that."""
     if not threads:
         return
-    library = ctypes.CDLL(numpy._core._multiarray_umath.__file__)
+    core: Any = numpy
+    library = ctypes.CDLL(core._core._multiarray_umath.__file__)
     for name in THREAD_SETTERS:
         setter = getattr(library, name, None)
         if setter is not None:

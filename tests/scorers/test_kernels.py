@@ -17,6 +17,7 @@ STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 FREESTANDING = ("-nostdinc", "-ffreestanding")
 STDDEF = "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
 STRING = "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
+MATH = "float sqrtf(float);\n"
 COMPILERS = {
     "cc": ("cc", *STRICT),
     "gcc": ("gcc", *STRICT),
@@ -39,6 +40,7 @@ def test_compiles(name: str, tmp_path: Path) -> None:
     if "-nostdinc" in options:
         (tmp_path / "stddef.h").write_text(STDDEF, encoding="utf-8")
         (tmp_path / "string.h").write_text(STRING, encoding="utf-8")
+        (tmp_path / "math.h").write_text(MATH, encoding="utf-8")
         (tmp_path / "features.h").write_text("", encoding="utf-8")
     functions = re.findall(r"^static (?:inline )?\w+ (nmp_\w+)\(", HEADER.read_text("utf-8"), re.M)
     assert len(functions) > 10

@@ -140,7 +140,8 @@ def is_run(command: str) -> bool:
 
 def check_options(command: str) -> None:
     """Let a program of this repository read the options of a command line."""
-    program = r"python (?:-m (tests\.\w+)|((?:scripts|benchmarks|examples)/\w+\.py))"
+    # tests.sanitize takes the arguments of another program.
+    program = r"python (?:-m (tests\.(?!sanitize)\w+)|((?:scripts|benchmarks|examples)/\w+\.py))"
     if found := re.match(program, command):
         arguments = shlex.split(command[found.end() :].split(" > ")[0])
         with pytest.raises(Accepted):

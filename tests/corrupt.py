@@ -109,8 +109,8 @@ def seal(parts: Parts) -> None:
 
 
 def wrong_version(parts: Parts, other: Parts, rng: random.Random) -> None:
-    _edit(parts, format=rng.choice((None, 0, 1, 3, 99, "2")))
-    if rng.random() < 0.5 and json.loads(parts["parser.json"])["format"] != 1:
+    _edit(parts, format=rng.choice((None, 0, 2, 3, 99, "1")))
+    if rng.random() < 0.5:
         seal(parts)
 
 

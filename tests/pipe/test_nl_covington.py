@@ -12,7 +12,6 @@ from typing import Any
 import numpy
 import pytest
 import spacy
-import srsly
 from spacy import displacy
 from spacy.cli.init_config import fill_config
 from spacy.cli.train import train as spacy_train
@@ -394,22 +393,8 @@ def test_files_of_another_parser(trained: Language, tmp_path: Path) -> None:
         make_nlp().get_pipe("nm_parser").from_disk(tmp_path)
 
 
-def test_parameters_of_the_wrong_shape(trained: Language, tmp_path: Path) -> None:
-    parser = parser_of(trained)
-    parser.to_disk(tmp_path)
-    data = (tmp_path / "model").read_bytes()
-    names = [name for name in srsly.msgpack_loads(data)["params"][0] if name]
-    assert len(names) > 15
-    nlp = make_nlp(factory=NL)
-    train(nlp, make_examples(nlp.vocab), steps=1)
-    before = parser_of(nlp).to_bytes()
-    for name in names:
-        broken = srsly.msgpack_loads(data)
-        broken["params"][0][name] = broken["params"][0][name][:-1]
-        (tmp_path / "model").write_bytes(srsly.msgpack_dumps(broken))
-        with pytest.raises(ValueError, match=name):
-            parser_of(nlp).from_disk(tmp_path)
-        assert parser_of(nlp).to_bytes() == before
+def test_features_are_saved(trained: Language, tmp_path: Path) -> None:
+    parser_of(trained).to_disk(tmp_path)
     content = json.loads((tmp_path / "parser.json").read_text("utf8"))
     assert content["features"] == ARC_FEATURES
 

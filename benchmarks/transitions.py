@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("treebanks", nargs="+", type=Path, help="folders of UD treebanks")
+    parser.add_argument(
+        "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
+    )
     parser.add_argument("--split", default="test", choices=("train", "dev", "test"))
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     arguments = parser.parse_args(argv)

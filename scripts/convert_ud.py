@@ -22,10 +22,11 @@ SPLITS = ("train", "dev", "test")
 
 
 def find_splits(folder: Path) -> dict[str, Path]:
-    """Find the train, dev and test file of a UD treebank folder.
+    """Find the train, dev and test file of a UD treebank folder, or of a converted one.
 
     Args:
-        folder: A folder that holds `*-train.conllu`, `*-dev.conllu` and `*-test.conllu`.
+        folder: A folder that holds `*-train.conllu`, `*-dev.conllu` and `*-test.conllu`, or
+            `train.spacy`, `dev.spacy` and `test.spacy`.
 
     Returns:
         The path of each split.
@@ -36,7 +37,9 @@ def find_splits(folder: Path) -> dict[str, Path]:
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"No folder {folder}: give the folder of a UD treebank.")
-    found = {}
+    found = {split: folder / f"{split}.spacy" for split in SPLITS}
+    if all(path.is_file() for path in found.values()):
+        return found
     for split in SPLITS:
         files = sorted(folder.glob(f"*{split}.conllu"))
         if not files:

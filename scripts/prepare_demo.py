@@ -14,6 +14,8 @@ space after it, and an arc `ig` to the next group (`Açık la nma yan`). No toke
 parser those. So the groups of a word are joined into one word here: it has the head and label of
 its last group, and takes over the dependents of all of them. `--groups keep` leaves them apart.
 
+With `--n-sents 1` each document is a sentence, and none is there twice.
+
 Its part-of-speech tags that Universal Dependencies lacks are renamed: PRT to PART, CONJ to CCONJ,
 AFFIX and ONOM to X.
 """
@@ -121,16 +123,22 @@ def join_groups(sentence: str) -> str:
     return "\n".join(joined)
 
 
-def prepare(sources: list[Path], output: Path, groups: str = "join") -> dict[str, Path]:
+def prepare(
+    sources: list[Path], output: Path, groups: str = "join", n_sents: int = SENTENCES_PER_DOC
+) -> dict[str, Path]:
     """Write the .spacy files.
 
     Args:
         sources: The CoNLL-U files, in order.
         output: The folder for train.spacy, dev.spacy and test.spacy.
         groups: "join" or "keep" the inflectional groups.
+        n_sents: Sentences of a document. With 1 no sentence is there twice.
 
     Returns:
         The file of each split.
+
+    Raises:
+        ValueError: If n_sents is less than 1.
     """
     splits: dict[str, list[str]] = {split: [] for split in SPLITS}
     for source in sources:
@@ -140,8 +148,8 @@ def prepare(sources: list[Path], output: Path, groups: str = "join") -> dict[str
     written = {}
     for split, sentences in splits.items():
         singles = list(sentence_docs("\n\n".join(sentences)))
-        docs = list(group_docs(singles, SENTENCES_PER_DOC))
-        if split == "train":
+        docs = list(group_docs(singles, n_sents))
+        if split == "train" and n_sents > 1:
             docs += singles[::10]
         target = output / f"{split}.spacy"
         n_docs, n_tokens = write_docs(docs, target)
@@ -164,9 +172,12 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("output", type=Path, help="folder for the .spacy files")
     parser.add_argument("--groups", choices=("join", "keep"), default="join")
+    parser.add_argument(
+        "--n-sents", type=int, default=SENTENCES_PER_DOC, help="sentences of a document"
+    )
     args = parser.parse_args(argv)
     try:
-        prepare(find_treebank(), args.output, args.groups)
+        prepare(find_treebank(), args.output, args.groups, args.n_sents)
     except (OSError, ValueError) as error:
         print(f"prepare_demo.py: {error}", file=sys.stderr)
         return 1

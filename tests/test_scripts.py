@@ -174,6 +174,15 @@ def test_prepare_demo_splits(tmp_path: Path, groups: str) -> None:
     assert not set(marks["train"]) & {*marks["dev"], *marks["test"]}
 
 
+def test_prepare_demo_one_sentence_a_document(tmp_path: Path) -> None:
+    source = tmp_path / "a.conllu"
+    source.write_text("\n\n".join([GROUPS.strip()] * 20) + "\n", encoding="utf-8")
+    written = prepare_demo.prepare([source], tmp_path / "out", n_sents=1)
+    assert convert_ud.find_splits(tmp_path / "out") == written
+    counts = {split: len(read(path)) for split, path in written.items()}
+    assert counts == {"train": 16, "dev": 2, "test": 2}
+
+
 def test_prepare_demo_on_the_treebank(tmp_path: Path) -> None:
     pytest.importorskip("turkish_treebanks", reason="needs the package turkish-treebanks")
     web, wiki = prepare_demo.find_treebank()

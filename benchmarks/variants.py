@@ -387,6 +387,10 @@ def report(results: dict[str, dict[str, Runs]], variants: Sequence[Variant]) -> 
     return "\n\n".join(parts)
 
 
+#: As in the papers, words' tags are not learned.
+UNTAGGED = "components.parser.model.tag_weight=0.0"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -420,7 +424,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command += ["--seeds", *args.seeds, "--evaluate", SPLIT, "--moves"]
         command += ["--snapshot", args.snapshot]
         command += ["--work", str(args.work), "--results", str(args.results)]
-        for setting in ("training.eval_frequency=50", *args.set):
+        for setting in ("training.eval_frequency=50", UNTAGGED, *args.set):
             command += ["--set", setting]
         for one in wanted:
             command += ["--system", one.as_argument()]

@@ -33,8 +33,10 @@ def rows_under(header: str) -> Iterator[list[str]]:
 def system_of(cell: str) -> str:
     """The name of a row's result files."""
     if "spaCy" in cell:
-        return "spacy_parser"
+        return "spacy_parser_morphology" if "morphologizer" in cell else "spacy_parser"
     name = re.findall("`(.*?)`", cell)[0]
+    if "without tags" in cell:
+        name += "_untagged"
     beam = re.search(r"beam of (\d+)", cell)
     return f"{name}_beam{beam[1]}" if beam else name
 
@@ -83,7 +85,7 @@ def test_accuracy(difference: Any) -> None:
 
 def test_crossing_arcs() -> None:
     found = list(by_treebank(rows_under("| treebank | | precision | recall |")))
-    assert len(found) == 8
+    assert len(found) >= 8
     for treebank, system, cells in found:
         expected = [f"{mean(treebank, system, f'nonproj_{kind}'):.1f}" for kind in "pr"]
         assert [cell.strip("*") for cell in cells] == expected, (treebank, system)
@@ -110,6 +112,7 @@ def test_which_parser(difference: Any) -> None:
                 assert cell == (difference(TREEBANKS[title], system) if has else ""), (row, title)
             elif cell:
                 stage = {"parse stage": "parse", "whole pipeline": "pipeline"}.get(title, title)
-                assert cell == f"{speed_ratio(stages[stage], system):.2f}", (row, title)
+                own = system.removesuffix("_untagged")
+                assert cell == f"{speed_ratio(stages[stage], own):.2f}", (row, title)
             checked += bool(cell)
     assert checked > 12

@@ -315,6 +315,51 @@ def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
     )
 
 
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a treebank, systems and settings.
+
+    Args:
+        parser: The command line's.
+    """
+    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
+    parser.add_argument(
+        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
+    )
+    parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
+    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+
+
+def folder_of(args: argparse.Namespace) -> Path:
+    """Tell the treebank's folder.
+
+    Args:
+        args: The arguments of `add_data_arguments`.
+
+    Returns:
+        That of --local, if given.
+    """
+    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
+    return (Path(local) if local else args.treebank).resolve()
+
+
+def open_treebank(args: argparse.Namespace, n_sents: int = 1) -> Treebank:
+    """Find a treebank, and convert it if it has to be.
+
+    Args:
+        args: The arguments of `add_data_arguments`, and `work`.
+        n_sents: Sentences of a document, where it is converted.
+
+    Returns:
+        The treebank.
+    """
+    folder = folder_of(args)
+    if is_prepared(folder):
+        return read_prepared(folder, args.lang, args.snapshot)
+    return prepare(folder, args.work, args.lang, args.snapshot, n_sents)
+
+
 def is_prepared(folder: Path) -> bool:
     """Tell a corpus in spaCy's format from a UD treebank.
 
@@ -585,22 +630,15 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
-    parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
-    )
-    parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
+    add_data_arguments(parser)
     parser.add_argument(
         "--also", action="append", default=[], metavar="NAME:KEY=VALUE[,KEY=VALUE]..."
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
-    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
     parser.add_argument(
         "--n-sents", type=int, default=1, help="sentences per document; .spacy files keep theirs"
     )
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument(
         "--evaluate", nargs="+", choices=tuple(EVALUATIONS), default=tuple(EVALUATIONS)
     )
@@ -612,16 +650,11 @@ def main(argv: list[str] | None = None) -> int:
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
     )
     args = parser.parse_args(argv)
-    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
-    folder = Path(local) if local else args.treebank
     try:
         systems = [parse_system(text) for text in args.system or ("nm_parser", "spacy_parser")]
         evaluations = [parse_evaluation(text) for text in args.also]
         extra = parse_settings(args.set)
-        if is_prepared(folder):
-            treebank = read_prepared(folder, args.lang, args.snapshot)
-        else:
-            treebank = prepare(folder, args.work, args.lang, args.snapshot, args.n_sents)
+        treebank = open_treebank(args, args.n_sents)
     except (OSError, ValueError) as error:
         print(f"accuracy.py: {error}", file=sys.stderr)
         return 1

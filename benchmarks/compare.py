@@ -41,10 +41,10 @@ from accuracy import (  # noqa: E402
     THREADS,
     System,
     Treebank,
-    is_prepared,
+    add_data_arguments,
+    folder_of,
+    open_treebank,
     parse_system,
-    prepare,
-    read_prepared,
     run,
     train_and_evaluate,
 )
@@ -415,37 +415,26 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
-    parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
-    )
-    parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
+    add_data_arguments(parser)
     parser.add_argument(
         "--seeds", type=int, nargs="*", default=[1, 2, 3, 4, 5], help="none: UDPipe alone"
     )
     parser.add_argument("--epochs", type=int, default=30)
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--udpipe", nargs="*", choices=tuple(UDPIPE), default=list(UDPIPE))
     parser.add_argument("--udpipe-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--udpipe-tagger-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
-    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
-    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=tuple(EVALUATIONS), default="test_preset")
     parser.add_argument("--baseline", action="append", metavar="NAME")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "compare")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results" / "compare")
     args = parser.parse_args(argv)
-    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
-    folder = (Path(local) if local else args.treebank).resolve()
+    folder = folder_of(args)
     failed: list[str] = []
     try:
         if not args.table:
             extra = parse_settings(args.set)
-            if is_prepared(folder):
-                treebank = read_prepared(folder, args.lang, args.snapshot)
-            else:
-                treebank = prepare(folder, args.work, args.lang, args.snapshot, 1)
+            treebank = open_treebank(args)
             systems = [parse_system(text) for text in args.system or ()] or SYSTEMS
             options = (args.udpipe_options.strip("\"'"), args.udpipe_tagger_options.strip("\"'"))
             runs = spacy_runs(treebank, systems, args.seeds, args.epochs, args.work, extra)

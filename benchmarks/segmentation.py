@@ -25,9 +25,11 @@ from accuracy import (  # noqa: E402
     THREADS,
     System,
     Treebank,
+    add_data_arguments,
     choose_lang,
     count_words,
     fingerprint,
+    folder_of,
     is_prepared,
     parse_system,
     read_prepared,
@@ -174,16 +176,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
-    parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
-    )
-    parser.add_argument("--system", action="append", metavar="NAME[=CONFIG[,KEY=VALUE]...]")
+    add_data_arguments(parser)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
-    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=("dev", "test"), default="test")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "segmentation")
@@ -191,8 +186,7 @@ def main(argv: list[str] | None = None) -> int:
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "segmentation"
     )
     args = parser.parse_args(argv)
-    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
-    folder = (Path(local) if local else args.treebank).resolve()
+    folder = folder_of(args)
     try:
         systems = [parse_system(text) for text in args.system or SYSTEMS]
         extra = parse_settings(args.set)

@@ -47,7 +47,7 @@ from thinc.api import Config
 
 from spacy_nmparse.pipe.files import make_safe, safe_to_disk
 from spacy_nmparse.pipe.processes import pipe_in_processes
-from tests.pipe.common import make_examples, overfitted, parser_of, randomize, tree
+from tests.pipe.common import WORDS, make_examples, overfitted, parser_of, randomize, tree
 from tests.pipe.test_pipeline import CONFIG
 from tests.pipe.test_processes import Deadly
 
@@ -246,27 +246,10 @@ def kill_corpus(n_documents: int, seed: int = 0) -> Counter[str]:
         folder = Path(name)
         nlp = overfitted()
         nlp.to_disk(folder / "model")
-        words = [
-            "She",
-            "saw",
-            "the",
-            "cat",
-            ".",
-            "I",
-            "like",
-            "London",
-            "and",
-            "Berlin",
-            "A",
-            "hearing",
-            "Sleep",
-            "!",
-            "Yes",
-        ]
         inputs = []
         for i in range(3):
             lines = (
-                " ".join(rng.choices(words, k=rng.randint(1, 40))) for _ in range(n_documents // 3)
+                " ".join(rng.choices(WORDS, k=rng.randint(1, 40))) for _ in range(n_documents // 3)
             )
             inputs.append(folder / f"{i}.txt")
             inputs[-1].write_text("\n".join(lines) + "\n")

@@ -15,29 +15,13 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import DocBin
 
+from tests.pipe.common import WORDS as COMMON_WORDS
 from tests.pipe.common import tree
 from tests.test_scripts import load
 
 parse_corpus = load("scripts", "parse_corpus")
 
-WORDS = [
-    "She",
-    "saw",
-    "the",
-    "cat",
-    ".",
-    "I",
-    "like",
-    "London",
-    "and",
-    "Berlin",
-    "A",
-    "hearing",
-    "Sleep",
-    "!",
-    "Yes",
-    "ünïcode",
-]
+WORDS = [*COMMON_WORDS, "ünïcode"]
 
 
 def make_texts(n: int, seed: int = 0) -> list[str]:

@@ -542,10 +542,16 @@ class NMParser(TrainablePipe):
         else:
             found = self._count_labels(get_examples())
             attributes = collect(get_examples()) if self._learns_tags else {}
+        try:
+            tags = TagSet(attributes if self._learns_tags else {})
+        except ValueError as error:
+            raise ValueError(
+                f"The component '{self.name}' cannot take these tags: {error}"
+            ) from error
         self.explore.restart()
         self.beam_updates.restart()
         self._set_labels([ROOT_LABEL, *found, *self._labels])  # labels added before are kept
-        self._tags = TagSet(attributes)
+        self._tags = tags
         set_tag_sizes(self.model, self._tags.sizes)
         self.model.initialize(X=ScorerInput(sample, None))
 

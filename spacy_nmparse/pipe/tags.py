@@ -81,7 +81,7 @@ class TagSet:
                 if name in values:
                     row[i] = numbers.get(values[name], UNKNOWN)
                 elif morph and name not in WHOLE:
-                    row[i] = numbers[ABSENT]
+                    row[i] = numbers.get(ABSENT, UNKNOWN)
             self._rows[pos, tag, morph] = row
         return row
 

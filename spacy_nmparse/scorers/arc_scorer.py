@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.scorers.arc_scorer_kernel import ArcScorerKernel
+from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
 from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
@@ -40,7 +40,6 @@ FEATURES = {
         "H.r1.label", "H.n_left", "H.n_right", "H-D.distance",
     ),
 }  # fmt: skip
-MOST_PAIRS = 64
 LAYERS = tuple(FEATURES)
 WEIGHTS = (
     *("output_W", "output_b", "pair_W", *TREE_WEIGHTS, "label_W", "label_b"),

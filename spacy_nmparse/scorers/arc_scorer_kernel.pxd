@@ -6,7 +6,7 @@ from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
 
 
-cdef enum:
+cpdef enum:  # also for Python
     MOST_PAIRS = 64
 
 

@@ -8,6 +8,8 @@ from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.tree_scores import TreeScores
 from spacy_nmparse.systems.system import TransitionSystem
 
+MOST_PAIRS: int
+
 class ArcScorerKernel(Scorer):
     def __init__(
         self,

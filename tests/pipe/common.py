@@ -39,6 +39,24 @@ TREES: list[tuple[str, list[int], str]] = [
     ("Sleep !", [0, 0], "ROOT punct"),
     ("Yes", [0], "ROOT"),
 ]
+#: Some of their words.
+WORDS = [
+    "She",
+    "saw",
+    "the",
+    "cat",
+    ".",
+    "I",
+    "like",
+    "London",
+    "and",
+    "Berlin",
+    "A",
+    "hearing",
+    "Sleep",
+    "!",
+    "Yes",
+]
 # Trees of TREES that make one document.
 DOCUMENTS = [[0], [1], [2], [3], [4], [5], [0, 1], [2, 4, 3], [1, 0, 5, 2]]
 

@@ -116,6 +116,14 @@ def test_rows_of_misaligned_tokens_and_spaces() -> None:
     assert tags.rows([example], [words_of(example)]).tolist() == [[UNKNOWN], [1], [0], [0]]
 
 
+def test_features_that_no_word_may_lack() -> None:
+    """Values that were not collected, without one for its absence."""
+    doc = Doc(Vocab(), words=["a", "b"], morphs=["Case=Nom", "Number=Sing"])
+    example = make_example(doc)
+    tags = TagSet({"Case": ["Acc", "Nom"]})
+    assert tags.rows([example], [words_of(example)]).tolist() == [[1], [UNKNOWN]]
+
+
 @pytest.mark.parametrize("values", [[], ["A", "A"], ["A", 1], "AB"])
 def test_bad_values(values: Any) -> None:
     with pytest.raises(ValueError, match="'TAG'"):
@@ -194,11 +202,19 @@ def test_labels_bring_the_tags() -> None:
     assert parser_of(other).label_data == data
     with pytest.raises(ValueError, match="label data"):
         parser_of(other).initialize(lambda: untagged, nlp=other, labels={**data, "tags": ["POS"]})
-    with pytest.raises(ValueError, match="'POS'"):
+    with pytest.raises(ValueError, match=r"nm_parser.*'POS'"):
         parser_of(other).initialize(
             lambda: untagged, nlp=other, labels={**data, "tags": {"POS": []}}
         )
     assert parser_of(other).label_data == data
+
+
+def test_labels_bring_no_tags_where_none_are_learned() -> None:
+    data = parser_of(tagged_nlp("nm_parser")[0]).label_data
+    other = make_nlp(model={**SMALL["nm_parser"]["model"], "tag_weight": 0.0})
+    untagged = make_examples(other.vocab)
+    parser_of(other).initialize(lambda: untagged, nlp=other, labels=data)
+    assert parser_of(other).label_data == {**data, "tags": {}}
 
 
 def test_initialized_again_with_other_tags() -> None:

@@ -17,6 +17,11 @@ epoch's parser uses its non-monotonic moves on dev (`python -m spacy nmparse rep
 With `--also beam8:components.parser.beam_width=8` each trained model is evaluated once more,
 with other settings, as SYSTEM_beam8.
 
+`--each-epoch` evaluates on dev during training often enough for a score of each epoch.
+
+With `--switch` all systems are trained and evaluated with the switch of docs/speed.md: sooner, and
+different in the last bits. The result files say so.
+
 benchmarks/table.py turns the files into a table.
 """
 
@@ -40,6 +45,7 @@ from typing import Any
 
 import spacy
 from spacy.tokens import DocBin
+from spacy.util import load_config
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -65,6 +71,8 @@ PARTS = (
     "by_length",
     "per_sentence",
 )
+#: `[nlp.after_pipeline_creation]` with the switch of docs/speed.md.
+SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1", "threads": 1}
 #: The file that spaCy's logger writes evaluations during training to.
 CURVE = "curve.jsonl"
 #: Their scores, beside those of the configs. They weigh nothing.
@@ -459,6 +467,41 @@ def evaluate_again(
     }
 
 
+def steps_of_last_epoch(words: int, epochs: int) -> int:
+    """Estimate the number of batches of the last epoch, which has the fewest.
+
+    Args:
+        words: Words of an epoch.
+        epochs: Passes over them.
+
+    Returns:
+        The number with the batches of configs/: 100 words, growing by 0.1 % a batch up to 1,000.
+    """
+    size = min(100 + 0.001 * words * epochs, 1000)
+    return max(1, int(words / size))
+
+
+def switched(config: Path, output: Path) -> Path:
+    """Write a config with the switch of docs/speed.md.
+
+    Args:
+        config: The config.
+        output: The folder to write to.
+
+    Returns:
+        The new config, of the same name.
+
+    Raises:
+        RuntimeError: If the config has another callback in the switch's place.
+    """
+    settings = load_config(config, interpolate=False)
+    if settings["nlp"].get("after_pipeline_creation"):
+        raise RuntimeError(f"{config}: --switch needs [nlp.after_pipeline_creation] to be empty.")
+    settings["nlp"]["after_pipeline_creation"] = SWITCH
+    settings.to_disk(output / config.name)
+    return output / config.name
+
+
 def train_model(
     treebank: Treebank,
     system: System,
@@ -466,6 +509,8 @@ def train_model(
     epochs: int,
     output: Path,
     extra: dict[str, Any],
+    switch: bool = False,
+    each_epoch: bool = False,
 ) -> tuple[float, str]:
     """Train a parser.
 
@@ -476,6 +521,8 @@ def train_model(
         epochs: Passes over the training data.
         output: The folder for model-best and the log; what it holds is deleted.
         extra: Further settings, the same for all systems.
+        switch: Whether to train with the switch of docs/speed.md.
+        each_epoch: Whether to evaluate in each epoch.
 
     Returns:
         The seconds it took, and the command without paths.
@@ -485,17 +532,21 @@ def train_model(
     """
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
+    # batches grow to 1,000 words: about one evaluation in two late epochs, and never too many
+    frequency = max(50, treebank.train_words // 500)
+    if each_epoch:
+        frequency = steps_of_last_epoch(treebank.train_words, epochs)
     settings: dict[str, Any] = {
         "nlp.lang": treebank.lang,
         "system.seed": seed,
         "corpora.train.gold_preproc": True,
         "training.max_epochs": epochs,
-        # batches grow to 1,000 words: about one evaluation per epoch
-        "training.eval_frequency": max(50, treebank.train_words // 500),
+        "training.eval_frequency": frequency,
         **extra,
         **system.overrides,
     }
-    train = ["-m", "spacy", "train", str(system.config), "--output", str(output)]
+    config = switched(system.config, output) if switch else system.config
+    train = ["-m", "spacy", "train", str(config), "--output", str(output)]
     for split in ("train", "dev"):
         train += [f"--paths.{split}", str(treebank.corpus[split])]
     shown = ["python", "-m", "spacy", "train", system.config.name]
@@ -568,6 +619,8 @@ def train_and_evaluate(
     extra: dict[str, Any],
     evaluate: Sequence[str] = tuple(EVALUATIONS),
     moves: bool = False,
+    switch: bool = False,
+    each_epoch: bool = False,
 ) -> dict[str, Any]:
     """Do one run.
 
@@ -580,6 +633,8 @@ def train_and_evaluate(
         extra: Further settings, the same for all systems.
         evaluate: What to evaluate, of EVALUATIONS.
         moves: Whether to count how non-monotonic moves are used on dev.
+        switch: Whether to train and evaluate with the switch of docs/speed.md.
+        each_epoch: Whether to evaluate on dev in each epoch of training.
 
     Returns:
         The contents of the result file.
@@ -587,7 +642,9 @@ def train_and_evaluate(
     name = f"{system.name}-seed{seed}"
     output = work.resolve() / treebank.name / name
     log = output / "log.txt"
-    seconds, command = train_model(treebank, system, seed, epochs, output, extra)
+    seconds, command = train_model(
+        treebank, system, seed, epochs, output, extra, switch, each_epoch
+    )
     prefix = f"[{treebank.name} {name}]"
     evaluations = evaluate_model(treebank, output, log, prefix, {}, evaluate)
     if moves:
@@ -604,6 +661,7 @@ def train_and_evaluate(
         "seed": seed,
         "epochs": epochs,
         "command": command,
+        **({"switch": SWITCH} if switch else {}),
         "versions": versions(),
         "machine": {**machine(), "threads": THREADS},
         "training": {
@@ -645,6 +703,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--moves", action="store_true", help="count how non-monotonic moves are used on dev"
     )
+    parser.add_argument(
+        "--each-epoch", action="store_true", help="evaluate in each epoch of training"
+    )
+    parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
@@ -685,7 +747,8 @@ def main(argv: list[str] | None = None) -> int:
         for system in systems:
             target = results / f"{system.name}-seed{seed}.json"
             run_of = (treebank, system, seed, args.epochs, args.work, extra)
-            train = partial(train_and_evaluate, *run_of, args.evaluate, args.moves)
+            options = (args.evaluate, args.moves, args.switch, args.each_epoch)
+            train = partial(train_and_evaluate, *run_of, *options)
             if not keep(target, train):
                 continue
             trained = json.loads(target.read_text(encoding="utf-8"))

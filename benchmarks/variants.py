@@ -413,6 +413,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--snapshot", default="unknown", help="release of the treebanks")
     parser.add_argument("--only", nargs="+", metavar="VARIANT", help="train these alone")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "variants")
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args(argv)
@@ -421,10 +422,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     status = 0
     for folder in args.treebanks:
         command = [str(folder), "--local", args.local, "--epochs", str(args.epochs)]
-        command += ["--seeds", *args.seeds, "--evaluate", SPLIT, "--moves"]
+        command += ["--seeds", *args.seeds, "--evaluate", SPLIT, "--moves", "--each-epoch"]
         command += ["--snapshot", args.snapshot]
         command += ["--work", str(args.work), "--results", str(args.results)]
-        for setting in ("training.eval_frequency=50", UNTAGGED, *args.set):
+        if args.switch:
+            command.append("--switch")
+        for setting in (UNTAGGED, *args.set):
             command += ["--set", setting]
         for one in wanted:
             command += ["--system", one.as_argument()]

@@ -17,6 +17,7 @@ import srsly
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 from spacy.vocab import Vocab
+from thinc.api import compounding
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -297,6 +298,32 @@ def test_dump_keeps_values(tmp_path: Path) -> None:
     assert {k: v for k, v in json.loads(text).items() if k != "c"} == {
         k: v for k, v in value.items() if k != "c"
     }
+
+
+@pytest.mark.parametrize("words, epochs", [(20_000, 12), (35_000, 30), (204_000, 15)])
+def test_steps_of_last_epoch(words: int, epochs: int) -> None:
+    sizes = compounding(100.0, 1000.0, 1.001)
+    for _ in range(epochs):
+        seen = steps = 0.0
+        while seen < words:
+            seen += next(sizes)
+            steps += 1
+    assert 0.9 * steps <= accuracy.steps_of_last_epoch(words, epochs) <= steps
+
+
+def test_switched_config(tmp_path: Path) -> None:
+    config = accuracy.parse_system("nm_parser").config
+    written = accuracy.switched(config, tmp_path)
+    assert written.name == config.name
+    before, after = (load_config(path, interpolate=False) for path in (config, written))
+    assert after["nlp"].pop("after_pipeline_creation") == accuracy.SWITCH
+    before["nlp"].pop("after_pipeline_creation", None)
+    assert after == before
+    folder = tmp_path / "again"
+    folder.mkdir()
+    with pytest.raises(RuntimeError, match="after_pipeline_creation"):
+        accuracy.switched(written, folder)
+    assert not list(folder.iterdir())
 
 
 def test_parse_system() -> None:

@@ -41,6 +41,7 @@ from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.scorers.models import (
     ScorerInput,
+    check_system,
     check_weights,
     choose_features,
     feature_names,
@@ -136,8 +137,8 @@ class NMParser(TrainablePipe):
             scorer: the scoring function.
 
         Raises:
-            ValueError: an oracle or a kind of training that there is not, a probability outside
-                0 .. 1, or a beam width below 1.
+            ValueError: an oracle or a kind of training that there is not, a model that cannot
+                score the system, a probability outside 0 .. 1, or a beam width below 1.
         """
         self.vocab = vocab
         self.model = model
@@ -160,6 +161,10 @@ class NMParser(TrainablePipe):
         self._tags = TagSet({})  # what is learned beside the trees
         unlabelled = system.create(None)
         unlabelled.oracle_id(oracle)  # raises on an unknown oracle
+        try:
+            check_system(model, unlabelled)
+        except ValueError as error:
+            raise ValueError(f"The component '{name}' has the wrong scorer: {error}") from error
         choose_features(model, unlabelled)
 
     # Labels

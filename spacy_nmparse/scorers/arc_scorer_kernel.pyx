@@ -235,6 +235,15 @@ cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
     return layer_gradient((<ArcScorerC*>scorer).labels, ticket)
 
 
+def check_system(TransitionSystem system):
+    """Raise ValueError where the arcs of a configuration do not all join one word to others."""
+    if not system.c.one_focus:
+        raise ValueError(
+            f"An arc scorer cannot score {system.name}: it scores arcs between the first word of "
+            f"the buffer and any item of a list or stack. A state scorer can."
+        )
+
+
 cdef class ArcScorerKernel(Scorer):
     """The scores of one batch.
 
@@ -257,11 +266,7 @@ cdef class ArcScorerKernel(Scorer):
         self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
         int pieces, int n_pairs
     ):
-        if not system.c.one_focus:
-            raise ValueError(
-                f"An arc scorer cannot score {system.name}: it scores arcs between the first word "
-                f"of the buffer and any item of a list or stack."
-            )
+        check_system(system)
         n_labels = system.c.n_labels
         layers = [
             Layer(

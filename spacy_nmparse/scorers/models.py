@@ -8,11 +8,22 @@ from typing import Any
 
 from thinc.api import Model, set_dropout_rate
 
-from spacy_nmparse.scorers import arc_scorer, context, state_scorer, tagging
+from spacy_nmparse.scorers import (
+    arc_scorer,
+    arc_scorer_kernel,
+    context,
+    state_scorer,
+    state_scorer_kernel,
+    tagging,
+)
 from spacy_nmparse.scorers.model import ScorerInput, set_system
 from spacy_nmparse.systems import TransitionSystem
 
 SCORERS: dict[str, ModuleType] = {"state_scorer": state_scorer, "arc_scorer": arc_scorer}
+KERNELS: dict[str, ModuleType] = {
+    "state_scorer": state_scorer_kernel,
+    "arc_scorer": arc_scorer_kernel,
+}
 
 #: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
 #: the parameters, and nP where a layer has pieces. Layers that are not here look for themselves.
@@ -26,6 +37,7 @@ LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
 
 __all__ = [
     "ScorerInput",
+    "check_system",
     "check_weights",
     "choose_features",
     "feature_names",
@@ -67,6 +79,11 @@ def choose_features(model: Model, system: TransitionSystem) -> None:
     """Give a state scorer that was made without a list of features those that suit the system."""
     if model.attrs.get("default_features") and not is_initialized(model):
         model.attrs["features"] = state_scorer.system_features(system)
+
+
+def check_system(model: Model, system: TransitionSystem) -> None:
+    """Raise ValueError where the scorer cannot score the system."""
+    KERNELS[model.name].check_system(system)
 
 
 def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:

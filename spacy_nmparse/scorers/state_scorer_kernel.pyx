@@ -131,6 +131,17 @@ cdef void recall(
     self.step = ticket
 
 
+def check_system(TransitionSystem system):
+    """Raise ValueError where the arcs of a configuration do not all join words in focus."""
+    cdef int i
+    for i in range(system.c.n_moves):
+        if system.c.moves[i].next_k is not NULL:
+            raise ValueError(
+                f"A state scorer cannot score {system.name}: its arcs reach beyond the words in "
+                f"focus. An arc scorer can."
+            )
+
+
 cdef class StateScorerKernel(Scorer):
     """The scores of one batch.
 
@@ -153,12 +164,7 @@ cdef class StateScorerKernel(Scorer):
         TreeScores tree
     ):
         cdef int i
-        for i in range(system.c.n_moves):
-            if system.c.moves[i].next_k is not NULL:
-                raise ValueError(
-                    f"A state scorer cannot score {system.name}: its arcs reach beyond the words "
-                    f"in focus."
-                )
+        check_system(system)
         self.layer = Layer(features, system.c.n_labels, weights, pieces)
         self.rows = WordRows(vectors, weights["word_W"], [self.layer])
         self.weights = weights

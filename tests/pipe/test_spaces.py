@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from typing import Any
 
 import numpy
@@ -211,9 +210,7 @@ def test_one_long_document() -> None:
         parser = nlp.get_pipe("nm_parser")
         words = [token.text for token in random_doc(nlp.vocab, rng, 50_000, space=0.1)]
         doc = Doc(nlp.vocab, words=words, sent_starts=[-1] * len(words))
-        start = time.process_time()
         doc = parser(doc)
-        assert time.process_time() - start < 20
         assert len(list(doc.sents)) == 1
         heads = [token.head.i for token in doc]
         assert sum(head == i for i, head in enumerate(heads)) == 1

@@ -2,6 +2,7 @@
 
     python benchmarks/table.py
     python benchmarks/table.py benchmarks/results/accuracy --split test_preset --baseline nm_parser
+    python benchmarks/table.py --systems covington nl_covington_parser --baseline covington
 
 Per treebank: the mean and standard deviation over seeds; then each system against the baseline on
 the seeds that both have: the difference, its 95 % interval and two-sided p by paired bootstrap over
@@ -226,19 +227,35 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([line(header), line(rule), *map(line, rows)])
 
 
-def report(results: dict[str, dict[str, Runs]], split: str, baseline: str) -> str:
+def report(
+    results: dict[str, dict[str, Runs]],
+    split: str,
+    baseline: str,
+    wanted: Sequence[str] | None = None,
+) -> str:
     """Write the tables.
 
     Args:
         results: As from `load`.
         split: The evaluation to report.
         baseline: The system to compare with.
+        wanted: The systems to report; None for all.
 
     Returns:
         Markdown.
+
+    Raises:
+        ValueError: If there is no result of a wanted system.
     """
+    found = {name for systems in results.values() for name in systems}
+    for name in wanted or ():
+        if name not in found:
+            raise ValueError(f"There are no results of {name!r}, but of {', '.join(sorted(found))}")
     parts = []
-    for treebank, systems in results.items():
+    for treebank, every in results.items():
+        systems = {name: every[name] for name in every if wanted is None or name in wanted}
+        if not systems:
+            continue
         first = next(run for runs in systems.values() for run in runs.values())
         parts.append(f"## {treebank} ({split}, snapshot {first['snapshot']})")
         rows = []
@@ -298,10 +315,11 @@ def main(argv: list[str] | None = None) -> int:
         "--split", choices=("dev", "test", "dev_preset", "test_preset"), default="dev"
     )
     parser.add_argument("--baseline", default="spacy_parser")
+    parser.add_argument("--systems", nargs="+", metavar="NAME", help="report these alone")
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to this file")
     args = parser.parse_args(argv)
     try:
-        text = report(load(args.results), args.split, args.baseline)
+        text = report(load(args.results), args.split, args.baseline, args.systems)
     except (OSError, ValueError) as error:
         print(f"table.py: {error}", file=sys.stderr)
         return 1

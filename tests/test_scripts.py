@@ -468,6 +468,12 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     same = next(row for row in rows if row[:2] == ["same", "las_all"])
     assert same[3] == "+0.00"
     assert float(same[5]) == float(same[6]) == 1
+    assert table.main([str(tmp_path), "--systems", "better", "--baseline", "better"]) == 0
+    text = capsys.readouterr().out
+    assert "| better " in text
+    assert "same" not in text and "spacy_parser" not in text
+    assert table.main([str(tmp_path), "--systems", "worse"]) == 1
+    assert "worse" in capsys.readouterr().err
 
 
 def test_bootstrap_finds_no_difference_in_noise() -> None:

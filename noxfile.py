@@ -71,6 +71,7 @@ def run_tests(session: nox.Session, *requirements: str) -> None:
     """Install the wheel with these requirements and test it, away from the sources."""
     wheel = wheel_for(session)
     session.install(f"{wheel}[test]", *requirements)
+    session.env["PYTHONPATH"] = ""  # or it might lead to the sources
     session.run("python", "-m", "pip", "check")
     folder = Path(session.create_tmp()) / "tests"
     shutil.rmtree(folder, ignore_errors=True)
@@ -92,7 +93,7 @@ def build(session: nox.Session) -> None:
     wheel = wheel_for(session)
     (sdist,) = wheel.parent.glob("*.tar.gz")
     session.run("python", str(ROOT / "scripts" / "check_dist.py"), str(sdist), str(wheel))
-    empty = Path(session.create_tmp()) / "empty"
+    empty = Path(session.create_tmp()).resolve() / "empty"
     session.run("python", "-m", "venv", "--clear", str(empty))
     (python,) = [*empty.glob("bin/python"), *empty.glob("Scripts/python.exe")]
     session.chdir(empty)

@@ -155,7 +155,8 @@ class NMParser(TrainablePipe):
         self.cfg: dict[str, Any] = {"projectivize": projectivize}
         self._rehearsal_model: Model | None = None
         self._labels: list[str] = []
-        self._decorated = numpy.zeros(0, dtype=bool)  # of each label: it notes a lifted arc
+        #: Of each label: it notes a lifted arc.
+        self._decorated: numpy.ndarray = numpy.zeros(0, dtype=bool)
         self._has_decorated = False
         self._system: TransitionSystem | None = None
         self._tags = TagSet({})  # what is learned beside the trees

@@ -8,14 +8,16 @@ Comparisons:
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
   push    never SHIFT, always SHIFT (the same, section 4)
-  fg18    arc-swift, Covington and NL-Covington (Fernández-González & Gómez-Rodríguez 2018, Table 3)
+  fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
+          2018, Tables 1 and 3)
 
 With treebanks, what has no result file yet is trained by benchmarks/accuracy.py, one file a variant
 and seed: benchmarks/results/variants/TREEBANK/VARIANT-seedN.json. Then the tables are made of all
 result files that there are:
-  - by treebank: words and whole sentences right, heads alone and with labels, on dev; against the
-    first row, a paired bootstrap over sentences and Wilcoxon's signed-rank test over seeds, both
-    on the seeds that the two rows share (see benchmarks/table.py);
+  - by treebank: words and whole sentences right, heads alone and with labels, on dev (or, with
+    `--split test`, on test), and moves a sentence on dev; against the first row, a paired bootstrap
+    over sentences and Wilcoxon's signed-rank test over seeds, both on the seeds that the two rows
+    share (see benchmarks/table.py);
   - UAS by epoch, that of the averaged weights at the last evaluation in the epoch;
   - how the non-monotonic moves were used by the best epoch's parsers (`nmparse repairs`), a mean
     over seeds;
@@ -27,7 +29,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,7 @@ import accuracy  # noqa: E402
 from table import Runs, compare, load, markdown, mean_and_deviation  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "variants"
-SPLIT = "dev"
+SPLITS = ("dev", "test")
 #: What is known of each kind of move, in the order of HGJ13's Table 2, and what we tell beside it.
 COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")
 CHANGES = 8  # label pairs that are shown
@@ -114,10 +116,13 @@ def repair(name: str, title: str, *repairs: str) -> Variant:
     return arc_eager(name, title, left=True, repairs=f"[{listed}]", search="50")
 
 
-def list_system(name: str, title: str, system: str) -> Variant:
-    """Make a variant of nl_covington_parser with another list system."""
-    setting = f"components.parser.system.@misc=spacy_nmparse.{system}.v1"
-    return Variant(name, title, "nl_covington_parser.cfg", (setting,))
+def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> Variant:
+    """Make a variant of nl_covington_parser with a list system and an oracle; `static` is followed
+    without exploration."""
+    settings = [f"components.parser.system.@misc=spacy_nmparse.{system}.v1"]
+    if oracle == "static":
+        settings += ["components.parser.oracle=static", "components.parser.explore=0.0"]
+    return Variant(name, title, "nl_covington_parser.cfg", tuple(settings))
 
 
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -163,9 +168,11 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         ),
     ),
     "fg18": (
-        Variant("arc_swift", "arc-swift", "arc_swift.cfg", ()),
+        list_system("covington_static", "Covington, static", "Covington", "static"),
         list_system("covington", "Covington", "Covington"),
+        list_system("nl_covington_static", "NL-Covington, static", "NLCovington", "static"),
         list_system("nl_covington", "NL-Covington", "NLCovington"),
+        Variant("arc_swift", "arc-swift", "arc_swift.cfg", ()),
     ),
 }
 
@@ -175,26 +182,28 @@ def mean(values: Iterable[float | None], factor: float = 100, digits: int = 2) -
     return mean_and_deviation(values, factor, digits)
 
 
-def share_exact(run: dict[str, Any], counted: str) -> float:
-    """Compute the share of dev sentences with all words right.
+def share_exact(run: dict[str, Any], split: str, counted: str) -> float:
+    """Compute the share of sentences with all words right.
 
     Args:
         run: The contents of a result file.
+        split: "dev" or "test".
         counted: "heads" or "labelled".
 
     Returns:
         The share.
     """
-    counts = run[SPLIT]["per_sentence"]
+    counts = run[split]["per_sentence"]
     pairs = list(zip(counts["words"], counts[counted], strict=True))
     return sum(words == right for words, right in pairs) / len(pairs)
 
 
-def accuracy_table(rows: list[tuple[Variant, Runs]]) -> str:
+def accuracy_table(rows: list[tuple[Variant, Runs]], split: str) -> str:
     """Make a treebank's table of words and sentences right (HGJ13, Table 1).
 
     Args:
         rows: Variants and their runs; the first is compared with.
+        split: "dev" or "test".
 
     Returns:
         Markdown.
@@ -204,18 +213,20 @@ def accuracy_table(rows: list[tuple[Variant, Runs]]) -> str:
     for variant, runs in rows:
         row = [variant.title, str(len(runs))]
         for metric, counted in (("uas_all", "heads"), ("las_all", "labelled")):
-            row.append(mean(run[SPLIT]["scores"][metric] for run in runs.values()))
-            row.append(mean(share_exact(run, counted) for run in runs.values()))
-        found = None if runs is base else compare(runs, base, SPLIT, "uas_all")
+            row.append(mean(run[split]["scores"][metric] for run in runs.values()))
+            row.append(mean(share_exact(run, split, counted) for run in runs.values()))
+        found = None if runs is base else compare(runs, base, split, "uas_all")
         if found is None:
             row += [""] * 4
         else:
             row.append(f"{found.difference:+.2f}")
             row.append(f"{found.low:+.2f} … {found.high:+.2f}")
             row += [f"{found.p_bootstrap:.3f}", f"{found.p_wilcoxon:.3f}"]
-        cells.append(row)
+        moves = [run["moves"]["moves"] / run["moves"]["documents"] for run in runs.values()]
+        cells.append([*row, mean(moves, 1)])
     header = ["", "seeds", "UAS", "sentences", "LAS", "sentences", "UAS against the first"]
-    return markdown([*header, "95 % interval", "p bootstrap", "p Wilcoxon"], cells)
+    header += ["95 % interval", "p bootstrap", "p Wilcoxon", "moves a sentence"]
+    return markdown(header, cells)
 
 
 def by_epoch(run: dict[str, Any]) -> dict[int, float]:
@@ -324,11 +335,12 @@ def changes_table(rows: list[tuple[Variant, Runs]]) -> str:
     return markdown(["move", "labels before > after (right/wrong)"], cells) if cells else ""
 
 
-def languages_table(table: dict[str, list[tuple[Variant, Runs]]]) -> str:
+def languages_table(table: dict[str, list[tuple[Variant, Runs]]], split: str) -> str:
     """Make the table of all treebanks (HGJ13, Table 4).
 
     Args:
         table: The rows of each treebank.
+        split: "dev" or "test".
 
     Returns:
         Markdown: UAS and LAS, means over the seeds of each.
@@ -340,28 +352,22 @@ def languages_table(table: dict[str, list[tuple[Variant, Runs]]]) -> str:
         for rows in table.values():
             runs = dict(rows).get(variant, {})
             for metric in ("uas_all", "las_all"):
-                values = [100 * run[SPLIT]["scores"][metric] for run in runs.values()]
+                values = [100 * run[split]["scores"][metric] for run in runs.values()]
                 row.append(f"{statistics.fmean(values):.2f}" if values else "-")
         cells.append(row)
     names = [name.removeprefix("UD_") for name in table]
     return markdown(["", *(f"{name} {m}" for name in names for m in ("UAS", "LAS"))], cells)
 
 
-#: The tables of a treebank.
-TABLES: tuple[Callable[[list[tuple[Variant, Runs]]], str], ...] = (
-    accuracy_table,
-    epochs_table,
-    moves_table,
-    changes_table,
-)
-
-
-def report(results: dict[str, dict[str, Runs]], variants: Sequence[Variant]) -> str:
+def report(
+    results: dict[str, dict[str, Runs]], variants: Sequence[Variant], split: str = SPLITS[0]
+) -> str:
     """Write the tables of a comparison.
 
     Args:
         results: As from `table.load`.
         variants: The rows.
+        split: The part of the treebanks that is reported.
 
     Returns:
         Markdown.
@@ -372,18 +378,25 @@ def report(results: dict[str, dict[str, Runs]], variants: Sequence[Variant]) -> 
     found = {}
     parts = []
     for treebank, systems in results.items():
-        rows = [(one, systems[one.name]) for one in variants if one.name in systems]
+        rows = []
+        for one in variants:
+            runs = {n: run for n, run in systems.get(one.name, {}).items() if split in run}
+            if runs:
+                rows.append((one, runs))
         if not rows:
             continue
         found[treebank] = rows
         run = next(iter(rows[0][1].values()))
-        parts.append(f"### {treebank} ({SPLIT}, {run['epochs']} epochs, {run['snapshot']})")
-        parts += [text for make in TABLES if (text := make(rows))]
+        parts.append(f"### {treebank} ({split}, {run['epochs']} epochs, {run['snapshot']})")
+        parts += [accuracy_table(rows, split), epochs_table(rows)]
+        parts += [text for make in (moves_table, changes_table) if (text := make(rows))]
     if not found:
         names = ", ".join(one.name for one in variants)
-        raise ValueError(f"There are no results of {names}: name a treebank to train them on.")
+        raise ValueError(
+            f"There are no results of {names} on {split}: name a treebank to train them on."
+        )
     if len(found) > 1:
-        parts += ["### All treebanks", languages_table(found)]
+        parts += ["### All treebanks", languages_table(found, split)]
     return "\n\n".join(parts)
 
 
@@ -412,6 +425,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--snapshot", default="unknown", help="release of the treebanks")
     parser.add_argument("--only", nargs="+", metavar="VARIANT", help="train these alone")
+    parser.add_argument("--split", choices=SPLITS, default=SPLITS[0], help="the part to report")
+    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "variants")
@@ -422,9 +437,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     status = 0
     for folder in args.treebanks:
         command = [str(folder), "--local", args.local, "--epochs", str(args.epochs)]
-        command += ["--seeds", *args.seeds, "--evaluate", SPLIT, "--moves", "--each-epoch"]
+        command += ["--seeds", *args.seeds, "--evaluate", *SPLITS, "--moves", "--each-epoch"]
         command += ["--snapshot", args.snapshot]
         command += ["--work", str(args.work), "--results", str(args.results)]
+        if args.lang:
+            command += ["--lang", args.lang]
         if args.switch:
             command.append("--switch")
         for setting in (UNTAGGED, *args.set):
@@ -433,7 +450,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             command += ["--system", one.as_argument()]
         status = accuracy.main(command) or status
     try:
-        text = report(load(args.results), variants)
+        text = report(load(args.results), variants, args.split)
     except (OSError, ValueError) as error:
         print(f"variants.py: {error}", file=sys.stderr)
         return 1

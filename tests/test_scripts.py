@@ -525,6 +525,8 @@ def variant_run(name: str, seed: int, right: list[int], treebank: str) -> dict[s
         "epochs": 2,
         "curve": {"epoch": [0, 0, 1], "step": [0, 50, 100], "dep_uas_conll": [10, 40, 60 + seed]},
         "moves": {
+            "documents": 2,
+            "moves": 30 + seed,
             "repairs": {"LEFT-ARC": counts},
             "labels": {"LEFT-ARC": {"obj > obl": {"tp": 2, "fp": 1}, "a > b": {"fp": 1}}},
         },
@@ -545,13 +547,16 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         *("+ left reattach", "2", "95.00 ± 0.00", "50.00 ± 0.00", "95.00 ± 0.00", "50.00 ± 0.00"),
         "+25.00",
     ]
+    assert left[0][-1] == "15.75 ± 0.35"
     assert left[1] == ["+ left reattach", "2", "40.00", "61.50"]
     assert left[2][1:7] == ["LEFT-ARC", "2", "6.0", "3.0", "50.0", "2.0"]
     assert left[2][-2:] == ["60.0", "75.0"]
     assert ["LEFT-ARC of arc-eager", "obj > obl (4/2)"] in rows
     assert rows[-2] == ["+ left reattach", "95.00", "95.00", "95.00", "95.00"]
     assert variants.main(["fg18", "--results", str(tmp_path)]) == 1
-    assert "no results of arc_swift, covington, nl_covington" in capsys.readouterr().err
+    assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
+    assert variants.main(["rep", "--results", str(tmp_path), "--split", "test"]) == 1
+    assert "on test" in capsys.readouterr().err
 
 
 def test_demo_shows_trees() -> None:

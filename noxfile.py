@@ -12,6 +12,7 @@ what tests read, and not the package. See docs/development.md.
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import nox
@@ -19,11 +20,6 @@ import nox
 ROOT = Path(__file__).parent
 DIST = ROOT / "dist"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
-# What tests read beside the package.
-TEST_FILES = (
-    *("tests", "docs", "scripts", "benchmarks", "configs"),
-    *("LICENSE", "README.md", "project.yml", "setup.cfg", "pyproject.toml"),
-)
 # The lower ends of what setup.cfg and spaCy 3.8.7 ask for.
 OLDEST = ("spacy==3.8.7", "thinc==8.3.4", "numpy==2.0.0")
 SMOKE = """
@@ -52,6 +48,14 @@ def sources() -> list[Path]:
     return files + [p for p in (ROOT / "spacy_nmparse").rglob("*") if p.suffix in kinds]
 
 
+def tracked_files() -> list[str]:
+    """The files under version control, from the root."""
+    command = ["git", "ls-files"]
+    return subprocess.run(
+        command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.split()
+
+
 def wheel_for(session: nox.Session) -> Path:
     """The wheel for the session's Python: built, through an sdist, unless it is newer than the
     sources."""
@@ -75,13 +79,10 @@ def run_tests(session: nox.Session, *requirements: str) -> None:
     session.run("python", "-m", "pip", "check")
     folder = Path(session.create_tmp()) / "tests"
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in TEST_FILES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        else:
-            shutil.copy(ROOT / name, folder)
+    for name in tracked_files():
+        if not name.startswith("spacy_nmparse/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
     session.chdir(folder)
     session.run("python", "-m", "pip", "list")
     session.run("python", "-m", "pytest", *session.posargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -143,8 +144,14 @@ def in_browser(page: str | None, script: str, folder: Path, address: str = "") -
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     command += [f"--user-data-dir={folder / 'browser'}", "--window-size=1200,900", "--dump-dom"]
+    # The sanitizers that tests.sanitize loads are not for the browser.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     done = subprocess.run(
-        [*command, file.as_uri() + address], capture_output=True, text=True, timeout=120
+        [*command, file.as_uri() + address],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
     )
     found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found is not None, done.stderr[-2000:]

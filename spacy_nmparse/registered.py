@@ -296,7 +296,8 @@ def ArcEager(
         "labelled_reduce": labelled_reduce,
     }
     # Models remember their options: those made before these were there do not have them.
-    others = {"repairs": list(repairs), "unshift": unshift, "push": push, "search": search}
+    wanted = [repairs] if isinstance(repairs, str) else list(repairs)
+    others = {"repairs": wanted, "unshift": unshift, "push": push, "search": search}
     absent = {"repairs": [], "unshift": False, "push": "any", "search": 200}
     options.update((name, value) for name, value in others.items() if value != absent[name])
     return SystemSpec("arc_eager", options)

@@ -412,7 +412,8 @@ def check(
     system = case.create()
     noted: tuple[str | None, ...] = (None,)
     if case.notes_labels and case.labels is not None:
-        noted = (None, *case.labels)
+        root_label = case.options.get("root_label")
+        noted = (None, *(label for label in case.labels if label != root_label))
     trees = case.golds(n)
     result.all_trees = result.trees = len(trees)
     starts: list[tuple[int, ...] | None] = [None]

@@ -157,14 +157,21 @@ def _sentence(path: Path, rows: list[tuple[int, list[str]]]) -> Sentence:
         number = row[0]
         space = "SpaceAfter=No" not in row[9].split("|")
         if "-" in number:
-            multiword_end, multiword_space = int(number.split("-")[1]), space
-        if not number.isdigit():
+            end = number.partition("-")[2]
+            if not end.isdecimal():
+                raise ValueError(f"{path}, line {line}: {number!r} is no range of words.")
+            multiword_end, multiword_space = int(end), space
+        if not number.isdecimal():
             continue
         word = len(sentence.words)
         if int(number) != word + 1:
             raise ValueError(f"{path}, line {line}: word {number} where {word + 1} is due.")
-        if row[6] != "_" and not row[6].isdigit():
+        if row[6] != "_" and not row[6].isdecimal():
             raise ValueError(f"{path}, line {line}: {row[6]!r} is no head.")
+        if row[6] != "_" and int(row[6]) == word + 1:
+            raise ValueError(
+                f"{path}, line {line}: word {number} is its own head; the head of a root is 0."
+            )
         head = None if row[6] == "_" else word if row[6] == "0" else int(row[6]) - 1
         if int(number) < multiword_end:
             space = False

@@ -498,7 +498,8 @@ def derive_gold(
     Args:
         system: the system, or its name for one without labels.
         gold: the tree.
-        oracle: at each step the first action that this oracle allows is made.
+        oracle: at each step an action that this oracle allows is made, as by
+            ``system.derivation``.
         words: texts of the words; their numbers from 1 by default.
 
     Raises:
@@ -538,6 +539,9 @@ def all_derivations(
                 raise ValueError(f"The {oracle} oracle allows nothing in {state!r} for {gold!r}.")
             costs = system.costs(state, gold)
             ways = [one for one in costs if one in allowed]
+            if len(ways) > 1:
+                canonical = system.oracle(state, gold, "static")
+                ways.sort(key=lambda one: one not in canonical)
             waiting += [(state, steps, costs, one) for one in reversed(ways)]
         if not waiting:
             return

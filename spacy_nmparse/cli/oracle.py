@@ -26,27 +26,30 @@ def read_heads(text: str) -> list[int | None]:
     for word, part in enumerate(text.split()):
         if part == "_":
             heads.append(None)
-        elif part.isdigit():
+        elif part.isdecimal() and int(part) != word + 1:
             heads.append(word if part == "0" else int(part) - 1)
         else:
             raise typer.BadParameter(
-                f"{part!r} is no head: give one number a word, from 1, 0 for ROOT, _ for unknown; "
-                f"or the path of a CoNLL-U file."
+                f"{part!r} is no head of word {word + 1}: give one number a word, from 1, 0 for "
+                f"ROOT, _ for unknown; or the path of a CoNLL-U file."
             )
     return heads
 
 
 def read_options(pairs: list[str]) -> dict[str, Any]:
-    """Options of a system: a name switches one on, name=true or name=false sets it, name=3 too.
+    """Options of a system: a name switches one on, name=true or name=false sets it, name=3 or
+    name=text those that are numbers or names.
 
     Raises typer.BadParameter for another value.
     """
     options: dict[str, Any] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
-        if value.isdigit() and name in ("max_length", "search"):
+        if name in ("max_length", "search"):
+            if not value.isdecimal():
+                raise typer.BadParameter(f"Option {name!r} is a number, not {value!r}.")
             options[name] = int(value)
-        elif name == "push":
+        elif name in ("push", "root_label"):
             options[name] = value
         elif name == "repairs":
             options[name] = tuple(value.split(","))

@@ -25,7 +25,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 from spacy_nmparse.learning.beam cimport Beam, RecordC
-from spacy_nmparse.learning.rollout cimport TotalsC, roll_out
+from spacy_nmparse.learning.rollout cimport TotalsC, oracle_for, roll_out
 from spacy_nmparse.learning.search cimport (
     NONE,
     CandidateC,
@@ -516,7 +516,8 @@ def learn(
         bounds = sentences(gold) if system.c.segment else [0, len(gold)]
         if max(b - a for a, b in zip(bounds, bounds[1:])) > LONGEST:
             learn_greedily(
-                system, scored, gold, fixed[offset:], offset, oracle_number, &random, &totals
+                system, scored, gold, fixed[offset:], offset, oracle_for(&gold.c, oracle_number),
+                &random, &totals
             )
             offset += gold.c.n
             continue
@@ -534,7 +535,8 @@ def learn(
             scored.begin(offset + first)
             scored.set_learning(False)
             both.find(
-                part, oracle_number, how, last - first, gold.c.n - first, &fixed[offset + first]
+                part, oracle_for(&gold.c, oracle_number), how, last - first, gold.c.n - first,
+                &fixed[offset + first]
             )
             scored.set_learning(True)
             with nogil:

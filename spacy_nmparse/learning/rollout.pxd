@@ -12,6 +12,7 @@ cdef struct TotalsC:
     int steps
 
 
+cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil
 cdef void roll_out(
     const SystemC* system, const ScorerC* scorer, ScratchC* scratch, const GoldC* gold,
     int oracle, float explore, uint64_t* seed, TotalsC* totals

@@ -25,8 +25,11 @@ from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport (
+    COMBINED,
+    DYNAMIC,
     LEARN_LABEL,
     LEARN_NOT,
+    MONOTONIC,
     TransitionSystem,
     is_final,
     judge,
@@ -69,6 +72,17 @@ cdef int normalize(const double* logs, float* out, int n, double* loss) noexcept
         out[i] = <float>(exp(logs[i] - logs[best]) / total)
     loss[0] -= logs[best] + log(total)
     return best
+
+
+cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
+    """The oracle that judges a tree in learning. Where heads are unknown, the dynamic one does for
+    those that follow one tree: they would have invented arcs, or none, learned as right ones. Where
+    no head is known, it does for all, and so nothing is learned."""
+    if gold.n_unknown == 0:
+        return oracle
+    if gold.n_unknown < gold.n and (oracle == MONOTONIC or oracle == COMBINED):
+        return oracle
+    return DYNAMIC
 
 
 cdef void roll_out(
@@ -185,7 +199,7 @@ def learn(
         scored: the scores of the batch, as the scorer's model gives them.
         golds: a ``Gold`` for each sequence; their lengths add up to the words of the batch.
         constraints: int8 (words,), as in ``greedy.parse``.
-        oracle: name of the oracle that judges.
+        oracle: name of the oracle that judges (see ``oracle_for``).
         explore: probability of following the model instead of the oracle, at each step.
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
@@ -194,7 +208,7 @@ def learn(
         (gradients, loss, steps): what the model's backward pass takes; summed negative log
         likelihood; scored steps.
     """
-    cdef int oracle_number = system.oracle_id(oracle)
+    cdef int wanted = system.oracle_id(oracle)
     cdef uint64_t random = (<uint64_t>seed) * 2 + 1
     cdef int w, n
     cdef int offset = 0
@@ -219,8 +233,8 @@ def learn(
             scored.begin(offset)
             with nogil:
                 roll_out(
-                    &system.c, &scored.c, &scratch, &gold.c, oracle_number, explore, &random,
-                    &totals
+                    &system.c, &scored.c, &scratch, &gold.c, oracle_for(&gold.c, wanted), explore,
+                    &random, &totals
                 )
             offset += n
     finally:

@@ -36,7 +36,7 @@ from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.pipe.seal import damaged, sealed
+from spacy_nmparse.pipe.seal import damaged, saved_parts, sealed
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.scorers.models import (
@@ -46,6 +46,7 @@ from spacy_nmparse.scorers.models import (
     choose_features,
     feature_names,
     is_initialized,
+    renew_all,
     resize_labels,
     set_dropout,
     set_system,
@@ -145,10 +146,8 @@ class NMParser(TrainablePipe):
         self.name = name
         self.system_spec = system
         self.oracle = oracle
-        self.explore = Chance(explore, "explore")
         self.beam_training = beam_training
         self.beam_train_width = beam_train_width
-        self.beam_updates = Chance(beam_updates, "beam_updates")
         self.beam_width = beam_width
         self.confidence = confidence
         self.scorer = scorer
@@ -161,11 +160,13 @@ class NMParser(TrainablePipe):
         self._system: TransitionSystem | None = None
         self._tags = TagSet({})  # what is learned beside the trees
         unlabelled = system.create(None)
-        unlabelled.oracle_id(oracle)  # raises on an unknown oracle
         try:
+            self.explore = Chance(explore, "explore")
+            self.beam_updates = Chance(beam_updates, "beam_updates")
+            unlabelled.oracle_id(oracle)  # raises on an unknown oracle
             check_system(model, unlabelled)
         except ValueError as error:
-            raise ValueError(f"The component '{name}' has the wrong scorer: {error}") from error
+            raise ValueError(f"The component '{name}' cannot be made: {error}") from error
         choose_features(model, unlabelled)
 
     # Labels
@@ -402,15 +403,19 @@ class NMParser(TrainablePipe):
 
     def _check_token_vectors(self, docs: list[Doc]) -> None:
         """Warn where a shared tok2vec has not seen the documents: spaCy then takes zeros."""
-        if any(doc.tensor.size for doc in docs):
-            return
-        if any(node.name == "tok2vec-listener" for node in self.model.walk()):
+        if self._lacks_token_vectors(docs):
             warnings.warn(
                 f"The component '{self.name}' shares a 'tok2vec' component that has not processed "
                 f"these documents: it parses without any knowledge of their words. Enable that "
-                f"component, before this one.",
+                f"component, before this one (in training, list it in annotating_components).",
                 stacklevel=2,
             )
+
+    def _lacks_token_vectors(self, docs: Iterable[Doc]) -> bool:
+        """Whether a shared tok2vec has not seen some of the documents."""
+        return any(node.name == "tok2vec-listener" for node in self.model.walk()) and any(
+            len(doc) and not doc.tensor.size for doc in docs
+        )
 
     def _lowered(
         self, heads: numpy.ndarray, labels: numpy.ndarray, starts: numpy.ndarray
@@ -465,10 +470,17 @@ class NMParser(TrainablePipe):
             What was found for the confidence in the "head", and in head and "label".
 
         Raises:
-            ValueError: no example has a word with a known head and label.
+            ValueError: no example has a word with a known head and label, or a shared tok2vec has
+                not processed the predicted documents.
         """
         examples = list(examples)
         validate_examples(examples, "NMParser.calibrate")
+        if self._lacks_token_vectors(eg.predicted for eg in examples):
+            raise ValueError(
+                f"The component '{self.name}' cannot be calibrated: it shares a 'tok2vec' "
+                f"component that has not processed the examples. First, for each of them: "
+                f"example.predicted = nlp(example.predicted, disable=['{self.name}'])."
+            )
         parses = self._parse([eg.predicted for eg in examples], True)
         said: list[numpy.ndarray] = []
         right: list[tuple[bool, bool]] = []
@@ -536,6 +548,7 @@ class NMParser(TrainablePipe):
             if (
                 not isinstance(labels, dict)
                 or not isinstance(labels.get("labels"), list)
+                or not all(isinstance(label, str) and label for label in labels["labels"])
                 or not isinstance(labels.get("tags", {}), dict)
             ):
                 raise ValueError(
@@ -564,7 +577,7 @@ class NMParser(TrainablePipe):
     def _count_labels(self, examples: Iterable[Example]) -> list[str]:
         """Labels of the gold trees, frequent ones first."""
         counts: Counter[str] = Counter()
-        n_examples = 0
+        n_examples = n_labelled = 0
         placeholder = False
         for example in examples:
             n_examples += 1
@@ -574,10 +587,11 @@ class NMParser(TrainablePipe):
             except ValueError as error:
                 raise self._bad_gold(example, error) from error
             for word, (head, label) in enumerate(zip(parse[0], parse[1], strict=True)):
+                n_labelled += head is not None and bool(label)
                 if head is not None and head != word and label:
                     counts[label] += 1
                     counts[plain_label(label)] += DELIMITER in label
-        if not counts and not (n_examples == 1 and placeholder):
+        if not n_labelled and not (n_examples == 1 and placeholder):
             raise ValueError(
                 f"The component '{self.name}' found no dependency label in {n_examples} examples: "
                 f"train it on a corpus with heads and labels (DEP), or give it labels."
@@ -694,7 +708,12 @@ class NMParser(TrainablePipe):
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
         """Learn from what the model said before training went on (``nlp.resume_training``), so that
-        it is not forgotten. Gold trees of the examples are not looked at."""
+        it is not forgotten. Gold trees of the examples are not looked at.
+
+        Raises:
+            ValueError: the model that is remembered has no token vectors of the examples, because
+                the parser shares a tok2vec.
+        """
         examples = list(examples)
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -702,6 +721,12 @@ class NMParser(TrainablePipe):
         docs = [eg.predicted for eg in examples if any(not t.is_space for t in eg.predicted)]
         if self._rehearsal_model is None or not docs:
             return losses
+        if self._lacks_token_vectors(docs):
+            raise ValueError(
+                f"The component '{self.name}' cannot rehearse: it shares a 'tok2vec' component, "
+                f"and what it knew before cannot be told without the token vectors of then. Give "
+                f"it a tok2vec of its own (nlp.replace_listeners), or leave rehearsal out."
+            )
         words = [parsed_tokens(doc) for doc in docs]
         before = self._rehearsal_model.predict(_scorer_input(docs, words))
         lengths = [len(tokens) for tokens, _ in words]
@@ -767,6 +792,8 @@ class NMParser(TrainablePipe):
             self._tags = tags
             self._set_labels(labels)
             features = feature_names(self.model)
+            if (labels, tags.sizes) != (old[0][0], old[0][4].sizes):
+                renew_all(self.model)
             self.model.from_bytes(model)
             if feature_names(self.model) != features:
                 raise ValueError("its weights are made for other features")
@@ -829,7 +856,9 @@ class NMParser(TrainablePipe):
             tags = TagSet(content["tags"])
         except ValueError as error:
             raise ValueError(f"{where} {error}") from error
-        return content["labels"], tags, {**self.cfg, **content["cfg"]}
+        # The configuration says how to go on; what calibration has found is the model's.
+        cfg = {**content["cfg"], "projectivize": self.cfg["projectivize"]}
+        return content["labels"], tags, cfg
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Serialize labels and model ("model", "parser.json" and "vocab" can be excluded)."""
@@ -875,7 +904,10 @@ class NMParser(TrainablePipe):
         return self
 
     def _load_parts(self, parts: Mapping[str, bytes], exclude: Iterable[str]) -> None:
-        for name in (CONFIG_FILE, MODEL_FILE, VOCAB_FILE):
+        for name in (
+            CONFIG_FILE,
+            *saved_parts(parts.get(CONFIG_FILE, b""), (MODEL_FILE, VOCAB_FILE)),
+        ):
             if name not in exclude and name not in parts:
                 raise ValueError(f"The component '{self.name}' cannot load: {name} is missing.")
             if name in parts and not isinstance(parts[name], bytes):

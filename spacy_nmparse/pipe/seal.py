@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 PARTS, OWN = "checksums", "checksum"
@@ -42,6 +42,15 @@ def damaged(content: Mapping[str, Any], parts: Mapping[str, bytes]) -> str | Non
                 f"from another model"
             )
     return None
+
+
+def saved_parts(description: bytes, every: Sequence[str]) -> Sequence[str]:
+    """The parts that were saved beside a description; all, where it does not tell."""
+    try:
+        known = json.loads(description.decode("utf8"))[PARTS]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return every
+    return [name for name in every if name in known] if isinstance(known, dict) else every
 
 
 def _of_content(content: Mapping[str, Any]) -> str:

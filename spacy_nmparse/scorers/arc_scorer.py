@@ -18,7 +18,7 @@ from thinc.types import Floats2d
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
 from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
+from spacy_nmparse.scorers.model import ScorerInput, renew, spread, uniform
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.systems import TransitionSystem
@@ -195,6 +195,7 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     """Initialize tok2vec, then the parameters that are not set yet."""
     if model.attrs["system"] is None:
         raise ValueError("The arc scorer needs set_system() before it can be initialized.")
+    renew(model)
     model.set_dim("nI", init_words(model, X))
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)

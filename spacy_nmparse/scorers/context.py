@@ -148,9 +148,10 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
 
 
 def run_words(
-    model: Model, X: ScorerInput, is_train: bool
+    model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
-    """Run a scorer's tok2vec and LSTM; in training, learn from tags where there are any.
+    """Run a scorer's tok2vec and LSTM; in training, learn from tags where there are any. A list of
+    documents will do, as spaCy's own models take: then every token is a word.
 
     Returns:
         words: float32 (words, width), one row for each parsed word.
@@ -158,8 +159,11 @@ def run_words(
         backprop: takes the gradient of words, returns what tok2vec's backward pass does.
 
     Raises:
-        ValueError: a document does not have one vector for each of its tokens.
+        ValueError: a document does not have one vector for each of its tokens, or vectors are not
+            as wide as those that the scorer was made for.
     """
+    if not isinstance(X, ScorerInput):
+        X = ScorerInput(X)
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(X.docs, is_train)
     lengths: Any = [v.shape[0] for v in vectors]
     for doc, n_vectors in zip(X.docs, lengths, strict=True):
@@ -169,6 +173,12 @@ def run_words(
                 f"vectors: run tok2vec after the components that merge or split tokens."
             )
     flat: Any = model.ops.flatten(vectors)
+    width = model.get_ref("tok2vec").get_dim("nO")
+    if flat.size and flat.shape[1] != width:
+        raise ValueError(
+            f"Token vectors are {flat.shape[1]} wide, and the scorer was made for {width}: give "
+            f"its tok2vec (a listener, say) the width of the tok2vec that makes them."
+        )
     words = flat if X.rows is None else flat[X.rows]
     tagging = model.maybe_get_ref("tagging")
     d_tagging: Any = None

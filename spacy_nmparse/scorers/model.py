@@ -41,6 +41,13 @@ class _SystemRef:
         self.system = system
 
 
+def renew(model: Model) -> None:
+    """Give a model a new number, before its parameters get other shapes: gradients that are not
+    applied yet, and optimizers' moments, are remembered by it, in the old shapes."""
+    Model.global_id += 1
+    model.id = Model.global_id
+
+
 def uniform(model: Model, shape: tuple[int, ...], fans: float) -> Any:
     """Glorot & Bengio 2010: uniform, scaled by the sum of fan-in and fan-out."""
     scale = (6.0 / fans) ** 0.5

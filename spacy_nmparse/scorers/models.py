@@ -16,7 +16,7 @@ from spacy_nmparse.scorers import (
     state_scorer_kernel,
     tagging,
 )
-from spacy_nmparse.scorers.model import ScorerInput, set_system
+from spacy_nmparse.scorers.model import ScorerInput, renew, set_system
 from spacy_nmparse.systems import TransitionSystem
 
 SCORERS: dict[str, ModuleType] = {"state_scorer": state_scorer, "arc_scorer": arc_scorer}
@@ -42,6 +42,7 @@ __all__ = [
     "choose_features",
     "feature_names",
     "is_initialized",
+    "renew_all",
     "resize_labels",
     "set_dropout",
     "set_system",
@@ -94,6 +95,14 @@ def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
         tagging.set_sizes(layer, sizes)
 
 
+def renew_all(model: Model) -> None:
+    """Give the scorer and the layer that learns tags new numbers (see ``model.renew``)."""
+    renew(model)
+    layer = model.maybe_get_ref("tagging")
+    if layer is not None:
+        renew(layer)
+
+
 def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
     """Raise ValueError where a parameter of an initialized scorer or of a layer beneath it is
     missing, is not float32, or does not have the shape that the system, the layers' sizes and
@@ -141,8 +150,6 @@ def resize_labels(model: Model, system: TransitionSystem) -> None:
     set_system(model, system)
     params = {name: model.get_param(name) for name in model.param_names}
     params |= _module(model).resized(model, n_old, len(system.label_names))
-    # Under a new number: optimizers remember moments, of the old shapes, by the model's number.
-    Model.global_id += 1
-    model.id = Model.global_id
+    renew(model)
     for name, array in params.items():
         model.set_param(name, array)

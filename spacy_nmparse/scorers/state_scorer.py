@@ -18,7 +18,7 @@ from thinc.types import Floats2d
 
 from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.model import ScorerInput, spread, uniform
+from spacy_nmparse.scorers.model import ScorerInput, renew, spread, uniform
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
@@ -174,6 +174,7 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     """Initialize tok2vec, then the parameters that are not set yet."""
     if model.attrs["system"] is None:
         raise ValueError("The state scorer needs set_system() before it can be initialized.")
+    renew(model)
     model.set_dim("nI", init_words(model, X))
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)

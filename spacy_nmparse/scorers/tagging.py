@@ -12,6 +12,8 @@ from typing import Any
 import numpy
 from thinc.api import Model, to_numpy
 
+from spacy_nmparse.scorers.model import renew
+
 #: A tag that is not known: nothing is learned from it.
 UNKNOWN = -1
 
@@ -33,6 +35,7 @@ def Tagging() -> Model[Any, Any]:
 def set_sizes(model: Model, sizes: Sequence[int]) -> None:
     """Tell the layer how many values each attribute has. It then has to be initialized."""
     model.attrs["sizes"] = list(sizes)
+    renew(model)
     for name in ("W", "b"):
         model.set_param(name, None)
     model.set_dim("nO", None, force=True)  # type: ignore[arg-type]

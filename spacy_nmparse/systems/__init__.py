@@ -48,8 +48,17 @@ def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> Tr
         **options: the system's own (see its class); an unknown one is a TypeError.
 
     Raises:
-        ValueError: an unknown name, or labels that are not distinct non-empty strings.
+        ValueError: an unknown name, an option's value of the wrong kind, or labels that are not
+            distinct non-empty strings.
     """
     if name not in _SYSTEMS:
         raise ValueError(f"There is no transition system {name!r}: there are {names()}.")
+    known = _SYSTEMS[name]().options
+    for option, value in options.items():
+        if option not in known:
+            raise TypeError(f"{name} has no option {option!r}: it has {', '.join(known)}.")
+        if isinstance(known[option], bool) and value not in (True, False):
+            raise ValueError(f"{name}: {option} is True or False, not {value!r}.")
+        if type(known[option]) is int and type(value) is not int:
+            raise ValueError(f"{name}: {option} is a whole number, not {value!r}.")
     return _SYSTEMS[name](labels, **options)

@@ -491,7 +491,7 @@ cdef void learn_canonical(
 ) noexcept nogil:
     """The static oracle: BREAK where gold does; else the gold arc between S0 and B0; else REDUCE if
     S0 has a head and B0 is ROOT or has a gold arc, either way, with a word beneath S0; else SHIFT.
-    Where that is not legal: the first cheapest move."""
+    Where that is not legal, or another move costs less: the first cheapest move."""
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
     cdef int i, w, wanted
@@ -519,7 +519,8 @@ cdef void learn_canonical(
             least = i
     for i in range(n):
         if system.moves[candidates[i].move].name == wanted:
-            least = i
+            if candidates[i].cost == candidates[least].cost:
+                least = i
             break
     candidates[least].learn = LEARN_ANY if candidates[least].label == NONE else LEARN_LABEL
 

@@ -14,6 +14,7 @@ class Covington(TransitionSystem):
         single_root: bool = False,
         segment: bool = False,
         root_label: str | None = None,
+        max_length: int = 0,
     ) -> None: ...
 
 class NonLocalCovington(Covington): ...

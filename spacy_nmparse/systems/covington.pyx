@@ -796,7 +796,8 @@ cdef void learn_canonical(
     CandidateC* candidates, int n
 ) noexcept nogil:
     """The static oracle: BREAK where gold does; else build the shortest pending gold arc of j (the
-    local system: NO-ARC until there); else SHIFT. Where that is not legal: the first cheapest."""
+    local system: NO-ARC until there); else SHIFT. Where that is not legal, or another move costs
+    less: the first cheapest."""
     cdef ViewC v = view(s)
     cdef int best = 0
     cdef int nearest = NONE
@@ -828,7 +829,8 @@ cdef void learn_canonical(
         c = &candidates[i]
         name = system.moves[c.move].name
         if name == wanted and (nearest == NONE or c.k == nearest):
-            best = i
+            if c.cost == candidates[best].cost:
+                best = i
             break
     candidates[best].learn = LEARN_ANY if candidates[best].label == NONE else LEARN_LABEL
 
@@ -921,7 +923,7 @@ cdef class NonLocalCovington(Covington):
             self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
 
 
-def move_costs(TransitionSystem system, State state, Gold gold):
+def move_costs(TransitionSystem system not None, State state not None, Gold gold not None):
     """Costs of the legal actions, one by one from the moves' cost functions (list of float).
 
     ``system.costs`` has the same in less time.

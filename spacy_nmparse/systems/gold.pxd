@@ -26,6 +26,7 @@ cdef struct GoldC:
     const int* lost_from             # word -> words from it on whose gold head is a word before it
     const int* surplus_from          # word -> gold roots from it on but one in each sentence
     bint unknown_starts              # whether any sentence start is unknown
+    int n_unknown                    # words whose head is unknown
     SwapC* swap                      # NULL until a swap system binds the tree
 
 

@@ -1,5 +1,16 @@
 """The gold tree of a sentence or document, with the tables that the cost functions read."""
+from operator import index
+
 from libc.stdlib cimport free, malloc
+
+
+cdef bint is_number(value):
+    """Whether a value is a whole number by its type."""
+    try:
+        index(value)
+    except TypeError:
+        return False
+    return True
 
 
 cdef class Gold:
@@ -13,8 +24,8 @@ cdef class Gold:
             first word always starts a sentence.
 
     Raises:
-        ValueError: lengths differ, a head is out of range, the heads form a cycle, or an arc
-            crosses a known sentence start.
+        ValueError: lengths differ, a head is no number in range, a start is not True, False or
+            None, the heads form a cycle, or an arc crosses a known sentence start.
     """
     def __cinit__(self, heads, labels=None, sent_starts=None):
         cdef int n = len(heads)
@@ -30,6 +41,11 @@ cdef class Gold:
         self.heads = tuple(heads)
         self.labels = (None,) * n if labels is None else tuple(labels)
         self.sent_starts = (None,) * n if sent_starts is None else tuple(sent_starts)
+        for w, start in enumerate(self.sent_starts):
+            if start is not None and start not in (True, False):
+                raise ValueError(
+                    f"Gold sent_start {start!r} of word {w} is not True, False or None (unknown)."
+                )
         self.bound_to = None
         self.c.swap = NULL
         self._fill(n)
@@ -86,6 +102,23 @@ cdef class Gold:
         errors = sum(new is not old for new, old in zip(heads, self.heads))
         return Gold(heads, self.labels, self.sent_starts), errors
 
+    def labelled_by(self, root_label):
+        """What is left of the tree without the arcs whose labels are wrong on them: (Gold, number
+        of those arcs). Whatever is predicted there, it is one error.
+
+        Args:
+            root_label: the label that arcs from ROOT have, and no others.
+        """
+        wrong = [
+            h is not None and label is not None and (label == root_label) != (h == w)
+            for w, (h, label) in enumerate(zip(self.heads, self.labels))
+        ]
+        if not any(wrong):
+            return self, 0
+        heads = [None if out else h for out, h in zip(wrong, self.heads)]
+        labels = [None if out else label for out, label in zip(wrong, self.labels)]
+        return Gold(heads, labels, self.sent_starts), sum(wrong)
+
     def _fill(self, int n):
         cdef int* head = <int*>self.block
         cdef int* kid_offset = head + n
@@ -103,7 +136,7 @@ cdef class Gold:
         sent_start = <signed char*>(self.label_ids + n)
         for w in range(n):
             value = self.heads[w]
-            if value is not None and not 0 <= value < n:
+            if value is not None and not (is_number(value) and 0 <= value < n):
                 raise ValueError(
                     f"Gold head {value!r} of word {w} is not a word number (0 .. {n - 1}), "
                     f"the word's own number (child of ROOT) or None (unknown)."
@@ -158,7 +191,9 @@ cdef class Gold:
                 roots = 0
         surplus_from[n] = 0
         self.c.unknown_starts = False
+        self.c.n_unknown = 0
         for w in range(n):
+            self.c.n_unknown += head[w] == NONE
             if sent_start[w] == -1:
                 self.c.unknown_starts = True
         self.c.lost_from = lost_from

@@ -2,11 +2,13 @@
 plus Delta_NML where LEFT-ARC is non-monotonic, plus Delta_NMD where REDUCE is.
 
 They know neither labels (a right head with a wrong label is charged one here), nor single_root, nor
-BREAK. For REDUCE alone (NMD) they are wrong as printed: ``docs/oracles.md`` lists where.
+BREAK: the oracle allows that where gold has a start, and nothing else there. For REDUCE alone (NMD)
+they are wrong as printed: ``docs/oracles.md`` lists where.
 """
 from spacy_nmparse.systems.gold cimport Gold, kids_from
 from spacy_nmparse.systems.state cimport NONE, B, S, State, in_buffer
 from spacy_nmparse.systems.system cimport (
+    BREAK,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
@@ -68,15 +70,28 @@ cdef int hgj13_cost(
     return cost
 
 
+cdef void learn_only(CandidateC* candidates, int n, int wanted) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        candidates[i].learn = LEARN_ANY if i == wanted else LEARN_NOT
+
+
 cdef void hgj13_oracle(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """The moves that cost least by the printed formulas."""
+    """The moves that cost least by the printed formulas; BREAK where gold has a start, and where
+    nothing else is legal."""
     cdef int i, cost
     cdef int least = -1
     cdef CandidateC* c
     for i in range(n):
+        if system.moves[candidates[i].move].name == BREAK and n > 1:
+            if gold.sent_start[s.b] == 1:
+                learn_only(candidates, n, i)
+                return
+            candidates[i].learn = 0
+            continue
         cost = hgj13_cost(system, s, gold, system.moves[candidates[i].move].name)
         candidates[i].learn = cost + 1  # kept here for the second pass
         if least < 0 or cost < least:
@@ -95,11 +110,11 @@ cdef void hgj13_oracle(
             c.learn = LEARN_ANY
 
 
-def paper_costs(TransitionSystem system, State state, Gold gold):
+def paper_costs(TransitionSystem system not None, State state not None, Gold gold not None):
     """Cost of each legal move name by the printed formulas (dict from str to int).
 
     Args:
-        system: an arc-eager system without ``single_root`` and ``segment``.
+        system: an arc-eager system without ``segment``, ``repairs`` and ``unshift``.
         state: a configuration.
         gold: the gold tree, over as many words; labels are not looked at.
 
@@ -111,6 +126,9 @@ def paper_costs(TransitionSystem system, State state, Gold gold):
     cdef int i, n, name
     if system.name != "arc_eager":
         raise ValueError(f"HGJ13's formulas are arc-eager's, not those of {system.name}.")
+    for option in ("segment", "repairs", "unshift"):
+        if system.options[option]:
+            raise ValueError(f"HGJ13's formulas do not know arc_eager's option {option!r}.")
     if gold.c.n != state.c.n:
         raise ValueError(f"The gold tree has {gold.c.n} words, the configuration {state.c.n}.")
     n = legal_moves(&system.c, &state.c, candidates)

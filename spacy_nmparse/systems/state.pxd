@@ -155,5 +155,6 @@ cdef class State:
     cdef StateC c
     cdef void* block
     cdef readonly tuple label_names
+    cdef readonly str system
 
     cpdef State copy(self)

@@ -140,10 +140,11 @@ cdef void state_join(StateC* s, int head, int dependent) noexcept nogil:
 cdef class State:
     """A configuration. Made by ``TransitionSystem.initial``; changed by ``TransitionSystem.apply``.
 
-    Words are numbered 0 .. n_words - 1 and ROOT is ``systems.ROOT``. In ``heads`` a word that is
-    its own head is a child of ROOT, and None means that it has no head yet.
+    ``system`` is the name of its transition system. Words are numbered 0 .. n_words - 1 and ROOT is
+    ``systems.ROOT``. In ``heads`` a word that is its own head is a child of ROOT, and None means
+    that it has no head yet.
     """
-    def __cinit__(self, int n, tuple label_names):
+    def __cinit__(self, int n, tuple label_names not None, str system=None):
         if n < 1:
             raise ValueError(f"A configuration needs at least one word, not {n}.")
         self.block = malloc(state_block_size(n))
@@ -151,6 +152,7 @@ cdef class State:
             raise MemoryError(f"No memory for a configuration of {n} words.")
         state_init(&self.c, self.block, n)
         self.label_names = label_names
+        self.system = system
 
     def __dealloc__(self):
         free(self.block)
@@ -160,7 +162,7 @@ cdef class State:
 
     cpdef State copy(self):
         """An independent copy."""
-        cdef State other = State(self.c.n, self.label_names)
+        cdef State other = State(self.c.n, self.label_names, self.system)
         state_copy(&other.c, other.block, &self.c)
         return other
 

@@ -1,10 +1,19 @@
 """What all transition systems share: the move table, the oracles, and the Python face."""
 from collections import namedtuple
+from operator import index
 
 from libc.stdlib cimport free, malloc
 
-Action = namedtuple("Action", ("move", "k", "label"), defaults=(1, None))
+Action = namedtuple(
+    "Action", ("move", "k", "label"), defaults=(1, None), module="spacy_nmparse.systems.system"
+)
 Action.__doc__ = """A transition: the move's name, k (1 but for non-local arcs), label or None."""
+
+
+cdef enum:  # in a message
+    SHOWN_MOVES = 12
+    SHOWN_LETTERS = 300
+
 
 MOVE_NAMES = {
     SHIFT: "SHIFT",
@@ -126,6 +135,11 @@ cdef void learn_cheapest(
                 candidates[i].learn = LEARN_ANY
 
 
+cdef str shorten(str text):
+    """A text for a message: its beginning, if it is long."""
+    return text if len(text) <= SHOWN_LETTERS else f"{text[:SHOWN_LETTERS]} ..."
+
+
 cdef class TransitionSystem:
     """A transition system: what the moves are, when they are legal, what they do and cost.
 
@@ -133,6 +147,8 @@ cdef class TransitionSystem:
     ``State``, a gold tree a ``Gold``.
     """
     def __cinit__(self, labels=None, *args, **kwargs):
+        if isinstance(labels, str):
+            raise ValueError(f"Labels are a sequence of strings, not the string {labels!r}.")
         if labels is not None:
             labels = tuple(labels)
             for label in labels:
@@ -147,6 +163,8 @@ cdef class TransitionSystem:
         self.c.root_label = NONE
         self.c.n_moves = 0
         self.c.costs = NULL
+        self.c.start = NULL
+        self.c.loss = NULL
         for i in range(N_ORACLE_NAMES):
             self.c.oracles[i] = NULL
         self.c.oracles[DYNAMIC] = learn_cheapest
@@ -201,7 +219,7 @@ cdef class TransitionSystem:
         return tuple(ORACLE_NAMES[i] for i in range(N_ORACLE_NAMES)
                      if self.c.oracles[i] is not NULL)
 
-    def initial(self, int n, sent_starts=None):
+    def initial(self, n, sent_starts=None):
         """The initial configuration over n words.
 
         Args:
@@ -210,10 +228,17 @@ cdef class TransitionSystem:
                 spaCy; heeded by systems made with ``segment=True``.
 
         Raises:
-            ValueError: n < 1, or sent_starts of another length or with other values.
+            ValueError: n is no whole number from 1 on, or sent_starts have another length or other
+                values.
         """
-        cdef State state = State(n, self.label_names)
+        cdef State state
         cdef int w
+        self._check_made()
+        try:
+            n = index(n)
+        except TypeError:
+            raise ValueError(f"A configuration has a whole number of words, not {n!r}.") from None
+        state = State(n, self.label_names, self.name)
         if sent_starts is not None:
             if len(sent_starts) != n:
                 raise ValueError(f"{n} words but {len(sent_starts)} sent_starts.")
@@ -224,11 +249,16 @@ cdef class TransitionSystem:
         self.c.start(&self.c, &state.c)
         return state
 
-    def actions(self, State state):
-        """The legal actions, in the order of move table, k, labels."""
+    def actions(self, State state not None):
+        """The legal actions, in the order of move table, k, labels.
+
+        Raises:
+            ValueError: a configuration of another system.
+        """
+        self._check_state(state)
         return [action for action, _ in self._expand(state, None, 0, NONE)]
 
-    def apply(self, State state, action, push_label=None):
+    def apply(self, State state not None, action, push_label=None):
         """Apply an action in place.
 
         Args:
@@ -237,24 +267,40 @@ cdef class TransitionSystem:
             push_label: for a push, the label that a later non-monotonic REDUCE of the word gives.
 
         Raises:
-            ValueError: the action is illegal here, or a label is not the system's.
+            ValueError: the action is illegal here or is none, a label is not the system's, SHIFT
+                is to note the root_label, or a configuration of another system.
         """
-        cdef int i, label
-        cdef int k
-        name, k, label_name = action
+        cdef int i, label, noted
+        self._check_state(state)
+        noted = self._label_id(push_label)
+        try:
+            if isinstance(action, str):
+                raise TypeError
+            name, k, label_name = action
+            k = index(k)
+        except (TypeError, ValueError):
+            raise ValueError(f"An action is (move, k, label), not {action!r}.") from None
         label = self._label_id(label_name)
         for i in range(self.c.n_moves):
             if MOVE_NAMES[self.c.moves[i].name] == name:
                 break
         else:
             raise ValueError(f"{self.name} has no move {name!r}: its moves are {self.moves}.")
-        if not self._is_legal(state, i, k, label):
+        if not 1 <= k <= state.c.n + 1 or not self._is_legal(state, i, k, label):
             raise ValueError(
-                f"{tuple(action)} is illegal in {state!r}; legal here: {self.actions(state)}."
+                f"{tuple(action)} is illegal in {shorten(repr(state))}; legal here: "
+                f"{self._legal_here(state)}."
             )
-        self.c.moves[i].effect(&self.c, &state.c, k, label, self._label_id(push_label))
+        if push_label is not None and noted == self.c.root_label and name == "SHIFT" and (
+            self.c.nonmonotonic_reduce and not self.c.labelled_reduce
+        ):
+            raise ValueError(
+                f"push_label {push_label!r} is the root_label: REDUCE could give it to an arc from "
+                f"a word."
+            )
+        self.c.moves[i].effect(&self.c, &state.c, k, label, noted)
 
-    def costs(self, State state, Gold gold, push_label=None):
+    def costs(self, State state not None, Gold gold not None, push_label=None):
         """Cost of each legal action: the loss it adds to what is still reachable.
 
         Args:
@@ -266,43 +312,53 @@ cdef class TransitionSystem:
             dict from ``Action`` to float.
 
         Raises:
-            ValueError: gold has another length or labels that the system lacks.
+            ValueError: gold has another length or labels that the system lacks, or a configuration
+                of another system.
         """
+        cdef int noted = self._label_id(push_label)
         gold, _ = self._check_gold(state, gold)
         return {
-            action: float(cost)
-            for action, (cost, _) in self._expand(state, gold, DYNAMIC, self._label_id(push_label))
+            action: float(cost) for action, (cost, _) in self._expand(state, gold, DYNAMIC, noted)
         }
 
-    def loss(self, State state, Gold gold):
+    def loss(self, State state not None, Gold gold not None):
         """The least loss of any final configuration that is reachable from state (float)."""
         cdef int errors
         gold, errors = self._check_gold(state, gold)
         return float(self.c.loss(&self.c, &state.c, &gold.c) + errors)
 
-    def oracle(self, State state, Gold gold, name="dynamic", push_label=None):
+    def oracle(
+        self, State state not None, Gold gold not None, name="dynamic", push_label=None
+    ):
         """The set of actions that the named oracle allows here.
 
         Raises:
-            ValueError: an oracle that the system does not have; gold as in ``costs``.
+            ValueError: an oracle that the system does not have; the rest as in ``costs``.
         """
+        cdef int noted = self._label_id(push_label)
+        cdef int number = self._oracle_id(name)
         gold, _ = self._check_gold(state, gold)
         return {
             action
-            for action, (_, learn) in self._expand(
-                state, gold, self._oracle_id(name), self._label_id(push_label)
-            )
+            for action, (_, learn) in self._expand(state, gold, number, noted)
             if learn
         }
 
-    def derivation(self, Gold gold, oracle="dynamic"):
-        """A full list of actions: at each step the first that the oracle allows."""
+    def derivation(self, Gold gold not None, oracle="dynamic"):
+        """A full list of actions: at each step one that the oracle allows, the static oracle's if
+        that is among them, else the first.
+
+        Raises:
+            ValueError: as ``oracle``.
+        """
         cdef State state = self.initial(len(gold))
         actions = []
         while not state.is_final:
             allowed = self.oracle(state, gold, oracle)
             if not allowed:
                 raise ValueError(f"The {oracle} oracle allows nothing in {state!r} for {gold!r}.")
+            if len(allowed) > 1 and self.c.oracles[STATIC] is not NULL:
+                allowed = allowed & self.oracle(state, gold, "static") or allowed
             action = next(a for a in self.actions(state) if a in allowed)
             self.apply(state, action)
             actions.append(action)
@@ -325,10 +381,38 @@ cdef class TransitionSystem:
             raise ValueError(f"Label {label!r} is not among the system's labels {self.labels}.")
         return self.label_ids[label]
 
+    def _check_made(self):
+        if self.c.start is NULL:
+            raise TypeError("A system without moves: make systems by systems.create(name).")
+
+    def _check_state(self, State state):
+        self._check_made()
+        if state.system != self.name:
+            raise ValueError(
+                f"A configuration of {state.system} is none of {self.name}: make it by "
+                f"initial(n_words) of a system of that name."
+            )
+
+    def _legal_here(self, State state):
+        """The moves that are legal, without labels, as a text that does not grow with the text."""
+        cdef int i, k
+        cdef const MoveC* move
+        found = []
+        for i in range(self.c.n_moves):
+            move = &self.c.moves[i]
+            k = 1 if move.next_k is NULL else move.next_k(&self.c, &state.c, 0)
+            while k != NONE and len(found) <= SHOWN_MOVES:
+                if move.precondition(&self.c, &state.c, k):
+                    found.append((MOVE_NAMES[move.name], k))
+                k = NONE if move.next_k is NULL else move.next_k(&self.c, &state.c, k)
+        shown = ", ".join(f"{name} with k = {k}" for name, k in found[:SHOWN_MOVES])
+        return f"{shown}, ..." if len(found) > SHOWN_MOVES else shown or "nothing"
+
     def _check_gold(self, State state, Gold gold):
-        """The gold tree under the state's preset sentence starts and the system's limit of lengths,
-        and the errors they force."""
+        """The gold tree under the state's preset sentence starts, the system's limit of lengths and
+        its root label, and the errors they force."""
         cdef int w
+        self._check_state(state)
         if gold.c.n != state.c.n:
             raise ValueError(
                 f"The gold tree has {gold.c.n} words, the configuration {state.c.n}."
@@ -344,6 +428,9 @@ cdef class TransitionSystem:
         if self.c.max_length:
             gold, too_long = gold.within(self.c.max_length)
             errors += too_long
+        if self.c.root_label != NONE:
+            gold, wrong = gold.labelled_by(self.label_names[self.c.root_label])
+            errors += wrong
         self.bind(gold)
         return gold, errors
 

@@ -88,6 +88,9 @@ def test_spaces_are_left_out(tmp_path: Path) -> None:
         (CONLLU.replace("3\t!", "4\t!"), "a.conllu", "line 5: word 4 where 3 is due"),
         (CONLLU.replace("\t0\troot", "\tx\troot"), "a.conllu", "'x' is no head"),
         (CONLLU.replace("\t3\taux", "\t9\taux"), "a.conllu", "a head is 9"),
+        (CONLLU.replace("\t3\taux", "\t1\taux"), "a.conllu", "line 3: word 1 is its own head"),
+        (CONLLU.replace("\t3\taux", "\t\u00b2\taux"), "a.conllu", "line 3: '\u00b2' is no head"),
+        (CONLLU.replace("1-2\t", "1-x\t"), "a.conllu", "line 2: '1-x' is no range"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str | None, name: str, message: str) -> None:

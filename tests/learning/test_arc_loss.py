@@ -44,6 +44,8 @@ def naive_loss(
     """-log P(what the oracle would have done) along its path, or along the model's own; and
     tree_weight times -log P(gold head) of every word whose gold head is near or ROOT."""
     system, n = naive.system, len(vectors)
+    if None in gold.within(system.options.get("max_length") or n)[0].heads:
+        oracle = "dynamic"
     naive.read(vectors, starts)
     state = system.initial(n, sent_starts=starts)
     loss = 0.0

@@ -102,8 +102,11 @@ class Hypothesis:
 class NaiveSearch:
     """Two beams over one sentence, a step at a time."""
 
-    def __init__(self, parser: Any, scored: Any, offset: int, gold: Gold, width: int) -> None:
-        self.parser, self.scored, self.offset, self.gold = parser, scored, offset, gold
+    def __init__(
+        self, parser: Any, scored: Any, offset: int, gold: Gold, width: int, oracle: str
+    ) -> None:
+        self.scored, self.offset, self.gold, self.oracle = scored, offset, gold, oracle
+        self.parser = parser
         self.system, self.width = parser.system, width
         self.costly = 0
 
@@ -114,7 +117,7 @@ class NaiveSearch:
         note = notes.pop() if notes else None
         allowed: set[Action] = set()
         if one.right:
-            allowed = self.system.oracle(one.state, self.gold, self.parser.oracle, push_label=note)
+            allowed = self.system.oracle(one.state, self.gold, self.oracle, push_label=note)
             costs = self.system.costs(one.state, self.gold, push_label=note)
             assert allowed
             self.costly += any(costs[action] > min(costs.values()) for action in allowed)
@@ -183,12 +186,14 @@ def naive_loss(parser: Any, example: Example, update: str, width: int) -> tuple[
     scored, (n,), _ = flat(parser, [doc])
     gold = parser._gold(example, *parsed_tokens(example.predicted))
     bounds = beam_rollout.sentences(gold)
+    is_partial = None in gold.heads and parser.oracle not in ("monotonic", "combined")
+    oracle = "dynamic" if is_partial else parser.oracle
     loss, steps = 0.0, []
     for first, last in pairwise(bounds):
         rest = beam_rollout.window(gold, first, n)
-        search = NaiveSearch(parser, scored, first, rest, width)
+        search = NaiveSearch(parser, scored, first, rest, width, oracle)
         more, step = search.loss(update, last - first)
-        assert parser.oracle not in ("dynamic", "nd_all") or not search.costly
+        assert oracle not in ("dynamic", "nd_all") or not search.costly
         loss += more
         steps.append(step)
     return loss, steps
@@ -325,7 +330,9 @@ def test_unknown_boundaries() -> None:
     gold = Gold(heads, None, [True, *[None] * (len(heads) - 1)])
     assert beam_rollout.sentences(gold) == [0, len(gold)]
     scored, _, constraints = flat(parser, [bare(example.reference)])
-    expected, _ = NaiveSearch(parser, scored, 0, gold, 4).loss("max_violation", len(gold))
+    expected, _ = NaiveSearch(parser, scored, 0, gold, 4, parser.oracle).loss(
+        "max_violation", len(gold)
+    )
     _, loss, steps = beam_rollout.learn(
         parser.system, scored, [gold], constraints, "dynamic", "max_violation", 4, 0.0, 1
     )

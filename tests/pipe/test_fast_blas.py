@@ -162,8 +162,9 @@ class Witness:
         return doc
 
 
+# Without annotations: they would be strings here, which spaCy 3.8.7 does not understand.
 @Language.factory("fast_blas_witness")
-def make_witness(nlp: Language, name: str) -> Witness:
+def make_witness(nlp, name):  # type: ignore[no-untyped-def]
     return Witness(nlp.get_pipe("parser"))
 
 

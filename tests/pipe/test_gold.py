@@ -298,7 +298,9 @@ def test_few_labels_and_few_examples_with_label_data() -> None:
         assert tree(other(bare(example.reference))) == tree(example.reference)
 
 
-@pytest.mark.parametrize("labels", [["a"], {"labels": "a"}, {}, "a"])
+@pytest.mark.parametrize(
+    "labels", [["a"], {"labels": "a"}, {}, "a", {"labels": ["a", 3]}, {"labels": [""]}]
+)
 def test_labels_that_are_no_label_data(labels: Any) -> None:
     nlp = make_nlp()
     examples = make_examples(nlp.vocab)

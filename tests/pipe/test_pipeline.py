@@ -499,6 +499,6 @@ def test_schedules_of_exploration() -> None:
     schedule = {"@schedules": "compounding.v1", "start": 0.1, "stop": 0.9, "compound": 2}
     nlp = make_nlp(explore=schedule)
     examples = make_examples(nlp.vocab)
-    train(nlp, examples, steps=40)
+    train(nlp, examples, steps=80)
     for example in examples:
         assert tree(nlp(bare(example.reference))) == tree(example.reference)

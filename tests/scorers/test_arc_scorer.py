@@ -691,7 +691,7 @@ def test_systems_that_a_scorer_cannot_score() -> None:
         (NL, NL_SYSTEM, model_config()),
         (NL, SWIFT, model_config()),
     ):
-        with pytest.raises(ValueError, match=r"wrong scorer: An? .* cannot score .* can."):
+        with pytest.raises(ValueError, match=r"cannot be made: An? .* cannot score .* can."):
             make_nlp(factory=factory, system={"@misc": system}, oracle="static", model=model)
 
 

@@ -1,0 +1,169 @@
+"""Parsers that are initialized, loaded or trained once more, and what they share with others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from tests.pipe.common import (
+    SMALL,
+    TOK2VEC,
+    bare,
+    gold_doc,
+    make_example,
+    make_examples,
+    make_nlp,
+    model_config,
+    overfitted,
+    parser_of,
+    train,
+    tree,
+)
+
+
+def other_examples(nlp: Language) -> list[Example]:
+    """More labels than those of ``make_examples``."""
+    examples = make_examples(nlp.vocab)
+    for example in examples:
+        for token in example.reference:
+            if token.head.i != token.i:
+                token.dep_ = f"{token.dep_}:{token.text}"
+    return examples
+
+
+def shared() -> Language:
+    """A parser that listens to a tok2vec beside it."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    listener = {
+        "@architectures": "spacy.Tok2VecListener.v1",
+        "width": TOK2VEC["width"],
+        "upstream": "tok2vec",
+    }
+    nlp.add_pipe("nm_parser", config={"model": model_config(tok2vec=listener)})
+    examples = make_examples(nlp.vocab)
+    train(nlp, examples, steps=3)
+    return nlp
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_initialized_again_after_updates(factory: str) -> None:
+    nlp = make_nlp(factory=factory)
+    train(nlp, make_examples(nlp.vocab), steps=2)
+    # Gradients that no optimizer has taken, and moments of the old shapes.
+    nlp.update(make_examples(nlp.vocab), sgd=False)
+    examples = other_examples(nlp)
+    labels = len(parser_of(nlp).labels)
+    train(nlp, examples, steps=60)
+    assert len(parser_of(nlp).labels) > labels
+    for example in examples:
+        assert tree(nlp(bare(example.reference))) == tree(example.reference)
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_loaded_with_other_labels_after_updates(factory: str) -> None:
+    nlp, other = make_nlp(factory=factory), make_nlp(factory=factory)
+    sgd = nlp.initialize(lambda: make_examples(nlp.vocab))
+    train(nlp, make_examples(nlp.vocab), steps=2, sgd=sgd)
+    nlp.update(make_examples(nlp.vocab), sgd=False)
+    train(other, other_examples(other), steps=2)
+    parser_of(nlp).from_bytes(parser_of(other).to_bytes())
+    examples = other_examples(nlp)
+    train(nlp, examples, steps=60, sgd=sgd)
+    for example in examples:
+        assert tree(nlp(bare(example.reference))) == tree(example.reference)
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_models_take_a_list_of_documents(factory: str) -> None:
+    """As those of spaCy's components; ``spacy debug model`` does it."""
+    nlp = make_nlp(factory=factory)
+    train(nlp, make_examples(nlp.vocab), steps=1)
+    model: Any = parser_of(nlp).model
+    docs = [bare(gold_doc(nlp.vocab, [0])), bare(gold_doc(nlp.vocab, [1, 2]))]
+    assert type(model.predict(docs)).__name__.endswith("Kernel")
+    model.begin_update(docs)
+
+
+def test_a_listener_of_another_width() -> None:
+    nlp = shared()
+    vectors = nlp.get_pipe("tok2vec").predict([nlp.make_doc("a b")])  # type: ignore[attr-defined]
+    doc = nlp.make_doc("a b")
+    doc.tensor = vectors[0][:, :20]
+    with pytest.raises(ValueError, match=r"20 wide, and the scorer was made for 32"):
+        nlp.get_pipe("nm_parser")(doc)
+
+
+def test_no_rehearsal_of_what_cannot_be_known() -> None:
+    """The copy that remembers has its own listener, which nobody tells of token vectors."""
+    nlp = shared()
+    sgd = nlp.resume_training()
+    examples = make_examples(nlp.vocab)
+    nlp.update(examples, sgd=sgd)
+    before = parser_of(nlp).to_bytes()
+    with pytest.raises(ValueError, match=r"'nm_parser' cannot rehearse.*replace_listeners"):
+        nlp.rehearse(examples, sgd=sgd)
+    assert parser_of(nlp).to_bytes() == before
+
+
+@pytest.mark.parametrize("seen", [[], [0]])
+def test_no_calibration_without_token_vectors(seen: list[int]) -> None:
+    nlp = shared()
+    parser = parser_of(nlp)
+    examples = make_examples(nlp.vocab)
+    for i in seen:
+        examples[i].predicted = nlp(examples[i].predicted, disable=["nm_parser"])
+    with pytest.raises(ValueError, match=r"'nm_parser' cannot be calibrated.*disable="):
+        parser.calibrate(examples)
+    assert "temperatures" not in parser.cfg
+    with pytest.warns(UserWarning, match="has not processed"):
+        parser.predict([eg.predicted for eg in examples])
+    for example in examples:
+        example.predicted = nlp(example.predicted, disable=["nm_parser"])
+    parser.calibrate(examples)
+    assert "temperatures" in parser.cfg
+
+
+def test_the_config_says_whether_crossing_arcs_are_lifted() -> None:
+    nlp = overfitted(projectivize=True)
+    parser = parser_of(nlp)
+    parser.cfg["temperatures"] = [2.0, 3.0]
+    other = make_nlp(projectivize=False)
+    parser_of(other).from_bytes(parser.to_bytes())
+    assert parser_of(other).cfg == {"projectivize": False, "temperatures": [2.0, 3.0]}
+    doc = gold_doc(nlp.vocab, [2])
+    assert tree(other(bare(doc))) == tree(nlp(bare(doc))) == tree(doc)
+
+
+def test_sentences_of_one_word_are_trees() -> None:
+    nlp = make_nlp()
+    examples = [
+        make_example(Doc(nlp.vocab, words=[word], heads=[0], deps=["ROOT"])) for word in "ab"
+    ]
+    train(nlp, examples, steps=3)
+    assert tree(nlp(bare(examples[0].reference))) == tree(examples[0].reference)
+    assert parser_of(nlp).labels == ("ROOT", "dep")
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"oracle": "wise"}, r"'nm_parser' cannot be made: .*wise"),
+        ({"explore": 1.5}, r"'nm_parser' cannot be made: explore.*1\.5"),
+        ({"beam_updates": 2.0}, r"'nm_parser' cannot be made: beam_updates.*2\.0"),
+    ],
+)
+def test_messages_name_the_component(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_nlp(**config)
+
+
+def test_one_repair_may_be_a_string() -> None:
+    system = {"@misc": "spacy_nmparse.ArcEager.v1", "nonmonotonic_left": True}
+    nlp = make_nlp(system={**system, "repairs": ["right_lower"]})
+    assert parser_of(nlp).system_spec.options["repairs"] == ["right_lower"]

@@ -1,0 +1,100 @@
+"""Words without gold annotation teach nothing: no system, no oracle, no kind of search makes up
+what is not known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_nmparse import systems
+from tests.pipe.common import (
+    NL,
+    NM,
+    arc_model_config,
+    bare,
+    make_examples,
+    make_nlp,
+    model_config,
+    parser_of,
+    train,
+)
+
+SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ArcEager": (NM, {"nonmonotonic_left": True, "nonmonotonic_reduce": True}),
+    "ArcStandard": (NM, {}),
+    "SwapStandard": (NM, {}),
+    "ArcSwift": (NL, {}),
+    "Covington": (NL, {}),
+    "NLCovington": (NL, {}),
+}
+NAMES = dict(
+    zip(
+        SYSTEMS,
+        ("arc_eager", "arc_standard", "swap_standard", "arc_swift", "covington", "nl_covington"),
+        strict=True,
+    )
+)
+CASES = [
+    (system, oracle, training)
+    for system in SYSTEMS
+    for oracle in systems.create(NAMES[system]).oracles
+    for training in ("local", "max_violation")
+]
+
+
+def make(system: str, oracle: str, training: str) -> Any:
+    factory, options = SYSTEMS[system]
+    model = model_config() if factory == NM else arc_model_config()
+    return make_nlp(
+        factory=factory,
+        system={"@misc": f"spacy_nmparse.{system}.v1", **options},
+        oracle=oracle,
+        explore=0.5,
+        beam_training=training,
+        model=model,
+    )
+
+
+@pytest.mark.parametrize(("system", "oracle", "training"), CASES)
+def test_nothing_is_learned_from_documents_without_trees(
+    system: str, oracle: str, training: str
+) -> None:
+    nlp = make(system, oracle, training)
+    examples = make_examples(nlp.vocab)
+    sgd = nlp.initialize(lambda: examples)
+    for _ in range(2):
+        nlp.update(examples, sgd=sgd)
+    parser = parser_of(nlp)
+    plain = [Example(bare(eg.reference), bare(eg.reference)) for eg in examples]
+    assert parser.update(plain, sgd=False)[parser.name] == pytest.approx(0.0, abs=1e-4)
+    for node in parser.model.walk():
+        for name in node.param_names:
+            if node.has_grad(name):
+                assert numpy.abs(node.get_grad(name)).max() < 1e-5, (node.name, name)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("oracle", ["static", "dynamic"])
+def test_partial_trees_do_not_harm(system: str, oracle: str) -> None:
+    """After training on whole trees, half of the heads are taken away: the trees are kept."""
+    nlp = make(system, oracle, "local")
+    examples = make_examples(nlp.vocab, [[0], [1], [4], [5]])
+    sgd = nlp.initialize(lambda: examples)
+    train(nlp, examples, steps=60, sgd=sgd)
+    before = nlp.evaluate(examples)["dep_las"]
+    partial = []
+    for example in examples:
+        gold = example.reference
+        deps = [t.dep_ if t.i % 2 else "" for t in gold]
+        heads = [t.head.i if t.i % 2 else t.i for t in gold]
+        half = Doc(nlp.vocab, words=[t.text for t in gold], heads=heads, deps=deps)
+        partial.append(Example(bare(gold), half))
+    for _ in range(60):
+        nlp.update(partial, sgd=sgd)
+    after = nlp.evaluate(make_examples(nlp.vocab, [[0], [1], [4], [5]]))["dep_las"]
+    assert before > 0.9
+    assert after > 0.9

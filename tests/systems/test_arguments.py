@@ -1,0 +1,259 @@
+"""Arguments of the Python face: what is misread, is refused, with the value in the message; and
+nothing has changed then."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Action, Gold
+from spacy_nmparse.systems.hgj13 import paper_costs
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_none_is_no_configuration_and_no_tree(name: str) -> None:
+    system: Any = systems.create(name)
+    state, gold = system.initial(2), Gold([0, 0])
+    for call in (
+        lambda: system.actions(None),
+        lambda: system.apply(None, ("SHIFT", 1, None)),
+        lambda: system.costs(None, gold),
+        lambda: system.costs(state, None),
+        lambda: system.loss(None, gold),
+        lambda: system.loss(state, None),
+        lambda: system.oracle(state, None),
+        lambda: system.derivation(None),
+    ):
+        with pytest.raises(TypeError, match="None"):
+            call()
+
+
+def test_a_system_without_moves_does_nothing() -> None:
+    state = systems.create("arc_eager").initial(1)
+    for system in (systems.TransitionSystem(), type(systems.create("arc_eager")).__new__):
+        empty: Any = system
+        if callable(system):
+            empty = system(type(systems.create("arc_eager")))
+        for call in (
+            lambda empty=empty: empty.initial(2),
+            lambda empty=empty: empty.actions(state),
+            lambda empty=empty: empty.loss(state, Gold([0])),
+        ):
+            with pytest.raises(TypeError, match=r"systems\.create"):
+                call()
+
+
+def test_configurations_of_another_system() -> None:
+    gold = Gold([0, 0])
+    for name in systems.names():
+        state = systems.create(name).initial(2)
+        assert state.system == state.copy().system == name
+        for other in systems.names():
+            system: Any = systems.create(other)
+            if name == other:
+                system = systems.create(other, ("a", "b"), single_root=True)
+                system.loss(state, gold)
+                continue
+            for call in (
+                lambda system=system, state=state: system.actions(state),
+                lambda system=system, state=state: system.apply(state, ("SHIFT", 1, None)),
+                lambda system=system, state=state: system.costs(state, gold),
+                lambda system=system, state=state: system.loss(state, gold),
+                lambda system=system, state=state: system.oracle(state, gold),
+            ):
+                with pytest.raises(ValueError, match=f"{name} is none of {other}"):
+                    call()
+            assert state.buffer[:2] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["SHIFT", ("SHIFT", 1), None, ("SHIFT", 1.0, None), ("SHIFT", None, None), 3],
+)
+def test_what_is_no_action(action: Any) -> None:
+    system = systems.create("arc_eager")
+    state = system.initial(2)
+    with pytest.raises(ValueError, match=r"An action is \(move, k, label\), not "):
+        system.apply(state, action)
+    assert state.stack == []
+
+
+@pytest.mark.parametrize("k", [0, -1, 2, 10**20])
+def test_k_out_of_range(k: int) -> None:
+    system = systems.create("nl_covington")
+    state = system.initial(2)
+    with pytest.raises(ValueError, match=f"{k}, None.*is illegal.*SHIFT with k = 1"):
+        system.apply(state, Action("SHIFT", k))
+    assert state.lambda1 == []
+
+
+def test_the_message_of_an_illegal_action_does_not_grow() -> None:
+    system = systems.create("nl_covington", [str(label) for label in range(50)])
+    state = system.initial(2000)
+    for _ in range(1000):
+        system.apply(state, Action("SHIFT"))
+    with pytest.raises(ValueError, match=r"legal here: .*, \.\.\.\.$") as caught:
+        system.apply(state, Action("LEFT-ARC"))
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_actions_are_pickled(name: str) -> None:
+    system = systems.create(name)
+    actions = system.derivation(Gold([1, 1, 1]))
+    assert pickle.loads(pickle.dumps(actions)) == actions
+    assert type(pickle.loads(pickle.dumps(actions))[0]) is Action
+
+
+@pytest.mark.parametrize(
+    ("heads", "starts", "message"),
+    [
+        ([0, 0.7, 0], None, "head 0.7 of word 1"),
+        ([0, "1", 0], None, "head '1' of word 1"),
+        ([0, 3, 0], None, "head 3 of word 1"),
+        ([0, 0, 0], [1, -1, 0], "sent_start -1 of word 1"),
+        ([0, 0, 0], [None, "no", None], "sent_start 'no' of word 1"),
+    ],
+)
+def test_gold_values(heads: Any, starts: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Gold(heads, None, starts)
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, "2", None])
+def test_numbers_of_words(n: Any) -> None:
+    with pytest.raises(ValueError, match=str(n)):
+        systems.create("arc_eager").initial(n)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "message"),
+    [
+        ("arc_eager", {"labels": "ab"}, ValueError, "'ab'"),
+        ("arc_eager", {"foo": True}, TypeError, "arc_eager has no option 'foo': it has nonmono"),
+        ("arc_eager", {"nonmonotonic_left": "no"}, ValueError, "nonmonotonic_left is True or F"),
+        ("arc_eager", {"search": "9"}, ValueError, "search is a whole number, not '9'"),
+        ("covington", {"max_length": 1.5}, ValueError, "max_length is a whole number, not 1.5"),
+    ],
+)
+def test_options(name: str, options: dict[str, Any], error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        systems.create(name, **options)
+
+
+def test_no_push_notes_the_root_label() -> None:
+    labels = ("a", "ROOT")
+    system = systems.create("arc_eager", labels, nonmonotonic_reduce=True, root_label="ROOT")
+    state = system.initial(2)
+    with pytest.raises(ValueError, match="push_label 'ROOT' is the root_label"):
+        system.apply(state, Action("SHIFT"), push_label="ROOT")
+    assert state.stack == []
+    system.apply(state, Action("SHIFT"), push_label="a")
+
+
+@pytest.mark.parametrize("option", ["segment", "unshift", "repairs"])
+def test_printed_formulas_are_for_the_plain_system(option: str) -> None:
+    value: Any = ["right_lower"] if option == "repairs" else True
+    system = systems.create("arc_eager", nonmonotonic_left=True, **{option: value})
+    with pytest.raises(ValueError, match=f"option '{option}'"):
+        paper_costs(system, system.initial(2), Gold([1, 1]))
+
+
+# What the oracles say of trees that are known in part, or whose labels fit no arc.
+
+
+@pytest.mark.parametrize(
+    ("starts", "allowed"),
+    [([True, False], {"LEFT-ARC"}), ([True, True], {"BREAK"})],
+)
+def test_printed_formulas_leave_break_to_gold(starts: list[bool], allowed: set[str]) -> None:
+    system = systems.create("arc_eager", nonmonotonic_left=True, segment=True, single_root=True)
+    state = system.initial(2)
+    system.apply(state, Action("SHIFT"))
+    gold = Gold([1, 1] if allowed == {"LEFT-ARC"} else [0, 1], None, starts)
+    assert {action.move for action in system.oracle(state, gold, "paper")} == allowed
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "heads"),
+    [
+        ("arc_eager", {}, [2, None, 2]),
+        ("arc_eager", {"nonmonotonic_left": True, "nonmonotonic_reduce": True}, [2, None, 2]),
+        ("arc_eager", {"single_root": True}, [3, 3, None, 3]),
+        ("covington", {"single_root": True, "segment": True}, [0, 1, None]),
+        ("nl_covington", {"single_root": True, "segment": True}, [0, 1, None]),
+    ],
+)
+@pytest.mark.parametrize("oracle", ["static", "dynamic"])
+def test_derivations_keep_the_heads_that_are_known(
+    name: str, options: dict[str, Any], heads: list[int | None], oracle: str
+) -> None:
+    system = systems.create(name, **options)
+    gold, state = Gold(heads), system.initial(len(heads))
+    least = system.loss(state, gold)
+    for action in system.derivation(gold, oracle):
+        system.apply(state, action)
+    assert system.loss(state, gold) == least == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "heads"),
+    [
+        ("swap_standard", {}, [0, 0, 3, 0, 3, 6, 0, 0]),
+        ("swap_standard", {}, [8, 9, 2, 2, 2, 3, 5, 10, 1, 4, 2, 7]),
+        ("nl_covington", {"nonmonotonic": True}, [3, 4, 0, 1, 4]),
+    ],
+)
+def test_dynamic_derivations_keep_to_the_static_one(
+    name: str, options: dict[str, Any], heads: list[int]
+) -> None:
+    """Where costs are not exact, whatever costs nothing may still lose a head later."""
+    system = systems.create(name, **options)
+    for oracle in system.oracles:
+        state = system.initial(len(heads))
+        for action in system.derivation(Gold(heads), oracle):
+            system.apply(state, action)
+        assert state.tree()[0] == heads
+
+
+@pytest.mark.parametrize("name", [name for name in systems.names() if name != "swap_standard"])
+def test_labels_that_fit_no_arc_are_errors_from_the_start(name: str) -> None:
+    """Against search over all that can follow; the arcs with such labels are out of reach."""
+    labels = ("a", "ROOT")
+    system = systems.create(name, labels, root_label="ROOT")
+    explicit = {"explicit_root": True} if "covington" in name else {}
+    system = systems.create(name, labels, root_label="ROOT", **explicit)
+    known: dict[Any, int] = {}
+
+    def least(state: systems.State, gold: tuple[Any, ...]) -> int:
+        if state.is_final:
+            heads, found = state.tree()
+            return sum(
+                (h, label) != wanted for h, label, wanted in zip(heads, found, gold, strict=True)
+            )
+        key = (str(state), tuple(state.labels), tuple(state.lambda1), tuple(state.lambda2), gold)
+        if key not in known:
+            best = 99
+            for action in system.actions(state):
+                after = state.copy()
+                system.apply(after, action)
+                best = min(best, least(after, gold))
+            known[key] = best
+        return known[key]
+
+    for heads in ([0, 0], [1, 1], [0, 1]):
+        for names in ("a", "a"), ("a", "ROOT"), ("ROOT", "a"), ("ROOT", "ROOT"):
+            gold, wanted = Gold(heads, names), tuple(zip(heads, names, strict=True))
+            todo = [system.initial(2)]
+            while todo:
+                state = todo.pop()
+                assert system.loss(state, gold) == least(state, wanted), (state, gold)
+                for action, cost in system.costs(state, gold).items():
+                    after = state.copy()
+                    system.apply(after, action)
+                    assert cost == least(after, wanted) - least(state, wanted), (state, action)
+                    if not after.is_final:
+                        todo.append(after)

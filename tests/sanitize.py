@@ -1,5 +1,5 @@
 """Build the extensions with AddressSanitizer and UndefinedBehaviourSanitizer, and run Python on
-them: Linux, GCC.
+them: Linux, GCC, a git checkout.
 
     python -m tests.sanitize -m tests.fuzz --transitions 1000000
     python -m tests.sanitize -m pytest -q tests/systems
@@ -23,10 +23,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SANITIZERS = "address,undefined"
 LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
-COPIED = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "CHANGELOG.md", "project.yml")
-FOLDERS = ("spacy_nmparse", "tests", "configs", "scripts", "benchmarks", "docs")
-BUILT = ("*.so", "*.pyd", "__pycache__", ".hypothesis")
 COMPILED = ("*.pyx", "*.pxd", "*.h")
+
+
+def files() -> list[str]:
+    """The files of the checkout, but for what git ignores, from its root."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
 def build(target: Path) -> None:
@@ -37,17 +41,10 @@ def build(target: Path) -> None:
     newest = max(path.stat().st_mtime for path in sources)
     built = target / "built"
     is_built = built.exists() and built.stat().st_mtime > newest
-    target.mkdir(parents=True, exist_ok=True)
-    for name in COPIED:
-        shutil.copy2(ROOT / name, target / name)
-    for folder in FOLDERS:
+    for name in files():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
         # Files keep their times, so that only what has changed is compiled again.
-        shutil.copytree(
-            ROOT / folder,
-            target / folder,
-            dirs_exist_ok=True,
-            ignore=shutil.ignore_patterns(*BUILT),
-        )
+        shutil.copy2(ROOT / name, target / name)
     if is_built:
         return
     command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]

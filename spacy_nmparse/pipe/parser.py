@@ -413,8 +413,8 @@ class NMParser(TrainablePipe):
 
     def _lacks_token_vectors(self, docs: Iterable[Doc]) -> bool:
         """Whether a shared tok2vec has not seen some of the documents."""
-        return any(node.name == "tok2vec-listener" for node in self.model.walk()) and any(
-            len(doc) and not doc.tensor.size for doc in docs
+        return any(len(doc) and not doc.tensor.size for doc in docs) and any(
+            node.name == "tok2vec-listener" for node in self.model.walk()
         )
 
     def _lowered(

@@ -253,7 +253,11 @@ def report(
             raise ValueError(f"There are no results of {name!r}, but of {', '.join(sorted(found))}")
     parts = []
     for treebank, every in results.items():
-        systems = {name: every[name] for name in every if wanted is None or name in wanted}
+        systems: dict[str, Runs] = {}
+        for name in every:
+            runs = {seed: run for seed, run in every[name].items() if split in run}
+            if runs and (wanted is None or name in wanted):
+                systems[name] = runs
         if not systems:
             continue
         first = next(run for runs in systems.values() for run in runs.values())

@@ -35,7 +35,6 @@ NOT_RUN = {
     "python setup.py build_ext": "compiles: .ci/run compiles when it installs",
     "ruff check": "a developer's check",
     "ruff format": "a developer's check",
-    "python -m mypy.stubtest": "a developer's check: a session of noxfile.py",
     "nox": "a developer's checks, in environments of their own",
     "python -m cibuildwheel": "builds wheels in containers",
     "python scripts/parse_corpus.py": "needs Ray: tests/test_parse_corpus.py runs it",

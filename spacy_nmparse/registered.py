@@ -24,6 +24,7 @@ TOK2VEC = {
 LEARNING = {
     "oracle": "dynamic",
     "explore": 1.0,
+    "repair_weight": 1.0,
     "projectivize": False,
     "beam_width": 1,
     "beam_training": "local",
@@ -138,6 +139,7 @@ def make_nm_parser(
     model: Model,
     oracle: str,
     explore: Union[float, Iterable[float]],
+    repair_weight: float,
     projectivize: bool,
     beam_width: int,
     beam_training: str,
@@ -155,6 +157,8 @@ def make_nm_parser(
         model: a scorer (config block ``@architectures``).
         oracle: name of the oracle to learn from.
         explore: how often training follows the model, a probability or a schedule.
+        repair_weight: weight of configurations where nothing but a non-monotonic move is right, in
+            the loss of greedy rollouts.
         projectivize: lift crossing arcs for training, lower them after parsing.
         beam_width: hypotheses that parsing follows side by side; 1: greedy search.
         beam_training: "local", "max_violation" or "early_update": whether training learns single
@@ -166,7 +170,7 @@ def make_nm_parser(
 
     Raises:
         ValueError: a beam width below 1, an unknown kind of training, a system without the oracle,
-            or a probability outside 0 .. 1.
+            a probability outside 0 .. 1, or a weight below 0.
     """
     from spacy_nmparse.pipe.parser import NMParser
 
@@ -177,6 +181,7 @@ def make_nm_parser(
         system=system,
         oracle=oracle,
         explore=explore,
+        repair_weight=repair_weight,
         projectivize=projectivize,
         beam_width=beam_width,
         beam_training=beam_training,
@@ -200,6 +205,7 @@ def make_nl_covington_parser(
     model: Model,
     oracle: str,
     explore: Union[float, Iterable[float]],
+    repair_weight: float,
     projectivize: bool,
     beam_width: int,
     beam_training: str,
@@ -217,6 +223,7 @@ def make_nl_covington_parser(
         model,
         oracle,
         explore,
+        repair_weight,
         projectivize,
         beam_width,
         beam_training,
@@ -240,6 +247,7 @@ def make_swap_parser(
     model: Model,
     oracle: str,
     explore: Union[float, Iterable[float]],
+    repair_weight: float,
     projectivize: bool,
     beam_width: int,
     beam_training: str,
@@ -257,6 +265,7 @@ def make_swap_parser(
         model,
         oracle,
         explore,
+        repair_weight,
         projectivize,
         beam_width,
         beam_training,

@@ -7,7 +7,7 @@ ends was the focus word.
 """
 from libc.math cimport INFINITY, exp
 
-from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label, share_of
+from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label, is_above, share_of
 from spacy_nmparse.scorers.scorer cimport best_label
 from spacy_nmparse.systems.state cimport n_items, state_add_arc
 from spacy_nmparse.systems.system cimport LEFT_ARC, RIGHT_ARC, SHIFT
@@ -29,15 +29,6 @@ cdef int find_move(const SystemC* system, int name) noexcept nogil:
         if system.moves[i].name == name:
             return i
     return NONE
-
-
-cdef inline bint is_above(const StateC* s, int w, int below) noexcept nogil:
-    """Whether w is an ancestor of the word `below`, or that word."""
-    while below != NONE and below != s.n:
-        if below == w:
-            return True
-        below = s.head[below]
-    return False
 
 
 cdef void attach(

@@ -15,6 +15,7 @@ def learn(
     constraints: NDArray[numpy.int8],
     oracle: str,
     explore: float,
+    repair_weight: float,
     dropout: float,
     seed: int,
 ) -> tuple[Any, float, int]: ...

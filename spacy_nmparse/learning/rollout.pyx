@@ -15,6 +15,7 @@ from spacy_nmparse.learning.search cimport (
     StateC,
     SystemC,
     fixed_label,
+    is_above,
     is_forced,
     log_total,
     scratch_free,
@@ -23,13 +24,17 @@ from spacy_nmparse.learning.search cimport (
 from spacy_nmparse.scorers.layer cimport uniform
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.state cimport state_init
+from spacy_nmparse.systems.state cimport S, state_init
 from spacy_nmparse.systems.system cimport (
     COMBINED,
     DYNAMIC,
     LEARN_LABEL,
     LEARN_NOT,
+    LEFT_INVERT,
     MONOTONIC,
+    REDUCE,
+    RIGHT_LOWER,
+    RIGHT_RAISE,
     TransitionSystem,
     is_final,
     judge,
@@ -85,9 +90,35 @@ cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
     return DYNAMIC
 
 
+cdef bint is_repair(const SystemC* system, const StateC* s, const CandidateC* c) noexcept nogil:
+    """Whether a move is one that no monotonic system has: it deletes an arc, or attaches or puts
+    back a word that REDUCE would leave without a head."""
+    cdef int name = system.moves[c.move].name
+    if name == REDUCE:
+        return s.head[S(s, 0)] == NONE
+    if name == RIGHT_LOWER or name == RIGHT_RAISE or name == LEFT_INVERT:
+        return True
+    if c.dependent == NONE:
+        return False
+    if s.head[c.dependent] != NONE:
+        return True
+    return system.lists and system.nonmonotonic and is_above(s, c.dependent, c.head)
+
+
+cdef bint needs_repair(
+    const SystemC* system, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil:
+    """Whether the oracle allows nothing but repairs."""
+    cdef int i
+    for i in range(n):
+        if candidates[i].learn != LEARN_NOT and not is_repair(system, s, &candidates[i]):
+            return False
+    return True
+
+
 cdef void roll_out(
     const SystemC* system, const ScorerC* scorer, ScratchC* scratch, const GoldC* gold,
-    int oracle, float explore, uint64_t* seed, TotalsC* totals
+    int oracle, float explore, float repair_weight, uint64_t* seed, TotalsC* totals
 ) noexcept nogil:
     cdef StateC* s = &scratch.state
     cdef CandidateC* candidates = scratch.candidates
@@ -96,7 +127,8 @@ cdef void roll_out(
     cdef int i, n, label, noted, predicted, right
     cdef bint follow_model
     cdef float* d_labels
-    cdef float total, top, best_right, share
+    cdef float total, top, best_right, share, weight
+    cdef double loss_before
     cdef float* scores = scratch.scores
     cdef float* probability = scratch.shares    # of each candidate
     cdef float* right_mass = scratch.right      # of what is right about it
@@ -115,6 +147,9 @@ cdef void roll_out(
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
         n = judge(system, s, gold, oracle, noted, candidates)
+
+        weight = repair_weight if needs_repair(system, s, candidates, n) else 1
+        loss_before = totals.loss
 
         # P(move) over the legal moves.
         predicted = 0
@@ -159,15 +194,16 @@ cdef void roll_out(
                 right_mass[i] /= share
         else:  # too small for floats
             right = normalize(log_mass, right_mass, n, &totals.loss)
-        # Gradients of -log(share).
+        totals.loss = loss_before + weight * (totals.loss - loss_before)
+        # Gradients of -weight log(share).
         for i in range(n):
             c = &candidates[i]
-            probability[i] -= right_mass[i]
+            probability[i] = weight * (probability[i] - right_mass[i])
             if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
                 d_labels = scorer.label_gradient(scorer.self, c.ticket)
                 for label in range(system.n_labels):
-                    d_labels[label] *= right_mass[i]
-                d_labels[c.label] -= right_mass[i]
+                    d_labels[label] *= weight * right_mass[i]
+                d_labels[c.label] -= weight * right_mass[i]
         scorer.learn(scorer.self, s, candidates, n, probability)
         totals.steps += 1
 
@@ -190,7 +226,7 @@ cdef void roll_out(
 
 def learn(
     TransitionSystem system, Scorer scored, golds, constraints, oracle, float explore,
-    float dropout, seed
+    float repair_weight, float dropout, seed
 ):
     """Roll out a batch once and collect its gradients.
 
@@ -201,6 +237,7 @@ def learn(
         constraints: int8 (words,), as in ``greedy.parse``.
         oracle: name of the oracle that judges (see ``oracle_for``).
         explore: probability of following the model instead of the oracle, at each step.
+        repair_weight: of the loss of configurations where only repairs are right (``is_repair``).
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
 
@@ -234,7 +271,7 @@ def learn(
             with nogil:
                 roll_out(
                     &system.c, &scored.c, &scratch, &gold.c, oracle_for(&gold.c, wanted), explore,
-                    &random, &totals
+                    repair_weight, &random, &totals
                 )
             offset += n
     finally:

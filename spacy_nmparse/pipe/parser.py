@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -105,6 +106,7 @@ class NMParser(TrainablePipe):
         system: SystemSpec,
         oracle: str = "dynamic",
         explore: float | Iterable[float] = 1.0,
+        repair_weight: float = 1.0,
         projectivize: bool = False,
         beam_width: int = 1,
         beam_training: str = LOCAL,
@@ -123,6 +125,8 @@ class NMParser(TrainablePipe):
             oracle: name of the system's oracle that training learns from.
             explore: probability of following the model rather than the oracle at each training
                 step; a number or a schedule of one value an update.
+            repair_weight: weight, in the loss of greedy rollouts, of configurations where nothing
+                but a non-monotonic move is right. Also an attribute that can be set at any time.
             projectivize: lift crossing arcs for training and lower them after parsing.
             beam_width: hypotheses that parsing follows side by side; 1 is greedy search. Also an
                 attribute that can be set at any time.
@@ -139,13 +143,15 @@ class NMParser(TrainablePipe):
 
         Raises:
             ValueError: an oracle or a kind of training that there is not, a model that cannot
-                score the system, a probability outside 0 .. 1, or a beam width below 1.
+                score the system, a probability outside 0 .. 1, a weight below 0, or a beam width
+                below 1.
         """
         self.vocab = vocab
         self.model = model
         self.name = name
         self.system_spec = system
         self.oracle = oracle
+        self.repair_weight = repair_weight
         self.beam_training = beam_training
         self.beam_train_width = beam_train_width
         self.beam_width = beam_width
@@ -270,6 +276,24 @@ class NMParser(TrainablePipe):
                 f"not {kind!r}."
             )
         self._beam_training = kind
+
+    @property
+    def repair_weight(self) -> float:
+        """Weight of configurations where nothing but a non-monotonic move is right."""
+        return self._repair_weight
+
+    @repair_weight.setter
+    def repair_weight(self, weight: float) -> None:
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, int | float)
+            or not (0 <= weight < math.inf)
+        ):
+            raise ValueError(
+                f"The component '{self.name}' takes a number of at least 0 as repair_weight, not "
+                f"{weight!r}."
+            )
+        self._repair_weight = float(weight)
 
     @property
     def confidence(self) -> bool:
@@ -688,7 +712,7 @@ class NMParser(TrainablePipe):
             kind, width = self.beam_training, self.beam_train_width
             seed = numpy.random.randint(2**31)
             return beam_rollout.learn(*batch, kind, width, drop, seed)
-        return rollout.learn(*batch, explore, drop, numpy.random.randint(2**31))
+        return rollout.learn(*batch, explore, self.repair_weight, drop, numpy.random.randint(2**31))
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:
         """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""

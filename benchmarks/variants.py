@@ -8,6 +8,8 @@ Comparisons:
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
   push    never SHIFT, always SHIFT (the same, section 4)
+  weights L+D, and all repairs, with more weight on configurations that need a repair: whether
+          it raises their recall
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)
 
@@ -45,6 +47,7 @@ SPLITS = ("dev", "test")
 #: What is known of each kind of move, in the order of HGJ13's Table 2, and what we tell beside it.
 COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")
 CHANGES = 8  # label pairs that are shown
+WEIGHTS = (3, 10)
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,13 @@ def arc_eager(
     return Variant(name, title, "nm_parser.cfg", tuple(settings))
 
 
+def weighted(variant: Variant, weight: int) -> Variant:
+    """Make a variant with another weight of configurations that need a repair."""
+    setting = f"components.parser.repair_weight={weight}"
+    name, title = f"{variant.name}_weight{weight}", f"{variant.title}, weight {weight}"
+    return Variant(name, title, variant.config, (*variant.settings, setting))
+
+
 def repair(name: str, title: str, *repairs: str) -> Variant:
     """Make a variant with repair transitions beside left reattach.
 
@@ -129,6 +139,7 @@ MONOTONIC = arc_eager("monotonic", "monotonic")
 LEFT = arc_eager("left", "L", left=True)
 REDUCE = arc_eager("reduce", "D", reduces=True)
 BOTH = arc_eager("left_reduce", "L+D", left=True, reduces=True)
+ALL = repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert")
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "rep": (
         arc_eager("monotonic", "arc-eager"),
@@ -136,7 +147,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         repair("right_lower", "+ left reattach, right lower", "right_lower"),
         repair("right_raise", "+ left reattach, right raise", "right_raise"),
         repair("left_invert", "+ left reattach, left invert", "left_invert"),
-        repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert"),
+        ALL,
     ),
     "hgj13": (
         MONOTONIC,
@@ -153,7 +164,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         arc_eager("both_static", "L+D, static", left=True, reduces=True, oracle="static"),
     ),
     "push": (
-        arc_eager("left_reduce", "L+D", left=True, reduces=True),
+        BOTH,
         arc_eager("never_shift", "L, never SHIFT", left=True, push="right_arc"),
         arc_eager(
             "labelled_reduce", "L+D, labelled REDUCE", True, reduces=True, labelled_reduce="true"
@@ -166,6 +177,12 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
             labelled_reduce="true",
             push="shift",
         ),
+    ),
+    "weights": (
+        BOTH,
+        *(weighted(BOTH, weight) for weight in WEIGHTS),
+        ALL,
+        *(weighted(ALL, weight) for weight in WEIGHTS),
     ),
     "fg18": (
         list_system("covington_static", "Covington, static", "Covington", "static"),

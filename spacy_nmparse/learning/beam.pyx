@@ -219,7 +219,7 @@ cdef class Beam:
         if scorer.notes_labels and s.n_stack > 0 and self.system.c.n_labels > 1:
             scorer.score_noted(scorer.self, s, self.scratch.labels)
             noted = best_label(scorer, self.scratch.labels)
-        judge(&self.system.c, s, self.gold, self.oracle, noted, candidates)
+        judge(&self.system.c, s, self.gold, self.oracle, noted, False, candidates)
 
     cdef bint step(self) noexcept nogil:
         """One move in every hypothesis. Returns whether one has begun a sentence."""

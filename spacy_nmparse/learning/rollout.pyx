@@ -146,7 +146,7 @@ cdef void roll_out(
         if scorer.notes_labels and s.n_stack > 0 and system.n_labels > 1:
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
-        n = judge(system, s, gold, oracle, noted, candidates)
+        n = judge(system, s, gold, oracle, noted, False, candidates)
 
         weight = repair_weight if needs_repair(system, s, candidates, n) else 1
         loss_before = totals.loss

@@ -22,7 +22,13 @@ from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_rest, needs
 from spacy_nmparse.systems.gold cimport kids_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle
 from spacy_nmparse.systems.revision cimport repairs as has_repairs
-from spacy_nmparse.systems.revision cimport revised_cost, revised_costs, revised_loss, revises
+from spacy_nmparse.systems.revision cimport (
+    revised_cost,
+    revised_costs,
+    revised_least_costs,
+    revised_loss,
+    revises,
+)
 from spacy_nmparse.systems.state cimport (
     NONE,
     UNKNOWN_LABEL,
@@ -722,6 +728,7 @@ cdef class ArcEager(TransitionSystem):
         self.c.loss = arc_eager_loss
         if wanted or unshift:
             self.c.costs = revised_costs
+            self.c.least_costs = revised_least_costs
         self.c.oracles[STATIC] = learn_canonical
         if push == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic

@@ -13,6 +13,11 @@ cdef void revised_costs(
     CandidateC* candidates, int n
 ) noexcept nogil
 
+cdef void revised_least_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
+
 
 cdef inline bint repairs(const SystemC* system) noexcept nogil:
     return system.right_lower or system.right_raise or system.left_invert

@@ -76,6 +76,7 @@ cdef struct BoundsC:
 cdef struct SearchC:
     int target          # a loss of at most this is looked for
     int left            # configurations that may still be looked at
+    int first           # where it succeeds: the first move that it made
     uint64_t seen[N_SEEN]
 
 
@@ -566,6 +567,7 @@ cdef bint is_better(
         bounds = bounds_of(system, s, gold)
         take_back(system, s, &trial)
         if bounds.high <= search.target:
+            search.first = i
             return True
         if bounds.low <= search.target:
             high[i] = bounds.high
@@ -586,30 +588,52 @@ cdef bint is_better(
             found = is_better(system, s, gold, search)
         take_back(system, s, &trial)
         if found:
+            search.first = best
             return True
     return False
 
 
+cdef inline void begin(const SystemC* system, SearchC* search, int target) noexcept nogil:
+    search.target = target
+    search.left = system.search if system.search else FAR
+    search.first = NONE
+    memset(search.seen, 0, sizeof(search.seen))
+
+
 cdef int revised_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
     """Errors in the current sentence and behind it, those already made there included."""
-    return loss_above(system, s, gold, 0)
+    cdef int first
+    return loss_above(system, s, gold, 0, &first)
 
 
 cdef int loss_above(
-    const SystemC* system, const StateC* s, const GoldC* gold, int floor
+    const SystemC* system, const StateC* s, const GoldC* gold, int floor, int* first
 ) noexcept nogil:
-    """The same where it is known to be at least ``floor``."""
+    """The same where it is known to be at least ``floor``. first: a move that leads there, if one
+    had to be searched for, or NONE."""
     cdef BoundsC bounds = bounds_of(system, s, gold)
     cdef SearchC search
+    first[0] = NONE
     bounds.low = max(bounds.low, floor)
     while bounds.low < bounds.high:
-        search.target = bounds.high - 1
-        search.left = system.search if system.search else FAR
-        memset(search.seen, 0, sizeof(search.seen))
+        begin(system, &search, bounds.high - 1)
         if not is_better(system, <StateC*>s, gold, &search):
             break
+        first[0] = search.first
         bounds.high -= 1
     return bounds.high
+
+
+cdef bint is_within(
+    const SystemC* system, const StateC* s, const GoldC* gold, int target
+) noexcept nogil:
+    """Whether the loss is at most ``target``."""
+    cdef BoundsC bounds = bounds_of(system, s, gold)
+    cdef SearchC search
+    if bounds.high <= target or bounds.low > target:
+        return bounds.high <= target
+    begin(system, &search, target)
+    return is_better(system, <StateC*>s, gold, &search)
 
 
 cdef int loss_behind(
@@ -618,11 +642,24 @@ cdef int loss_behind(
 ) noexcept nogil:
     """The loss once the move with this place in the move table is made, at least ``floor``."""
     cdef TrialC trial
-    cdef int loss
+    cdef int first, loss
     make(system, <StateC*>s, move, label, push_label, &trial)
-    loss = loss_above(system, s, gold, floor)
+    loss = loss_above(system, s, gold, floor, &first)
     take_back(system, <StateC*>s, &trial)
     return loss
+
+
+cdef bint is_within_behind(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label,
+    int target
+) noexcept nogil:
+    """Whether the loss is at most ``target`` once that move is made."""
+    cdef TrialC trial
+    cdef bint found
+    make(system, <StateC*>s, move, label, push_label, &trial)
+    found = is_within(system, s, gold, target)
+    take_back(system, <StateC*>s, &trial)
+    return found
 
 
 cdef int revised_cost(
@@ -638,6 +675,16 @@ cdef int revised_cost(
         if system.moves[i].name == name:
             break
     return loss_behind(system, s, gold, i, label, push_label, loss) - loss
+
+
+cdef inline int wanted_label(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* c
+) noexcept nogil:
+    """The one label with which the candidate's arc may cost less, or NONE."""
+    cdef int name = system.moves[c.move].name
+    if not label_matters(gold, name, c.head, c.dependent):
+        return NONE
+    return right_label(system, s, gold, name, c.head, c.dependent)
 
 
 cdef void revised_costs(
@@ -657,16 +704,12 @@ cdef void revised_costs(
             c.cost = loss_behind(system, s, gold, c.move, NONE, push_label, loss)
             c.cost_other = c.cost
         else:
-            label = right_label(
-                system, s, gold, system.moves[c.move].name, c.head, c.dependent
-            )
+            label = wanted_label(system, s, gold, c)
             c.cost_other = loss_behind(
                 system, s, gold, c.move, UNKNOWN_LABEL, push_label, loss
             )
             c.cost = c.cost_other
-            if label != NONE and label_matters(
-                gold, system.moves[c.move].name, c.head, c.dependent
-            ):
+            if label != NONE:
                 c.cost = loss_behind(system, s, gold, c.move, label, push_label, loss)
             if c.cost != c.cost_other:
                 c.label = label
@@ -674,3 +717,36 @@ cdef void revised_costs(
     for i in range(n):
         candidates[i].cost -= least
         candidates[i].cost_other -= least
+
+
+cdef void revised_least_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """The same with 0 for what costs least and 1 for everything else: of most moves, one search for
+    the least loss tells that, or none."""
+    cdef int i, label, first, loss
+    cdef bint found = False
+    cdef CandidateC* c
+    if B(s, 0) == s.n and s.n_stack == 0:
+        return
+    loss = loss_above(system, s, gold, 0, &first)
+    if first != NONE and system.moves[first].name == SHIFT and push_label != gold.label[B(s, 0)]:
+        first = NONE  # the search noted the right label
+    for i in range(n):
+        c = &candidates[i]
+        label = NONE if c.dependent == NONE else wanted_label(system, s, gold, c)
+        c.cost = c.move != first and not is_within_behind(
+            system, s, gold, c.move,
+            UNKNOWN_LABEL if c.dependent != NONE and label == NONE else label, push_label, loss
+        )
+        c.cost_other = c.cost
+        if label != NONE and c.cost == 0:
+            c.cost_other = not is_within_behind(
+                system, s, gold, c.move, UNKNOWN_LABEL, push_label, loss
+            )
+            if c.cost_other:
+                c.label = label
+        found = found or c.cost == 0
+    if not found:
+        revised_costs(system, s, gold, push_label, candidates, n)

@@ -106,6 +106,8 @@ cdef struct SystemC:
     start_t start               # makes an empty state the initial configuration
     loss_t loss
     costs_t costs               # all costs of a configuration at once; NULL: one by one
+    # The same, but what costs more than the least may be told one above it; NULL: costs is as fast.
+    costs_t least_costs
     oracle_t oracles[N_ORACLE_NAMES]  # NULL: the system has no such oracle
 
 
@@ -134,7 +136,7 @@ cdef void cost_each(
 ) noexcept nogil
 cdef int judge(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
-    CandidateC* out
+    bint exact, CandidateC* out
 ) noexcept nogil
 cdef void learn_cheapest(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,

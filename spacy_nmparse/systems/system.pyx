@@ -99,15 +99,18 @@ cdef void cost_each(
 
 cdef int judge(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
-    CandidateC* out
+    bint exact, CandidateC* out
 ) noexcept nogil:
     """The legal moves with their costs, and which of them the oracle would have learned.
 
-    push_label is the label that a push made here would note.
+    push_label is the label that a push made here would note. exact: costs above the least are
+    wanted too.
     """
     cdef int n = legal_moves(system, s, out)
     cdef int i
-    if system.costs is NULL:
+    if not exact and system.least_costs is not NULL:
+        system.least_costs(system, s, gold, push_label, out, n)
+    elif system.costs is NULL:
         cost_each(system, s, gold, push_label, out, n)
     else:
         system.costs(system, s, gold, push_label, out, n)
@@ -163,6 +166,7 @@ cdef class TransitionSystem:
         self.c.root_label = NONE
         self.c.n_moves = 0
         self.c.costs = NULL
+        self.c.least_costs = NULL
         self.c.start = NULL
         self.c.loss = NULL
         for i in range(N_ORACLE_NAMES):
@@ -256,7 +260,7 @@ cdef class TransitionSystem:
             ValueError: a configuration of another system.
         """
         self._check_state(state)
-        return [action for action, _ in self._expand(state, None, 0, NONE)]
+        return [action for action, _ in self._expand(state, None, 0, NONE, True)]
 
     def apply(self, State state not None, action, push_label=None):
         """Apply an action in place.
@@ -318,7 +322,8 @@ cdef class TransitionSystem:
         cdef int noted = self._label_id(push_label)
         gold, _ = self._check_gold(state, gold)
         return {
-            action: float(cost) for action, (cost, _) in self._expand(state, gold, DYNAMIC, noted)
+            action: float(cost)
+            for action, (cost, _) in self._expand(state, gold, DYNAMIC, noted, True)
         }
 
     def loss(self, State state not None, Gold gold not None):
@@ -340,7 +345,7 @@ cdef class TransitionSystem:
         gold, _ = self._check_gold(state, gold)
         return {
             action
-            for action, (_, learn) in self._expand(state, gold, number, noted)
+            for action, (_, learn) in self._expand(state, gold, number, noted, False)
             if learn
         }
 
@@ -450,8 +455,9 @@ cdef class TransitionSystem:
         from_root = move.head(&self.c, &state.c, k) == state.c.n
         return label != NONE and label_fits(&self.c, from_root, label)
 
-    def _expand(self, State state, Gold gold, int oracle, int push_label):
-        """[(action, (cost, learn))] of the legal actions, labels spelled out."""
+    def _expand(self, State state, Gold gold, int oracle, int push_label, bint exact):
+        """[(action, (cost, learn))] of the legal actions, labels spelled out. exact: costs above
+        the least are wanted too."""
         cdef int n, i, label
         cdef CandidateC* c
         cdef CandidateC* candidates
@@ -465,7 +471,7 @@ cdef class TransitionSystem:
             if gold is None:
                 n = legal_moves(&self.c, &state.c, candidates)
             else:
-                n = judge(&self.c, &state.c, &gold.c, oracle, push_label, candidates)
+                n = judge(&self.c, &state.c, &gold.c, oracle, push_label, exact, candidates)
             result = []
             for i in range(n):
                 c = &candidates[i]

@@ -328,7 +328,7 @@ cdef int step(WalkC* walk, const int* weights) noexcept nogil:
         if not same(s, &walk.copy):
             return CHANGED_BY_COPY
         loss_before = walk.system.loss(walk.system, s, walk.gold)
-        n = judge(walk.system, s, walk.gold, walk.oracle, push_label, walk.candidates)
+        n = judge(walk.system, s, walk.gold, walk.oracle, push_label, True, walk.candidates)
         if not same(s, &walk.copy):
             return CHANGED_BY_COSTS
         walk.n_judged += 1

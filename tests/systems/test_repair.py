@@ -198,3 +198,38 @@ def test_a_search_that_is_too_short_tells_a_loss_that_can_be_reached() -> None:
             assert hasty.loss(node.state, gold) >= least
             higher += hasty.loss(node.state, gold) > least
     assert higher > 0
+
+
+@pytest.mark.parametrize("labels", [None, LABELS[:2]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {**BOTH, "repairs": REPAIRS},
+        {"nonmonotonic_left": True, "repairs": REPAIRS, "single_root": True, "segment": True},
+        {"nonmonotonic_left": True, "unshift": True},
+        {"unshift": True, "single_root": True},
+    ],
+)
+def test_the_dynamic_oracle_allows_what_costs_least(
+    options: dict[str, Any], labels: tuple[str, ...] | None
+) -> None:
+    """It does not ask for the costs of the rest. Along random actions, notes of SHIFT included."""
+    system = systems.create("arc_eager", labels, **options, search=0)
+    draw = random.Random(0)
+    asked = several = 0
+    for tree in golds(5)[::3]:
+        given = [draw.choice(labels) for _ in range(5)] if labels else None
+        gold = Gold(tree[0], given, *tree[2:])
+        state = system.initial(5)
+        while not state.is_final:
+            note = draw.choice(labels) if labels else None
+            costs = system.costs(state, gold, push_label=note)
+            least = min(costs.values())
+            allowed = system.oracle(state, gold, push_label=note)
+            assert allowed == {action for action, cost in costs.items() if cost == least}
+            asked += 1
+            several += 1 < len(allowed) < len(costs)
+            action = draw.choice(sorted(costs, key=str))
+            system.apply(state, action, push_label=note if action.move == "SHIFT" else None)
+    assert asked > 500
+    assert several > 100

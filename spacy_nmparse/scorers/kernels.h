@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #if defined(__linux__)
 #include <features.h>
@@ -124,6 +125,72 @@ static void nmp_activate(
         const float *NMP_RESTRICT a = in + p * n;
         for (j = 0; j < n; ++j)
             out[j] = out[j] > a[j] ? out[j] : a[j];
+    }
+}
+
+/* What nmp_activate leaves to be learned from: winner[j] is the piece that won, or NMP_DROPPED where
+ * there was one and it was not above 0. */
+enum { NMP_DROPPED = 255 };
+NMP_CLONES
+static void nmp_find_winners(
+    uint8_t *NMP_RESTRICT winner, const float *NMP_RESTRICT in, int width, int pieces)
+{
+    ptrdiff_t j;
+    const ptrdiff_t n = width;
+    int p;
+    if (pieces == 1) {
+        for (j = 0; j < n; ++j)
+            winner[j] = in[j] > 0.0f ? 0 : NMP_DROPPED;
+        return;
+    }
+    for (j = 0; j < n; ++j) {
+        float top = in[j];
+        int best = 0;
+        for (p = 1; p < pieces; ++p) {
+            const float a = in[p * n + j];
+            best = a > top ? p : best;
+            top = a > top ? a : top;
+        }
+        winner[j] = (uint8_t)best;
+    }
+}
+
+/* Drop each unit with a probability of limit / 2^32, and multiply the others by scale. The units'
+ * random numbers follow from start: the hash lowbias32 of a Weyl sequence. */
+NMP_CLONES
+static void nmp_drop(
+    float *NMP_RESTRICT hidden, uint8_t *NMP_RESTRICT winner, uint32_t start, uint32_t limit,
+    float scale, int width)
+{
+    ptrdiff_t j;
+    for (j = 0; j < width; ++j) {
+        uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
+        x = (x ^ (x >> 16)) * 0x7feb352du;
+        x = (x ^ (x >> 15)) * 0x846ca68bu;
+        x ^= x >> 16;
+        hidden[j] = x < limit ? 0.0f : hidden[j] * scale;
+        winner[j] = x < limit ? NMP_DROPPED : winner[j];
+    }
+}
+
+/* The gradient of what nmp_activate was given; scale: of the units that were not dropped. */
+NMP_CLONES
+static void nmp_activate_back(
+    float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_out, const uint8_t *NMP_RESTRICT winner,
+    float scale, int width, int pieces)
+{
+    ptrdiff_t j;
+    const ptrdiff_t n = width;
+    int p;
+    if (pieces == 1) {
+        for (j = 0; j < n; ++j)
+            d_in[j] = winner[j] == NMP_DROPPED ? 0.0f : d_out[j] * scale;
+        return;
+    }
+    for (p = 0; p < pieces; ++p) {
+        float *NMP_RESTRICT d = d_in + p * n;
+        for (j = 0; j < n; ++j)
+            d[j] = winner[j] == p ? d_out[j] * scale : 0.0f;
     }
 }
 

@@ -15,7 +15,7 @@ cdef struct TapeC:          # what the steps leave behind
     int* facts              # (steps, facts)
     int* owner              # (steps,): what the extra row was made from
     float* hidden           # (steps, width), after dropout
-    uint8_t* winner         # (steps, width): which piece won; DROPPED
+    uint8_t* winner         # (steps, width): which piece won; NMP_DROPPED
     float* d_outputs        # (steps, n_outputs)
 
 
@@ -74,12 +74,17 @@ cdef inline float* layer_gradient(LayerC* layer, int step) noexcept nogil:
     return layer.tape.d_outputs + step * <ptrdiff_t>layer.tape.n_outputs
 
 
-cdef inline float uniform(uint64_t* seed) noexcept nogil:
-    """xorshift64*: the next number in [0, 1)."""
+cdef inline uint64_t random_bits(uint64_t* seed) noexcept nogil:
+    """xorshift64*: the next 64 random bits, the higher ones the better."""
     seed[0] ^= seed[0] >> 12
     seed[0] ^= seed[0] << 25
     seed[0] ^= seed[0] >> 27
-    return <float>((seed[0] * <uint64_t>0x2545F4914F6CDD1D) >> 40) / <float>16777216.0
+    return seed[0] * <uint64_t>0x2545F4914F6CDD1D
+
+
+cdef inline float uniform(uint64_t* seed) noexcept nogil:
+    """The next number in [0, 1)."""
+    return <float>(random_bits(seed) >> 40) / <float>16777216.0
 
 
 cdef class Layer:

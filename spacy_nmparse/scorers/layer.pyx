@@ -10,6 +10,7 @@ up. While learning, steps are written into flat arrays, and back-propagated toge
 import numpy
 
 from libc.stdlib cimport calloc, free, realloc
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.scorers.features cimport find_facts, find_words
@@ -24,10 +25,17 @@ cdef extern from "kernels.h" nogil:
     void nmp_add_product(float* out, const float* a, const float* b, int width)
     void nmp_sum_rows(float* out, const float* const* rows, int n_rows, int width)
     void nmp_activate(float* out, const float* pre, int width, int pieces)
+    void nmp_find_winners(uint8_t* winner, const float* pre, int width, int pieces)
+    void nmp_drop(
+        float* hidden, uint8_t* winner, uint32_t start, uint32_t limit, float scale, int width
+    )
+    void nmp_activate_back(
+        float* d_pre, const float* d_hidden, const uint8_t* winner, float scale, int width,
+        int pieces
+    )
 
 
 cdef enum:
-    DROPPED = 255
     FIRST_STEPS = 256
     NO_ROW = -0x7fffffff    # what no feature's row is
     REGISTER = 16           # floats
@@ -166,24 +174,13 @@ cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) 
 
 cdef void drop_units(LayerC* layer) noexcept nogil:
     """Note which piece won, and drop units."""
-    cdef int j, p, best
-    cdef float keep_share = <float>1.0 - layer.dropout
-    for j in range(layer.width):
-        best = 0
-        if layer.pieces == 1:
-            if layer.pre[j] <= 0:
-                best = DROPPED
-        else:
-            for p in range(1, layer.pieces):
-                if layer.pre[p * layer.width + j] > layer.pre[best * layer.width + j]:
-                    best = p
-        if layer.dropout > 0:
-            if uniform(&layer.seed) < layer.dropout:
-                best = DROPPED
-                layer.hidden[j] = 0
-            else:
-                layer.hidden[j] /= keep_share
-        layer.winner[j] = <uint8_t>best
+    nmp_find_winners(layer.winner, layer.pre, layer.width, layer.pieces)
+    if layer.dropout > 0:
+        nmp_drop(
+            layer.hidden, layer.winner, <uint32_t>(random_bits(&layer.seed) >> 32),
+            <uint32_t>(layer.dropout * <double>4294967296.0),
+            <float>1.0 / (<float>1.0 - layer.dropout), layer.width
+        )
 
 
 cdef int grow(LayerC* layer) noexcept nogil:
@@ -279,18 +276,15 @@ cdef void scatter(
     cdef int n_singles = layer.features.n_singles
     cdef int n_facts = layer.features.n_facts
     cdef float scale = <float>1.0 / (<float>1.0 - layer.dropout)
-    cdef int step, i, j, other
+    cdef int step, i, other
     cdef const int* words
     cdef const int* facts
     cdef const uint8_t* winner
     cdef const float* d
     for step in range(layer.tape.n_steps):
-        memset(d_pre, 0, size * sizeof(float))
         winner = layer.tape.winner + step * <ptrdiff_t>layer.width
         d = d_hidden + step * <ptrdiff_t>layer.width
-        for j in range(layer.width):
-            if winner[j] != DROPPED:
-                d_pre[winner[j] * layer.width + j] = d[j] * scale
+        nmp_activate_back(d_pre, d, winner, scale, layer.width, layer.pieces)
         nmp_add(d_bias, d_pre, size)
         if d_extra is not NULL:
             nmp_add(d_extra + layer.tape.owner[step] * extra_stride, d_pre, size)

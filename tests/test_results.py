@@ -16,6 +16,7 @@ from tests.test_readme import README, ROOT, read
 if str(ROOT / "benchmarks") not in sys.path:
     sys.path.insert(0, str(ROOT / "benchmarks"))
 table: Any = __import__("table")
+variants: Any = __import__("variants")
 
 RESULTS = table.load(ROOT / "benchmarks" / "results" / "accuracy")
 TREEBANKS = {name.removeprefix("UD_").split("-")[0]: name for name in RESULTS}
@@ -118,6 +119,30 @@ def test_covington() -> None:
         assert cells[4] == f"{statistics.fmean(moves):.1f}", (treebank, title)
         checked += 1
     assert checked >= 26
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The cells of all tables of a page."""
+    found: list[list[list[str]]] = [[]]
+    for line in text.splitlines():
+        if line.startswith("|"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if not all(set(cell) <= set("-:") for cell in cells):
+                found[-1].append(cells)
+        elif found[-1]:
+            found.append([])
+    return [rows for rows in found if rows]
+
+
+@pytest.mark.parametrize("comparison", ["rep", "hgj13", "push", "weights"])
+def test_repairs(comparison: str) -> None:
+    """All tables that benchmarks/variants.py prints are in docs/repairs.md."""
+    results = table.load(ROOT / "benchmarks" / "results" / "variants")
+    printed = tables(variants.report(results, variants.VARIANTS[comparison]))
+    page = tables(read(ROOT / "docs" / "repairs.md"))
+    assert len(printed) >= 3
+    for rows in printed:
+        assert rows in page
 
 
 def speed_ratio(stage: dict[str, Any], system: str) -> float:

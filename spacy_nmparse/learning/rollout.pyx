@@ -91,8 +91,8 @@ cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
 
 
 cdef bint is_repair(const SystemC* system, const StateC* s, const CandidateC* c) noexcept nogil:
-    """Whether a move is one that no monotonic system has: it deletes an arc, or attaches or puts
-    back a word that REDUCE would leave without a head."""
+    """Whether a move is one that no monotonic system has: it deletes an arc, is a REDUCE of a word
+    without a head, or a repair transition."""
     cdef int name = system.moves[c.move].name
     if name == REDUCE:
         return s.head[S(s, 0)] == NONE

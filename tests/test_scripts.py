@@ -508,7 +508,7 @@ def test_variants_are_systems() -> None:
             spec = spacy.util.registry.resolve({"system": parser["system"]})["system"]
             oracle = parser.get("oracle", "dynamic")
             spec.create(None).oracle_id(oracle)
-            made.append((spec, oracle))
+            made.append((spec, oracle, parser.get("repair_weight", 1.0)))
         assert all(one not in made[:i] for i, one in enumerate(made))
     repairs = variants.VARIANTS["rep"][-1].settings
     assert any(

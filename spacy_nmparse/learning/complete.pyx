@@ -7,9 +7,9 @@ ends was the focus word.
 """
 from libc.math cimport INFINITY, exp
 
-from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label, is_above, share_of
+from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label, share_of
 from spacy_nmparse.scorers.scorer cimport best_label
-from spacy_nmparse.systems.state cimport n_items, state_add_arc
+from spacy_nmparse.systems.state cimport is_above, n_items, state_add_arc
 from spacy_nmparse.systems.system cimport LEFT_ARC, RIGHT_ARC, SHIFT
 
 

@@ -15,7 +15,6 @@ from spacy_nmparse.learning.search cimport (
     StateC,
     SystemC,
     fixed_label,
-    is_above,
     is_forced,
     log_total,
     scratch_free,
@@ -24,7 +23,7 @@ from spacy_nmparse.learning.search cimport (
 from spacy_nmparse.scorers.layer cimport uniform
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.state cimport S, state_init
+from spacy_nmparse.systems.state cimport S, is_above, state_init
 from spacy_nmparse.systems.system cimport (
     COMBINED,
     DYNAMIC,
@@ -148,7 +147,9 @@ cdef void roll_out(
             noted = best_label(scorer, scratch.labels)
         n = judge(system, s, gold, oracle, noted, False, candidates)
 
-        weight = repair_weight if needs_repair(system, s, candidates, n) else 1
+        weight = 1
+        if repair_weight != 1 and needs_repair(system, s, candidates, n):
+            weight = repair_weight
         loss_before = totals.loss
 
         # P(move) over the legal moves.

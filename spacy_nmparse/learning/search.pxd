@@ -34,12 +34,3 @@ cdef bint notes_label(
     const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c
 ) noexcept nogil
 cdef double log_total(const float* scores, int n, int skip) noexcept nogil
-
-
-cdef inline bint is_above(const StateC* s, int w, int below) noexcept nogil:
-    """Whether w is an ancestor of the word `below`, or that word."""
-    while below != NONE and below != s.n:
-        if below == w:
-            return True
-        below = s.head[below]
-    return False

@@ -36,6 +36,7 @@ from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport (
     NONE,
     State,
+    is_above,
     item,
     n_items,
     state_add_arc,
@@ -421,22 +422,13 @@ cdef void add_arc(
     closes a cycle now."""
     if system.nonmonotonic:
         state_del_arc(s, dependent)
-        if closes_cycle(s, head, dependent):
+        if is_above(s, dependent, head):  # a cycle
             state_del_arc(s, head)
     elif head != s.n:
         state_join(s, head, dependent)
     state_add_arc(s, head, dependent, label)
     if head == s.n:
         s.root_child = dependent
-
-
-cdef inline bint closes_cycle(const StateC* s, int head, int dependent) noexcept nogil:
-    """Whether dependent ->* head."""
-    while head != NONE and head != s.n:
-        if head == dependent:
-            return True
-        head = s.head[head]
-    return False
 
 
 cdef inline ViewC with_arc(
@@ -448,7 +440,7 @@ cdef inline ViewC with_arc(
     v.head = head
     v.dependent = dependent
     v.label = label
-    if system.nonmonotonic and closes_cycle(s, head, dependent):
+    if system.nonmonotonic and is_above(s, dependent, head):
         v.freed = head
     return v
 

@@ -105,6 +105,15 @@ cdef inline int treetop(const StateC* s, int w) noexcept nogil:
     return w if s.top[w] == NONE else s.top[w]
 
 
+cdef inline bint is_above(const StateC* s, int w, int below) noexcept nogil:
+    """Whether w is an ancestor of the word ``below``, or that word: w ->* below."""
+    while below != NONE and below != s.n:
+        if below == w:
+            return True
+        below = s.head[below]
+    return False
+
+
 cdef inline void push(StateC* s, int w) noexcept nogil:
     s.position[w] = s.n_stack
     s.stack[s.n_stack] = w

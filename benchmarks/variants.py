@@ -8,8 +8,10 @@ Comparisons:
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
   push    never SHIFT, always SHIFT (the same, section 4)
-  weights L+D, and all repairs, with more weight on configurations that need a repair: whether
+  weights L+D, and all repairs, with another weight on configurations that need a repair: whether
           it raises their recall
+  recall  all repairs with less exploration, and without the features that they need: whether
+          these raise it; L with those features
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)
 
@@ -29,6 +31,7 @@ result files that there are:
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import sys
 from collections.abc import Iterable, Sequence
@@ -42,12 +45,14 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
 import accuracy  # noqa: E402
 from table import Runs, compare, load, markdown, mean_and_deviation  # noqa: E402
 
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, REPAIR_FEATURES  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results" / "variants"
 SPLITS = ("dev", "test")
 #: What is known of each kind of move, in the order of HGJ13's Table 2, and what we tell beside it.
 COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")
 CHANGES = 8  # label pairs that are shown
-WEIGHTS = (3, 10)
+WEIGHTS = (0.3, 3, 10)
 
 
 @dataclass(frozen=True)
@@ -104,11 +109,38 @@ def arc_eager(
     return Variant(name, title, "nm_parser.cfg", tuple(settings))
 
 
-def weighted(variant: Variant, weight: int) -> Variant:
+def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
+    """Make a variant of a variant.
+
+    Args:
+        variant: The variant.
+        name: What its result files' names have behind the variant's.
+        title: What tables add to the variant's title.
+        setting: A setting more.
+
+    Returns:
+        The variant.
+    """
+    settings = (*variant.settings, setting)
+    return Variant(f"{variant.name}_{name}", f"{variant.title}, {title}", variant.config, settings)
+
+
+def weighted(variant: Variant, weight: float) -> Variant:
     """Make a variant with another weight of configurations that need a repair."""
     setting = f"components.parser.repair_weight={weight}"
-    name, title = f"{variant.name}_weight{weight}", f"{variant.title}, weight {weight}"
-    return Variant(name, title, variant.config, (*variant.settings, setting))
+    return modify(variant, f"weight{weight}", f"weight {weight}", setting)
+
+
+def exploring(variant: Variant, explore: float) -> Variant:
+    """Make a variant that follows the model with another probability in training."""
+    setting = f"components.parser.explore={explore}"
+    return modify(variant, f"explore{explore}", f"explore {explore}", setting)
+
+
+def featured(variant: Variant, name: str, title: str, *features: str) -> Variant:
+    """Make a variant with these features beside those that every system has."""
+    listed = ",".join(f'"{feature}"' for feature in (*DEFAULT_FEATURES, *features))
+    return modify(variant, name, title, f"components.parser.model.features=[{listed}]")
 
 
 def repair(name: str, title: str, *repairs: str) -> Variant:
@@ -183,6 +215,14 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         *(weighted(BOTH, weight) for weight in WEIGHTS),
         ALL,
         *(weighted(ALL, weight) for weight in WEIGHTS),
+    ),
+    "recall": (
+        ALL,
+        exploring(ALL, 0.5),
+        exploring(ALL, 0.0),
+        featured(ALL, "plain", "without their features"),
+        LEFT,
+        featured(LEFT, "features", "their features", *itertools.chain(*REPAIR_FEATURES.values())),
     ),
     "fg18": (
         list_system("covington_static", "Covington, static", "Covington", "static"),

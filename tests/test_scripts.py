@@ -505,10 +505,9 @@ def test_variants_are_systems() -> None:
             system = accuracy.parse_system(row.as_argument())
             assert system.name == row.name
             parser = load_config(system.config, overrides=system.overrides)["components"]["parser"]
-            spec = spacy.util.registry.resolve({"system": parser["system"]})["system"]
-            oracle = parser.get("oracle", "dynamic")
-            spec.create(None).oracle_id(oracle)
-            made.append((spec, oracle, parser.get("repair_weight", 1.0)))
+            spec = spacy.util.registry.resolve({"system": parser.pop("system")})["system"]
+            spec.create(None).oracle_id(parser.get("oracle", "dynamic"))
+            made.append((spec, parser))
         assert all(one not in made[:i] for i, one in enumerate(made))
     repairs = variants.VARIANTS["rep"][-1].settings
     assert any(

@@ -30,6 +30,10 @@ compares with the last system on the first of them.
 against spaCy's `beam_parser`, trained as its defaults have it. A step then also contains what it
 costs to keep the hypotheses apart; the floor is that of greedy search.
 
+`--udpipe MODEL`, of benchmarks/udpipe.py, puts UDPipe 1 beside them. It gets the same sentences,
+with their boundaries, one after the other. For `parse` it also gets the tags that it predicts; in
+`pipeline`, where it has no tokenizer here, it tags and parses tokens.
+
 Result: a table, and benchmarks/results/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
 """
 
@@ -50,6 +54,7 @@ import sys  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable, Iterator, Sequence  # noqa: E402
 from dataclasses import dataclass, field  # noqa: E402
+from importlib import metadata  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -70,6 +75,7 @@ from convert_ud import convert, find_splits  # noqa: E402
 from evaluate import blank_copy, dump, machine, read_docs, references, versions  # noqa: E402
 from prepare_demo import find_treebank, prepare  # noqa: E402
 from table import markdown  # noqa: E402
+from udpipe import Model, read_sentences, write_sentences  # noqa: E402
 
 from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
 from spacy_nmparse.pipe.fast_blas import use_fast_blas  # noqa: E402
@@ -275,6 +281,8 @@ class Contestant:
         timings: The timings of each stage, and of the floor.
     """
 
+    stages = (*STAGES, "floor")
+
     def __init__(
         self,
         name: str,
@@ -305,7 +313,7 @@ class Contestant:
         elif parser.cfg["beam_width"] != beam:
             raise ValueError(f"{path} has a beam of {parser.cfg['beam_width']}, not {beam}.")
         self.learner = load(path, ops)  # parsing is timed with weights that stay the same
-        self.timings = {stage: Timing() for stage in (*STAGES, "floor")}
+        self.timings = {stage: Timing() for stage in self.stages}
         self.gold = gold
         self.learned = learned
         self.texts = [doc.text for doc in gold]
@@ -428,6 +436,74 @@ class Contestant:
             yield from map(list, minibatch(by_length, max(self.batch_size // 4, 2)))
 
 
+class UDPipe:
+    """A model of UDPipe 1 and its timings.
+
+    Attributes:
+        name: The system's name.
+        timings: The timings of each stage.
+    """
+
+    stages = ("parse", "pipeline")
+
+    def __init__(self, path: Path, gold: Sequence[Doc]) -> None:
+        """Load a model and predict the tags.
+
+        Args:
+            path: The model.
+            gold: The documents to parse.
+
+        Raises:
+            ImportError: If ufal.udpipe is not installed.
+            ValueError: If UDPipe cannot load the model, or tag with it.
+        """
+        self.name = path.stem
+        self.model = Model(path)
+        self.timings = {stage: Timing() for stage in self.stages}
+        self.words = sum(map(len, gold))
+        blanks = "\t_" * 8
+        self.untagged = "".join(
+            "".join(f"{i}\t{token.text}{blanks}\n" for i, token in enumerate(sent, 1)) + "\n"
+            for doc in gold
+            for sent in doc.sents
+        )
+        sentences = read_sentences(self.untagged)
+        self.model.tag(sentences)
+        self.tagged = write_sentences(sentences)
+        self.found: dict[str, str] = {}
+
+    def parse(self) -> None:
+        """Time the parser alone."""
+        sentences = read_sentences(self.tagged)
+        self.timings["parse"].measure(lambda: self.model.parse(sentences), self.words)
+        self.check("parse", sentences)
+
+    def pipeline(self) -> None:
+        """Time tagger and parser."""
+        sentences = read_sentences(self.untagged)
+
+        def work() -> None:
+            self.model.tag(sentences)
+            self.model.parse(sentences)
+
+        self.timings["pipeline"].measure(work, self.words)
+        self.check("pipeline", sentences)
+
+    def check(self, stage: str, sentences: Sequence[Any]) -> None:
+        """Compare parses with those of the first repetition.
+
+        Args:
+            stage: The stage.
+            sentences: The parsed sentences.
+
+        Raises:
+            RuntimeError: If they differ.
+        """
+        found = write_sentences(sentences)
+        if self.found.setdefault(stage, found) != found:
+            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
+
+
 def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:
     """Group documents.
 
@@ -481,7 +557,8 @@ def ratios(ours: Timing, theirs: Timing, *, cpu: bool = False) -> list[float]:
 
 def compare(
     ops: str,
-    contestants: Sequence[Contestant],
+    contestants: Sequence[Contestant | UDPipe],
+    base: Contestant,
     stock: Contestant,
     stages: Sequence[str] = STAGES,
 ) -> list[list[str]]:
@@ -489,7 +566,8 @@ def compare(
 
     Args:
         ops: The name of the matrix products.
-        contestants: The parsers; the last one is what the others are compared with.
+        contestants: The parsers.
+        base: What they are compared with; in the rows of its own that is left out.
         stock: What all are compared with in the last column.
         stages: The stages that were timed.
 
@@ -498,25 +576,23 @@ def compare(
     """
     rows = []
     for stage in (*stages, "floor"):
-        base = contestants[-1].timings[stage]
         for contestant in contestants:
-            timing = contestant.timings[stage]
-            same = contestant is contestants[-1]
-            rows.append(
-                [
-                    f"{stage}, {contestant.name}, {ops}",
-                    spread(timing.rates()),
-                    "" if same else spread(ratios(timing, base), 2),
-                    "" if same else spread(ratios(timing, base, cpu=True), 2),
-                    ""
-                    if contestant is stock
-                    else spread(ratios(timing, stock.timings[stage], cpu=True), 2),
-                ]
-            )
+            if stage not in contestant.stages:
+                continue
+            timing, other = contestant.timings[stage], base.timings[stage]
+            row = [f"{stage}, {contestant.name}, {ops}", spread(timing.rates()), "", "", ""]
+            if contestant is not base:
+                row[2] = spread(ratios(timing, other), 2)
+                row[3] = spread(ratios(timing, other, cpu=True), 2)
+            if contestant is not stock:
+                row[4] = spread(ratios(timing, stock.timings[stage], cpu=True), 2)
+            rows.append(row)
     return rows
 
 
-def measure(contestants: Sequence[Contestant], reps: int, stages: Sequence[str] = STAGES) -> None:
+def measure(
+    contestants: Sequence[Contestant | UDPipe], reps: int, stages: Sequence[str] = STAGES
+) -> None:
     """Time the stages, the parsers taking turns.
 
     Args:
@@ -528,6 +604,8 @@ def measure(contestants: Sequence[Contestant], reps: int, stages: Sequence[str] 
         for rep in range(reps + 1):
             turn = contestants if rep % 2 else list(reversed(contestants))
             for contestant in turn:
+                if stage not in contestant.stages:
+                    continue
                 getattr(contestant, stage)()
                 if rep == 0:
                     contestant.timings[stage] = Timing()
@@ -565,6 +643,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--unit", choices=("doc", "sentence"), default="doc")
     parser.add_argument("--ops", nargs="+", choices=OPS, default=["default"])
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="width of the beams")
+    parser.add_argument(
+        "--udpipe", nargs="+", type=Path, default=[], metavar="MODEL",
+        help="models of benchmarks/udpipe.py, to be timed beside them",
+    )  # fmt: skip
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--quick", action="store_true", help="one epoch, two short repetitions")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "speed")
@@ -590,35 +672,45 @@ def main(argv: list[str] | None = None) -> int:
             ]
             for ops in args.ops
         }
-        measure([one for group in groups.values() for one in group], args.reps, args.stages)
+        others = [UDPipe(path, gold) for path in args.udpipe]
+        ours = [one for group in groups.values() for one in group]
+        measure([*ours, *others], args.reps, args.stages)
         rows = []
-        results: dict[str, Any] = {}
+        stock = groups[args.ops[0]][-1]
         for ops, contestants in groups.items():
-            rows += compare(ops, contestants, groups[args.ops[0]][-1], args.stages)
-            results[ops] = {
+            rows += compare(ops, contestants, contestants[-1], stock, args.stages)
+        rows += compare("its own", others, stock, stock, args.stages)
+        results: dict[str, Any] = {
+            ops: {
                 stage: {
                     contestant.name: contestant.timings[stage].as_dict()
                     for contestant in contestants
+                    if stage in contestant.stages
                 }
                 for stage in (*args.stages, "floor")
             }
-    except (OSError, ValueError, RuntimeError) as error:
+            for ops, contestants in [*groups.items(), *([("udpipe", others)] if others else [])]
+        }
+    except (ImportError, OSError, ValueError, RuntimeError) as error:
         print(f"speed.py: {error}", file=sys.stderr)
         return 1
     about = {**machine(), "threads": THREADS}
+    packages = {"ufal.udpipe": metadata.version("ufal.udpipe")} if others else {}
     title = [f"words per second: median of {args.reps} (range)", f"times {args.systems[-1]}"]
     print(
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
         f"{about['processor']}, one thread\n"
     )
-    stock = f"times {args.systems[-1]}, {args.ops[0]}, in processor time"
-    print(markdown(["stage, parser, matrix products", *title, "in processor time", stock], rows))
+    last = f"times {args.systems[-1]}, {args.ops[0]}, in processor time"
+    print(markdown(["stage, parser, matrix products", *title, "in processor time", last], rows))
     file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
     output = args.output or ROOT / "benchmarks" / "results" / "speed" / file
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
     options += ["beam", "stages"]
     given = {name: getattr(args, name) for name in options}
     given["treebank"] = data.name
+    if others:
+        given["udpipe"] = [other.name for other in others]
     if args.models:
         given["epochs"] = None  # trained elsewhere
     result = {
@@ -626,7 +718,7 @@ def main(argv: list[str] | None = None) -> int:
         f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
         f"--ops {' '.join(args.ops)} --beam {args.beam} --stages {' '.join(args.stages)}",
         "settings": given,
-        "versions": versions(),
+        "versions": {**versions(), **packages},
         "machine": about,
         "documents": len(gold),
         "results": results,

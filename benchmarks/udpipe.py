@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,21 @@ def read_sentences(text: str) -> list[Any]:
     return sentences
 
 
+def write_sentences(sentences: Sequence[Any]) -> str:
+    """Write sentences.
+
+    Args:
+        sentences: UDPipe's.
+
+    Returns:
+        CoNLL-U.
+    """
+    from ufal import udpipe
+
+    writer = udpipe.OutputFormat.newConlluOutputFormat()
+    return "".join(map(writer.writeSentence, sentences))
+
+
 def blank(path: Path) -> str:
     """Leave of a CoNLL-U file what a parser may see.
 
@@ -127,6 +143,61 @@ def train(files: tuple[Path, Path], output: Path, tagger: str, parser: str) -> N
     partial = output.with_name(output.name + ".part")
     partial.write_bytes(model)
     partial.replace(output)
+
+
+class Model:
+    """A trained model that tags and parses.
+
+    Attributes:
+        path: Its file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Load it.
+
+        Args:
+            path: The file.
+
+        Raises:
+            ImportError: If ufal.udpipe is not installed.
+            ValueError: If UDPipe cannot load it.
+        """
+        from ufal import udpipe
+
+        self.path = path
+        self._model = udpipe.Model.load(str(path))
+        if self._model is None:
+            raise ValueError(f"UDPipe cannot load {path}: train it again.")
+
+    def tag(self, sentences: Sequence[Any]) -> None:
+        """Tag sentences.
+
+        Args:
+            sentences: UDPipe's; the tags are written into them.
+
+        Raises:
+            ValueError: If UDPipe fails.
+        """
+        self._run(self._model.tag, sentences)
+
+    def parse(self, sentences: Sequence[Any]) -> None:
+        """Parse tagged sentences.
+
+        Args:
+            sentences: UDPipe's; the trees are written into them.
+
+        Raises:
+            ValueError: If UDPipe fails.
+        """
+        self._run(self._model.parse, sentences)
+
+    def _run(self, step: Callable[..., bool], sentences: Sequence[Any]) -> None:
+        from ufal import udpipe
+
+        error = udpipe.ProcessingError()
+        for sentence in sentences:
+            if not step(sentence, udpipe.Model.DEFAULT, error):
+                raise ValueError(f"UDPipe's {self.path.name} fails: {error.message}")
 
 
 def put_in(doc: Doc, words: list[tuple[int, str]]) -> Doc:
@@ -170,18 +241,11 @@ def evaluate(model: Path, conllu: Path, corpus: Path) -> dict[str, Any]:
     Raises:
         ValueError: If UDPipe fails.
     """
-    from ufal import udpipe
-
-    loaded = udpipe.Model.load(str(model))
-    if loaded is None:
-        raise ValueError(f"UDPipe cannot load {model}: train it again.")
+    loaded = Model(model)
     sentences = read_sentences(blank(conllu))
-    default = udpipe.Model.DEFAULT
     start = time.perf_counter()
-    for sentence in sentences:
-        error = udpipe.ProcessingError()
-        if not (loaded.tag(sentence, default, error) and loaded.parse(sentence, default, error)):
-            raise ValueError(f"UDPipe cannot parse {conllu}: {error.message}")
+    loaded.tag(sentences)
+    loaded.parse(sentences)
     seconds = time.perf_counter() - start
 
     gold = list(references(read_docs(spacy.blank("xx"), corpus), "sentence"))

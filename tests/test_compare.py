@@ -19,6 +19,7 @@ from .test_scripts import CONLLU, convert_ud, evaluate, load
 conll18 = load("scripts", "conll18")
 compare = load("benchmarks", "compare")
 segmentation = load("benchmarks", "segmentation")
+speed = load("benchmarks", "speed")
 udpipe = load("benchmarks", "udpipe")
 
 ROWS = """\
@@ -134,6 +135,25 @@ def test_udpipe_learns(tmp_path: Path, gold: Path) -> None:
     result = json.loads(output.read_text(encoding="utf-8"))
     assert result["scores"]["las_all"] == result["conll18"]["LAS"] == 1
     assert udpipe.main(["evaluate", str(gold), str(gold), str(corpus), "-o", str(output)]) == 1
+
+    docs = list(evaluate.references(evaluate.read_docs(spacy.blank("xx"), corpus), "doc"))
+    timed = speed.UDPipe(model, docs)
+    speed.measure([timed], 2)
+    assert {stage: timing.words for stage, timing in timed.timings.items()} == {
+        stage: sum(map(len, docs)) for stage in ("parse", "pipeline")
+    }
+    assert all(len(timing.seconds) == 2 for timing in timed.timings.values())
+    assert timed.found["parse"] == timed.found["pipeline"]
+    heads = [line.split("\t")[6] for line in timed.found["parse"].splitlines() if "\t" in line]
+    assert heads == [
+        str(0 if word.head == word else word.head.i - sentence.start + 1)
+        for doc in docs
+        for sentence in doc.sents
+        for word in sentence
+    ]
+    timed.found["parse"] = ""
+    with pytest.raises(RuntimeError, match="other trees"):
+        timed.parse()
 
 
 def toy(system: str, seed: int, labelled: list[int], epochs: int = 3) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 from spacy.util import load_config, load_model_from_config
+
+from spacy_nmparse.scorers.arc_scorer import ArcScorer
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
@@ -38,7 +41,22 @@ def test_accuracy_differs_in_size_and_length_of_training(factory: str) -> None:
     assert accuracy == efficiency
 
 
-@pytest.mark.parametrize("name", [*(f"{factory}_accuracy" for factory in FACTORIES), "senter"])
+def test_fast_differs_in_widths() -> None:
+    names = ("nl_covington_parser_fast", "nl_covington_parser")
+    fast, efficiency = (load_config(CONFIGS / f"{name}.cfg") for name in names)
+    models = [config["components"]["parser"]["model"] for config in (fast, efficiency)]
+    default = inspect.signature(ArcScorer).parameters
+    narrower = set(models[0]) - set(models[1])
+    assert narrower == {"hidden_width", "context_width", "projection_width", "lstm_width"}
+    for width in narrower:
+        assert models[0].pop(width) < default[width].default
+    assert fast == efficiency
+
+
+NAMES = (*(f"{factory}_accuracy" for factory in FACTORIES), "nl_covington_parser_fast", "senter")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_config_is_complete(name: str) -> None:
     config = load_config(CONFIGS / f"{name}.cfg", interpolate=True)
     nlp = load_model_from_config(config, auto_fill=True)

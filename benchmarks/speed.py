@@ -31,8 +31,9 @@ against spaCy's `beam_parser`, trained as its defaults have it. A step then also
 costs to keep the hypotheses apart; the floor is that of greedy search.
 
 `--udpipe MODEL`, of benchmarks/udpipe.py, puts UDPipe 1 beside them. It gets the same sentences,
-with their boundaries, one after the other. For `parse` it also gets the tags that it predicts; in
-`pipeline`, where it has no tokenizer here, it tags and parses tokens.
+with their boundaries, one after the other, and searches with a beam of 5, its default, and
+greedily, as the others do (its name then ends in `_greedy`). For `parse` it also gets the tags that
+it predicts; in `pipeline`, where it has no tokenizer here, it tags and parses tokens.
 
 Result: a table, and benchmarks/results/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
 """
@@ -441,23 +442,26 @@ class UDPipe:
 
     Attributes:
         name: The system's name.
+        options: UDPipe's, for the parser.
         timings: The timings of each stage.
     """
 
     stages = ("parse", "pipeline")
 
-    def __init__(self, path: Path, gold: Sequence[Doc]) -> None:
+    def __init__(self, path: Path, gold: Sequence[Doc], greedy: bool) -> None:
         """Load a model and predict the tags.
 
         Args:
             path: The model.
             gold: The documents to parse.
+            greedy: Whether it searches greedily.
 
         Raises:
             ImportError: If ufal.udpipe is not installed.
             ValueError: If UDPipe cannot load the model, or tag with it.
         """
-        self.name = path.stem
+        self.name = path.stem + ("_greedy" if greedy else "")
+        self.options = "beam_search=1" if greedy else ""
         self.model = Model(path)
         self.timings = {stage: Timing() for stage in self.stages}
         self.words = sum(map(len, gold))
@@ -475,7 +479,7 @@ class UDPipe:
     def parse(self) -> None:
         """Time the parser alone."""
         sentences = read_sentences(self.tagged)
-        self.timings["parse"].measure(lambda: self.model.parse(sentences), self.words)
+        self.timings["parse"].measure(lambda: self.model.parse(sentences, self.options), self.words)
         self.check("parse", sentences)
 
     def pipeline(self) -> None:
@@ -484,7 +488,7 @@ class UDPipe:
 
         def work() -> None:
             self.model.tag(sentences)
-            self.model.parse(sentences)
+            self.model.parse(sentences, self.options)
 
         self.timings["pipeline"].measure(work, self.words)
         self.check("pipeline", sentences)
@@ -672,7 +676,7 @@ def main(argv: list[str] | None = None) -> int:
             ]
             for ops in args.ops
         }
-        others = [UDPipe(path, gold) for path in args.udpipe]
+        others = [UDPipe(path, gold, greedy) for path in args.udpipe for greedy in (False, True)]
         ours = [one for group in groups.values() for one in group]
         measure([*ours, *others], args.reps, args.stages)
         rows = []

@@ -178,25 +178,26 @@ class Model:
         Raises:
             ValueError: If UDPipe fails.
         """
-        self._run(self._model.tag, sentences)
+        self._run(self._model.tag, sentences, "")
 
-    def parse(self, sentences: Sequence[Any]) -> None:
+    def parse(self, sentences: Sequence[Any], options: str = "") -> None:
         """Parse tagged sentences.
 
         Args:
             sentences: UDPipe's; the trees are written into them.
+            options: As "beam_search=1", which is greedy; a beam of 5 is UDPipe's default.
 
         Raises:
             ValueError: If UDPipe fails.
         """
-        self._run(self._model.parse, sentences)
+        self._run(self._model.parse, sentences, options)
 
-    def _run(self, step: Callable[..., bool], sentences: Sequence[Any]) -> None:
+    def _run(self, step: Callable[..., bool], sentences: Sequence[Any], options: str) -> None:
         from ufal import udpipe
 
         error = udpipe.ProcessingError()
         for sentence in sentences:
-            if not step(sentence, udpipe.Model.DEFAULT, error):
+            if not step(sentence, options, error):
                 raise ValueError(f"UDPipe's {self.path.name} fails: {error.message}")
 
 

@@ -66,10 +66,14 @@ cdef int root_kid(const StateC* s, int i) noexcept nogil:
     if s.one_root:  # noted
         w = s.root_child
         return w if i == 0 and w >= s.start and s.head[w] == s.n else NONE
-    w = s.left_kid[s.n]
-    while w != NONE and (w < s.start or i > 0):
-        i -= w >= s.start
+    w = s.last_root_kid
+    if w < s.start:
+        return NONE
+    while s.outer[w] >= s.start:
+        w = s.outer[w]
+    while i > 0 and w != NONE:
         w = s.inner[w]
+        i -= 1
     return w
 
 

@@ -22,6 +22,7 @@ cdef struct StateC:
     int n_swaps         # SWAPs made so far
     int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
     int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
+    int last_root_kid   # ROOT's last dependent, or NONE: the innermost one
     int root_child      # with one_root: the last word that got an arc from ROOT, or NONE
     int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
     int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT

@@ -51,6 +51,7 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.n_swaps = 0
     s.n_lambda1 = 0
     s.root_first = 0
+    s.last_root_kid = NONE
     s.root_child = NONE
     s.root_label = NONE
     s.one_root = 0
@@ -77,12 +78,22 @@ cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept 
     else:
         outermost = &s.right_kid[head]
         s.n_right[head] += 1
-    # Walk inwards past the siblings that lie further out: none, in stack systems.
-    far = NONE
-    near_ = outermost[0]
-    while near_ != NONE and (near_ < dependent if dependent < head else near_ > dependent):
-        far = near_
-        near_ = s.inner[near_]
+    if head == s.n:
+        # Walk outwards: ROOT has a dependent in every sentence before.
+        near_ = NONE
+        far = s.last_root_kid
+        while far != NONE and far > dependent:
+            near_ = far
+            far = s.outer[far]
+        if near_ == NONE:
+            s.last_root_kid = dependent
+    else:
+        # Walk inwards past the siblings that lie further out: none, in stack systems.
+        far = NONE
+        near_ = outermost[0]
+        while near_ != NONE and (near_ < dependent if dependent < head else near_ > dependent):
+            far = near_
+            near_ = s.inner[near_]
     s.inner[dependent] = near_
     s.outer[dependent] = far
     if near_ != NONE:
@@ -103,6 +114,8 @@ cdef void state_del_arc(StateC* s, int dependent) noexcept nogil:
     far = s.outer[dependent]
     if near_ != NONE:
         s.outer[near_] = far
+    elif head == s.n:
+        s.last_root_kid = far
     if far != NONE:
         s.inner[far] = near_
     elif dependent < head:

@@ -158,6 +158,8 @@ cdef int check_side(const StateC* s, int h, bint left, int* n_kids) noexcept nog
         n_kids[0] += 1
         outer = kid
         kid = s.inner[kid]
+    if h == s.n and left and s.last_root_kid != outer:
+        return KIDS
     return SOUND if n_kids[0] == (s.n_left[h] if left else s.n_right[h]) else KIDS
 
 

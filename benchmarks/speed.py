@@ -13,7 +13,8 @@ Words per second of
     training  updates of the whole pipeline
 
 and, as a floor of `parse`, of the parser's products of token vectors and weights run alone (the
-small products of each step are not in it).
+small products of each step are not in it); as that of `training`, of the updates of tok2vec alone
+(`tok2vec`): no parser on it can be trained faster.
 
 By default both parsers of configs/ are trained first, for a few epochs, on the Turkish Web Treebank
 of the package turkish-treebanks (`--treebank`: a folder of Universal Dependencies). They take
@@ -85,6 +86,7 @@ DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
 SPACY = "spacy_parser"  # the config of spaCy's parser
 STAGES = ("parse", "pipeline", "training")
+FLOORS = {"floor": "parse", "tok2vec": "training"}
 OPS = ("default", "numpy", "switch")
 
 
@@ -279,10 +281,10 @@ class Contestant:
     Attributes:
         name: The system's name.
         nlp: The pipeline.
-        timings: The timings of each stage, and of the floor.
+        timings: The timings of each stage, and of the floors.
     """
 
-    stages = (*STAGES, "floor")
+    stages = (*STAGES, *FLOORS)
 
     def __init__(
         self,
@@ -380,6 +382,22 @@ class Contestant:
     def floor(self) -> None:
         """Time the products of token vectors and weights that `parse` makes."""
         self.timings["floor"].measure(self.products(), sum(map(len, self.vectors)))
+
+    def tok2vec(self) -> None:
+        """Time the updates of the token vectors that `training` makes."""
+        component: Any = self.learner.get_pipe("tok2vec")
+        batches = [
+            [blank_copy(self.learner, doc, "gold", "none") for doc in batch]
+            for batch in batch_by_words(self.learned, 1000)
+        ]
+
+        def learn() -> None:
+            for batch in batches:
+                vectors, backprop = component.model.begin_update(batch)
+                backprop([component.model.ops.xp.zeros_like(array) for array in vectors])
+                component.model.finish_update(self.optimizer)
+
+        self.timings["tok2vec"].measure(learn, sum(map(len, self.learned)))
 
     def products(self) -> Callable[[], None]:
         """Lay out the products of token vectors and weights that the parser makes.
@@ -508,6 +526,18 @@ class UDPipe:
             raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
 
 
+def with_floors(stages: Sequence[str]) -> tuple[str, ...]:
+    """Add the floors of stages.
+
+    Args:
+        stages: The stages.
+
+    Returns:
+        The stages, then their floors.
+    """
+    return (*stages, *(floor for floor, stage in FLOORS.items() if stage in stages))
+
+
 def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:
     """Group documents.
 
@@ -579,7 +609,7 @@ def compare(
         The cells.
     """
     rows = []
-    for stage in (*stages, "floor"):
+    for stage in with_floors(stages):
         for contestant in contestants:
             if stage not in contestant.stages:
                 continue
@@ -604,7 +634,7 @@ def measure(
         reps: Repetitions; one more, not counted, comes first.
         stages: The stages.
     """
-    for stage in (*stages, "floor"):
+    for stage in with_floors(stages):
         for rep in range(reps + 1):
             turn = contestants if rep % 2 else list(reversed(contestants))
             for contestant in turn:
@@ -691,7 +721,7 @@ def main(argv: list[str] | None = None) -> int:
                     for contestant in contestants
                     if stage in contestant.stages
                 }
-                for stage in (*args.stages, "floor")
+                for stage in with_floors(args.stages)
             }
             for ops, contestants in [*groups.items(), *([("udpipe", others)] if others else [])]
         }

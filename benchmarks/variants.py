@@ -433,25 +433,29 @@ def report(
         ValueError: If no treebank has results of any of them.
     """
     found = {}
-    parts = []
     for treebank, systems in results.items():
         rows = []
         for one in variants:
             runs = {n: run for n, run in systems.get(one.name, {}).items() if split in run}
             if runs:
                 rows.append((one, runs))
-        if not rows:
-            continue
-        found[treebank] = rows
-        run = next(iter(rows[0][1].values()))
-        parts.append(f"### {treebank} ({split}, {run['epochs']} epochs, {run['snapshot']})")
-        parts += [accuracy_table(rows, split), epochs_table(rows)]
-        parts += [text for make in (moves_table, changes_table) if (text := make(rows))]
+        if rows:
+            found[treebank] = rows
     if not found:
         names = ", ".join(one.name for one in variants)
         raise ValueError(
             f"There are no results of {names} on {split}: name a treebank to train them on."
         )
+    if any(
+        len(rows) > 1 for rows in found.values()
+    ):  # one row, of another comparison, tells nothing
+        found = {treebank: rows for treebank, rows in found.items() if len(rows) > 1}
+    parts = []
+    for treebank, rows in found.items():
+        run = next(iter(rows[0][1].values()))
+        parts.append(f"### {treebank} ({split}, {run['epochs']} epochs, {run['snapshot']})")
+        parts += [accuracy_table(rows, split), epochs_table(rows)]
+        parts += [text for make in (moves_table, changes_table) if (text := make(rows))]
     if len(found) > 1:
         parts += ["### All treebanks", languages_table(found, split)]
     return "\n\n".join(parts)

@@ -134,7 +134,7 @@ def tables(text: str) -> list[list[list[str]]]:
     return [rows for rows in found if rows]
 
 
-@pytest.mark.parametrize("comparison", ["rep", "hgj13", "push", "weights"])
+@pytest.mark.parametrize("comparison", ["rep", "hgj13", "push", "weights", "recall"])
 def test_repairs(comparison: str) -> None:
     """All tables that benchmarks/variants.py prints are in docs/repairs.md."""
     results = table.load(ROOT / "benchmarks" / "results" / "variants")

@@ -538,6 +538,8 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
             for name, right in (("monotonic", [5, 9]), ("left", [10, 9])):
                 run = variant_run(name, seed, right, treebank)
                 evaluate.dump(run, tmp_path / treebank / f"{name}-seed{seed}.json")
+    run = variant_run("left", 1, [10, 9], "UD_C")
+    evaluate.dump(run, tmp_path / "UD_C" / "left-seed1.json")
     assert variants.main(["rep", "--results", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
@@ -552,6 +554,7 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert left[2][-2:] == ["60.0", "75.0"]
     assert ["LEFT-ARC of arc-eager", "obj > obl (4/2)"] in rows
     assert rows[-2] == ["+ left reattach", "95.00", "95.00", "95.00", "95.00"]
+    assert "UD_C" not in text
     assert variants.main(["fg18", "--results", str(tmp_path)]) == 1
     assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
     assert variants.main(["rep", "--results", str(tmp_path), "--split", "test"]) == 1

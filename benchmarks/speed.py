@@ -275,16 +275,48 @@ def load(path: Path, ops: str) -> Language:
     return use_fast_blas(nlp) if ops == "switch" else nlp
 
 
-class Contestant:
-    """A trained pipeline and its timings.
+class Timed:
+    """What is timed.
 
     Attributes:
         name: The system's name.
-        nlp: The pipeline.
-        timings: The timings of each stage, and of the floors.
+        stages: What can be timed.
+        timings: The timings of each stage.
+        found: What each stage gave in the first repetition.
     """
 
-    stages = (*STAGES, *FLOORS)
+    def __init__(self, name: str, stages: Sequence[str]) -> None:
+        """Begin without timings.
+
+        Args:
+            name: The system's name.
+            stages: What can be timed.
+        """
+        self.name = name
+        self.stages = stages
+        self.timings = {stage: Timing() for stage in stages}
+        self.found: dict[str, Any] = {}
+
+    def check(self, stage: str, found: Any) -> None:
+        """Compare parses with those of the first repetition.
+
+        Args:
+            stage: The stage.
+            found: What tells the trees apart.
+
+        Raises:
+            RuntimeError: If they differ.
+        """
+        if self.found.setdefault(stage, found) != found:
+            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
+
+
+class Contestant(Timed):
+    """A trained pipeline and its timings.
+
+    Attributes:
+        nlp: The pipeline.
+    """
 
     def __init__(
         self,
@@ -308,15 +340,16 @@ class Contestant:
         Raises:
             ValueError: If the model is spaCy's, and has another width.
         """
-        self.name = name
         self.nlp = load(path, ops)
+        has_tok2vec = "tok2vec" in self.nlp.pipe_names
+        floors = [floor for floor in FLOORS if floor != "tok2vec" or has_tok2vec]
+        super().__init__(name, (*STAGES, *floors))
         parser: Any = self.nlp.get_pipe(PARSER)
         if hasattr(parser, "beam_width"):
             parser.beam_width = beam
         elif parser.cfg["beam_width"] != beam:
             raise ValueError(f"{path} has a beam of {parser.cfg['beam_width']}, not {beam}.")
         self.learner = load(path, ops)  # parsing is timed with weights that stay the same
-        self.timings = {stage: Timing() for stage in self.stages}
         self.gold = gold
         self.learned = learned
         self.texts = [doc.text for doc in gold]
@@ -327,25 +360,10 @@ class Contestant:
                 break
             docs = list(process.pipe(docs, batch_size=self.batch_size))  # type: ignore[attr-defined]
         self.vectors = [doc.tensor for doc in docs]
-        self.fingerprints: dict[str, int] = {}
         config = self.learner.config.interpolate()
         settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
         self.optimizer = settings["optimizer"]
         self.dropout = settings["dropout"]
-
-    def check(self, stage: str, docs: Sequence[Doc]) -> None:
-        """Compare parses with those of the first repetition.
-
-        Args:
-            stage: The stage.
-            docs: The parsed documents.
-
-        Raises:
-            RuntimeError: If they differ.
-        """
-        found = trees(docs)
-        if self.fingerprints.setdefault(stage, found) != found:
-            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
 
     def parse(self) -> None:
         """Time the parser alone."""
@@ -357,13 +375,14 @@ class Contestant:
             docs.append(doc)
         stream = parser.pipe(docs, batch_size=self.batch_size)  # type: ignore[attr-defined]
         words = sum(map(len, docs))
-        self.check("parse", self.timings["parse"].measure(lambda: list(stream), words))
+        parsed = self.timings["parse"].measure(lambda: list(stream), words)
+        self.check("parse", trees(parsed))
 
     def pipeline(self) -> None:
         """Time everything, from text."""
         words = sum(len(self.nlp.make_doc(text)) for text in self.texts)
         docs = self.timings["pipeline"].measure(lambda: list(self.nlp.pipe(self.texts)), words)
-        self.check("pipeline", docs)
+        self.check("pipeline", trees(docs))
 
     def training(self) -> None:
         """Time some updates."""
@@ -455,33 +474,27 @@ class Contestant:
             yield from map(list, minibatch(by_length, max(self.batch_size // 4, 2)))
 
 
-class UDPipe:
+class UDPipe(Timed):
     """A model of UDPipe 1 and its timings.
 
     Attributes:
-        name: The system's name.
         options: UDPipe's, for the parser.
-        timings: The timings of each stage.
     """
 
-    stages = ("parse", "pipeline")
-
-    def __init__(self, path: Path, gold: Sequence[Doc], greedy: bool) -> None:
-        """Load a model and predict the tags.
+    def __init__(self, model: Model, gold: Sequence[Doc], greedy: bool) -> None:
+        """Predict the tags.
 
         Args:
-            path: The model.
+            model: The model.
             gold: The documents to parse.
             greedy: Whether it searches greedily.
 
         Raises:
-            ImportError: If ufal.udpipe is not installed.
-            ValueError: If UDPipe cannot load the model, or tag with it.
+            ValueError: If UDPipe cannot tag with the model.
         """
-        self.name = path.stem + ("_greedy" if greedy else "")
+        super().__init__(model.path.stem + ("_greedy" if greedy else ""), ("parse", "pipeline"))
         self.options = "beam_search=1" if greedy else ""
-        self.model = Model(path)
-        self.timings = {stage: Timing() for stage in self.stages}
+        self.model = model
         self.words = sum(map(len, gold))
         blanks = "\t_" * 8
         self.untagged = "".join(
@@ -492,13 +505,12 @@ class UDPipe:
         sentences = read_sentences(self.untagged)
         self.model.tag(sentences)
         self.tagged = write_sentences(sentences)
-        self.found: dict[str, str] = {}
 
     def parse(self) -> None:
         """Time the parser alone."""
         sentences = read_sentences(self.tagged)
         self.timings["parse"].measure(lambda: self.model.parse(sentences, self.options), self.words)
-        self.check("parse", sentences)
+        self.check("parse", write_sentences(sentences))
 
     def pipeline(self) -> None:
         """Time tagger and parser."""
@@ -509,21 +521,7 @@ class UDPipe:
             self.model.parse(sentences, self.options)
 
         self.timings["pipeline"].measure(work, self.words)
-        self.check("pipeline", sentences)
-
-    def check(self, stage: str, sentences: Sequence[Any]) -> None:
-        """Compare parses with those of the first repetition.
-
-        Args:
-            stage: The stage.
-            sentences: The parsed sentences.
-
-        Raises:
-            RuntimeError: If they differ.
-        """
-        found = write_sentences(sentences)
-        if self.found.setdefault(stage, found) != found:
-            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
+        self.check("pipeline", write_sentences(sentences))
 
 
 def with_floors(stages: Sequence[str]) -> tuple[str, ...]:
@@ -591,7 +589,7 @@ def ratios(ours: Timing, theirs: Timing, *, cpu: bool = False) -> list[float]:
 
 def compare(
     ops: str,
-    contestants: Sequence[Contestant | UDPipe],
+    contestants: Sequence[Timed],
     base: Contestant,
     stock: Contestant,
     stages: Sequence[str] = STAGES,
@@ -613,20 +611,18 @@ def compare(
         for contestant in contestants:
             if stage not in contestant.stages:
                 continue
-            timing, other = contestant.timings[stage], base.timings[stage]
+            timing = contestant.timings[stage]
             row = [f"{stage}, {contestant.name}, {ops}", spread(timing.rates()), "", "", ""]
-            if contestant is not base:
-                row[2] = spread(ratios(timing, other), 2)
-                row[3] = spread(ratios(timing, other, cpu=True), 2)
-            if contestant is not stock:
+            if contestant is not base and stage in base.stages:
+                row[2] = spread(ratios(timing, base.timings[stage]), 2)
+                row[3] = spread(ratios(timing, base.timings[stage], cpu=True), 2)
+            if contestant is not stock and stage in stock.stages:
                 row[4] = spread(ratios(timing, stock.timings[stage], cpu=True), 2)
             rows.append(row)
     return rows
 
 
-def measure(
-    contestants: Sequence[Contestant | UDPipe], reps: int, stages: Sequence[str] = STAGES
-) -> None:
+def measure(contestants: Sequence[Timed], reps: int, stages: Sequence[str] = STAGES) -> None:
     """Time the stages, the parsers taking turns.
 
     Args:
@@ -691,6 +687,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.models and len(args.models) != len(args.systems):
         parser.error(f"{len(args.systems)} systems need as many models, not {len(args.models)}.")
     try:
+        models = [Model(path) for path in args.udpipe]
         data = prepare_data(args.treebank, args.lang, args.work)
         paths = args.models or [
             train(system, data, args.epochs, args.seed, args.work, args.beam)
@@ -706,7 +703,7 @@ def main(argv: list[str] | None = None) -> int:
             ]
             for ops in args.ops
         }
-        others = [UDPipe(path, gold, greedy) for path in args.udpipe for greedy in (False, True)]
+        others = [UDPipe(model, gold, greedy) for model in models for greedy in (False, True)]
         ours = [one for group in groups.values() for one in group]
         measure([*ours, *others], args.reps, args.stages)
         rows = []

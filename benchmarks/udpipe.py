@@ -162,7 +162,10 @@ class Model:
             ImportError: If ufal.udpipe is not installed.
             ValueError: If UDPipe cannot load it.
         """
-        from ufal import udpipe
+        try:
+            from ufal import udpipe
+        except ImportError as error:
+            raise ImportError(f"{path.name} needs the package ufal.udpipe: install it.") from error
 
         self.path = path
         self._model = udpipe.Model.load(str(path))

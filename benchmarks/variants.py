@@ -446,9 +446,8 @@ def report(
         raise ValueError(
             f"There are no results of {names} on {split}: name a treebank to train them on."
         )
-    if any(
-        len(rows) > 1 for rows in found.values()
-    ):  # one row, of another comparison, tells nothing
+    # One row, of another comparison, tells nothing.
+    if any(len(rows) > 1 for rows in found.values()):
         found = {treebank: rows for treebank, rows in found.items() if len(rows) > 1}
     parts = []
     for treebank, rows in found.items():

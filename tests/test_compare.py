@@ -137,7 +137,7 @@ def test_udpipe_learns(tmp_path: Path, gold: Path) -> None:
     assert udpipe.main(["evaluate", str(gold), str(gold), str(corpus), "-o", str(output)]) == 1
 
     docs = list(evaluate.references(evaluate.read_docs(spacy.blank("xx"), corpus), "doc"))
-    timed, greedy = (speed.UDPipe(model, docs, greedy) for greedy in (False, True))
+    timed, greedy = (speed.UDPipe(udpipe.Model(model), docs, greedy) for greedy in (False, True))
     speed.measure([timed, greedy], 2)
     assert greedy.name == "parser_greedy"
     assert greedy.found == timed.found

@@ -435,6 +435,23 @@ def ArcScorer(
     )
 
 
+def AffixEmbed(
+    width: int,
+    embed_width: int = 64,
+    prefixes: List[int] = [1, 2, 3],  # noqa: B006
+    suffixes: List[int] = [1, 2, 3, 4, 5],  # noqa: B006
+    rows: int = 5000,
+    affix_rows: int = 2000,
+    maxout_pieces: int = 3,
+) -> Model:
+    """Word vectors from norm, shape and affixes; see ``spacy_nmparse.scorers.affix_embed``."""
+    from spacy_nmparse.scorers import affix_embed
+
+    return affix_embed.AffixEmbed(
+        width, embed_width, prefixes, suffixes, rows, affix_rows, maxout_pieces
+    )
+
+
 def UDNounChunks() -> Callable:
     """For ``nlp.after_pipeline_creation``: noun chunks by Universal Dependencies' labels, where the
     language has none; see ``spacy_nmparse.analysis.noun_chunks``."""

@@ -11,9 +11,10 @@ A *pair feature* names two words whose vectors are multiplied, each projected: `
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
 ``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; the last
-one: none to ROOT), ``H-D.distance`` (the same, and which one is first), ``stack.depth``,
-``items.headless`` (words of the sentence that have been read and have no head), ``root.child``
-(whether ROOT has a child in the sentence).
+one: none to ROOT), ``H-D.distance`` (the same, and which one is first), ``H-D.crossed`` (words
+between H and D with an arc that theirs would cross, one from ROOT included), ``H-D.headless``
+(words between them without a head), ``stack.depth``, ``items.headless`` (words of the sentence that
+have been read and have no head), ``root.child`` (whether ROOT has a child in the sentence).
 
 Dependents of ROOT are those in the current sentence.
 """
@@ -42,6 +43,8 @@ cdef enum:  # facts
     STACK_DISTANCE
     ITEM_DISTANCE
     ARC_DISTANCE
+    ARC_CROSSED
+    ARC_HEADLESS
     DEPTH
     HEADLESS
     ROOT_CHILD
@@ -53,6 +56,8 @@ FACTS = {
     "S1-S0.distance": STACK_DISTANCE,
     "I1-B0.distance": ITEM_DISTANCE,
     "H-D.distance": ARC_DISTANCE,
+    "H-D.crossed": ARC_CROSSED,
+    "H-D.headless": ARC_HEADLESS,
     "stack.depth": DEPTH,
     "items.headless": HEADLESS,
     "root.child": ROOT_CHILD,
@@ -145,6 +150,40 @@ cdef int n_headless(const StateC* s) noexcept nogil:
     return n
 
 
+cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil:
+    """Words between a and b with an arc that one of a and b would cross, as far as counts tell them
+    apart."""
+    cdef int first = min(a, b)
+    cdef int last = max(a, b)
+    cdef int w, head
+    cdef int n = 0
+    if last == s.n:  # arcs from ROOT cross none
+        return 0
+    for w in range(first + 1, last):
+        head = s.head[w]
+        n += (
+            (head != NONE and (head < first or head > last))
+            or (s.left_kid[w] != NONE and s.left_kid[w] < first)
+            or s.right_kid[w] > last
+        )
+        if n == COUNT_VALUES - 1:
+            break
+    return n
+
+
+cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil:
+    """Words between a and b without a head, as far as counts tell them apart."""
+    cdef int w
+    cdef int n = 0
+    if max(a, b) == s.n:
+        return 0
+    for w in range(min(a, b) + 1, max(a, b)):
+        n += s.head[w] == NONE
+        if n == COUNT_VALUES - 1:
+            break
+    return n
+
+
 cdef void find_facts(
     const FeaturesC* features, const StateC* s, int head, int dependent, int* out
 ) noexcept nogil:
@@ -171,6 +210,10 @@ cdef void find_facts(
                 out[i] = 0
             else:
                 out[i] = apart(head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
+        elif fact.kind == ARC_CROSSED:
+            out[i] = n_crossed(s, head, dependent)
+        elif fact.kind == ARC_HEADLESS:
+            out[i] = n_headless_between(s, head, dependent)
         else:
             w = find_word(&fact.word, s, head, dependent)
             if w == NONE:

@@ -81,6 +81,7 @@ ARC_FEATURES: dict[str, list[str]] = {
     "pair": [
         *("H", "H.h", "H.l1", "H.r1", "D.l1", "B1", "H*D", "H*D.h"),
         *("H.label", "H.n_left", "H.n_right", "H.l1.label", "D.n_left", "H-D.distance"),
+        *("H-D.crossed", "H-D.headless"),
     ],
     "label": [
         *("H", "D", "H.h", "H.l2", "H.r1", "D.l1", "D.r1", "I1", "H*D", "D*D.l1"),

@@ -1,0 +1,127 @@
+"""Words as vectors: the sum of what is known of a word, its affixes above all.
+
+A treebank shows most forms of a language rich in them once or never, but shows their endings often.
+spaCy's own embedding (``spacy.MultiHashEmbed``) knows a word by its norm, its shape, its first
+letter and its last three; this one by several beginnings and ends.
+
+Equal words have equal vectors, so each is computed once a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from spacy.attrs import NORM, SHAPE
+from spacy.tokens import Doc
+from thinc.api import Dropout, HashEmbed, Maxout, Model, chain, concatenate
+from thinc.types import Floats2d
+
+from spacy_nmparse.scorers.affixes import affix_numbers
+
+
+def AffixEmbed(
+    width: int,
+    embed_width: int = 64,
+    prefixes: Sequence[int] = (1, 2, 3),
+    suffixes: Sequence[int] = (1, 2, 3, 4, 5),
+    rows: int = 5000,
+    affix_rows: int = 2000,
+    maxout_pieces: int = 3,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Build the layer.
+
+    Norm, shape and affixes (of the norm) each have a table of hashed vectors, as in spaCy's
+    ``MultiHashEmbed`` (Serrà & Karatzoglou 2017, Bloom embeddings); a maxout layer with layer
+    normalization makes one vector of them.
+
+    Args:
+        width: of the vectors that come out.
+        embed_width: of each table's.
+        prefixes: lengths of the beginnings, in letters.
+        suffixes: lengths of the ends.
+        rows: of the norms' table.
+        affix_rows: of each of the other tables.
+        maxout_pieces: of the layer that mixes them.
+
+    Returns:
+        Model: from documents to float32 (words, width) each.
+
+    Raises:
+        ValueError: a size or a length below 1, or a length twice.
+    """
+    sizes = (width, embed_width, rows, affix_rows, maxout_pieces)
+    if min(*sizes, *prefixes, *suffixes) < 1:
+        raise ValueError(
+            f"AffixEmbed: width {width}, embed_width {embed_width}, rows {rows}, affix_rows "
+            f"{affix_rows}, maxout_pieces {maxout_pieces} and the lengths of prefixes "
+            f"{list(prefixes)} and suffixes {list(suffixes)} must be at least 1."
+        )
+    for name, lengths in (("prefixes", prefixes), ("suffixes", suffixes)):
+        if len(set(lengths)) < len(lengths):
+            raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
+    n_tables = 2 + len(prefixes) + len(suffixes)
+    tables: list[Model] = [
+        HashEmbed(embed_width, affix_rows if i else rows, column=i, seed=i, dropout=0.0)
+        for i in range(n_tables)
+    ]
+    mix = Maxout(width, n_tables * embed_width, nP=maxout_pieces, normalize=True)
+    return Model(
+        "nmparse_affix_embed",
+        forward,
+        init=init,
+        layers=[chain(concatenate(*tables), mix), Dropout(0.0)],
+        dims={"nO": width},
+        attrs={"prefixes": list(prefixes), "suffixes": list(suffixes)},
+    )
+
+
+def init(model: Model, X: Any = None, Y: Any = None) -> None:
+    """Initialize the tables and the layer that mixes them."""
+    for layer in model.layers:
+        layer.initialize()
+
+
+def forward(
+    model: Model, docs: Sequence[Doc], is_train: bool
+) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
+    """Embed the words of documents."""
+    lengths = [len(doc) for doc in docs]
+    if not any(lengths):
+        return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_result: []
+    prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
+    known: Any = number_words(docs, prefixes, suffixes)
+    numbers: Any = model.ops.asarray(known[0])
+    place: Any = model.ops.asarray(known[1])
+    vectors, backprop_vectors = model.layers[0](numbers, is_train)
+    dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
+    result = model.ops.xp.split(dropped, numpy.cumsum(lengths)[:-1].tolist())
+
+    def backprop(d_result: list[Any]) -> list[Doc]:
+        d_vectors = model.ops.alloc2f(*vectors.shape)
+        d_words = backprop_dropped(model.ops.xp.concatenate(d_result))
+        model.ops.scatter_add(d_vectors, place, d_words)
+        backprop_vectors(d_vectors)
+        return []
+
+    return result, backprop
+
+
+def number_words(
+    docs: Sequence[Doc], prefixes: Sequence[int], suffixes: Sequence[int]
+) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """What is known of each different word of documents that share a vocabulary.
+
+    Returns:
+        uint64 (different words, 2 + prefixes + suffixes): norm, shape, affixes; and for each word
+        its place there, int32 (words,).
+    """
+    words = numpy.concatenate([doc.to_array([NORM, SHAPE]) for doc in docs])
+    mixed = words[:, 0] * numpy.uint64(0x9E3779B97F4A7C15) + words[:, 1]
+    _, first, place = numpy.unique(mixed, return_index=True, return_inverse=True)
+    words = words[first]
+    strings = docs[0].vocab.strings
+    norms = [strings[norm] for norm in words[:, 0].tolist()]
+    numbers = numpy.hstack([words, affix_numbers(norms, prefixes, suffixes)])
+    return numbers, place.astype("int32")

@@ -1,0 +1,153 @@
+"""The embedding of words by their affixes: the numbers, the layer, its gradients, in pipelines."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Model, fix_random_seed
+
+from spacy_nmparse.scorers.affix_embed import AffixEmbed, number_words
+from spacy_nmparse.scorers.affixes import affix_numbers
+
+LENGTHS = (1, 2, 3, 5)
+
+
+@given(st.lists(st.text(alphabet="aAbß\u0307\U0001f600", max_size=6), max_size=8))
+def test_numbers_are_equal_where_affixes_are(words: list[str]) -> None:
+    numbers = affix_numbers(words, LENGTHS, LENGTHS)
+    assert numbers.shape == (len(words), 2 * len(LENGTHS)) and numbers.dtype == "uint64"
+    for (one, a), (other, b) in combinations(zip(words, numbers.tolist(), strict=True), 2):
+        for i, length in enumerate(LENGTHS):
+            assert (a[i] == b[i]) == (one[:length] == other[:length])
+            assert (a[len(LENGTHS) + i] == b[len(LENGTHS) + i]) == (
+                one[-length:] == other[-length:]
+            )
+
+
+def test_numbers_are_the_same_everywhere() -> None:
+    """Models are saved on one machine and run on another."""
+    assert affix_numbers(["házában", "ő"], [1, 3], [2]).tolist() == [
+        [16483435314137532808, 7389887210457182541, 4565793214567839512],
+        [12164156037524166887, 12164156037524166887, 12164156037524166887],
+    ]
+
+
+def make(**options: Any) -> Model:
+    fix_random_seed(0)
+    model = AffixEmbed(**{"width": 8, "embed_width": 4, "rows": 50, "affix_rows": 20, **options})
+    return model.initialize()
+
+
+def make_docs(*texts: str) -> list[Doc]:
+    vocab = spacy.blank("en").vocab
+    return [Doc(vocab, text.split()) for text in texts]
+
+
+def test_each_word_gets_the_vector_of_its_kind() -> None:
+    docs = make_docs("a cat sat near a Cat", "", "cat")
+    numbers, place = number_words(docs, (1,), (2,))
+    assert numbers.shape == (5, 4) and place.dtype == "int32"
+    norms = [docs[0].vocab.strings[norm] for norm in numbers[place, 0].tolist()]
+    assert norms == ["a", "cat", "sat", "near", "a", "cat", "cat"]
+    vectors = make().predict(docs)
+    assert [(v.shape, v.dtype) for v in vectors] == [((n, 8), "float32") for n in (6, 0, 1)]
+    assert (vectors[0][0] == vectors[0][4]).all() and (vectors[0][1] == vectors[2][0]).all()
+    assert abs(vectors[0][1] - vectors[0][5]).max() > 1e-3  # another shape
+
+
+@pytest.mark.parametrize("texts", [(), ("",), ("", "")])
+def test_no_words(texts: tuple[str, ...]) -> None:
+    model = make()
+    vectors, backprop = model(make_docs(*texts), is_train=True)
+    assert [v.shape for v in vectors] == [(0, 8)] * len(texts)
+    assert backprop(vectors) == []
+
+
+def test_endings_are_shared() -> None:
+    """Words never seen are near to known ones with the same endings, as spaCy's cannot be."""
+    only_ends = make(prefixes=(), suffixes=(4,))
+    known, alike, other = only_ends.predict(make_docs("xxbban yybban xxbben"))[0]
+    assert abs(known - alike).max() < abs(known - other).max()
+
+
+def test_gradients() -> None:
+    model = make()
+    docs = make_docs("the cat sat on the mat", "the dog")
+    weights = numpy.random.RandomState(1).normal(size=(8, 8)).astype("float32")
+
+    def loss() -> float:
+        return float((numpy.concatenate(model.predict(docs)) * weights).sum())
+
+    _, backprop = model(docs, is_train=True)
+    backprop([weights[:6], weights[6:]])
+    checked = 0
+    for node in model.walk():
+        for name in node.param_names:
+            if not node.has_param(name):
+                continue
+            param, gradient = node.get_param(name), node.get_grad(name)
+            for place in numpy.argsort(-abs(gradient).ravel())[:3].tolist():
+                at = numpy.unravel_index(place, param.shape)
+                before, ends = param[at], []
+                for step in (1e-3, -1e-3):
+                    param[at] = before + step
+                    ends.append(loss())
+                param[at] = before
+                found = (ends[0] - ends[1]) / 2e-3
+                assert found == pytest.approx(float(gradient[at]), rel=0.03, abs=2e-2)
+                checked += 1
+    assert checked >= 3 * (10 + 4)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"width": 0}, {"prefixes": [0]}, {"suffixes": [2, 2]}, {"rows": 0}, {"maxout_pieces": 0}],
+    ids=str,
+)
+def test_errors(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"AffixEmbed: .*{next(iter(wrong))}"):
+        AffixEmbed(**{"width": 8, **wrong})
+
+
+@pytest.mark.parametrize("factory", ["nm_parser", "parser"])
+def test_in_a_pipeline(factory: str, tmp_path: Any) -> None:
+    """For our parsers and for spaCy's own; saved, it comes back."""
+    nlp = spacy.blank("en")
+    embed = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 16, "suffixes": [1, 2]}
+    encode = {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "width": 16,
+        "depth": 1,
+        "window_size": 1,
+        "maxout_pieces": 2,
+    }
+    tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
+    config: dict[str, Any] = {"model": {"tok2vec": tok2vec}}
+    if factory == "parser":
+        config["min_action_freq"] = 1
+    nlp.add_pipe(factory, name="parser", config=config)
+    texts = {"she saw cats": [1, 1, 1], "he eats fish": [1, 1, 1]}
+    examples = [
+        Example.from_dict(nlp.make_doc(text), {"heads": heads, "deps": ["nsubj", "ROOT", "obj"]})
+        for text, heads in texts.items()
+    ]
+    fix_random_seed(0)
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(20):
+        nlp.update(examples, sgd=optimizer)
+    doc = nlp("she eats cats")
+    assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "obj"]
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    found = again.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
+    expected = nlp.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
+    assert (found == expected).all()
+    assert [t.head.i for t in again("she eats cats")] == [1, 1, 1]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from spacy.util import load_config, load_model_from_config
 
-from spacy_nmparse.scorers.arc_scorer import ArcScorer
+from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
@@ -33,12 +33,21 @@ def test_accuracy_differs_in_size_and_length_of_training(factory: str) -> None:
     assert {"@architectures", "tok2vec"} <= set(scorers[1]) < set(scorers[0])
     for keys in (
         ("components", "tok2vec", "model", "encode", "width"),
-        ("components", "tok2vec", "model", "embed", "rows"),
         ("training", "dropout"),
         ("training", "max_epochs"),
     ):
         assert pop(accuracy, *keys) > pop(efficiency, *keys)
+    embed = ("components", "tok2vec", "model", "embed")
+    assert pop(accuracy, *embed)["@architectures"] == "spacy_nmparse.AffixEmbed.v1"
+    assert pop(efficiency, *embed)["@architectures"] == "spacy.MultiHashEmbed.v2"
     assert accuracy == efficiency
+
+
+def test_accuracy_adds_features_of_crossing_arcs() -> None:
+    config = load_config(CONFIGS / "nl_covington_parser_accuracy.cfg")
+    (layer, names), *others = config["components"]["parser"]["model"]["features"].items()
+    assert layer == "pair" and not others
+    assert names == [*FEATURES["pair"], "H-D.crossed", "H-D.headless"]
 
 
 def test_fast_differs_in_widths() -> None:

@@ -62,7 +62,20 @@ def test_fast_differs_in_widths() -> None:
     assert fast == efficiency
 
 
-NAMES = (*(f"{factory}_accuracy" for factory in FACTORIES), "nl_covington_parser_fast", "senter")
+@pytest.mark.parametrize("parser", [*FACTORIES, "spacy_parser"])
+def test_affixes_differ_in_the_embedding(parser: str) -> None:
+    configs = [load_config(CONFIGS / f"{name}.cfg") for name in (f"{parser}_affixes", parser)]
+    embeds = [pop(config, "components", "tok2vec", "model", "embed") for config in configs]
+    assert embeds[0].pop("@architectures") == "spacy_nmparse.AffixEmbed.v1"
+    assert embeds[0] == {"width": embeds[1]["width"]}
+    assert configs[0] == configs[1]
+
+
+NAMES = (
+    *(f"{factory}_{kind}" for factory in FACTORIES for kind in ("accuracy", "affixes")),
+    "nl_covington_parser_fast",
+    "senter",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

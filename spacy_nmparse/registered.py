@@ -443,12 +443,13 @@ def AffixEmbed(
     rows: int = 5000,
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
+    word_dropout: float = 0.3,
 ) -> Model:
     """Word vectors from norm, shape and affixes; see ``spacy_nmparse.scorers.affix_embed``."""
     from spacy_nmparse.scorers import affix_embed
 
     return affix_embed.AffixEmbed(
-        width, embed_width, prefixes, suffixes, rows, affix_rows, maxout_pieces
+        width, embed_width, prefixes, suffixes, rows, affix_rows, maxout_pieces, word_dropout
     )
 
 

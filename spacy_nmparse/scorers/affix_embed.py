@@ -4,6 +4,9 @@ A treebank shows most forms of a language rich in them once or never, but shows 
 spaCy's own embedding (``spacy.MultiHashEmbed``) knows a word by its norm, its shape, its first
 letter and its last three; this one by several beginnings and ends.
 
+In training some words hide their norm, so that what their affixes say is learned too: of words never
+seen it is all there is.
+
 Equal words have equal vectors, so each is computed once a batch.
 """
 
@@ -29,6 +32,7 @@ def AffixEmbed(
     rows: int = 5000,
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
+    word_dropout: float = 0.3,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build the layer.
 
@@ -44,12 +48,13 @@ def AffixEmbed(
         rows: of the norms' table.
         affix_rows: of each of the other tables.
         maxout_pieces: of the layer that mixes them.
+        word_dropout: share of a batch's different words that hide their norm in training.
 
     Returns:
         Model: from documents to float32 (words, width) each.
 
     Raises:
-        ValueError: a size or a length below 1, or a length twice.
+        ValueError: a size or a length below 1, a length twice, or a share that is none.
     """
     sizes = (width, embed_width, rows, affix_rows, maxout_pieces)
     if min(*sizes, *prefixes, *suffixes) < 1:
@@ -61,6 +66,8 @@ def AffixEmbed(
     for name, lengths in (("prefixes", prefixes), ("suffixes", suffixes)):
         if len(set(lengths)) < len(lengths):
             raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
+    if not 0 <= word_dropout < 1:
+        raise ValueError(f"AffixEmbed: word_dropout {word_dropout} must be at least 0, below 1.")
     n_tables = 2 + len(prefixes) + len(suffixes)
     tables: list[Model] = [
         HashEmbed(embed_width, affix_rows if i else rows, column=i, seed=i, dropout=0.0)
@@ -73,7 +80,11 @@ def AffixEmbed(
         init=init,
         layers=[chain(concatenate(*tables), mix), Dropout(0.0)],
         dims={"nO": width},
-        attrs={"prefixes": list(prefixes), "suffixes": list(suffixes)},
+        attrs={
+            "prefixes": list(prefixes),
+            "suffixes": list(suffixes),
+            "word_dropout": word_dropout,
+        },
     )
 
 
@@ -92,6 +103,8 @@ def forward(
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_result: []
     prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
     known: Any = number_words(docs, prefixes, suffixes)
+    if is_train:
+        known[0][numpy.random.random(len(known[0])) < model.attrs["word_dropout"], 0] = 0
     numbers: Any = model.ops.asarray(known[0])
     place: Any = model.ops.asarray(known[1])
     vectors, backprop_vectors = model.layers[0](numbers, is_train)

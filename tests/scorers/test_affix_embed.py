@@ -78,8 +78,23 @@ def test_endings_are_shared() -> None:
     assert abs(known - alike).max() < abs(known - other).max()
 
 
+def test_training_hides_norms() -> None:
+    """Of the share of words that was asked for, and nothing else of them."""
+    docs = make_docs(" ".join(f"w{i}" for i in range(400)))
+    model = make(prefixes=(), suffixes=(), word_dropout=0.3)
+    (vectors,), _ = model(docs, is_train=True)
+    (shown,) = model.predict(docs)
+    numbers = numpy.asarray([[0, token.shape] for token in docs[0]], dtype="uint64")
+    hidden = model.layers[0].predict(numbers)
+    is_shown, is_hidden = (
+        numpy.isclose(vectors, expected, atol=1e-6).all(axis=1) for expected in (shown, hidden)
+    )
+    assert (is_shown ^ is_hidden).all()
+    assert 0.2 < is_hidden.mean() < 0.4
+
+
 def test_gradients() -> None:
-    model = make()
+    model = make(word_dropout=0.0)
     docs = make_docs("the cat sat on the mat", "the dog")
     weights = numpy.random.RandomState(1).normal(size=(8, 8)).astype("float32")
 
@@ -109,7 +124,7 @@ def test_gradients() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"width": 0}, {"prefixes": [0]}, {"suffixes": [2, 2]}, {"rows": 0}, {"maxout_pieces": 0}],
+    [{"width": 0}, {"prefixes": [0]}, {"suffixes": [2, 2]}, {"rows": 0}, {"word_dropout": 1.0}],
     ids=str,
 )
 def test_errors(wrong: dict[str, Any]) -> None:

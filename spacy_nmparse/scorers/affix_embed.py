@@ -4,8 +4,8 @@ A treebank shows most forms of a language rich in them once or never, but shows 
 spaCy's own embedding (``spacy.MultiHashEmbed``) knows a word by its norm, its shape, its first
 letter and its last three; this one by several beginnings and ends.
 
-In training some words hide their norm, so that what their affixes say is learned too: of words never
-seen it is all there is.
+In training some words hide their norm, so that their affixes are learned too: of words never seen
+they are all that is known.
 
 Equal words have equal vectors, so each is computed once a batch.
 """

@@ -84,11 +84,14 @@ cdef int root_kid(const StateC* s, int i) noexcept nogil:
 
 cdef int n_root_kids(const StateC* s) noexcept nogil:
     """Children of ROOT in the current sentence, as far as counts tell them apart."""
-    cdef int i
-    for i in range(COUNT_VALUES):
-        if root_kid(s, i) == NONE:
-            return i
-    return COUNT_VALUES
+    cdef int w = root_kid(s, 0)
+    cdef int n = 0
+    if s.one_root:
+        return w != NONE
+    while w != NONE and n < COUNT_VALUES:
+        w = s.inner[w]
+        n += 1
+    return n
 
 
 cdef inline int nth_item(const StateC* s, int k) noexcept nogil:

@@ -554,7 +554,12 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert left[2][-2:] == ["60.0", "75.0"]
     assert ["LEFT-ARC of arc-eager", "obj > obl (4/2)"] in rows
     assert rows[-2] == ["+ left reattach", "95.00", "95.00", "95.00", "95.00"]
-    assert "UD_C" not in text
+    assert "UD_B" in text and "UD_C" not in text
+    run = variant_run("right_lower", 1, [9, 9], "UD_A")  # a row of this comparison alone
+    evaluate.dump(run, tmp_path / "UD_A" / "right_lower-seed1.json")
+    assert variants.main(["rep", "--results", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "UD_A" in text and "UD_B" not in text
     assert variants.main(["fg18", "--results", str(tmp_path)]) == 1
     assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
     assert variants.main(["rep", "--results", str(tmp_path), "--split", "test"]) == 1

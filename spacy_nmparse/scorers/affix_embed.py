@@ -1,4 +1,4 @@
-"""Words as vectors: the sum of what is known of a word, its affixes above all.
+"""Words as vectors, made of what is known of a word: norm, shape, and its affixes above all.
 
 A treebank shows most forms of a language rich in them once or never, but shows their endings often.
 spaCy's own embedding (``spacy.MultiHashEmbed``) knows a word by its norm, its shape, its first

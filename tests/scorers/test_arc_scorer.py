@@ -526,7 +526,7 @@ def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_against_a_naive_parser(setup: str) -> None:
-    rng = random.Random(0)
+    rng = random.Random(1)
     counts: dict[str, int] = {}
     close = 0
     pairs = numpy.zeros(2)
@@ -552,7 +552,7 @@ def test_against_a_naive_parser(setup: str) -> None:
         pairs += naive.pairs
         for key, count in naive.completed.items():
             counts[key] = counts.get(key, 0) + count
-    assert close <= 3  # of 25 documents
+    assert close <= 2
     assert pairs[0] > 20
     assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
     assert counts["roots"] > 3 and counts["heads"] > 10

@@ -12,14 +12,15 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 TOK2VEC = {
-    "@architectures": "spacy.HashEmbedCNN.v2",
-    "pretrained_vectors": None,
-    "width": 96,
-    "depth": 4,
-    "embed_size": 2000,
-    "window_size": 1,
-    "maxout_pieces": 3,
-    "subword_features": True,
+    "@architectures": "spacy.Tok2Vec.v2",
+    "embed": {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 96},
+    "encode": {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "width": 96,
+        "depth": 4,
+        "window_size": 1,
+        "maxout_pieces": 3,
+    },
 }
 LEARNING = {
     "oracle": "dynamic",

@@ -18,10 +18,11 @@ from typing import Any
 import numpy
 from spacy.attrs import NORM, SHAPE
 from spacy.tokens import Doc
-from thinc.api import Dropout, HashEmbed, Maxout, Model, chain, concatenate
+from thinc.api import Dropout, Maxout, Model, chain
 from thinc.types import Floats2d
 
 from spacy_nmparse.scorers.affixes import affix_numbers
+from spacy_nmparse.scorers.hash_tables import HashTables
 
 
 def AffixEmbed(
@@ -68,17 +69,14 @@ def AffixEmbed(
             raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
     if not 0 <= word_dropout < 1:
         raise ValueError(f"AffixEmbed: word_dropout {word_dropout} must be at least 0, below 1.")
-    n_tables = 2 + len(prefixes) + len(suffixes)
-    tables: list[Model] = [
-        HashEmbed(embed_width, affix_rows if i else rows, column=i, seed=i, dropout=0.0)
-        for i in range(n_tables)
-    ]
-    mix = Maxout(width, n_tables * embed_width, nP=maxout_pieces, normalize=True)
+    sizes_of_tables = [rows] + [affix_rows] * (1 + len(prefixes) + len(suffixes))
+    tables = HashTables(embed_width, sizes_of_tables)
+    mix = Maxout(width, tables.get_dim("nO"), nP=maxout_pieces, normalize=True)
     return Model(
         "nmparse_affix_embed",
         forward,
         init=init,
-        layers=[chain(concatenate(*tables), mix), Dropout(0.0)],
+        layers=[chain(tables, mix), Dropout(0.0)],
         dims={"nO": width},
         attrs={
             "prefixes": list(prefixes),
@@ -102,11 +100,10 @@ def forward(
     if not any(lengths):
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_result: []
     prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
-    known: Any = number_words(docs, prefixes, suffixes)
+    numbers, found = number_words(docs, prefixes, suffixes)
     if is_train:
-        known[0][numpy.random.random(len(known[0])) < model.attrs["word_dropout"], 0] = 0
-    numbers: Any = model.ops.asarray(known[0])
-    place: Any = model.ops.asarray(known[1])
+        numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
+    place: Any = model.ops.asarray(found)
     vectors, backprop_vectors = model.layers[0](numbers, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
     result = model.ops.xp.split(dropped, numpy.cumsum(lengths)[:-1].tolist())
@@ -123,8 +120,8 @@ def forward(
 
 def number_words(
     docs: Sequence[Doc], prefixes: Sequence[int], suffixes: Sequence[int]
-) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """What is known of each different word of documents that share a vocabulary.
+) -> tuple[numpy.ndarray, Any]:
+    """What is known of each different word of documents.
 
     Returns:
         uint64 (different words, 2 + prefixes + suffixes): norm, shape, affixes; and for each word
@@ -134,7 +131,11 @@ def number_words(
     mixed = words[:, 0] * numpy.uint64(0x9E3779B97F4A7C15) + words[:, 1]
     _, first, place = numpy.unique(mixed, return_index=True, return_inverse=True)
     words = words[first]
-    strings = docs[0].vocab.strings
-    norms = [strings[norm] for norm in words[:, 0].tolist()]
+    ends = numpy.cumsum([len(doc) for doc in docs])
+    owners = numpy.searchsorted(ends, first, side="right").tolist()
+    norms = [
+        docs[owner].vocab.strings[norm]
+        for owner, norm in zip(owners, words[:, 0].tolist(), strict=True)
+    ]
     numbers = numpy.hstack([words, affix_numbers(norms, prefixes, suffixes)])
     return numbers, place.astype("int32")

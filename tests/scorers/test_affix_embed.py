@@ -63,6 +63,16 @@ def test_each_word_gets_the_vector_of_its_kind() -> None:
     assert abs(vectors[0][1] - vectors[0][5]).max() > 1e-3  # another shape
 
 
+def test_documents_of_several_vocabularies() -> None:
+    """A word of a vocabulary that the first document's does not know."""
+    docs = [*make_docs("a cat", ""), *make_docs("a dog sat")]
+    with pytest.raises(KeyError):
+        docs[0].vocab.strings[docs[2][1].norm]
+    model = make()
+    for together, doc in zip(model.predict(docs), docs, strict=True):
+        assert together == pytest.approx(model.predict([doc])[0], abs=1e-6)
+
+
 @pytest.mark.parametrize("texts", [(), ("",), ("", "")])
 def test_no_words(texts: tuple[str, ...]) -> None:
     model = make()

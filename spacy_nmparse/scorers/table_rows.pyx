@@ -1,0 +1,120 @@
+# cython: boundscheck=False, wraparound=False
+"""Rows of tables of hashed vectors: which ones numbers have, their sums, and adding to them.
+
+A number has four rows of its table, by hash (Bloom embeddings, Serrà & Karatzoglou 2017), as in
+thinc's ``HashEmbed`` of the same seed.
+"""
+import numpy
+
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from murmurhash.mrmr cimport hash128_x64
+
+cdef enum:
+    N_HASHES = 4
+
+
+def rows_of(const uint64_t[:, ::1] numbers, sizes):
+    """Find the rows of numbers.
+
+    Args:
+        numbers: uint64 (words, tables)
+        sizes: rows of each table, list of int; a table's place is the seed of its hashes.
+
+    Returns:
+        int32 (tables, words, 4)
+    """
+    cdef Py_ssize_t n_words = numbers.shape[0]
+    cdef Py_ssize_t n_tables = numbers.shape[1]
+    cdef Py_ssize_t table, word, i
+    cdef uint32_t size
+    cdef uint32_t keys[N_HASHES]
+    result = numpy.empty((n_tables, n_words, N_HASHES), dtype="int32")
+    cdef int32_t[:, :, ::1] rows = result
+    for table in range(n_tables):
+        size = sizes[table]
+        for word in range(n_words):
+            hash128_x64(&numbers[word, table], sizeof(uint64_t), <uint32_t>table, keys)
+            for i in range(N_HASHES):
+                rows[table, word, i] = <int32_t>(keys[i] % size)
+    return result
+
+
+cdef inline const float** point_at(list tables) except NULL:
+    """The beginnings of tables, for the caller to free."""
+    cdef Py_ssize_t table
+    cdef const float[:, ::1] values
+    cdef const float** starts = <const float**>malloc(len(tables) * sizeof(float*))
+    if starts is NULL:
+        raise MemoryError()
+    for table in range(len(tables)):
+        values = tables[table]
+        starts[table] = &values[0, 0]
+    return starts
+
+
+def sum_rows(list tables, const int32_t[:, :, ::1] rows):
+    """Sum the rows of each word in each table.
+
+    Args:
+        tables: float32 (rows, width) each.
+        rows: int32 (tables, words, 4)
+
+    Returns:
+        float32 (words, tables * width), the first table's sums first.
+    """
+    cdef Py_ssize_t n_tables = rows.shape[0]
+    cdef Py_ssize_t n_words = rows.shape[1]
+    cdef Py_ssize_t width = tables[0].shape[1]
+    cdef Py_ssize_t table, word, i
+    cdef const float* start
+    cdef const float* a
+    cdef const float* b
+    cdef const float* c
+    cdef const float* d
+    cdef float* to
+    result = numpy.empty((n_words, n_tables * width), dtype="float32")
+    if n_words == 0:
+        return result
+    cdef float[:, ::1] sums = result
+    cdef const float** starts = point_at(tables)
+    with nogil:
+        for word in range(n_words):
+            for table in range(n_tables):
+                start = starts[table]
+                a = start + rows[table, word, 0] * width
+                b = start + rows[table, word, 1] * width
+                c = start + rows[table, word, 2] * width
+                d = start + rows[table, word, 3] * width
+                to = &sums[word, table * width]
+                for i in range(width):
+                    to[i] = a[i] + b[i] + c[i] + d[i]
+    free(starts)
+    return result
+
+
+def add_to_rows(list tables, const int32_t[:, :, ::1] rows, const float[:, ::1] values):
+    """Add to each row of each word in each table.
+
+    Args:
+        tables: float32 (rows, width) each; changed.
+        rows: int32 (tables, words, 4)
+        values: float32 (words, tables * width)
+    """
+    cdef Py_ssize_t n_words = rows.shape[1]
+    cdef Py_ssize_t table, word, i, j, width
+    cdef float[:, ::1] values_of_table
+    cdef float* start
+    cdef float* to
+    cdef const float* added
+    for table in range(rows.shape[0]):
+        values_of_table = tables[table]
+        width = values_of_table.shape[1]
+        start = &values_of_table[0, 0]
+        with nogil:
+            for i in range(N_HASHES):
+                for word in range(n_words):
+                    to = start + rows[table, word, i] * width
+                    added = &values[word, table * width]
+                    for j in range(width):
+                        to[j] += added[j]

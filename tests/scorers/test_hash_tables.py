@@ -1,0 +1,96 @@
+"""The tables of hashed vectors do what thinc's `HashEmbed` does for each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+from thinc.api import Adam, HashEmbed, Model, NumpyOps, Ops, fix_random_seed
+
+from spacy_nmparse.scorers.hash_tables import HashTables, name_of
+from spacy_nmparse.scorers.table_rows import rows_of
+
+WIDTH = 5
+SIZES = (7, 40, 1)
+
+
+class PlainOps(Ops):
+    """Operations of no device in particular, as on a GPU: the kernels are not for these."""
+
+    name = "plain"
+    xp = numpy
+
+    def asarray(self, data: Any, dtype: Any = None) -> Any:
+        return numpy.asarray(data, dtype=dtype)
+
+
+def make_numbers(n_words: int) -> numpy.ndarray:
+    numbers = numpy.random.RandomState(1).randint(0, 2**63, (n_words, len(SIZES)))
+    return numbers.astype("uint64") * numpy.uint64(2)
+
+
+def make(ops: Ops) -> Model:
+    fix_random_seed(0)
+    model = HashTables(WIDTH, SIZES)
+    for node in model.walk():
+        node.ops = ops
+    return model.initialize()
+
+
+def table_of(model: Model, table: int) -> Model:
+    """A HashEmbed with one of the tables."""
+    layer: Model = HashEmbed(WIDTH, SIZES[table], seed=table)
+    layer.set_param("E", model.get_param(name_of(table)).copy())
+    return layer
+
+
+def test_rows_are_those_of_thinc() -> None:
+    numbers = make_numbers(30)
+    rows = rows_of(numbers, SIZES)
+    assert rows.shape == (len(SIZES), 30, 4) and rows.dtype == "int32"
+    for table, size in enumerate(SIZES):
+        expected = NumpyOps().hash(numpy.ascontiguousarray(numbers[:, table]), table) % size
+        assert (rows[table] == expected).all()
+    assert len(numpy.unique(rows[1])) > 30  # of 40
+
+
+@pytest.mark.parametrize("ops", [NumpyOps(), PlainOps()], ids=lambda ops: ops.name)
+@pytest.mark.parametrize("n_words", [0, 1, 30])
+def test_like_hash_embed(ops: Ops, n_words: int) -> None:
+    model = make(ops)
+    numbers = make_numbers(n_words)
+    values = numpy.random.RandomState(2).normal(size=(n_words, model.get_dim("nO")))
+    # twice: gradients are summed until the optimizer takes them
+    weights = [values.astype("float32"), values.astype("float32")[:, ::-1]]
+    found = [model(numbers, is_train=True) for _ in weights]
+    for (_, backprop), d_result in zip(found, weights, strict=True):
+        assert backprop(d_result) == []
+    assert found[0][0].shape == (n_words, len(SIZES) * WIDTH)
+    for table in range(len(SIZES)):
+        layer = table_of(model, table)
+        columns = slice(table * WIDTH, (table + 1) * WIDTH)
+        expected, backprop_expected = layer(numbers[:, table], is_train=True)
+        assert found[0][0][:, columns] == pytest.approx(expected, abs=1e-6)
+        gradient = model.get_grad(name_of(table))
+        if n_words:
+            for d_result in weights:
+                backprop_expected(numpy.ascontiguousarray(d_result[:, columns]))
+            assert gradient == pytest.approx(layer.get_grad("E"), rel=1e-5, abs=1e-5)
+            assert abs(gradient).max() > 0.1
+        else:
+            assert not gradient.any()
+
+
+def test_gradients_go_to_the_optimizer_once() -> None:
+    model = make(NumpyOps())
+    optimizer = Adam(0.1, grad_clip=0)
+    numbers = make_numbers(3)
+    for _ in range(2):
+        result, backprop = model(numbers, is_train=True)
+        backprop(numpy.ones_like(result))
+        before = {name: model.get_param(name).copy() for name in model.param_names}
+        model.finish_update(optimizer)
+        for name, values in before.items():
+            assert abs(model.get_param(name) - values).max() > 0.01
+            assert not model.get_grad(name).any()

@@ -26,6 +26,7 @@ LEARNING = {
     "oracle": "dynamic",
     "explore": 1.0,
     "repair_weight": 1.0,
+    "crossing_weight": 1.0,
     "projectivize": False,
     "beam_width": 1,
     "beam_training": "local",
@@ -141,6 +142,7 @@ def make_nm_parser(
     oracle: str,
     explore: Union[float, Iterable[float]],
     repair_weight: float,
+    crossing_weight: float,
     projectivize: bool,
     beam_width: int,
     beam_training: str,
@@ -160,6 +162,8 @@ def make_nm_parser(
         explore: how often training follows the model, a probability or a schedule.
         repair_weight: weight of configurations where nothing but a non-monotonic move is right, in
             the loss of greedy rollouts.
+        crossing_weight: the same of those where nothing but gold arcs that cross others is, or
+            SWAP.
         projectivize: lift crossing arcs for training, lower them after parsing.
         beam_width: hypotheses that parsing follows side by side; 1: greedy search.
         beam_training: "local", "max_violation" or "early_update": whether training learns single
@@ -183,6 +187,7 @@ def make_nm_parser(
         oracle=oracle,
         explore=explore,
         repair_weight=repair_weight,
+        crossing_weight=crossing_weight,
         projectivize=projectivize,
         beam_width=beam_width,
         beam_training=beam_training,
@@ -207,6 +212,7 @@ def make_nl_covington_parser(
     oracle: str,
     explore: Union[float, Iterable[float]],
     repair_weight: float,
+    crossing_weight: float,
     projectivize: bool,
     beam_width: int,
     beam_training: str,
@@ -225,6 +231,7 @@ def make_nl_covington_parser(
         oracle,
         explore,
         repair_weight,
+        crossing_weight,
         projectivize,
         beam_width,
         beam_training,
@@ -249,6 +256,7 @@ def make_swap_parser(
     oracle: str,
     explore: Union[float, Iterable[float]],
     repair_weight: float,
+    crossing_weight: float,
     projectivize: bool,
     beam_width: int,
     beam_training: str,
@@ -267,6 +275,7 @@ def make_swap_parser(
         oracle,
         explore,
         repair_weight,
+        crossing_weight,
         projectivize,
         beam_width,
         beam_training,

@@ -16,6 +16,7 @@ def learn(
     oracle: str,
     explore: float,
     repair_weight: float,
+    crossing_weight: float,
     dropout: float,
     seed: int,
 ) -> tuple[Any, float, int]: ...

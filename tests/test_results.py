@@ -1,4 +1,4 @@
-"""The README's tables of accuracy are those of the files in benchmarks/results."""
+"""The tables of README, docs and benchmarks are those of the files in benchmarks/results."""
 
 from __future__ import annotations
 
@@ -181,3 +181,37 @@ def test_which_parser(difference: Any) -> None:
                 assert cell == f"{speed_ratio(stages[stage], own):.2f}", (row, title)
             checked += bool(cell)
     assert checked > 12
+
+
+def speed_of_row(title: str) -> tuple[str, str]:
+    """The products and the system of a row of benchmarks/README.md."""
+    ops = "switch" if title.endswith(", switch") else "default"
+    for words, name in (("UDPipe 1, projective", "projective"), ("UDPipe 1, swap", "swap")):
+        if title.startswith(words):
+            return "udpipe", f"udpipe_{name}" + ("_greedy" if title.endswith("greedy") else "")
+    return ops, system_of(title)
+
+
+@pytest.mark.parametrize(
+    ("before", "file"),
+    [
+        ("median (range), on Gothic:", "UD_Gothic-PROIEL-switch"),
+        ("On Hungarian:", "UD_Hungarian-Szeged-switch"),
+        ("Times spaCy's `parser`:", "UD_Hungarian-Szeged-udpipe"),
+    ],
+)
+def test_speed(before: str, file: str) -> None:
+    """Times spaCy's speed as installed, in processor time; benchmarks/README.md."""
+    (text,) = read(ROOT / "benchmarks" / "README.md").split(before)[1:]
+    header, *rows = tables(text)[0]
+    path = ROOT / "benchmarks" / "results" / "speed" / f"{file}.json"
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    for title, *cells in rows:
+        ops, system = speed_of_row(title)
+        for stage, cell in zip(header[1:], cells, strict=True):
+            own, other = results[ops][stage][system], results["default"][stage]["spacy_parser"]
+            pairs = zip(own["cpu_seconds"], other["cpu_seconds"], strict=True)
+            share = own["words"] / other["words"]
+            times = [share * his / mine for mine, his in pairs]
+            expected = f"{statistics.median(times):.2f} ({min(times):.2f} to {max(times):.2f})"
+            assert cell == expected, (file, title, stage)

@@ -7,7 +7,6 @@ thinc's ``HashEmbed`` of the same seed.
 import numpy
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 from murmurhash.mrmr cimport hash128_x64
 
 cdef enum:
@@ -40,19 +39,6 @@ def rows_of(const uint64_t[:, ::1] numbers, sizes):
     return result
 
 
-cdef inline const float** point_at(list tables) except NULL:
-    """The beginnings of tables, for the caller to free."""
-    cdef Py_ssize_t table
-    cdef const float[:, ::1] values
-    cdef const float** starts = <const float**>malloc(len(tables) * sizeof(float*))
-    if starts is NULL:
-        raise MemoryError()
-    for table in range(len(tables)):
-        values = tables[table]
-        starts[table] = &values[0, 0]
-    return starts
-
-
 def sum_rows(list tables, const int32_t[:, :, ::1] rows):
     """Sum the rows of each word in each table.
 
@@ -63,25 +49,23 @@ def sum_rows(list tables, const int32_t[:, :, ::1] rows):
     Returns:
         float32 (words, tables * width), the first table's sums first.
     """
-    cdef Py_ssize_t n_tables = rows.shape[0]
     cdef Py_ssize_t n_words = rows.shape[1]
     cdef Py_ssize_t width = tables[0].shape[1]
     cdef Py_ssize_t table, word, i
+    cdef const float[:, ::1] values
     cdef const float* start
     cdef const float* a
     cdef const float* b
     cdef const float* c
     cdef const float* d
     cdef float* to
-    result = numpy.empty((n_words, n_tables * width), dtype="float32")
-    if n_words == 0:
-        return result
+    result = numpy.empty((n_words, len(tables) * width), dtype="float32")
     cdef float[:, ::1] sums = result
-    cdef const float** starts = point_at(tables)
-    with nogil:
-        for word in range(n_words):
-            for table in range(n_tables):
-                start = starts[table]
+    for table in range(rows.shape[0]):
+        values = tables[table]
+        start = &values[0, 0]
+        with nogil:
+            for word in range(n_words):
                 a = start + rows[table, word, 0] * width
                 b = start + rows[table, word, 1] * width
                 c = start + rows[table, word, 2] * width
@@ -89,7 +73,6 @@ def sum_rows(list tables, const int32_t[:, :, ::1] rows):
                 to = &sums[word, table * width]
                 for i in range(width):
                     to[i] = a[i] + b[i] + c[i] + d[i]
-    free(starts)
     return result
 
 

@@ -745,7 +745,8 @@ def main(argv: list[str] | None = None) -> int:
     if args.models:
         given["epochs"] = None  # trained elsewhere
     result = {
-        "command": f"python benchmarks/speed.py --epochs {args.epochs} --reps {args.reps} "
+        "command": f"python benchmarks/speed.py --systems {' '.join(args.systems)} "
+        f"--epochs {args.epochs} --reps {args.reps} "
         f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
         f"--ops {' '.join(args.ops)} --beam {args.beam} --stages {' '.join(args.stages)}",
         "settings": given,

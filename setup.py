@@ -38,6 +38,7 @@ MODULES = {
     "spacy_nmparse.scorers.state_scorer_kernel": "c",
     "spacy_nmparse.scorers.arc_scorer_kernel": "c",
     "spacy_nmparse.scorers.tree_scores": "c",
+    "spacy_nmparse.scorers.ensemble_kernel": "c",
     "spacy_nmparse.scorers.table_rows": "c",
     "spacy_nmparse.learning.search": "c",
     "spacy_nmparse.learning.complete": "c",

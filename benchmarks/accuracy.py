@@ -15,7 +15,8 @@ during training, with the averaged weights of the time. With `--moves`, `moves` 
 epoch's parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
 
 With `--also beam8:components.parser.beam_width=8` each trained model is evaluated once more,
-with other settings, as SYSTEM_beam8.
+with other settings, as SYSTEM_beam8. With `--ensemble` the models of all seeds are evaluated as one
+parser (`python -m spacy nmparse ensemble`), as SYSTEM_ensemble3 for three, under the first seed.
 
 `--each-epoch` evaluates on dev during training often enough for a score of each epoch.
 
@@ -467,6 +468,60 @@ def evaluate_again(
     }
 
 
+def evaluate_ensemble(
+    treebank: Treebank,
+    trained: Sequence[dict[str, Any]],
+    work: Path,
+    which: Sequence[str] = tuple(EVALUATIONS),
+) -> dict[str, Any]:
+    """Evaluate the models of several seeds as one parser.
+
+    Args:
+        treebank: The data.
+        trained: The contents of the result files of their training.
+        work: The folder for models and logs.
+        which: The evaluations, of EVALUATIONS.
+
+    Returns:
+        The contents of the result file, as if it were the first seed's.
+
+    Raises:
+        RuntimeError: If a model is not there any more, or a step fails.
+    """
+    folder = work.resolve() / treebank.name
+    first = trained[0]
+    name = f"{first['system']}_ensemble{len(trained)}"
+    models = [folder / f"{one['system']}-seed{one['seed']}" / "model-best" for one in trained]
+    for model in models:
+        if not model.is_dir():
+            raise RuntimeError(
+                f"{name}: no model {model}; delete the result file {model.parent.name}.json to "
+                f"train it again."
+            )
+    output = folder / name
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir()
+    prefix, log = f"[{treebank.name} {name}]", output / "log.txt"
+    command = ["-m", "spacy", "nmparse", "ensemble", *map(str, models)]
+    run([*command, "--output", str(output / "model-best")], log, prefix)
+    evaluations = evaluate_model(treebank, output, log, prefix, {}, which)
+    left_out = {*EVALUATIONS, "curve", "moves", "seed", "command", "training"}
+    return {
+        **{key: value for key, value in first.items() if key not in left_out},
+        "system": name,
+        "seed": first["seed"],
+        "seeds": [one["seed"] for one in trained],
+        "command": "; ".join([*(one["command"] for one in trained), "nmparse ensemble"]),
+        "versions": versions(),
+        "machine": {**machine(), "threads": THREADS},
+        "training": {
+            "words": treebank.train_words,
+            "seconds": round(sum(one["training"]["seconds"] for one in trained), 1),
+        },
+        **evaluations,
+    }
+
+
 def steps_of_last_epoch(words: int, epochs: int) -> int:
     """Estimate the number of batches of the last epoch, which has the fewest.
 
@@ -707,6 +762,9 @@ def main(argv: list[str] | None = None) -> int:
         "--each-epoch", action="store_true", help="evaluate in each epoch of training"
     )
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
+    parser.add_argument(
+        "--ensemble", action="store_true", help="evaluate the seeds of a system as one parser, too"
+    )
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
@@ -757,6 +815,12 @@ def main(argv: list[str] | None = None) -> int:
                     evaluate_again, treebank, trained, name, settings, args.work, args.evaluate
                 )
                 keep(results / f"{system.name}_{name}-seed{seed}.json", again)
+    for system in systems if args.ensemble else ():
+        files = [results / f"{system.name}-seed{seed}.json" for seed in args.seeds]
+        if all(file.is_file() for file in files):
+            members = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+            target = results / f"{system.name}_ensemble{len(files)}-seed{args.seeds[0]}.json"
+            keep(target, partial(evaluate_ensemble, treebank, members, args.work, args.evaluate))
     if failed:
         print(f"accuracy.py: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

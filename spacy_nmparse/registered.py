@@ -445,6 +445,13 @@ def ArcScorer(
     )
 
 
+def Ensemble(*members: Model) -> Model:
+    """Several scorers that decide together, in parsing; see ``spacy_nmparse.scorers.ensemble``."""
+    from spacy_nmparse.scorers import ensemble
+
+    return ensemble.Ensemble(*members)
+
+
 def AffixEmbed(
     width: int,
     embed_width: int = 64,

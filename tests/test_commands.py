@@ -193,7 +193,7 @@ def test_no_reason_is_idle() -> None:
 @pytest.fixture(scope="module")
 def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder in which the pages' paths are there: configs, a treebank, the demo's data, model and
-    logs, what benchmarks have written."""
+    logs, models of three seeds, what benchmarks have written."""
     folder = tmp_path_factory.mktemp("commands")
     shutil.copytree(ROOT / "configs", folder / "configs")
     treebank = folder / "path" / "to" / "UD_English-EWT"
@@ -219,6 +219,9 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
         model.mkdir(parents=True)
         trained.to_disk(model / "model-best")
         (model / "log.txt").write_text("\n".join(log), encoding="utf-8")
+    for seed in (1, 2, 3):
+        (folder / "training" / f"seed{seed}").mkdir()
+        trained.to_disk(folder / "training" / f"seed{seed}" / "model-best")
     lines = [{"epoch": e, "oracle": "nd_all", "swaps_per_sentence": 0.5} for e in range(2)]
     srsly.write_jsonl(folder / "swaps.jsonl", lines)
     point = {"system": "nm_parser", "axis": "beam", "words_per_second": 1000, "memory": 1.0}

@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -379,6 +380,23 @@ def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     assert again["evaluated_with"] == {"nlp.batch_size": 1}
     assert again["command"] == result["command"] + "; scripts/evaluate.py --set nlp.batch_size=1"
     assert again["test"]["scores"] == result["test"]["scores"]
+
+
+def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
+    command = [str(treebank), "--system", "nm_parser", "--seeds", "3", "4", "--epochs", "1"]
+    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    command += ["--set", SMALL[0], "--evaluate", "dev"]
+    assert accuracy.main([*command, "--ensemble"]) == 0
+    path = tmp_path / "results" / treebank.name / "nm_parser_ensemble2-seed3.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert (result["system"], result["seed"], result["seeds"]) == (path.stem[:-6], 3, [3, 4])
+    assert result["command"].count("spacy train") == 2 and "curve" not in result
+    assert result["dev"]["per_sentence"]["words"] and "test" not in result
+    assert str(tmp_path) not in path.read_text(encoding="utf-8")
+    path.unlink()
+    shutil.rmtree(tmp_path / "work" / treebank.name / "nm_parser-seed4")
+    assert accuracy.main([*command, "--ensemble"]) == 1
+    assert not path.exists()
 
 
 def test_accuracy_takes_a_prepared_corpus(treebank: Path, tmp_path: Path) -> None:

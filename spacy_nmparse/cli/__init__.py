@@ -94,6 +94,18 @@ def errors(
     run(model, corpus, component, unit, limit, displacy, as_json)
 
 
+@nmparse.command("ensemble")
+def ensemble(
+    models: List[str] = typer.Argument(..., help="Pipelines, packages or folders: two or more"),
+    output: Path = typer.Option(..., "--output", "-o", help="Folder for the new pipeline"),
+    component: Optional[str] = COMPONENT,
+) -> None:
+    """Make one parser of several that were trained by themselves: slower, and more accurate."""
+    from spacy_nmparse.cli.ensemble import run
+
+    run(models, output, component)
+
+
 @nmparse.command("oracle")
 def oracle(
     system: str = typer.Argument(..., help="Name of a transition system, as arc_eager"),

@@ -49,9 +49,11 @@ from spacy_nmparse.scorers.models import (
     is_initialized,
     renew_all,
     resize_labels,
+    restore_system,
     set_dropout,
     set_system,
     set_tag_sizes,
+    system_of,
 )
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.systems import Gold, TransitionSystem
@@ -705,7 +707,10 @@ class NMParser(TrainablePipe):
         losses: dict[str, float],
         tags: numpy.ndarray | None = None,
     ) -> dict[str, float]:
-        own_drop = set_dropout(self.model, drop)
+        try:
+            own_drop = set_dropout(self.model, drop)
+        except ValueError as error:
+            raise ValueError(f"The component '{self.name}' cannot be trained: {error}.") from error
         scored, backprop = self.model.begin_update(_scorer_input(docs, words, tags))
         gradients, loss, _ = self._rollout(scored, words, golds, own_drop)
         backprop(gradients)
@@ -819,7 +824,7 @@ class NMParser(TrainablePipe):
                 *(self._labels, self._decorated, self._has_decorated, self._system),
                 *(self._tags, self.cfg),
             ),
-            self.model.attrs["system"],
+            system_of(self.model),
         )
         old_model = self.model.to_bytes()
         open_dims = [
@@ -843,7 +848,7 @@ class NMParser(TrainablePipe):
             known, old_system = old
             self._labels, self._decorated, self._has_decorated, self._system = known[:4]
             self._tags, self.cfg = known[4:]
-            self.model.attrs["system"] = old_system
+            restore_system(self.model, old_system)
             for node in self.model.walk():
                 for param in node.param_names:
                     node.set_param(param, None)  # or else dimensions are fixed

@@ -1,0 +1,20 @@
+"""``nmparse ensemble``: several trained parsers made one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spacy_nmparse.analysis.derivation import parser_of
+from spacy_nmparse.cli.console import fail, failures, load
+from spacy_nmparse.pipe.ensemble import merge
+
+
+def run(models: list[str], output: Path, component: str | None) -> None:
+    """Merge the parsers of pipelines and save the first pipeline with them."""
+    if output.exists():
+        fail(f"{output} exists already: give another folder as --output.")
+    pipelines = [load(model) for model in models]
+    with failures():
+        names = [parser_of(nlp, component).name for nlp in pipelines]
+        merge(pipelines, names).to_disk(output)
+    print(f"{output}: {pipelines[0].pipe_names}, {len(models)} parsers in {names[0]}")

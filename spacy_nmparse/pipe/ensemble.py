@@ -1,0 +1,133 @@
+"""Parsers that were trained by themselves, made one: each move is decided by all of them.
+
+Ensembles: Dietterich 2000. Of greedy transition-based parsers: Kuncoro et al. 2016, *Distilling an
+Ensemble of Greedy Dependency Parsers into One MST Parser*, whose parsers vote on arcs; here they
+vote on moves, and the trees are those of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Model
+
+from spacy_nmparse.pipe.parser import NMParser
+from spacy_nmparse.scorers.models import is_initialized
+
+
+def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
+    """Make an ensemble of the parsers of several pipelines.
+
+    Args:
+        pipelines: trained on the same data, with other seeds, say. They are changed: each parser
+            gets a tok2vec of its own instead of one that it shares. The first gets the ensemble
+            instead of its parser, and loses the tok2vec components that nothing listens to any
+            more.
+        names: of the parsers' components, one for each pipeline.
+
+    Returns:
+        The first pipeline.
+
+    Raises:
+        ValueError: there are fewer than two; a component is not a trained parser of this package,
+            or is an ensemble itself; or the parsers differ in system, labels or lifting. Nothing is
+            changed then.
+    """
+    parsers = [_checked(nlp, name) for nlp, name in zip(pipelines, names, strict=True)]
+    if len(parsers) < 2:
+        raise ValueError("An ensemble needs at least two pipelines.")
+    for nlp, parser in zip(pipelines, parsers, strict=True):
+        difference = _difference(parsers[0], parser)
+        if difference:
+            raise ValueError(
+                f"The parsers of {_title(pipelines[0])} and {_title(nlp)} cannot decide together: "
+                f"they differ in {difference}."
+            )
+    members = {}
+    for number, (nlp, name) in enumerate(zip(pipelines, names, strict=True), start=1):
+        _own_token_vectors(nlp, name)
+        members[f"member{number}"] = {**_config(nlp, name)["model"], "tag_weight": 0.0}
+    first, name = pipelines[0], names[0]
+    config = _config(first, name)
+    factory, place = config.pop("factory"), first.pipe_names.index(name)
+    config["model"] = {"@architectures": "spacy_nmparse.Ensemble.v1", "*": members}
+    first.remove_pipe(name)
+    options: dict[str, Any] = {"before": place} if place < len(first.pipe_names) else {}
+    ensemble = first.add_pipe(factory, name=name, config=config, **options)
+    doc = Doc(first.vocab, words=["word"])
+    labels = {"labels": parsers[0].label_data["labels"]}
+    ensemble.initialize(lambda: [Example(doc, doc.copy())], nlp=first, labels=labels)  # type: ignore[attr-defined]
+    for target, parser in zip(ensemble.model.layers, parsers, strict=True):  # type: ignore[attr-defined]
+        _copy(parser.model, target)
+    for unused in [key for key, pipe in first.pipeline if _is_unused(pipe)]:
+        first.remove_pipe(unused)
+    first.meta.pop("performance", None)
+    return first
+
+
+def _title(nlp: Language) -> str:
+    """What to call a pipeline in messages."""
+    return str(nlp.path or f"{nlp.lang}_{nlp.meta.get('name') or 'pipeline'}")
+
+
+def _checked(nlp: Language, name: str) -> NMParser:
+    """The component, if it can be a member."""
+    parser = nlp.get_pipe(name) if name in nlp.component_names else None
+    if not isinstance(parser, NMParser):
+        raise ValueError(f"{_title(nlp)} has no parser of spacy-nmparse named {name!r}.")
+    if parser.model.name == "ensemble":
+        raise ValueError(f"The parser of {_title(nlp)} is an ensemble already: give its members.")
+    if not parser.labels or not is_initialized(parser.model):
+        raise ValueError(f"The parser of {_title(nlp)} is not trained.")
+    return parser
+
+
+def _difference(one: NMParser, other: NMParser) -> str:
+    """What hinders two parsers from deciding together, or nothing."""
+    if (one.system_spec.name, one.system_spec.options) != (
+        other.system_spec.name,
+        other.system_spec.options,
+    ):
+        return (
+            f"their systems, {one.system_spec.name} {one.system_spec.options} and "
+            f"{other.system_spec.name} {other.system_spec.options}"
+        )
+    if one.label_data["labels"] != other.label_data["labels"]:
+        return "their labels, or the order of these: train them on the same data"
+    if one.cfg["projectivize"] != other.cfg["projectivize"]:
+        return "projectivize"
+    return ""
+
+
+def _config(nlp: Language, name: str) -> dict[str, Any]:
+    """The block of a component, without references to others."""
+    config: dict[str, Any] = nlp.config.interpolate()["components"][name]
+    return config
+
+
+def _own_token_vectors(nlp: Language, name: str) -> None:
+    """Give a parser a copy of the tok2vec that it listens to."""
+    for upstream, pipe in nlp.pipeline:
+        listeners = getattr(pipe, "listener_map", {})
+        if listeners.get(name):
+            nlp.replace_listeners(upstream, name, ["model.tok2vec"])
+
+
+def _is_unused(pipe: Any) -> bool:
+    """Whether a component makes token vectors for others, and there are none."""
+    return hasattr(pipe, "listener_map") and not any(pipe.listener_map.values())
+
+
+def _copy(source: Model, target: Model) -> None:
+    """Copy the weights of a scorer into one that does not learn tags."""
+    target.attrs["features"] = source.attrs["features"]
+    for name in source.param_names:
+        target.set_param(name, source.get_param(name).copy())
+    for name in ("tok2vec", "lstm"):
+        layer = source.maybe_get_ref(name)
+        if layer is not None:
+            target.get_ref(name).from_bytes(layer.to_bytes())

@@ -1,0 +1,246 @@
+"""Several parsers made one: they decide together, and the pipeline is like any other."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_nmparse.analysis.derivation import parser_of as only_parser
+from spacy_nmparse.learning import beam
+from spacy_nmparse.pipe.ensemble import merge
+from spacy_nmparse.pipe.parser import NMParser
+from tests.pipe.common import (
+    NL,
+    NM,
+    TOK2VEC,
+    assert_sound,
+    bare,
+    make_examples,
+    make_nlp,
+    parser_of,
+    random_doc,
+    random_parser,
+    randomize,
+    train,
+    tree,
+)
+
+SWAP = "swap_parser"
+FACTORIES = (NM, NL, SWAP)
+LISTENER = {
+    "@architectures": "spacy.Tok2VecListener.v1",
+    "width": TOK2VEC["width"],
+    "upstream": "tok2vec",
+}
+
+
+def merged(*pipelines: Language) -> Language:
+    return merge(pipelines, [only_parser(nlp).name for nlp in pipelines])
+
+
+def random_docs(nlp: Language, n: int = 12, length: int = 14) -> list[Doc]:
+    rng = random.Random(1)
+    return [random_doc(nlp.vocab, rng, rng.randint(0, length)) for _ in range(n)]
+
+
+def parses(nlp: Language, docs: list[Doc]) -> list[Any]:
+    return [tree(doc) for doc in nlp.pipe(bare(doc) for doc in docs)]
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+@pytest.mark.parametrize("width", [1, 4])
+def test_twins_decide_as_one(factory: str, width: int) -> None:
+    nlp = random_parser(1, factory=factory)
+    docs = random_docs(nlp)
+    nlp.get_pipe(factory).beam_width = width  # type: ignore[attr-defined]
+    expected = parses(nlp, docs)
+    twins = merged(*(random_parser(1, factory=factory) for _ in range(3)))
+    twins.get_pipe(factory).beam_width = width  # type: ignore[attr-defined]
+    assert parses(twins, docs) == expected
+    best = parser_of(nlp).n_best([bare(docs[3])], 3)[0]
+    again = parser_of(twins).n_best([bare(docs[3])], 3)[0]
+    assert [one.heads for one in again] == [one.heads for one in best]
+    scores = [one.score for one in best]
+    assert [one.score for one in again] == pytest.approx(scores, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_choices_have_the_mean_of_the_logarithms(factory: str) -> None:
+    """In all configurations of a derivation by chance."""
+    singles = [random_parser(seed, factory=factory) for seed in (1, 2)]
+    together = merged(*(random_parser(seed, factory=factory) for seed in (1, 2)))
+    doc = Doc(together.vocab, words=["She", "saw", "the", "new", "cat", "and", "Berlin", "!"])
+    parsers = [parser_of(nlp) for nlp in (*singles, together)]
+    scored = [
+        parser._score([doc], [(numpy.arange(len(doc)), numpy.zeros(len(doc), "int8"))])[0]
+        for parser in parsers
+    ]
+    rng = random.Random(3)
+    system = parsers[-1].system
+    state = system.initial(len(doc))
+    steps = 0
+    while not state.is_final:
+        found = [
+            beam.probabilities(parser.system, one, 0, state)
+            for parser, one in zip(parsers, scored, strict=True)
+        ]
+        expected = {
+            action: numpy.exp((found[0][action][0] + found[1][action][0]) / 2)
+            for action in found[0]
+        }
+        moves = {action.move for action in expected}
+        total = sum(expected.values())
+        if len(moves) == 1 or all(action.label is None for action in expected):
+            for action, share in expected.items():
+                assert numpy.exp(found[2][action][0]) == pytest.approx(share / total, abs=1e-4)
+        assert sum(numpy.exp(value) for value, _ in found[2].values()) == pytest.approx(1, abs=1e-4)
+        action = rng.choice(sorted(expected))
+        system.apply(state, action)
+        steps += 1
+    assert steps >= len(doc)
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_saved_and_loaded(factory: str, tmp_path: Path) -> None:
+    nlp = merged(*(random_parser(seed, factory=factory) for seed in (1, 2)))
+    docs = random_docs(nlp)
+    expected = parses(nlp, docs)
+    for _, doc in zip(range(4), nlp.pipe(bare(doc) for doc in docs), strict=False):
+        assert_sound(doc)
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert parses(again, docs) == expected
+    copy = spacy.blank("xx").from_config(nlp.config)
+    copy.from_bytes(nlp.to_bytes())
+    assert parses(copy, docs) == expected
+    # one differs from each of its members
+    assert any(parses(random_parser(seed, factory=factory), docs) != expected for seed in (1, 2))
+
+
+def listening_pipeline(factory: str, **model: Any) -> Language:
+    """A parser on a shared tok2vec."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    nlp.add_pipe(factory, name="parser", config={"model": {**model, "tok2vec": LISTENER}})
+    return nlp
+
+
+def tagged(example: Example) -> Example:
+    """With each word's first letter as its tag."""
+    gold = example.reference
+    words = [token.text for token in gold]
+    annotations = {
+        "heads": [token.head.i for token in gold],
+        "deps": [token.dep_ for token in gold],
+        "tags": ["T" + word[0] for word in words],
+    }
+    return Example(Doc(gold.vocab, words=words), Doc(gold.vocab, words=words, **annotations))
+
+
+def test_trained_parsers() -> None:
+    """Those that learned tags too, with an LSTM, on a tok2vec that they share with others."""
+    pipelines = []
+    for seed in (1, 2):
+        nlp = listening_pipeline(NL, lstm_width=6, tag_weight=1.0)
+        if seed == 1:
+            tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
+            nlp.add_pipe("tagger", config={"model": tagger})
+        numpy.random.seed(seed)
+        train(nlp, [tagged(example) for example in make_examples(nlp.vocab)])
+        pipelines.append(nlp)
+    gold = [example.reference for example in make_examples(pipelines[0].vocab)]
+    tags = [[token.tag_ for token in doc] for doc in pipelines[0].pipe(bare(doc) for doc in gold)]
+    assert tags == [["T" + token.text[0] for token in doc] for doc in gold]
+    nlp = merged(*pipelines)
+    assert nlp.pipe_names == ["tok2vec", "parser", "tagger"]
+    docs = list(nlp.pipe(bare(doc) for doc in gold))
+    assert [[token.tag_ for token in doc] for doc in docs] == tags
+    assert [tree(doc) for doc in docs] == [tree(doc) for doc in gold]
+
+
+def test_unused_token_vectors_go() -> None:
+    pipelines = [listening_pipeline(SWAP) for _ in range(2)]
+    for nlp in pipelines:
+        nlp.initialize(lambda nlp=nlp: make_examples(nlp.vocab))
+    assert merged(*pipelines).pipe_names == ["parser"]
+
+
+def test_it_does_not_learn() -> None:
+    nlp = merged(*(random_parser(seed) for seed in (1, 2)))
+    examples = make_examples(nlp.vocab)
+    before = nlp.get_pipe(NM).to_bytes()  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="'nm_parser' cannot be trained: an ensemble does not"):
+        nlp.update(examples, sgd=nlp.resume_training())
+    assert nlp.get_pipe(NM).to_bytes() == before  # type: ignore[attr-defined]
+
+
+def test_labels_can_be_added() -> None:
+    nlp = merged(*(random_parser(seed) for seed in (1, 2)))
+    docs = random_docs(nlp)
+    expected = parses(nlp, docs)
+    assert parser_of(nlp).add_label("new") == 1
+    for member in parser_of(nlp).model.layers:
+        member.get_param("label_b")[..., -1] = -100
+    assert parses(nlp, docs) == expected
+
+
+def test_calibration_and_confidences() -> None:
+    nlp = merged(*(random_parser(seed) for seed in (1, 2)))
+    parser: NMParser = parser_of(nlp)
+    parser.calibrate(make_examples(nlp.vocab))
+    parser.confidence = True
+    (doc,) = nlp.pipe([Doc(nlp.vocab, words=["She", "saw", "Berlin"])])
+    assert all(0 < token._.head_confidence <= 1 for token in doc)
+
+
+def test_errors() -> None:
+    def fails(match: str, *pipelines: Language) -> None:
+        configs = [nlp.config.to_str() for nlp in pipelines]
+        with pytest.raises(ValueError, match=match):
+            merged(*pipelines)
+        assert [nlp.config.to_str() for nlp in pipelines] == configs
+
+    fails("at least two", random_parser(1))
+    fails("their systems", random_parser(1), random_parser(1, factory=SWAP))
+    other = random_parser(1)
+    parser_of(other).cfg["projectivize"] = False
+    fails("projectivize", random_parser(1), other)
+    other = random_parser(1)
+    parser_of(other).add_label("new")
+    fails("their labels", random_parser(1), other)
+    fails("is not trained", random_parser(1), make_nlp())
+    twins = merged(random_parser(1), random_parser(2))
+    fails("ensemble already", random_parser(1), twins)
+    with pytest.raises(ValueError, match="no parser of spacy-nmparse named 'tagger'"):
+        merge([random_parser(1), random_parser(2)], [NM, "tagger"])
+    with pytest.raises(ValueError, match="there must be a member"):
+        spacy.registry.architectures.get("spacy_nmparse.Ensemble.v1")()
+    with pytest.raises(ValueError, match="members are scorers"):
+        parser = parser_of(random_parser(1))
+        spacy.registry.architectures.get("spacy_nmparse.Ensemble.v1")(
+            parser.model.get_ref("tok2vec")
+        )
+
+
+def test_damaged_bytes_change_nothing() -> None:
+    nlp = merged(*(random_parser(seed) for seed in (1, 2)))
+    docs = random_docs(nlp)
+    expected = parses(nlp, docs)
+    other = merged(*(random_parser(seed) for seed in (3, 4)))
+    parser = parser_of(other)
+    parts = parser._parts(())
+    parts["model"] = parts["model"][:-20]
+    with pytest.raises(ValueError):
+        parser_of(nlp)._load(parser._labels, parser._tags, parser.cfg, parts["model"])
+    assert parses(nlp, docs) == expected
+    randomize(parser.model, 7)
+    parser_of(nlp).from_bytes(parser.to_bytes())
+    assert parses(nlp, docs) == parses(other, docs)

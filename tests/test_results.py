@@ -40,8 +40,8 @@ def system_of(cell: str) -> str:
     name = re.findall("`(.*?)`", cell)[0]
     if "without tags" in cell:
         name += "_untagged"
-    beam = re.search(r"beam of (\d+)", cell)
-    return f"{name}_beam{beam[1]}" if beam else name
+    again = re.search(r"(beam|ensemble) of (\d+)", cell)
+    return f"{name}_{again[1]}{again[2]}" if again else name
 
 
 def by_treebank(rows: Iterator[list[str]]) -> Iterator[tuple[str, str, list[str]]]:

@@ -15,6 +15,9 @@ from spacy_nmparse.scorers.table_rows import add_to_rows, rows_of, sum_rows
 def HashTables(width: int, sizes: Sequence[int]) -> Model[numpy.ndarray, Any]:
     """Build the layer: what as many of thinc's ``HashEmbed`` do, side by side, at one go.
 
+    Dropout (``dropout_rate``, as training sets it) is theirs, too: whole columns of the tables'
+    vectors are left out for a batch.
+
     Args:
         width: of each table's vectors.
         sizes: rows of each table.
@@ -28,6 +31,7 @@ def HashTables(width: int, sizes: Sequence[int]) -> Model[numpy.ndarray, Any]:
         init=partial(init, list(sizes)),
         params={name_of(i): None for i in range(len(sizes))},
         dims={"nO": len(sizes) * width},
+        attrs={"dropout_rate": 0.0},
     )
 
 
@@ -57,8 +61,14 @@ def forward(
         rows = model.ops.asarray(rows)
         summed = [model.ops.gather_add(table, rows[i]) for i, table in enumerate(tables)]
         result = model.ops.xp.hstack(summed)
+    rate = model.attrs["dropout_rate"] if is_train else 0.0
+    mask: Any = model.ops.get_dropout_mask((result.shape[1],), rate) if rate else None
+    if mask is not None:
+        result *= mask
 
     def backprop(d_result: Any) -> list[Any]:
+        if mask is not None:
+            d_result = d_result * mask
         for name, table in zip(names, tables, strict=True):
             if not model.has_grad(name):
                 model.set_grad(name, model.ops.alloc2f(*table.shape))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 import pytest
-from thinc.api import Adam, HashEmbed, Model, NumpyOps, Ops, fix_random_seed
+from thinc.api import Adam, HashEmbed, Model, NumpyOps, Ops, fix_random_seed, set_dropout_rate
 
 from spacy_nmparse.scorers.hash_tables import HashTables, name_of
 from spacy_nmparse.scorers.table_rows import rows_of
@@ -40,7 +40,7 @@ def make(ops: Ops) -> Model:
 
 def table_of(model: Model, table: int) -> Model:
     """A HashEmbed with one of the tables."""
-    layer: Model = HashEmbed(WIDTH, SIZES[table], seed=table)
+    layer: Model = HashEmbed(WIDTH, SIZES[table], seed=table, dropout=0.0)
     layer.set_param("E", model.get_param(name_of(table)).copy())
     return layer
 
@@ -57,29 +57,44 @@ def test_rows_are_those_of_thinc() -> None:
 
 @pytest.mark.parametrize("ops", [NumpyOps(), PlainOps()], ids=lambda ops: ops.name)
 @pytest.mark.parametrize("n_words", [0, 1, 30])
-def test_like_hash_embed(ops: Ops, n_words: int) -> None:
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_like_hash_embed(ops: Ops, n_words: int, dropout: float) -> None:
+    """Their vectors and gradients, and the same columns dropped."""
     model = make(ops)
+    set_dropout_rate(model, dropout)
     numbers = make_numbers(n_words)
     values = numpy.random.RandomState(2).normal(size=(n_words, model.get_dim("nO")))
     # twice: gradients are summed until the optimizer takes them
     weights = [values.astype("float32"), values.astype("float32")[:, ::-1]]
+    fix_random_seed(5)
     found = [model(numbers, is_train=True) for _ in weights]
     for (_, backprop), d_result in zip(found, weights, strict=True):
         assert backprop(d_result) == []
     assert found[0][0].shape == (n_words, len(SIZES) * WIDTH)
-    for table in range(len(SIZES)):
-        layer = table_of(model, table)
-        columns = slice(table * WIDTH, (table + 1) * WIDTH)
-        expected, backprop_expected = layer(numbers[:, table], is_train=True)
-        assert found[0][0][:, columns] == pytest.approx(expected, abs=1e-6)
+    if not n_words:
+        assert not any(model.get_grad(name).any() for name in model.param_names)
+        return
+    layers = [table_of(model, table) for table in range(len(SIZES))]
+    fix_random_seed(5)
+    for (result, _), d_result in zip(found, weights, strict=True):
+        assert (result == 0).all(axis=0).any() == (dropout > 0)
+        for table, layer in enumerate(layers):
+            columns = slice(table * WIDTH, (table + 1) * WIDTH)
+            set_dropout_rate(layer, dropout)
+            expected, backprop_expected = layer(numbers[:, table], is_train=True)
+            assert result[:, columns] == pytest.approx(expected, abs=1e-6)
+            backprop_expected(numpy.ascontiguousarray(d_result[:, columns]))
+    for table, layer in enumerate(layers):
         gradient = model.get_grad(name_of(table))
-        if n_words:
-            for d_result in weights:
-                backprop_expected(numpy.ascontiguousarray(d_result[:, columns]))
-            assert gradient == pytest.approx(layer.get_grad("E"), rel=1e-5, abs=1e-5)
-            assert abs(gradient).max() > 0.1
-        else:
-            assert not gradient.any()
+        assert gradient == pytest.approx(layer.get_grad("E"), rel=1e-5, abs=1e-5)
+        assert abs(gradient).max() > 0.1
+
+
+def test_no_dropout_in_use() -> None:
+    model = make(NumpyOps())
+    expected = model.predict(make_numbers(9))
+    set_dropout_rate(model, 0.5)
+    assert (model.predict(make_numbers(9)) == expected).all()
 
 
 def test_gradients_go_to_the_optimizer_once() -> None:

@@ -461,12 +461,21 @@ def AffixEmbed(
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
     word_dropout: float = 0.3,
+    dropout_factor: float = 1.0,
 ) -> Model:
     """Word vectors from norm, shape and affixes; see ``spacy_nmparse.scorers.affix_embed``."""
     from spacy_nmparse.scorers import affix_embed
 
     return affix_embed.AffixEmbed(
-        width, embed_width, prefixes, suffixes, rows, affix_rows, maxout_pieces, word_dropout
+        width,
+        embed_width,
+        prefixes,
+        suffixes,
+        rows,
+        affix_rows,
+        maxout_pieces,
+        word_dropout,
+        dropout_factor,
     )
 
 

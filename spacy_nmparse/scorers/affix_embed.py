@@ -34,6 +34,7 @@ def AffixEmbed(
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
     word_dropout: float = 0.3,
+    dropout_factor: float = 1.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build the layer.
 
@@ -50,12 +51,14 @@ def AffixEmbed(
         affix_rows: of each of the other tables.
         maxout_pieces: of the layer that mixes them.
         word_dropout: share of a batch's different words that hide their norm in training.
+        dropout_factor: training drops columns of the tables at this multiple of its rate.
 
     Returns:
         Model: from documents to float32 (words, width) each.
 
     Raises:
-        ValueError: a size or a length below 1, a length twice, or a share that is none.
+        ValueError: a size or a length below 1, a length twice, a share that is none, or a factor
+            below 0.
     """
     sizes = (width, embed_width, rows, affix_rows, maxout_pieces)
     if min(*sizes, *prefixes, *suffixes) < 1:
@@ -69,8 +72,10 @@ def AffixEmbed(
             raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
     if not 0 <= word_dropout < 1:
         raise ValueError(f"AffixEmbed: word_dropout {word_dropout} must be at least 0, below 1.")
+    if not dropout_factor >= 0:
+        raise ValueError(f"AffixEmbed: dropout_factor {dropout_factor} must be at least 0.")
     sizes_of_tables = [rows] + [affix_rows] * (1 + len(prefixes) + len(suffixes))
-    tables = HashTables(embed_width, sizes_of_tables)
+    tables = HashTables(embed_width, sizes_of_tables, dropout_factor)
     mix = Maxout(width, tables.get_dim("nO"), nP=maxout_pieces, normalize=True)
     return Model(
         "nmparse_affix_embed",

@@ -12,15 +12,17 @@ from thinc.api import Model, NumpyOps, uniform_init
 from spacy_nmparse.scorers.table_rows import add_to_rows, rows_of, sum_rows
 
 
-def HashTables(width: int, sizes: Sequence[int]) -> Model[numpy.ndarray, Any]:
+def HashTables(
+    width: int, sizes: Sequence[int], dropout_factor: float = 1.0
+) -> Model[numpy.ndarray, Any]:
     """Build the layer: what as many of thinc's ``HashEmbed`` do, side by side, at one go.
 
-    Dropout (``dropout_rate``, as training sets it) is theirs, too: whole columns of the tables'
-    vectors are left out for a batch.
+    Dropout is theirs, too: whole columns of the tables' vectors are left out for a batch.
 
     Args:
         width: of each table's vectors.
         sizes: rows of each table.
+        dropout_factor: columns are dropped at this multiple of the rate that training sets.
 
     Returns:
         Model: from uint64 (words, tables), on the CPU, to float32 (words, tables * width).
@@ -31,7 +33,7 @@ def HashTables(width: int, sizes: Sequence[int]) -> Model[numpy.ndarray, Any]:
         init=partial(init, list(sizes)),
         params={name_of(i): None for i in range(len(sizes))},
         dims={"nO": len(sizes) * width},
-        attrs={"dropout_rate": 0.0},
+        attrs={"dropout_rate": 0.0, "dropout_factor": dropout_factor},
     )
 
 
@@ -61,9 +63,10 @@ def forward(
         rows = model.ops.asarray(rows)
         summed = [model.ops.gather_add(table, rows[i]) for i, table in enumerate(tables)]
         result = model.ops.xp.hstack(summed)
-    rate = model.attrs["dropout_rate"] if is_train else 0.0
-    mask: Any = model.ops.get_dropout_mask((result.shape[1],), rate) if rate else None
-    if mask is not None:
+    mask: Any = None
+    if is_train and model.attrs["dropout_rate"]:
+        rate = min(model.attrs["dropout_rate"] * model.attrs["dropout_factor"], 0.9)
+        mask = model.ops.get_dropout_mask((result.shape[1],), rate)
         result *= mask
 
     def backprop(d_result: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model, fix_random_seed
+from thinc.api import Model, fix_random_seed, set_dropout_rate
 
 from spacy_nmparse.scorers.affix_embed import AffixEmbed, number_words
 from spacy_nmparse.scorers.affixes import affix_numbers
@@ -103,6 +103,19 @@ def test_training_hides_norms() -> None:
     assert 0.2 < is_hidden.mean() < 0.4
 
 
+def test_dropout_factor() -> None:
+    (doc,) = make_docs(" ".join(f"w{i}" for i in range(9)))
+    dropped = {}
+    for factor in (0.0, 0.5, 2.0):
+        model = make(embed_width=200, dropout_factor=factor, word_dropout=0.0)
+        set_dropout_rate(model, 0.2)
+        tables = model.layers[0].layers[0]
+        numbers, _ = number_words([doc], (1, 2, 3), (1, 2, 3, 4, 5))
+        result, _ = tables(numbers, is_train=True)
+        dropped[factor] = float((result == 0).all(axis=0).mean())
+    assert dropped[0.0] == 0 and 0.07 < dropped[0.5] < 0.13 and 0.35 < dropped[2.0] < 0.45
+
+
 def test_gradients() -> None:
     model = make(word_dropout=0.0)
     docs = make_docs("the cat sat on the mat", "the dog")
@@ -134,7 +147,14 @@ def test_gradients() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"width": 0}, {"prefixes": [0]}, {"suffixes": [2, 2]}, {"rows": 0}, {"word_dropout": 1.0}],
+    [
+        {"width": 0},
+        {"prefixes": [0]},
+        {"suffixes": [2, 2]},
+        {"rows": 0},
+        {"word_dropout": 1.0},
+        {"dropout_factor": -1},
+    ],
     ids=str,
 )
 def test_errors(wrong: dict[str, Any]) -> None:

@@ -76,7 +76,7 @@ def _title(nlp: Language) -> str:
 
 def _checked(nlp: Language, name: str) -> NMParser:
     """The component, if it can be a member."""
-    parser = nlp.get_pipe(name) if name in nlp.component_names else None
+    parser = nlp.get_pipe(name) if name in nlp.pipe_names else None
     if not isinstance(parser, NMParser):
         raise ValueError(f"{_title(nlp)} has no parser of spacy-nmparse named {name!r}.")
     if parser.model.name == "ensemble":

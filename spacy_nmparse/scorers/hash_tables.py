@@ -52,9 +52,20 @@ def init(sizes: list[int], model: Model, X: Any = None, Y: Any = None) -> None:
 def forward(
     model: Model, numbers: numpy.ndarray, is_train: bool
 ) -> tuple[Any, Callable[[Any], list[Any]]]:
-    """Sum the rows of each number; vectors of a word's numbers stand side by side."""
-    names = [name_of(i) for i in range(numbers.shape[1])]
+    """Sum the rows of each number; vectors of a word's numbers stand side by side.
+
+    Raises:
+        ValueError: a table does not have the width that the layer was made with, or no rows.
+    """
+    names = list(model.param_names)
     tables: list[Any] = [model.get_param(name) for name in names]
+    width = model.get_dim("nO") // len(names)
+    for name, table in zip(names, tables, strict=True):
+        if table.ndim != 2 or table.shape[1] != width or not len(table):
+            raise ValueError(
+                f"AffixEmbed: the table {name} has the shape {table.shape}, not (rows, {width}): "
+                f"the model is damaged, or was made with another configuration."
+            )
     on_cpu = isinstance(model.ops, NumpyOps)
     rows: Any = rows_of(numbers, [len(table) for table in tables])
     if on_cpu:

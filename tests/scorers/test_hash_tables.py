@@ -109,3 +109,12 @@ def test_gradients_go_to_the_optimizer_once() -> None:
         for name, values in before.items():
             assert abs(model.get_param(name) - values).max() > 0.01
             assert not model.get_grad(name).any()
+
+
+@pytest.mark.parametrize("shape", [(40, WIDTH + 1), (0, WIDTH), (40,)])
+def test_damaged_tables(shape: tuple[int, ...]) -> None:
+    """They are not read beyond their ends."""
+    model = make(NumpyOps())
+    model.set_param(name_of(1), numpy.zeros(shape, dtype="float32"))
+    with pytest.raises(ValueError, match="table E1 has the shape"):
+        model.predict(make_numbers(2))

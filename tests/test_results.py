@@ -155,6 +155,21 @@ def test_repairs(comparison: str) -> None:
         assert rows in page
 
 
+def test_segmentation() -> None:
+    """The table of docs/compare.md."""
+    (runs,) = table.load(ROOT / "benchmarks" / "results" / "segmentation").values()
+    header = ["system", "P", "R", "F1", "UAS", "LAS"]
+    (rows,) = (found for found in tables(read(ROOT / "docs" / "compare.md")) if found[0] == header)
+    assert len(rows) == 4
+    for title, *cells in rows[1:]:
+        scores = [run["test_raw"]["scores"] for run in runs[system_of(title)].values()]
+        for cell, name in zip(cells, ("p", "r", "f", "uas_all", "las_all"), strict=True):
+            key = name if "_" in name else f"sents_{name}"
+            values = [one[key] for one in scores]
+            shown = title != "`senter`" or "_" not in name
+            assert cell == (table.mean_and_deviation(values, 100, 2) if shown else ""), title
+
+
 def test_non_monotonic_moves() -> None:
     """The README's table, whose intervals are those of docs/repairs.md."""
     results = table.load(ROOT / "benchmarks" / "results" / "variants")

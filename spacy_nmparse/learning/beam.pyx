@@ -28,12 +28,11 @@ from spacy_nmparse.learning.search cimport (
     SystemC,
     fixed_label,
     is_forced,
-    log_total,
     notes_label,
     scratch_free,
     scratch_init,
 )
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
 from spacy_nmparse.systems.state cimport State, state_block_size, state_copy, state_init
 from spacy_nmparse.systems.system cimport (
     BREAK,

@@ -34,11 +34,10 @@ from spacy_nmparse.learning.search cimport (
     SystemC,
     fixed_label,
     is_forced,
-    log_total,
     scratch_free,
     scratch_init,
 )
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, log_total
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport TransitionSystem, legal_moves

@@ -16,12 +16,11 @@ from spacy_nmparse.learning.search cimport (
     SystemC,
     fixed_label,
     is_forced,
-    log_total,
     scratch_free,
     scratch_init,
 )
 from spacy_nmparse.scorers.layer cimport uniform
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport S, is_above, state_init
 from spacy_nmparse.systems.system cimport (

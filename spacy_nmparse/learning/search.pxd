@@ -33,4 +33,3 @@ cdef int fixed_label(
 cdef bint notes_label(
     const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c
 ) noexcept nogil
-cdef double log_total(const float* scores, int n, int skip) noexcept nogil

@@ -1,5 +1,5 @@
 """What every search shares: scratch memory, and choosing labels."""
-from libc.math cimport exp, log
+from libc.math cimport exp
 from libc.stdlib cimport calloc, free, malloc
 
 from spacy_nmparse.systems.state cimport state_block_size
@@ -29,20 +29,6 @@ cdef int scratch_init(
         scratch_free(scratch)
         raise MemoryError(f"No memory to parse a sequence of {max_words} words.")
     return 0
-
-
-cdef double log_total(const float* scores, int n, int skip) noexcept nogil:
-    """The logarithm of the sum of exp of the scores, without the entry `skip`."""
-    cdef int i
-    cdef double top = -1e30
-    cdef double total = 0
-    for i in range(n):
-        if i != skip and scores[i] > top:
-            top = scores[i]
-    for i in range(n):
-        if i != skip:
-            total += exp(scores[i] - top)
-    return top + log(total)
 
 
 cdef float share_of(const float* scores, int n, int skip, int which) noexcept nogil:

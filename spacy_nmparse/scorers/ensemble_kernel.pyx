@@ -1,10 +1,9 @@
 """Several scorers of one system that decide together: the score of a choice is the mean of the
 logarithms of the probabilities that they give it. For parsing; each is trained by itself.
 """
-from libc.math cimport INFINITY, exp, log
 from libc.stdlib cimport calloc, free, malloc, realloc
 
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, log_total
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem, max_candidates
 
@@ -23,16 +22,9 @@ cdef void add_shares(
 ) noexcept nogil:
     """Add the logarithms of the shares by softmax, over n_members; the entry `skip` has none."""
     cdef int i
-    cdef float top = -INFINITY
-    cdef double total = 0
+    cdef double total = log_total(scores, n, skip)
     for i in range(n):
-        if i != skip and scores[i] > top:
-            top = scores[i]
-    for i in range(n):
-        if i != skip:
-            total += exp(<double>scores[i] - top)
-    for i in range(n):
-        out[i] += <float>((scores[i] - top - log(total)) / n_members)
+        out[i] += <float>((scores[i] - total) / n_members)
 
 
 cdef void score(

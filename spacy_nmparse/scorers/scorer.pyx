@@ -1,4 +1,6 @@
 """What search and learning ask of a scorer, whichever it is."""
+from libc.math cimport exp, log
+
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.system cimport TransitionSystem
 
@@ -11,6 +13,20 @@ cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil:
         if i != scorer.root_label and (best == NONE or scores[i] > scores[best]):
             best = i
     return best
+
+
+cdef double log_total(const float* scores, int n, int skip) noexcept nogil:
+    """The logarithm of the sum of exp of the scores, without the entry `skip`."""
+    cdef int i
+    cdef double top = -1e30
+    cdef double total = 0
+    for i in range(n):
+        if i != skip and scores[i] > top:
+            top = scores[i]
+    for i in range(n):
+        if i != skip:
+            total += exp(scores[i] - top)
+    return top + log(total)
 
 
 cdef bint notes_labels(system) except -1:

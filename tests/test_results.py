@@ -155,6 +155,21 @@ def test_repairs(comparison: str) -> None:
         assert rows in page
 
 
+def test_udpipe() -> None:
+    """What the README says of it."""
+    runs = table.load(ROOT / "benchmarks" / "results" / "compare")
+    (run,) = runs["UD_Hungarian-Szeged"]["udpipe_swap"].values()
+    scores = run["test"]["scores"]
+    uas, las = (f"{100 * scores[name]:.2f}" for name in ("uas_all", "las_all"))
+    precision, recall = (f"{100 * scores[f'nonproj_{kind}']:.1f}" for kind in "pr")
+    text = " ".join(read(README).split())
+    assert (
+        f"{uas} UAS, {las} LAS, precision and recall of crossing arcs {precision} and {recall}"
+        in text
+    )
+    assert (len(runs), len(runs["UD_Hungarian-Szeged"])) == (1, 1)
+
+
 def test_segmentation() -> None:
     """The table of docs/compare.md."""
     (runs,) = table.load(ROOT / "benchmarks" / "results" / "segmentation").values()

@@ -170,6 +170,21 @@ def test_udpipe() -> None:
     assert (len(runs), len(runs["UD_Hungarian-Szeged"])) == (1, 1)
 
 
+def test_ensembles() -> None:
+    results = table.load(ROOT / "benchmarks" / "results" / "variants")
+    found = list(rows_under("| treebank | each | as one | sentences wholly right |"))
+    assert len(found) == 2
+    for name, each, together, exact in found:
+        runs = results[f"UD_{name}"]
+        shown = []
+        for system, cell in (("left_reduce", each), ("left_reduce_ensemble3", together)):
+            scores = [run["test"]["scores"] for run in runs[system].values()]
+            values = [one["las_all"] for one in scores]
+            assert cell == table.mean_and_deviation(values, 100, 2), (name, system)
+            shown.append(f"{100 * statistics.fmean(one['dep_exact'] for one in scores):.1f} %")
+        assert exact == ", ".join(shown), name
+
+
 def test_segmentation() -> None:
     """The table of docs/compare.md."""
     (runs,) = table.load(ROOT / "benchmarks" / "results" / "segmentation").values()

@@ -155,6 +155,21 @@ def test_repairs(comparison: str) -> None:
         assert rows in page
 
 
+def test_dropout_of_columns(difference: Any) -> None:
+    """What docs/scorers.md says of `dropout_factor`."""
+    text = " ".join(read(ROOT / "docs" / "scorers.md").split())
+    base = "nl_covington_parser_accuracy"
+    found, reached = [], []
+    for treebank in ("UD_Hungarian-Szeged", "UD_Gothic-PROIEL"):
+        runs = [RESULTS[treebank][name] for name in (f"{base}_columns2", base)]
+        compared = table.compare(*runs, "dev", "las_all")
+        assert compared.n_seeds == 2
+        found.append(f"{compared.difference:+.2f} on {treebank[3:].split('-')[0]}")
+        reached.append(f"{mean(treebank, f'{base}_columns2', 'las_all'):.2f}")
+    assert all(one in text for one in found)
+    assert f"on test it reaches {' and '.join(reached)}." in text
+
+
 def test_udpipe() -> None:
     """What the README says of it."""
     runs = table.load(ROOT / "benchmarks" / "results" / "compare")

@@ -421,6 +421,28 @@ def evaluate_model(
     return evaluations
 
 
+def find_model(output: Path, name: str) -> Path:
+    """Find the model of a run.
+
+    Args:
+        output: The run's folder.
+        name: What is to be evaluated with it.
+
+    Returns:
+        The model's folder.
+
+    Raises:
+        RuntimeError: If it is not there any more.
+    """
+    model = output / "model-best"
+    if not model.is_dir():
+        raise RuntimeError(
+            f"{output.name}: no model {model} to evaluate as {name!r}; delete the result file "
+            f"{output.name}.json to train it again."
+        )
+    return model
+
+
 def evaluate_again(
     treebank: Treebank,
     trained: dict[str, Any],
@@ -447,11 +469,7 @@ def evaluate_again(
     """
     run_name = f"{trained['system']}-seed{trained['seed']}"
     output = work.resolve() / treebank.name / run_name
-    if not (output / "model-best").is_dir():
-        raise RuntimeError(
-            f"{run_name}: no model {output / 'model-best'} to evaluate as {name!r}; delete the "
-            f"result file {run_name}.json to train it again."
-        )
+    find_model(output, name)
     prefix = f"[{treebank.name} {run_name} {name}]"
     log = output / f"log_{name}.txt"
     evaluations = evaluate_model(treebank, output, log, prefix, settings, which)
@@ -491,13 +509,7 @@ def evaluate_ensemble(
     folder = work.resolve() / treebank.name
     first = trained[0]
     name = f"{first['system']}_ensemble{len(trained)}"
-    models = [folder / f"{one['system']}-seed{one['seed']}" / "model-best" for one in trained]
-    for model in models:
-        if not model.is_dir():
-            raise RuntimeError(
-                f"{name}: no model {model}; delete the result file {model.parent.name}.json to "
-                f"train it again."
-            )
+    models = [find_model(folder / f"{one['system']}-seed{one['seed']}", name) for one in trained]
     output = folder / name
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir()

@@ -57,8 +57,8 @@ def AffixEmbed(
         Model: from documents to float32 (words, width) each.
 
     Raises:
-        ValueError: a size or a length below 1, a length twice, a share that is none, or a factor
-            below 0.
+        ValueError: a size or a length below 1, a length that is no whole number or is there
+            twice, a share that is none, or a factor below 0.
     """
     sizes = (width, embed_width, rows, affix_rows, maxout_pieces)
     if min(*sizes, *prefixes, *suffixes) < 1:
@@ -68,6 +68,8 @@ def AffixEmbed(
             f"{list(prefixes)} and suffixes {list(suffixes)} must be at least 1."
         )
     for name, lengths in (("prefixes", prefixes), ("suffixes", suffixes)):
+        if any(length != int(length) for length in lengths):
+            raise ValueError(f"AffixEmbed: {name} {list(lengths)} must be whole numbers.")
         if len(set(lengths)) < len(lengths):
             raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
     if not 0 <= word_dropout < 1:

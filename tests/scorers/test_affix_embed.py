@@ -150,6 +150,7 @@ def test_gradients() -> None:
     [
         {"width": 0},
         {"prefixes": [0]},
+        {"prefixes": [1.5]},
         {"suffixes": [2, 2]},
         {"rows": 0},
         {"word_dropout": 1.0},

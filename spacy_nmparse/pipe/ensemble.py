@@ -34,8 +34,8 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
 
     Raises:
         ValueError: there are fewer than two; a component is not a trained parser of this package,
-            or is an ensemble itself; or the parsers differ in system, labels or lifting. Nothing is
-            changed then.
+            or is an ensemble itself; or the parsers differ in system, labels or lifting, or look up
+            static vectors in different tables. Nothing is changed then.
     """
     parsers = [_checked(nlp, name) for nlp, name in zip(pipelines, names, strict=True)]
     if len(parsers) < 2:
@@ -46,6 +46,13 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
             raise ValueError(
                 f"The parsers of {_title(pipelines[0])} and {_title(nlp)} cannot decide together: "
                 f"they differ in {difference}."
+            )
+    tables = [_static_vectors(nlp, name) for nlp, name in zip(pipelines, names, strict=True)]
+    for nlp, table in zip(pipelines, tables, strict=True):
+        if table is not None and table != pipelines[0].vocab.vectors.to_bytes(exclude=["strings"]):
+            raise ValueError(
+                f"The parser of {_title(nlp)} looks up its words' vectors in another table than "
+                f"that of {_title(pipelines[0])}: train them with the same vectors."
             )
     members = {}
     for number, (nlp, name) in enumerate(zip(pipelines, names, strict=True), start=1):
@@ -109,12 +116,27 @@ def _config(nlp: Language, name: str) -> dict[str, Any]:
     return config
 
 
+def _upstreams(nlp: Language, name: str) -> list[str]:
+    """The components whose token vectors a parser listens to."""
+    return [
+        upstream for upstream, pipe in nlp.pipeline if getattr(pipe, "listener_map", {}).get(name)
+    ]
+
+
+def _static_vectors(nlp: Language, name: str) -> bytes | None:
+    """The table in which a parser's token vectors look words up, if they do."""
+    for component in (name, *_upstreams(nlp, name)):
+        model: Model = nlp.get_pipe(component).model  # type: ignore[attr-defined]
+        if any(layer.name == "static_vectors" for layer in model.walk()):
+            table: bytes = nlp.vocab.vectors.to_bytes(exclude=["strings"])
+            return table
+    return None
+
+
 def _own_token_vectors(nlp: Language, name: str) -> None:
     """Give a parser a copy of the tok2vec that it listens to."""
-    for upstream, pipe in nlp.pipeline:
-        listeners = getattr(pipe, "listener_map", {})
-        if listeners.get(name):
-            nlp.replace_listeners(upstream, name, ["model.tok2vec"])
+    for upstream in _upstreams(nlp, name):
+        nlp.replace_listeners(upstream, name, ["model.tok2vec"])
 
 
 def _is_unused(pipe: Any) -> bool:

@@ -201,6 +201,34 @@ def test_calibration_and_confidences() -> None:
     assert all(0 < token._.head_confidence <= 1 for token in doc)
 
 
+@pytest.mark.parametrize("listening", [False, True])
+def test_static_vectors(listening: bool) -> None:
+    """The members look words up in one table, so they must have learned with that one."""
+
+    def pipeline(seed: int, table: int) -> Language:
+        nlp = spacy.blank("xx")
+        rng = numpy.random.RandomState(table)
+        for word in ("cat", "saw"):
+            nlp.vocab.set_vector(word, rng.uniform(-1, 1, 4).astype("f"))
+        tok2vec = {**TOK2VEC, "pretrained_vectors": True}
+        if listening:
+            nlp.add_pipe("tok2vec", config={"model": tok2vec})
+        nlp.add_pipe(NM, config={"model": {"tok2vec": LISTENER if listening else tok2vec}})
+        nlp.initialize(lambda: make_examples(nlp.vocab))
+        for _, pipe in nlp.pipeline:
+            randomize(pipe.model, seed)  # type: ignore[attr-defined]
+        return nlp
+
+    pipelines = [pipeline(1, table=1), pipeline(2, table=2)]
+    names = [nlp.pipe_names for nlp in pipelines]
+    with pytest.raises(ValueError, match="in another table"):
+        merged(*pipelines)
+    assert [nlp.pipe_names for nlp in pipelines] == names
+    docs = random_docs(pipelines[0])
+    expected = parses(pipeline(1, table=1), docs)
+    assert parses(merged(pipelines[0], pipeline(1, table=1)), docs) == expected
+
+
 def test_errors() -> None:
     def fails(match: str, *pipelines: Language) -> None:
         configs = [nlp.config.to_str() for nlp in pipelines]

@@ -7,6 +7,7 @@ import re
 import statistics
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +23,9 @@ RESULTS = table.load(ROOT / "benchmarks" / "results" / "accuracy")
 TREEBANKS = {name.removeprefix("UD_").split("-")[0]: name for name in RESULTS}
 
 
-def rows_under(header: str) -> Iterator[list[str]]:
-    """The cells of the README's table with this header."""
-    lines = read(README).split(header, 1)[1].splitlines()[2:]
+def rows_under(header: str, page: Path = ROOT / "docs" / "results.md") -> Iterator[list[str]]:
+    """The cells of the page's table with this header."""
+    lines = read(page).split(header, 1)[1].splitlines()[2:]
     for line in lines:
         if not line.startswith("|"):
             return
@@ -92,6 +93,25 @@ def test_accuracy(header: str, difference: Any) -> None:
             assert against.startswith(f"{difference(treebank, system)} ("), (treebank, system)
 
 
+def test_in_short() -> None:
+    """The README's table: means on test, wherever there are results."""
+    header = "| LAS | English-EWT | Gothic-PROIEL | Turkish-IMST | Hungarian-Szeged |"
+    udpipe = table.load(ROOT / "benchmarks" / "results" / "compare")
+    titles = header.strip("| ").split(" | ")[1:]
+    checked = 0
+    for system, *cells in rows_under(header, README):
+        for title, cell in zip(titles, cells, strict=True):
+            treebank = f"UD_{title}"
+            if system.startswith("UDPipe"):
+                runs = udpipe.get(treebank, {}).get("udpipe_swap", {})
+            else:
+                runs = RESULTS[treebank].get(system_of(system), {})
+            scores = [100 * run["test"]["scores"]["las_all"] for run in runs.values()]
+            assert cell == (f"{statistics.fmean(scores):.2f}" if scores else ""), (system, title)
+            checked += bool(scores)
+    assert checked > 12
+
+
 @pytest.mark.parametrize("column", ["", "config"])
 def test_crossing_arcs(column: str) -> None:
     header = f"| treebank | {column} | precision | recall |".replace("|  |", "| |")
@@ -100,6 +120,49 @@ def test_crossing_arcs(column: str) -> None:
     for treebank, system, cells in found:
         expected = [f"{mean(treebank, system, f'nonproj_{kind}'):.1f}" for kind in "pr"]
         assert [cell.strip("*") for cell in cells] == expected, (treebank, system)
+
+
+def test_swap_oracles() -> None:
+    (systems,) = (RESULTS[name] for name in RESULTS if "Hungarian" in name)
+    rows = list(rows_under("| oracle | greedy | | beam of 8 | |"))
+    assert len(rows) == 5
+    for oracle, *cells in rows:
+        name = f"swap_{oracle.strip('`')}"
+        for las, against, beam in ((*cells[:2], ""), (*cells[2:], "_beam8")):
+            runs = systems[name + beam]
+            scores = [run["test"]["scores"]["las_all"] for run in runs.values()]
+            assert las.replace("*", "") == table.mean_and_deviation(scores, 100, 2), oracle
+            found = table.compare(runs, systems[f"swap_eager{beam}"], "test", "las_all")
+            interval = f"({found.low:.2f} to {found.high:.2f})"
+            shown = f"{found.difference:+.2f} {interval}, p = {found.p_bootstrap:.2f}"
+            assert against == ("" if oracle == "`eager`" else shown), oracle
+
+
+def test_transitions() -> None:
+    folder = ROOT / "benchmarks" / "results" / "transitions"
+    rows = list(rows_under("| treebank | words | Covington | NL-Covington | SwapStandard |"))
+    assert len(rows) == len(list(folder.iterdir())) == 5
+    for treebank, words, *cells in rows:
+        name = "turkish-treebanks" if "demo" in treebank else f"UD_{treebank}"
+        counts = json.loads(read(folder / f"{name}-test.json"))
+        assert words == f"{counts['words'] / counts['sentences']:.1f}", treebank
+        for system, cell in zip(("covington", "nl_covington", "swap_standard"), cells, strict=True):
+            assert cell == f"{counts[system]['per_sentence']:.2f}", (treebank, system)
+
+
+def test_demo() -> None:
+    folder = ROOT / "benchmarks" / "results" / "demo"
+    scores = [
+        json.loads(read(folder / f"{system}_parser-{data}.json"))["scores"][metric]
+        for data, metric in (("gold", "las_all"), ("raw", "dep_las"), ("raw", "sents_f"))
+        for system in ("nm", "spacy")
+    ]
+    own, other, raw, other_raw, sents, other_sents = (f"{100 * score:.1f}" for score in scores)
+    text = " ".join(read(ROOT / "docs" / "results.md").split())
+    assert (
+        f"LAS of all words {own} against {other}, from raw text {raw} against {other_raw} (as "
+        f"spaCy scores), sentence boundaries {sents} F1 against {other_sents}." in text
+    )
 
 
 def test_covington() -> None:
@@ -171,13 +234,13 @@ def test_dropout_of_columns(difference: Any) -> None:
 
 
 def test_udpipe() -> None:
-    """What the README says of it."""
+    """What docs/results.md says of it."""
     runs = table.load(ROOT / "benchmarks" / "results" / "compare")
     (run,) = runs["UD_Hungarian-Szeged"]["udpipe_swap"].values()
     scores = run["test"]["scores"]
     uas, las = (f"{100 * scores[name]:.2f}" for name in ("uas_all", "las_all"))
     precision, recall = (f"{100 * scores[f'nonproj_{kind}']:.1f}" for kind in "pr")
-    text = " ".join(read(README).split())
+    text = " ".join(read(ROOT / "docs" / "results.md").split())
     assert (
         f"{uas} UAS, {las} LAS, precision and recall of crossing arcs {precision} and {recall}"
         in text
@@ -216,7 +279,7 @@ def test_segmentation() -> None:
 
 
 def test_non_monotonic_moves() -> None:
-    """The README's table, whose intervals are those of docs/repairs.md."""
+    """The table of docs/results.md, whose intervals are those of docs/repairs.md."""
     results = table.load(ROOT / "benchmarks" / "results" / "variants")
     page = tables(read(ROOT / "docs" / "repairs.md"))
     found = list(rows_under("| treebank | monotonic | non-monotonic | difference |"))
@@ -252,7 +315,7 @@ def test_which_parser(difference: Any) -> None:
     titles = [cell.strip() for cell in header.strip("|").split("|")]
     timed = [timings(f"UD_Gothic-PROIEL-{run}")["default"] for run in ("switch", "affixes")]
     checked = 0
-    for row in rows_under(header):
+    for row in rows_under(header, README):
         system = system_of(row[0])
         for title, cell in zip(titles[2:], row[2:], strict=True):
             if title in TREEBANKS:
@@ -264,6 +327,49 @@ def test_which_parser(difference: Any) -> None:
                 assert cell == f"{speed_ratio(stages[stage], system):.2f}", (row, title)
             checked += bool(cell)
     assert checked > 12
+
+
+@pytest.mark.parametrize(
+    ("header", "ops"),
+    [
+        ("| | parse stage | whole pipeline | training |", "default"),
+        ("| with the switch | whole pipeline | training |", "switch"),
+    ],
+)
+def test_speed_on_gothic(header: str, ops: str) -> None:
+    """Those of docs/results.md."""
+    stages = [cell.strip() for cell in header.strip("|").split("|")][1:]
+    results = timings("UD_Gothic-PROIEL-switch")
+    checked = 0
+    for title, *cells in rows_under(header):
+        for stage, cell in zip(stages, cells, strict=True):
+            stage = {"parse stage": "parse", "whole pipeline": "pipeline"}.get(stage, stage)
+            own, other = results[ops][stage][system_of(title)], results["default"][stage]
+            assert cell == times_spacy(own, other["spacy_parser"]), (title, stage)
+            checked += 1
+    assert checked in (10, 12)
+
+
+def test_speed_of_the_demo() -> None:
+    results = timings("turkish-treebanks")
+    header = "| words per second | `nm_parser` | spaCy's `parser` | ratio |"
+    stages = {"parse stage": "parse", "whole pipeline": "pipeline"}
+    rows = list(rows_under(header))
+    assert len(rows) == 6
+    for title, *speeds, ratio in rows:
+        name, *products = title.split(", ")
+        stage = results["numpy" if products else "default"][stages.get(name, "training")]
+        pair = [stage[system] for system in ("nm_parser", "spacy_parser")]
+        assert speeds == [f"{one['words_per_second']['median']:,}" for one in pair], title
+        assert ratio == times_spacy(*pair), title
+
+
+def times_spacy(own: dict[str, Any], other: dict[str, Any]) -> str:
+    """How many times as fast, in processor time: the median of the repetitions, and their range."""
+    pairs = zip(own["cpu_seconds"], other["cpu_seconds"], strict=True)
+    share = own["words"] / other["words"]
+    times = [share * his / mine for mine, his in pairs]
+    return f"{statistics.median(times):.2f} ({min(times):.2f} to {max(times):.2f})"
 
 
 def speed_of_row(title: str) -> tuple[str, str]:
@@ -293,8 +399,4 @@ def test_speed(before: str, file: str) -> None:
         ops, system = speed_of_row(title)
         for stage, cell in zip(header[1:], cells, strict=True):
             own, other = results[ops][stage][system], results["default"][stage]["spacy_parser"]
-            pairs = zip(own["cpu_seconds"], other["cpu_seconds"], strict=True)
-            share = own["words"] / other["words"]
-            times = [share * his / mine for mine, his in pairs]
-            expected = f"{statistics.median(times):.2f} ({min(times):.2f} to {max(times):.2f})"
-            assert cell == expected, (file, title, stage)
+            assert cell == times_spacy(own, other), (file, title, stage)

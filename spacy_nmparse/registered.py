@@ -127,14 +127,13 @@ SCORE_WEIGHTS = {
     "nonproj_r": None,
 }
 
+SHARED: Dict[str, Any] = {"assigns": ASSIGNS, "default_score_weights": SCORE_WEIGHTS}
 
-@Language.factory(
-    "nm_parser",
-    assigns=ASSIGNS,
-    default_config=NM_PARSER,
-    default_score_weights=SCORE_WEIGHTS,
-)
-def make_nm_parser(
+
+@Language.factory("nm_parser", default_config=NM_PARSER, **SHARED)
+@Language.factory("nl_covington_parser", default_config=NL_COVINGTON_PARSER, **SHARED)
+@Language.factory("swap_parser", default_config=SWAP_PARSER, **SHARED)
+def make_parser(
     nlp: Language,
     name: str,
     system: Any,
@@ -151,7 +150,9 @@ def make_nm_parser(
     confidence: bool,
     scorer: Optional[Callable],
 ) -> Any:
-    """The factory ``nm_parser``: non-monotonic arc-eager (HGJ13) unless the config says otherwise.
+    """The three factories, which differ in their defaults: ``nm_parser`` is non-monotonic arc-eager
+    (HGJ13), ``nl_covington_parser`` NL-Covington (FG18) and ``swap_parser`` SwapStandard (BN15),
+    both with unrestricted crossing arcs.
 
     Args:
         nlp: the pipeline.
@@ -195,94 +196,6 @@ def make_nm_parser(
         beam_updates=beam_updates,
         confidence=confidence,
         scorer=scorer,
-    )
-
-
-@Language.factory(
-    "nl_covington_parser",
-    assigns=ASSIGNS,
-    default_config=NL_COVINGTON_PARSER,
-    default_score_weights=SCORE_WEIGHTS,
-)
-def make_nl_covington_parser(
-    nlp: Language,
-    name: str,
-    system: Any,
-    model: Model,
-    oracle: str,
-    explore: Union[float, Iterable[float]],
-    repair_weight: float,
-    crossing_weight: float,
-    projectivize: bool,
-    beam_width: int,
-    beam_training: str,
-    beam_train_width: int,
-    beam_updates: Union[float, Iterable[float]],
-    confidence: bool,
-    scorer: Optional[Callable],
-) -> Any:
-    """The factory ``nl_covington_parser``: NL-Covington (FG18), unrestricted crossing arcs, unless
-    the config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
-    return make_nm_parser(
-        nlp,
-        name,
-        system,
-        model,
-        oracle,
-        explore,
-        repair_weight,
-        crossing_weight,
-        projectivize,
-        beam_width,
-        beam_training,
-        beam_train_width,
-        beam_updates,
-        confidence,
-        scorer,
-    )
-
-
-@Language.factory(
-    "swap_parser",
-    assigns=ASSIGNS,
-    default_config=SWAP_PARSER,
-    default_score_weights=SCORE_WEIGHTS,
-)
-def make_swap_parser(
-    nlp: Language,
-    name: str,
-    system: Any,
-    model: Model,
-    oracle: str,
-    explore: Union[float, Iterable[float]],
-    repair_weight: float,
-    crossing_weight: float,
-    projectivize: bool,
-    beam_width: int,
-    beam_training: str,
-    beam_train_width: int,
-    beam_updates: Union[float, Iterable[float]],
-    confidence: bool,
-    scorer: Optional[Callable],
-) -> Any:
-    """The factory ``swap_parser``: SwapStandard (BN15), unrestricted crossing arcs, unless the
-    config says otherwise. Arguments and errors as those of ``make_nm_parser``."""
-    return make_nm_parser(
-        nlp,
-        name,
-        system,
-        model,
-        oracle,
-        explore,
-        repair_weight,
-        crossing_weight,
-        projectivize,
-        beam_width,
-        beam_training,
-        beam_train_width,
-        beam_updates,
-        confidence,
-        scorer,
     )
 
 

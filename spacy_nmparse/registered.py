@@ -27,6 +27,7 @@ LEARNING = {
     "explore": 1.0,
     "repair_weight": 1.0,
     "crossing_weight": 1.0,
+    "crossing_bias": 0.0,
     "projectivize": False,
     "beam_width": 1,
     "beam_training": "local",
@@ -142,6 +143,7 @@ def make_parser(
     explore: Union[float, Iterable[float]],
     repair_weight: float,
     crossing_weight: float,
+    crossing_bias: float,
     projectivize: bool,
     beam_width: int,
     beam_training: str,
@@ -165,6 +167,8 @@ def make_parser(
             the loss of greedy rollouts.
         crossing_weight: the same of those where nothing but gold arcs that cross others is, or
             SWAP.
+        crossing_bias: what parsing adds to the scores of moves that make an arc which crosses
+            others, or of SWAP.
         projectivize: lift crossing arcs for training, lower them after parsing.
         beam_width: hypotheses that parsing follows side by side; 1: greedy search.
         beam_training: "local", "max_violation" or "early_update": whether training learns single
@@ -176,7 +180,7 @@ def make_parser(
 
     Raises:
         ValueError: a beam width below 1, an unknown kind of training, a system without the oracle,
-            a probability outside 0 .. 1, or a weight below 0.
+            a probability outside 0 .. 1, a weight below 0, or a bias that is no finite number.
     """
     from spacy_nmparse.pipe.parser import NMParser
 
@@ -189,6 +193,7 @@ def make_parser(
         explore=explore,
         repair_weight=repair_weight,
         crossing_weight=crossing_weight,
+        crossing_bias=crossing_bias,
         projectivize=projectivize,
         beam_width=beam_width,
         beam_training=beam_training,

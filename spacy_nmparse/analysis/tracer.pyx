@@ -10,6 +10,7 @@ from spacy_nmparse.learning.search cimport (
     notes_label,
     scratch_free,
     scratch_init,
+    score_moves,
     share_of,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, best_label
@@ -89,8 +90,8 @@ cdef class Tracer:
                 &self.system.c, &self.scored.c, &state.c, &scratch.candidates[0]
             )
         ):
-            self.scored.c.score(
-                self.scored.c.self, &state.c, scratch.candidates, n, scratch.scores
+            score_moves(
+                &self.system.c, &self.scored.c, &state.c, scratch.candidates, n, scratch.scores
             )
         elif n:
             scratch.scores[0] = 0

@@ -31,6 +31,7 @@ from spacy_nmparse.learning.search cimport (
     notes_label,
     scratch_free,
     scratch_init,
+    score_moves,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
 from spacy_nmparse.systems.state cimport State, state_block_size, state_copy, state_init
@@ -258,7 +259,7 @@ cdef class Beam:
                 item.candidate.learn = LEARN_ANY
                 insert(self.moves, &n_moves, self.width, &item)
                 continue
-            scorer.score(scorer.self, s, candidates, n, scores)
+            score_moves(system, scorer, s, candidates, n, scores)
             scorer.keep(scorer.self, parent)
             last_scored = parent
             total = log_total(scores, n, NONE)
@@ -523,7 +524,7 @@ def probabilities(TransitionSystem system, Scorer scored, int offset, State stat
     try:
         n = legal_moves(c, &state.c, scratch.candidates)
         if n:
-            scorer.score(scorer.self, &state.c, scratch.candidates, n, scratch.scores)
+            score_moves(c, scorer, &state.c, scratch.candidates, n, scratch.scores)
             if n == 1:
                 scratch.scores[0] = 0
             total = log_total(scratch.scores, n, NONE)

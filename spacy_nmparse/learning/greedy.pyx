@@ -15,6 +15,7 @@ from spacy_nmparse.learning.search cimport (
     notes_label,
     scratch_free,
     scratch_init,
+    score_moves,
     share_of,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
@@ -82,7 +83,7 @@ cdef bint advance(
         sure.move = 1
         sure.label = 1
         if n > 1 or not is_forced(system, scorer, s, best):
-            scorer.score(scorer.self, s, candidates, n, scores)
+            score_moves(system, scorer, s, candidates, n, scores)
             for i in range(1, n):
                 if scores[i] > scores[top]:
                     top = i

@@ -22,6 +22,10 @@ cdef struct ScratchC:
 cdef int scratch_init(
     ScratchC* scratch, const SystemC* system, const ScorerC* scorer, int max_words
 ) except -1
+cdef void score_moves(
+    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* candidates,
+    int n, float* out
+) noexcept nogil
 cdef float share_of(const float* scores, int n, int skip, int which) noexcept nogil
 cdef void scratch_free(ScratchC* scratch) noexcept nogil
 cdef bint is_forced(

@@ -2,8 +2,9 @@
 from libc.math cimport exp
 from libc.stdlib cimport calloc, free, malloc
 
+from spacy_nmparse.scorers.features cimport n_crossed, n_headless_between
 from spacy_nmparse.systems.state cimport state_block_size
-from spacy_nmparse.systems.system cimport SHIFT, max_candidates
+from spacy_nmparse.systems.system cimport SHIFT, SWAP, max_candidates
 
 
 cdef int scratch_init(
@@ -29,6 +30,31 @@ cdef int scratch_init(
         scratch_free(scratch)
         raise MemoryError(f"No memory to parse a sequence of {max_words} words.")
     return 0
+
+
+cdef bint makes_crossing(
+    const SystemC* system, const StateC* s, const CandidateC* c
+) noexcept nogil:
+    """Whether a move is SWAP, or makes an arc that crosses one that is there or, as far as is
+    known, one to come: a list system has passed the headless words between the ends by."""
+    if c.dependent == NONE:
+        return system.moves[c.move].name == SWAP
+    return system.lists and (
+        n_crossed(s, c.head, c.dependent) > 0 or n_headless_between(s, c.head, c.dependent) > 0
+    )
+
+
+cdef void score_moves(
+    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* candidates,
+    int n, float* out
+) noexcept nogil:
+    """The scores of the n legal moves of a configuration, for a search."""
+    cdef int i
+    scorer.score(scorer.self, s, candidates, n, out)
+    if scorer.crossing_bias != 0:
+        for i in range(n):
+            if makes_crossing(system, s, &candidates[i]):
+                out[i] += scorer.crossing_bias
 
 
 cdef float share_of(const float* scores, int n, int skip, int which) noexcept nogil:

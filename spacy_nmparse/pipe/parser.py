@@ -110,6 +110,7 @@ class NMParser(TrainablePipe):
         explore: float | Iterable[float] = 1.0,
         repair_weight: float = 1.0,
         crossing_weight: float = 1.0,
+        crossing_bias: float = 0.0,
         projectivize: bool = False,
         beam_width: int = 1,
         beam_training: str = LOCAL,
@@ -132,6 +133,9 @@ class NMParser(TrainablePipe):
                 but a non-monotonic move is right. Also an attribute that can be set at any time.
             crossing_weight: the same of those where nothing but gold arcs that cross others is, or
                 SWAP.
+            crossing_bias: what parsing adds to the scores of moves that make an arc which crosses
+                others, or of SWAP: above 0 it finds more such arcs, and more that are wrong. Also
+                an attribute that can be set at any time.
             projectivize: lift crossing arcs for training and lower them after parsing.
             beam_width: hypotheses that parsing follows side by side; 1 is greedy search. Also an
                 attribute that can be set at any time.
@@ -148,8 +152,8 @@ class NMParser(TrainablePipe):
 
         Raises:
             ValueError: an oracle or a kind of training that there is not, a model that cannot
-                score the system, a probability outside 0 .. 1, a weight below 0, or a beam width
-                below 1.
+                score the system, a probability outside 0 .. 1, a weight below 0, a bias that is
+                no finite number, or a beam width below 1.
         """
         self.vocab = vocab
         self.model = model
@@ -158,6 +162,7 @@ class NMParser(TrainablePipe):
         self.oracle = oracle
         self.repair_weight = repair_weight
         self.crossing_weight = crossing_weight
+        self.crossing_bias = crossing_bias
         self.beam_training = beam_training
         self.beam_train_width = beam_train_width
         self.beam_width = beam_width
@@ -301,6 +306,19 @@ class NMParser(TrainablePipe):
     def crossing_weight(self, weight: float) -> None:
         self._crossing_weight = self._checked_weight(weight, "crossing_weight")
 
+    @property
+    def crossing_bias(self) -> float:
+        """What parsing adds to the scores of moves that make arcs cross."""
+        return self._crossing_bias
+
+    @crossing_bias.setter
+    def crossing_bias(self, bias: float) -> None:
+        if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias):
+            raise ValueError(
+                f"The component '{self.name}' takes a finite number as crossing_bias, not {bias!r}."
+            )
+        self._crossing_bias = float(bias)
+
     def _checked_weight(self, weight: float, setting: str) -> float:
         if (
             isinstance(weight, bool)
@@ -441,6 +459,7 @@ class NMParser(TrainablePipe):
             )
         self._check_token_vectors(docs)
         scored = self.model.predict(_scorer_input(docs, words))
+        scored.crossing_bias = self.crossing_bias
         return scored, lengths, numpy.concatenate([constraints for _, constraints in words])
 
     def _check_token_vectors(self, docs: list[Doc]) -> None:

@@ -33,6 +33,8 @@ cdef struct FeaturesC:
 cdef void find_words(
     const FeaturesC* features, const StateC* s, int head, int dependent, int* out
 ) noexcept nogil
+cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil
+cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil
 cdef void find_facts(
     const FeaturesC* features, const StateC* s, int head, int dependent, int* out
 ) noexcept nogil

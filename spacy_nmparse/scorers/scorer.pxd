@@ -38,6 +38,7 @@ cdef struct ScorerC:
     int label_stride        # label scores come in arrays of this length, the last ones padding
     int root_label          # as in SystemC
     bint notes_labels       # a push notes a label, chosen by score_noted
+    float crossing_bias     # what searches add to the scores of moves that make arcs cross
     score_t score
     score_labels_t score_labels
     score_noted_t score_noted

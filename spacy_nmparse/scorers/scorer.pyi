@@ -4,5 +4,6 @@ class Scorer:
     n_words: int
     lookahead: int
     margin: int
+    crossing_bias: float
     def begin_learning(self, dropout: float, seed: int) -> None: ...
     def gradients(self) -> Any: ...

@@ -44,6 +44,16 @@ cdef class Scorer:
     Tables are made for a window of the batch's words at a time (``set_window``); sequences are
     scored one after the other (``begin``).
     """
+    @property
+    def crossing_bias(self):
+        """What searches add to the scores of moves that make arcs cross (float); learning does not
+        look at it."""
+        return self.c.crossing_bias
+
+    @crossing_bias.setter
+    def crossing_bias(self, float bias):
+        self.c.crossing_bias = bias
+
     cdef int make_tables(self, int first, int last) except -1:
         raise NotImplementedError
 

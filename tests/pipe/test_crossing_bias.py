@@ -1,0 +1,147 @@
+"""The bias of moves that make arcs cross: what it shifts, by how much, and where it counts."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_nmparse.analysis.derivation import derive
+from spacy_nmparse.learning import beam
+from spacy_nmparse.systems import ROOT, Action, State
+from spacy_nmparse.systems.projective import crossing_arcs
+from tests.pipe.common import (
+    NL,
+    NM,
+    bare,
+    make_examples,
+    make_nlp,
+    parser_of,
+    random_doc,
+    random_parser,
+    train,
+    tree,
+)
+
+SWAP = "swap_parser"
+LISTS = {"@misc": "spacy_nmparse.NLCovington.v1", "nonmonotonic": True}
+#: Factory, and what its config has otherwise.
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nm": (NM, {}),
+    "swap": (SWAP, {}),
+    "nl": (NL, {}),
+    "nl, non-monotonic": (NL, {"system": LISTS}),
+}
+
+
+def crosses(system: Any, state: State, action: Action) -> bool:
+    """By the definition: SWAP, or an arc over a word without a head, or with a head or a dependent
+    outside; ROOT is outside, and its own arcs cross none."""
+    if action.move == "SWAP":
+        return True
+    if not system.name.endswith("covington") or action.move in ("SHIFT", "NO-ARC", "BREAK"):
+        return False
+    low, high = sorted((state.lambda1[-action.k], state.buffer[0]))
+    if low == ROOT:
+        return False
+    heads = state.heads
+    return any(
+        heads[word] in (None, word)  # a root is its own head
+        or not low <= heads[word] <= high
+        or any(head == word for head in (*heads[:low], *heads[high + 1 :]))
+        for word in range(low + 1, high)
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_it_shifts(kind: str) -> None:
+    """The odds of the moves that make arcs cross against the others, by the bias, in all
+    configurations of derivations by chance; nothing else."""
+    factory, config = KINDS[kind]
+    nlp = random_parser(1, factory=factory, **config)
+    parser = parser_of(nlp)
+    rng = random.Random(5)
+    seen = {False: 0, True: 0}
+    for _ in range(6):
+        doc = random_doc(nlp.vocab, rng, 9)
+        batch = [doc], [(numpy.arange(len(doc)), numpy.zeros(len(doc), "int8"))]
+        found = []
+        for bias in (0.0, 1.5):
+            parser.crossing_bias = bias
+            found.append(parser._score(*batch)[0])
+        state = parser.system.initial(len(doc))
+        while not state.is_final:
+            plain, shifted = (
+                beam.probabilities(parser.system, scored, 0, state) for scored in found
+            )
+            crossing = {action: crosses(parser.system, state, action) for action in plain}
+            total = sum(numpy.exp(plain[a][0] + 1.5 * crossing[a]) for a in plain)
+            for action, (score, noted) in shifted.items():
+                expected = plain[action][0] + 1.5 * crossing[action] - numpy.log(total)
+                assert score == pytest.approx(expected, abs=1e-4), action
+                assert noted == plain[action][1]
+                seen[crossing[action]] += 1
+            parser.system.apply(state, rng.choice(sorted(plain)))
+    assert seen[False] > 500
+    assert (seen[True] > 20) == (kind != "nm")
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_more_arcs_cross(width: int) -> None:
+    nlp = random_parser(2, factory=NL)
+    parser = parser_of(nlp)
+    parser.beam_width = width
+    rng = random.Random(1)
+    docs = [random_doc(nlp.vocab, rng, 12) for _ in range(15)]
+    counts = []
+    for bias in (-1000.0, 0.0, 1000.0):
+        parser.crossing_bias = bias
+        parsed = nlp.pipe(bare(doc) for doc in docs)
+        counts.append(sum(len(crossing_arcs([t.head.i for t in doc])) for doc in parsed))
+    assert counts[0] < counts[1] < counts[2]
+
+
+@pytest.mark.parametrize("kind", ["swap", "nl"])
+def test_traces_are_those_of_the_parse(kind: str) -> None:
+    nlp = random_parser(3, factory=KINDS[kind][0], crossing_bias=2.0)
+    rng = random.Random(2)
+    docs = [random_doc(nlp.vocab, rng, 10, space=0) for _ in range(8)]
+    for doc in docs:
+        expected = tree(nlp(bare(doc)))
+        derivation = derive(nlp, bare(doc))
+        assert derivation.heads == [head for _, head, *_ in expected]
+
+
+@pytest.mark.parametrize("kind", ["swap", "nl"])
+def test_learning_does_not_look_at_it(kind: str) -> None:
+    weights = []
+    for bias in (0.0, 5.0):
+        nlp = make_nlp(factory=KINDS[kind][0], crossing_bias=bias)
+        train(nlp, make_examples(nlp.vocab), steps=3)
+        weights.append(parser_of(nlp).model.to_bytes())
+    assert weights[0] == weights[1]
+
+
+def test_setting() -> None:
+    nlp = make_nlp(crossing_bias=-0.5)
+    assert parser_of(nlp).crossing_bias == -0.5
+    again = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
+    assert parser_of(again).crossing_bias == -0.5
+    assert parser_of(make_nlp()).crossing_bias == 0
+
+
+@pytest.mark.parametrize("bias", [float("nan"), float("-inf"), True, "much", None])
+def test_wrong_values(bias: Any) -> None:
+    parser = parser_of(make_nlp())
+    with pytest.raises(ValueError, match=f"nm_parser.*crossing_bias.*{bias!r}"):
+        parser.crossing_bias = bias
+    assert parser.crossing_bias == 0
+
+
+def test_without_words() -> None:
+    nlp = random_parser(1, factory=NL, crossing_bias=1.0)
+    assert len(nlp(Doc(nlp.vocab, words=[]))) == 0

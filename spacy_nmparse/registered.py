@@ -26,7 +26,6 @@ LEARNING = {
     "oracle": "dynamic",
     "explore": 1.0,
     "repair_weight": 1.0,
-    "crossing_weight": 1.0,
     "crossing_bias": 0.0,
     "projectivize": False,
     "beam_width": 1,
@@ -142,7 +141,6 @@ def make_parser(
     oracle: str,
     explore: Union[float, Iterable[float]],
     repair_weight: float,
-    crossing_weight: float,
     crossing_bias: float,
     projectivize: bool,
     beam_width: int,
@@ -165,8 +163,6 @@ def make_parser(
         explore: how often training follows the model, a probability or a schedule.
         repair_weight: weight of configurations where nothing but a non-monotonic move is right, in
             the loss of greedy rollouts.
-        crossing_weight: the same of those where nothing but gold arcs that cross others is, or
-            SWAP.
         crossing_bias: what parsing adds to the scores of moves that make an arc which crosses
             others, or of SWAP.
         projectivize: lift crossing arcs for training, lower them after parsing.
@@ -192,7 +188,6 @@ def make_parser(
         oracle=oracle,
         explore=explore,
         repair_weight=repair_weight,
-        crossing_weight=crossing_weight,
         crossing_bias=crossing_bias,
         projectivize=projectivize,
         beam_width=beam_width,

@@ -119,7 +119,7 @@ def test_commands_name_files_that_exist(page: Path) -> None:
 def defaults() -> dict[str, Any]:
     """Every option of the factory by the name that the README's table gives it."""
     config: dict[str, Any] = registered.NM_PARSER
-    names = ("oracle", "explore", "repair_weight", "crossing_weight", "crossing_bias")
+    names = ("oracle", "explore", "repair_weight", "crossing_bias")
     names += ("projectivize", "beam_width", "confidence")
     options = {name: config[name] for name in names}
     options["scorer"] = config["scorer"]["@scorers"]

@@ -25,7 +25,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 from spacy_nmparse.learning.beam cimport Beam, RecordC
-from spacy_nmparse.learning.rollout cimport TotalsC, WeightsC, oracle_for, roll_out
+from spacy_nmparse.learning.rollout cimport TotalsC, oracle_for, roll_out
 from spacy_nmparse.learning.search cimport (
     NONE,
     CandidateC,
@@ -562,9 +562,6 @@ cdef int learn_greedily(
     cdef StateC* s = &scratch.state
     cdef int w
     cdef int n = gold.c.n
-    cdef WeightsC weights
-    weights.repair = weights.crossing = 1
-    weights.crosses = NULL
     system.bind(gold)
     scratch_init(&scratch, &system.c, &scored.c, n)
     try:
@@ -574,7 +571,7 @@ cdef int learn_greedily(
         system.c.start(&system.c, s)
         scored.begin(offset)
         with nogil:
-            roll_out(&system.c, &scored.c, &scratch, &gold.c, oracle, 0, &weights, random, totals)
+            roll_out(&system.c, &scored.c, &scratch, &gold.c, oracle, 0, 1, random, totals)
     finally:
         scratch_free(&scratch)
     return 0

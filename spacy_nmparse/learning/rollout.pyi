@@ -16,7 +16,6 @@ def learn(
     oracle: str,
     explore: float,
     repair_weight: float,
-    crossing_weight: float,
     dropout: float,
     seed: int,
 ) -> tuple[Any, float, int]: ...

@@ -33,14 +33,11 @@ from spacy_nmparse.systems.system cimport (
     REDUCE,
     RIGHT_LOWER,
     RIGHT_RAISE,
-    SWAP,
     TransitionSystem,
     is_final,
     judge,
     legal_moves,
 )
-
-from spacy_nmparse.systems.projective import crossing_arcs
 
 
 cdef enum:
@@ -117,30 +114,9 @@ cdef bint needs_repair(
     return True
 
 
-cdef bint needs_crossing(
-    const SystemC* system, const GoldC* gold, const WeightsC* weights,
-    const CandidateC* candidates, int n
-) noexcept nogil:
-    """Whether the oracle allows gold arcs that cross others, or SWAP, and nothing else."""
-    cdef int i, dependent
-    cdef bint found = False
-    for i in range(n):
-        if candidates[i].learn == LEARN_NOT:
-            continue
-        found = True
-        if system.moves[candidates[i].move].name == SWAP:
-            continue
-        dependent = candidates[i].dependent
-        if dependent == NONE or not weights.crosses[dependent]:
-            return False
-        if candidates[i].head != gold.head[dependent]:
-            return False
-    return found
-
-
 cdef void roll_out(
     const SystemC* system, const ScorerC* scorer, ScratchC* scratch, const GoldC* gold,
-    int oracle, float explore, const WeightsC* weights, uint64_t* seed, TotalsC* totals
+    int oracle, float explore, float repair_weight, uint64_t* seed, TotalsC* totals
 ) noexcept nogil:
     cdef StateC* s = &scratch.state
     cdef CandidateC* candidates = scratch.candidates
@@ -171,10 +147,8 @@ cdef void roll_out(
         n = judge(system, s, gold, oracle, noted, False, candidates)
 
         weight = 1
-        if weights.repair != 1 and needs_repair(system, s, candidates, n):
-            weight *= weights.repair
-        if weights.crosses is not NULL and needs_crossing(system, gold, weights, candidates, n):
-            weight *= weights.crossing
+        if repair_weight != 1 and needs_repair(system, s, candidates, n):
+            weight = repair_weight
         loss_before = totals.loss
 
         # P(move) over the legal moves.
@@ -252,7 +226,7 @@ cdef void roll_out(
 
 def learn(
     TransitionSystem system, Scorer scored, golds, constraints, oracle, float explore,
-    float repair_weight, float crossing_weight, float dropout, seed
+    float repair_weight, float dropout, seed
 ):
     """Roll out a batch once and collect its gradients.
 
@@ -264,7 +238,6 @@ def learn(
         oracle: name of the oracle that judges (see ``oracle_for``).
         explore: probability of following the model instead of the oracle, at each step.
         repair_weight: of the loss of configurations where only repairs are right (``is_repair``).
-        crossing_weight: of the loss of those where only gold arcs that cross others are, or SWAP.
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
 
@@ -280,14 +253,9 @@ def learn(
     cdef ScratchC scratch
     cdef StateC* s = &scratch.state
     cdef TotalsC totals
-    cdef WeightsC weights
-    cdef signed char[::1] crosses
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     totals.loss = 0
     totals.steps = 0
-    weights.repair = repair_weight
-    weights.crossing = crossing_weight
-    weights.crosses = NULL
     scored.begin_learning(dropout, seed)
     scored.set_window(0, scored.n_words)
     scratch_init(&scratch, &system.c, &scored.c, max(len(gold) for gold in golds))
@@ -300,15 +268,10 @@ def learn(
                 s.constraint[w] = fixed[offset + w]
             system.c.start(&system.c, s)
             scored.begin(offset)
-            if crossing_weight != 1 and n > 0:
-                crosses = numpy.zeros(n, dtype="int8")
-                for w in crossing_arcs(gold.heads):
-                    crosses[w] = 1
-                weights.crosses = &crosses[0]
             with nogil:
                 roll_out(
                     &system.c, &scored.c, &scratch, &gold.c, oracle_for(&gold.c, wanted), explore,
-                    &weights, &random, &totals
+                    repair_weight, &random, &totals
                 )
             offset += n
     finally:

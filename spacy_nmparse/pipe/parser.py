@@ -109,7 +109,6 @@ class NMParser(TrainablePipe):
         oracle: str = "dynamic",
         explore: float | Iterable[float] = 1.0,
         repair_weight: float = 1.0,
-        crossing_weight: float = 1.0,
         crossing_bias: float = 0.0,
         projectivize: bool = False,
         beam_width: int = 1,
@@ -131,8 +130,6 @@ class NMParser(TrainablePipe):
                 step; a number or a schedule of one value an update.
             repair_weight: weight, in the loss of greedy rollouts, of configurations where nothing
                 but a non-monotonic move is right. Also an attribute that can be set at any time.
-            crossing_weight: the same of those where nothing but gold arcs that cross others is, or
-                SWAP.
             crossing_bias: what parsing adds to the scores of moves that make an arc which crosses
                 others, or of SWAP: above 0 it finds more such arcs, and more that are wrong. Also
                 an attribute that can be set at any time.
@@ -161,7 +158,6 @@ class NMParser(TrainablePipe):
         self.system_spec = system
         self.oracle = oracle
         self.repair_weight = repair_weight
-        self.crossing_weight = crossing_weight
         self.crossing_bias = crossing_bias
         self.beam_training = beam_training
         self.beam_train_width = beam_train_width
@@ -295,16 +291,16 @@ class NMParser(TrainablePipe):
 
     @repair_weight.setter
     def repair_weight(self, weight: float) -> None:
-        self._repair_weight = self._checked_weight(weight, "repair_weight")
-
-    @property
-    def crossing_weight(self) -> float:
-        """Weight of configurations where nothing but arcs that cross others, or SWAP, is right."""
-        return self._crossing_weight
-
-    @crossing_weight.setter
-    def crossing_weight(self, weight: float) -> None:
-        self._crossing_weight = self._checked_weight(weight, "crossing_weight")
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, int | float)
+            or not (0 <= weight < math.inf)
+        ):
+            raise ValueError(
+                f"The component '{self.name}' takes a number of at least 0 as repair_weight, not "
+                f"{weight!r}."
+            )
+        self._repair_weight = float(weight)
 
     @property
     def crossing_bias(self) -> float:
@@ -318,18 +314,6 @@ class NMParser(TrainablePipe):
                 f"The component '{self.name}' takes a finite number as crossing_bias, not {bias!r}."
             )
         self._crossing_bias = float(bias)
-
-    def _checked_weight(self, weight: float, setting: str) -> float:
-        if (
-            isinstance(weight, bool)
-            or not isinstance(weight, int | float)
-            or not (0 <= weight < math.inf)
-        ):
-            raise ValueError(
-                f"The component '{self.name}' takes a number of at least 0 as {setting}, not "
-                f"{weight!r}."
-            )
-        return float(weight)
 
     @property
     def confidence(self) -> bool:
@@ -752,8 +736,7 @@ class NMParser(TrainablePipe):
             kind, width = self.beam_training, self.beam_train_width
             seed = numpy.random.randint(2**31)
             return beam_rollout.learn(*batch, kind, width, drop, seed)
-        weights = (self.repair_weight, self.crossing_weight)
-        return rollout.learn(*batch, explore, *weights, drop, numpy.random.randint(2**31))
+        return rollout.learn(*batch, explore, self.repair_weight, drop, numpy.random.randint(2**31))
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:
         """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""

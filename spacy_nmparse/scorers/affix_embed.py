@@ -34,7 +34,7 @@ def AffixEmbed(
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
     word_dropout: float = 0.3,
-    dropout_factor: float = 1.0,
+    dropout_factor: float = 5.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build the layer.
 
@@ -51,7 +51,8 @@ def AffixEmbed(
         affix_rows: of each of the other tables.
         maxout_pieces: of the layer that mixes them.
         word_dropout: share of a batch's different words that hide their norm in training.
-        dropout_factor: training drops columns of the tables at this multiple of its rate.
+        dropout_factor: training drops columns of the tables at this multiple of its rate, at most
+            at 0.9.
 
     Returns:
         Model: from documents to float32 (words, width) each.

@@ -13,7 +13,7 @@ from spacy_nmparse.scorers.table_rows import add_to_rows, rows_of, sum_rows
 
 
 def HashTables(
-    width: int, sizes: Sequence[int], dropout_factor: float = 1.0
+    width: int, sizes: Sequence[int], dropout_factor: float
 ) -> Model[numpy.ndarray, Any]:
     """Build the layer: what as many of thinc's ``HashEmbed`` do, side by side, at one go.
 
@@ -22,7 +22,8 @@ def HashTables(
     Args:
         width: of each table's vectors.
         sizes: rows of each table.
-        dropout_factor: columns are dropped at this multiple of the rate that training sets.
+        dropout_factor: columns are dropped at this multiple of the rate that training sets, at
+            most at 0.9.
 
     Returns:
         Model: from uint64 (words, tables), on the CPU, to float32 (words, tables * width).

@@ -106,7 +106,7 @@ def test_training_hides_norms() -> None:
 def test_dropout_factor() -> None:
     (doc,) = make_docs(" ".join(f"w{i}" for i in range(9)))
     dropped = {}
-    for factor in (0.0, 0.5, 2.0):
+    for factor in (0.0, 0.5, 2.0, 9.0):
         model = make(embed_width=200, dropout_factor=factor, word_dropout=0.0)
         set_dropout_rate(model, 0.2)
         tables = model.layers[0].layers[0]
@@ -114,6 +114,7 @@ def test_dropout_factor() -> None:
         result, _ = tables(numbers, is_train=True)
         dropped[factor] = float((result == 0).all(axis=0).mean())
     assert dropped[0.0] == 0 and 0.07 < dropped[0.5] < 0.13 and 0.35 < dropped[2.0] < 0.45
+    assert 0.87 < dropped[9.0] < 0.93
 
 
 def test_gradients() -> None:

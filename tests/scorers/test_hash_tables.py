@@ -32,7 +32,7 @@ def make_numbers(n_words: int) -> numpy.ndarray:
 
 def make(ops: Ops) -> Model:
     fix_random_seed(0)
-    model = HashTables(WIDTH, SIZES)
+    model = HashTables(WIDTH, SIZES, 1.0)
     for node in model.walk():
         node.ops = ops
     return model.initialize()

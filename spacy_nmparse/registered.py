@@ -374,7 +374,7 @@ def AffixEmbed(
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
     word_dropout: float = 0.3,
-    dropout_factor: float = 5.0,
+    dropout_factor: float = 4.0,
 ) -> Model:
     """Word vectors from norm, shape and affixes; see ``spacy_nmparse.scorers.affix_embed``."""
     from spacy_nmparse.scorers import affix_embed

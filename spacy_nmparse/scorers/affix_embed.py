@@ -34,7 +34,7 @@ def AffixEmbed(
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
     word_dropout: float = 0.3,
-    dropout_factor: float = 5.0,
+    dropout_factor: float = 4.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build the layer.
 

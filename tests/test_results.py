@@ -98,6 +98,20 @@ def test_accuracy(header: str, difference: Any) -> None:
             assert against.startswith(f"{difference(treebank, system)} ("), (treebank, system)
 
 
+def test_same_token_vectors() -> None:
+    names = ["nl_covington_parser_affixes", "spacy_parser_affixes"]
+    header = "| treebank | `nl_covington_parser_affixes` | spaCy's `parser` with `AffixEmbed` |"
+    rows = list(rows_under(header))
+    shared = [set.intersection(*(set(runs.get(n, ())) for n in names)) for runs in RESULTS.values()]
+    assert len(rows) == sum(map(bool, shared)) >= 2
+    for treebank, *cells, difference in rows:
+        pair = [RESULTS[f"UD_{treebank}"][name] for name in names]
+        assert cells == [f"{mean(f'UD_{treebank}', name, 'las_all'):.2f}" for name in names]
+        found = table.compare(*pair, "test", "las_all")
+        interval = f"({found.low:.2f} to {found.high:.2f})"
+        assert difference.startswith(f"{found.difference:+.2f} {interval}, p"), treebank
+
+
 def test_in_short() -> None:
     """The README's table: means on test, wherever there are results."""
     header = "| LAS | English-EWT | Gothic-PROIEL | Turkish-IMST | Hungarian-Szeged |"

@@ -112,6 +112,14 @@ def test_same_token_vectors() -> None:
         assert difference.startswith(f"{found.difference:+.2f} {interval}, p"), treebank
 
 
+def test_accuracy_config_is_not_ahead() -> None:
+    """As docs/results.md says of `nl_covington_parser_accuracy`."""
+    names = ("nl_covington_parser_accuracy", "nl_covington_parser_affixes")
+    for systems in RESULTS.values():
+        found = table.compare(*(systems[name] for name in names), "test", "las_all")
+        assert found.p_bootstrap > 0.05
+
+
 def test_in_short() -> None:
     """The README's table: means on test, wherever there are results."""
     header = "| LAS | English-EWT | Gothic-PROIEL | Turkish-IMST | Hungarian-Szeged |"

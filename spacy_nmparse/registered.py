@@ -176,7 +176,7 @@ def make_parser(
 
     Raises:
         ValueError: a beam width below 1, an unknown kind of training, a system without the oracle,
-            a probability outside 0 .. 1, a weight below 0, or a bias that is no finite number.
+            a probability outside 0 .. 1, a weight below 0, or a bias beyond a million.
     """
     from spacy_nmparse.pipe.parser import NMParser
 

@@ -47,9 +47,8 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
                 f"The parsers of {_title(pipelines[0])} and {_title(nlp)} cannot decide together: "
                 f"they differ in {difference}."
             )
-    tables = [_static_vectors(nlp, name) for nlp, name in zip(pipelines, names, strict=True)]
-    for nlp, table in zip(pipelines, tables, strict=True):
-        if table is not None and table != pipelines[0].vocab.vectors.to_bytes(exclude=["strings"]):
+    for nlp, name in zip(pipelines[1:], names[1:], strict=True):
+        if _looks_up(nlp, name) and _static_vectors(nlp) != _static_vectors(pipelines[0]):
             raise ValueError(
                 f"The parser of {_title(nlp)} looks up its words' vectors in another table than "
                 f"that of {_title(pipelines[0])}: train them with the same vectors."
@@ -123,14 +122,19 @@ def _upstreams(nlp: Language, name: str) -> list[str]:
     ]
 
 
-def _static_vectors(nlp: Language, name: str) -> bytes | None:
-    """The table in which a parser's token vectors look words up, if they do."""
-    for component in (name, *_upstreams(nlp, name)):
-        model: Model = nlp.get_pipe(component).model  # type: ignore[attr-defined]
-        if any(layer.name == "static_vectors" for layer in model.walk()):
-            table: bytes = nlp.vocab.vectors.to_bytes(exclude=["strings"])
-            return table
-    return None
+def _looks_up(nlp: Language, name: str) -> bool:
+    """Whether a parser's token vectors look words up in a table."""
+    models: list[Model] = [
+        nlp.get_pipe(component).model  # type: ignore[attr-defined]
+        for component in (name, *_upstreams(nlp, name))
+    ]
+    return any(layer.name == "static_vectors" for model in models for layer in model.walk())
+
+
+def _static_vectors(nlp: Language) -> bytes:
+    """The table in which they do."""
+    table: bytes = nlp.vocab.vectors.to_bytes(exclude=["strings"])
+    return table
 
 
 def _own_token_vectors(nlp: Language, name: str) -> None:

@@ -92,6 +92,10 @@ class Tree(NamedTuple):
     sent_starts: list[bool]
 
 
+#: More than any score, and little enough to be added to one in single precision.
+MOST_BIAS = 1e6
+
+
 class NMParser(TrainablePipe):
     """A trainable transition-based dependency parser, a drop-in for spaCy's ``parser``.
 
@@ -149,8 +153,8 @@ class NMParser(TrainablePipe):
 
         Raises:
             ValueError: an oracle or a kind of training that there is not, a model that cannot
-                score the system, a probability outside 0 .. 1, a weight below 0, a bias that is
-                no finite number, or a beam width below 1.
+                score the system, a probability outside 0 .. 1, a weight below 0, a bias beyond
+                a million, or a beam width below 1.
         """
         self.vocab = vocab
         self.model = model
@@ -309,9 +313,14 @@ class NMParser(TrainablePipe):
 
     @crossing_bias.setter
     def crossing_bias(self, bias: float) -> None:
-        if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias):
+        if (
+            isinstance(bias, bool)
+            or not isinstance(bias, int | float)
+            or not (-MOST_BIAS <= bias <= MOST_BIAS)
+        ):
             raise ValueError(
-                f"The component '{self.name}' takes a finite number as crossing_bias, not {bias!r}."
+                f"The component '{self.name}' takes a number between {-MOST_BIAS:g} and "
+                f"{MOST_BIAS:g} as crossing_bias, not {bias!r}."
             )
         self._crossing_bias = float(bias)
 

@@ -56,6 +56,7 @@ from evaluate import dump, machine, parse_settings, versions, write_setting  # n
 
 #: One thread per process, so that times can be compared.
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+SYSTEMS = ("nm_parser", "spacy_parser_affixes")
 EVALUATIONS = {
     "dev": ("dev", "none"),
     "test": ("test", "none"),
@@ -783,7 +784,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     args = parser.parse_args(argv)
     try:
-        systems = [parse_system(text) for text in args.system or ("nm_parser", "spacy_parser")]
+        systems = [parse_system(text) for text in args.system or SYSTEMS]
         evaluations = [parse_evaluation(text) for text in args.also]
         extra = parse_settings(args.set)
         treebank = open_treebank(args, args.n_sents)

@@ -5,9 +5,10 @@
         --udpipe-options "iterations=5;structured_interval=0"
     python benchmarks/compare.py assets/UD_Hungarian-Szeged --table
 
-The parsers of configs/ get the same token vectors, data and epochs; a system is given as to
-benchmarks/accuracy.py. UDPipe is trained once per transition system, as its authors train it, with
-the tags that its own tagger predicts; `--udpipe` alone leaves it out. Each run becomes one file,
+The parsers of configs/ get the same data and epochs, ours and spaCy's the same token vectors;
+spaCy's is there once more as installed. A system is given as to benchmarks/accuracy.py. UDPipe is
+trained once per transition system, as its authors train it, with the tags that its own tagger
+predicts; `--udpipe` alone leaves it out. Each run becomes one file,
 benchmarks/results/compare/TREEBANK/SYSTEM-seedN.json. Runs that have theirs are kept, so a command
 that was stopped goes on where it was; a file that was made in another way is refused.
 
@@ -56,6 +57,7 @@ SYSTEMS = (
     System("nm_parser", CONFIGS / "nm_parser.cfg"),
     System("nl_covington_parser", CONFIGS / "nl_covington_parser.cfg"),
     System("swap_parser", CONFIGS / "swap_parser.cfg"),
+    System("spacy_parser_affixes", CONFIGS / "spacy_parser_affixes.cfg"),
     System("spacy_parser", CONFIGS / "spacy_parser.cfg"),
     # by default, labels of moves seen less than 30 times, as lifted ones often are, become `dep`
     System(

@@ -43,7 +43,7 @@ from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps  # noqa:
 
 LEARNED = ("nd_sw", "nd_all")
 ORACLES = (*SWAP_ORACLES, *LEARNED)
-CONFIG = ROOT / "configs" / "swap_parser.cfg"
+CONFIG = ROOT / "configs" / "swap_parser_multihash.cfg"
 
 
 def mean_curve(logs: Sequence[Path]) -> list[list[float]]:

@@ -3,11 +3,11 @@
     python benchmarks/segmentation.py assets/UD_Gothic-PROIEL --epochs 20 --seeds 1 2 3
     python benchmarks/segmentation.py assets/UD_Gothic-PROIEL --table
 
-All are trained on documents of ten sentences on the same token vectors, data and epochs, and
-evaluated on such documents, from raw text (the pipeline's tokenizer splits it) and from gold
-tokens. A parser finds sentences and trees at once; the senter finds sentences alone. Each run
-becomes one file, benchmarks/results/segmentation/TREEBANK/SYSTEM-seedN.json; runs that have theirs
-are skipped.
+All are trained on documents of ten sentences, the same data and epochs, and evaluated on such
+documents, from raw text (the pipeline's tokenizer splits it) and from gold tokens. A parser finds
+sentences and trees at once; the senter finds sentences alone. spaCy's parser is there on the same
+token vectors as ours and as installed, the senter as installed. Each run becomes one file,
+benchmarks/results/segmentation/TREEBANK/SYSTEM-seedN.json; runs that have theirs are skipped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,14 @@ from convert_ud import convert, find_splits  # noqa: E402
 from evaluate import dump, machine, parse_settings, versions  # noqa: E402
 from table import Runs, load, markdown, mean_and_deviation  # noqa: E402
 
-SYSTEMS = ("nm_parser", "swap_parser", "nl_covington_parser", "spacy_parser", "senter")
+SYSTEMS = (
+    "nm_parser",
+    "swap_parser",
+    "nl_covington_parser",
+    "spacy_parser_affixes",
+    "spacy_parser",
+    "senter",
+)
 SENTENCES_PER_DOC = 10
 EVALUATIONS = {
     f"{split}_{tokens}": (split, tokens) for split in ("dev", "test") for tokens in ("raw", "gold")

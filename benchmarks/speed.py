@@ -4,7 +4,7 @@
     python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default switch
     python benchmarks/speed.py --beam 8 --stages parse pipeline
     python benchmarks/speed.py --models training/demo/nm_parser/model-best \\
-        training/demo/spacy_parser/model-best
+        training/demo/spacy_parser_affixes/model-best
 
 Words per second of
 
@@ -16,10 +16,11 @@ and, as a floor of `parse`, of the parser's products of token vectors and weight
 small products of each step are not in it); as that of `training`, of the updates of tok2vec alone
 (`tok2vec`): no parser on it can be trained faster.
 
-By default both parsers of configs/ are trained first, for a few epochs, on the Turkish Web Treebank
-of the package turkish-treebanks (`--treebank`: a folder of Universal Dependencies). They take
-turns: one timing each per repetition, on fresh copies of the documents, in alternating order. A
-ratio compares two timings of one repetition. A parser must give the same trees every time.
+By default nm_parser and spaCy's parser, on the same token vectors, are trained first, for a few
+epochs, on the Turkish Web Treebank of the package turkish-treebanks (`--treebank`: a folder of
+Universal Dependencies). They take turns: one timing each per repetition, on fresh copies of the
+documents, in alternating order. A ratio compares two timings of one repetition. A parser must give
+the same trees every time.
 
 Documents have ten sentences without preset boundaries (`--unit sentence`: one sentence each).
 `--ops` chooses who computes matrix products for Thinc, for spaCy's parser too: `default` (BLIS on
@@ -84,7 +85,7 @@ from spacy_nmparse.pipe.fast_blas import use_fast_blas  # noqa: E402
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
-SPACY = "spacy_parser"  # the config of spaCy's parser
+SPACY = "spacy_parser"  # how the names of the configs of spaCy's parser begin
 STAGES = ("parse", "pipeline", "training")
 FLOORS = {"floor": "parse", "tok2vec": "training"}
 OPS = ("default", "numpy", "switch")
@@ -210,7 +211,7 @@ def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int
     command = ["-m", "spacy", "train", str(config), "--output", str(output)]
     command += ["--nlp.lang", data.lang, "--system.seed", str(seed)]
     command += ["--training.max_epochs", str(epochs)]
-    if beam > 1 and system == SPACY:
+    if beam > 1 and system.startswith(SPACY):
         command += ["--components.parser.factory", "beam_parser"]
         command += ["--components.parser.beam_width", str(beam)]
     for split in ("train", "dev"):
@@ -658,7 +659,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument(
-        "--systems", nargs="+", default=["nm_parser", SPACY], metavar="NAME",
+        "--systems", nargs="+", default=["nm_parser", f"{SPACY}_affixes"], metavar="NAME",
         help="configs to compare, with the last one",
     )  # fmt: skip
     parser.add_argument(

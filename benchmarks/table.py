@@ -318,7 +318,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--split", choices=("dev", "test", "dev_preset", "test_preset"), default="dev"
     )
-    parser.add_argument("--baseline", default="spacy_parser")
+    parser.add_argument("--baseline", default="spacy_parser_affixes")
     parser.add_argument("--systems", nargs="+", metavar="NAME", help="report these alone")
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to this file")
     args = parser.parse_args(argv)

@@ -107,7 +107,7 @@ def arc_eager(
         settings.append(f"components.parser.oracle={oracle}")
     if oracle == "static":
         settings.append("components.parser.explore=0.0")
-    return Variant(name, title, "nm_parser.cfg", tuple(settings))
+    return Variant(name, title, "nm_parser_multihash.cfg", tuple(settings))
 
 
 def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
@@ -165,7 +165,7 @@ def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> 
     settings = [f"components.parser.system.@misc=spacy_nmparse.{system}.v1"]
     if oracle == "static":
         settings += ["components.parser.oracle=static", "components.parser.explore=0.0"]
-    return Variant(name, title, "nl_covington_parser.cfg", tuple(settings))
+    return Variant(name, title, "nl_covington_parser_multihash.cfg", tuple(settings))
 
 
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -231,7 +231,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         list_system("covington", "Covington", "Covington"),
         list_system("nl_covington_static", "NL-Covington, static", "NLCovington", "static"),
         list_system("nl_covington", "NL-Covington", "NLCovington"),
-        Variant("arc_swift", "arc-swift", "arc_swift.cfg", ()),
+        Variant("arc_swift", "arc-swift", "arc_swift_multihash.cfg", ()),
     ),
 }
 

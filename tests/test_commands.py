@@ -214,7 +214,7 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
         "  0     200         50.00    20.00    0.20",
         "  1     400         40.00    30.00    0.30",
     ]
-    for system in ("nm_parser", "spacy_parser"):
+    for system in ("nm_parser", "spacy_parser_affixes"):
         model = folder / "training" / "demo" / system
         model.mkdir(parents=True)
         trained.to_disk(model / "model-best")

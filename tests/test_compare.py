@@ -250,9 +250,9 @@ def test_compare_lists_runs(tmp_path: Path) -> None:
     source = tmp_path / "a.conllu"
     prepared = compare.Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, {})
     runs = compare.spacy_runs(prepared, compare.SYSTEMS, [1, 2], 4, tmp_path, {"a.b": 1})
-    assert len(runs) == 10
-    assert runs[4].name == "spacy_parser_freq1-seed1"
-    assert runs[4].expected["overrides"] == {"a.b": 1, "components.parser.min_action_freq": 1}
+    assert len(runs) == 12
+    assert runs[5].name == "spacy_parser_freq1-seed1"
+    assert runs[5].expected["overrides"] == {"a.b": 1, "components.parser.min_action_freq": 1}
     assert all(system.config.is_file() for system in compare.SYSTEMS)
     assert compare.udpipe_runs(prepared, [], "", "", tmp_path) == []
     with pytest.raises(ValueError, match="no CoNLL-U"):

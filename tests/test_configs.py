@@ -38,8 +38,10 @@ def test_accuracy_differs_in_size_and_length_of_training(factory: str) -> None:
     ):
         assert pop(accuracy, *keys) > pop(efficiency, *keys)
     embed = ("components", "tok2vec", "model", "embed")
-    assert pop(accuracy, *embed)["@architectures"] == "spacy_nmparse.AffixEmbed.v1"
-    assert pop(efficiency, *embed)["@architectures"] == "spacy.MultiHashEmbed.v2"
+    accurate, efficient = (pop(config, *embed) for config in (accuracy, efficiency))
+    assert accurate["@architectures"] == efficient["@architectures"]
+    assert efficient["@architectures"] == "spacy_nmparse.AffixEmbed.v1"
+    assert set(accurate) > set(efficient)
     assert accuracy == efficiency
 
 
@@ -62,18 +64,37 @@ def test_fast_differs_in_widths() -> None:
     assert fast == efficiency
 
 
-@pytest.mark.parametrize("parser", [*FACTORIES, "spacy_parser"])
-def test_affixes_differ_in_the_embedding(parser: str) -> None:
-    configs = [load_config(CONFIGS / f"{name}.cfg") for name in (f"{parser}_affixes", parser)]
+OURS = (*FACTORIES, "nl_covington_parser_fast", "arc_swift")
+
+
+@pytest.mark.parametrize(
+    ("affixes", "multihash"),
+    [*((name, f"{name}_multihash") for name in OURS), ("spacy_parser_affixes", "spacy_parser")],
+)
+def test_multihash_differs_in_the_embedding(affixes: str, multihash: str) -> None:
+    configs = [load_config(CONFIGS / f"{name}.cfg") for name in (affixes, multihash)]
     embeds = [pop(config, "components", "tok2vec", "model", "embed") for config in configs]
     assert embeds[0].pop("@architectures") == "spacy_nmparse.AffixEmbed.v1"
     assert embeds[0] == {"width": embeds[1]["width"]}
+    assert embeds[1]["@architectures"] == "spacy.MultiHashEmbed.v2"
     assert configs[0] == configs[1]
 
 
+@pytest.mark.parametrize("name", OURS)
+def test_parsers_compare_with_spacys(name: str) -> None:
+    """All the same but for the component, on each embedding."""
+    for own, other in ((name, "spacy_parser_affixes"), (f"{name}_multihash", "spacy_parser")):
+        configs = [load_config(CONFIGS / f"{config}.cfg") for config in (own, other)]
+        parsers = [pop(config, "components", "parser") for config in configs]
+        assert configs[0] == configs[1]
+        assert parsers[0]["model"]["tok2vec"] == parsers[1]["model"]["tok2vec"]
+        assert parsers[1]["factory"] == "parser" != parsers[0]["factory"]
+
+
 NAMES = (
-    *(f"{factory}_{kind}" for factory in FACTORIES for kind in ("accuracy", "affixes")),
-    "nl_covington_parser_fast",
+    *OURS,
+    *(f"{name}_multihash" for name in OURS),
+    *(f"{factory}_accuracy" for factory in FACTORIES),
     "senter",
 )
 
@@ -92,7 +113,9 @@ def test_config_is_complete(name: str) -> None:
 
 
 def test_senter_trains_as_the_parsers() -> None:
-    senter, parser = (load_config(CONFIGS / f"{name}.cfg") for name in ("senter", "nm_parser"))
+    senter, parser = (
+        load_config(CONFIGS / f"{name}.cfg") for name in ("senter", "nm_parser_multihash")
+    )
     for config in (senter, parser):
         pop(config, "components", config["nlp"].pop("pipeline")[1])
         pop(config, "training", "score_weights")

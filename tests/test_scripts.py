@@ -473,7 +473,7 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = random.Random(1)
     for seed in (1, 2, 3):
         base = [rng.randint(3, 7) for _ in range(200)]
-        for system, gain in (("spacy_parser", 0), ("better", 1), ("same", 0)):
+        for system, gain in (("spacy_parser_affixes", 0), ("better", 1), ("same", 0)):
             run = toy_run(system, seed, [right + gain for right in base])
             evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed{seed}.json")
     assert table.main([str(tmp_path), "-o", str(tmp_path / "table.md")]) == 0
@@ -508,7 +508,7 @@ def test_bootstrap_finds_no_difference_in_noise() -> None:
 
 
 def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for system, right in (("spacy_parser", [5, 5]), ("better", [5, 5, 5])):
+    for system, right in (("spacy_parser_affixes", [5, 5]), ("better", [5, 5, 5])):
         run = toy_run(system, 1, right)
         evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed1.json")
     assert table.main([str(tmp_path)]) == 1

@@ -375,6 +375,7 @@ def AffixEmbed(
     maxout_pieces: int = 3,
     word_dropout: float = 0.3,
     dropout_factor: float = 4.0,
+    include_static_vectors: bool = False,
 ) -> Model:
     """Word vectors from norm, shape and affixes; see ``spacy_nmparse.scorers.affix_embed``."""
     from spacy_nmparse.scorers import affix_embed
@@ -389,6 +390,7 @@ def AffixEmbed(
         maxout_pieces,
         word_dropout,
         dropout_factor,
+        include_static_vectors,
     )
 
 

@@ -7,7 +7,8 @@ letter and its last three; this one by several beginnings and ends.
 In training some words hide their norm, so that their affixes are learned too: of words never seen
 they are all that is known.
 
-Equal words have equal vectors, so each is computed once a batch.
+Equal words have equal vectors, so each is computed once a batch. Pretrained vectors of words can
+stand beside the rest (``include_static_vectors``).
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
-from spacy.attrs import NORM, SHAPE
+from spacy.attrs import NORM, ORTH, SHAPE
+from spacy.ml.staticvectors import StaticVectors
 from spacy.tokens import Doc
 from thinc.api import Dropout, Maxout, Model, chain
-from thinc.types import Floats2d
+from thinc.types import Floats2d, Ragged
 
 from spacy_nmparse.scorers.affixes import affix_numbers
 from spacy_nmparse.scorers.hash_tables import HashTables
@@ -35,6 +37,7 @@ def AffixEmbed(
     maxout_pieces: int = 3,
     word_dropout: float = 0.3,
     dropout_factor: float = 4.0,
+    include_static_vectors: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build the layer.
 
@@ -53,6 +56,8 @@ def AffixEmbed(
         word_dropout: share of a batch's different words that hide their norm in training.
         dropout_factor: training drops columns of the tables at this multiple of its rate, at most
             at 0.9.
+        include_static_vectors: whether the vectors of the vocabulary are used as well, projected
+            to the width that comes out.
 
     Returns:
         Model: from documents to float32 (words, width) each.
@@ -79,13 +84,16 @@ def AffixEmbed(
         raise ValueError(f"AffixEmbed: dropout_factor {dropout_factor} must be at least 0.")
     sizes_of_tables = [rows] + [affix_rows] * (1 + len(prefixes) + len(suffixes))
     tables = HashTables(embed_width, sizes_of_tables, dropout_factor)
-    mix = Maxout(width, tables.get_dim("nO"), nP=maxout_pieces, normalize=True)
+    static = StaticVectors(width, dropout=0.0) if include_static_vectors else None
+    words = tables if static is None else beside(tables, static)
+    mix = Maxout(width, words.get_dim("nO"), nP=maxout_pieces, normalize=True)
     return Model(
         "nmparse_affix_embed",
         forward,
         init=init,
-        layers=[chain(tables, mix), Dropout(0.0)],
+        layers=[chain(words, mix), Dropout(0.0)],
         dims={"nO": width},
+        refs={"static": static},
         attrs={
             "prefixes": list(prefixes),
             "suffixes": list(suffixes),
@@ -95,7 +103,19 @@ def AffixEmbed(
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:
-    """Initialize the tables and the layer that mixes them."""
+    """Initialize the tables and the layer that mixes them.
+
+    Raises:
+        ValueError: static vectors are to be used, and the documents' vocabulary has none.
+    """
+    static = model.maybe_get_ref("static")
+    if static is not None:
+        if not X or not X[0].vocab.vectors.shape[1]:
+            raise ValueError(
+                "AffixEmbed: include_static_vectors needs a vocabulary with vectors: name a "
+                "pipeline that has some as initialize.vectors (--paths.vectors), or turn it off."
+            )
+        static.initialize(X=X)
     for layer in model.layers:
         layer.initialize()
 
@@ -108,11 +128,13 @@ def forward(
     if not any(lengths):
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_result: []
     prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
-    numbers, found = number_words(docs, prefixes, suffixes)
+    static = model.maybe_get_ref("static") is not None
+    numbers, found, texts = number_words(docs, prefixes, suffixes, by_text=static)
     if is_train:
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
     place: Any = model.ops.asarray(found)
-    vectors, backprop_vectors = model.layers[0](numbers, is_train)
+    seen = (numbers, [Doc(docs[0].vocab, words=texts)]) if static else numbers
+    vectors, backprop_vectors = model.layers[0](seen, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
     result = model.ops.xp.split(dropped, numpy.cumsum(lengths)[:-1].tolist())
 
@@ -126,24 +148,78 @@ def forward(
     return result, backprop
 
 
-def number_words(
-    docs: Sequence[Doc], prefixes: Sequence[int], suffixes: Sequence[int]
-) -> tuple[numpy.ndarray, Any]:
-    """What is known of each different word of documents.
+def beside(tables: Model, static: Model) -> Model[tuple[numpy.ndarray, list[Doc]], Floats2d]:
+    """Put the vectors of tables and static ones side by side.
+
+    Args:
+        tables: from numbers to float32 (words, a).
+        static: from documents of the same words to float32 (words, b).
 
     Returns:
-        uint64 (different words, 2 + prefixes + suffixes): norm, shape, affixes; and for each word
-        its place there, int32 (words,).
+        Model: from both to float32 (words, a + b).
     """
-    words = numpy.concatenate([doc.to_array([NORM, SHAPE]) for doc in docs])
-    mixed = words[:, 0] * numpy.uint64(0x9E3779B97F4A7C15) + words[:, 1]
+    width = tables.get_dim("nO") + static.get_dim("nO")
+    return Model(
+        "nmparse_beside",
+        forward_beside,
+        init=init_beside,
+        layers=[tables, static],
+        dims={"nO": width},
+    )
+
+
+def init_beside(model: Model, X: Any = None, Y: Any = None) -> None:
+    """Initialize the tables; the other layer must be already, it needs documents for that."""
+    model.layers[0].initialize()
+
+
+def forward_beside(
+    model: Model, words: tuple[numpy.ndarray, list[Doc]], is_train: bool
+) -> tuple[Any, Callable[[Any], list[Any]]]:
+    """Look the words up in both."""
+    hashed, backprop_hashed = model.layers[0](words[0], is_train)
+    found, backprop_found = model.layers[1](words[1], is_train)
+
+    def backprop(d_result: Any) -> list[Any]:
+        d_hashed, d_found = model.ops.xp.split(d_result, [hashed.shape[1]], axis=1)
+        backprop_hashed(model.ops.as_contig(d_hashed))
+        backprop_found(Ragged(model.ops.as_contig(d_found), found.lengths))
+        return []
+
+    return model.ops.xp.hstack([hashed, found.data]), backprop
+
+
+def number_words(
+    docs: Sequence[Doc],
+    prefixes: Sequence[int],
+    suffixes: Sequence[int],
+    by_text: bool = False,
+) -> tuple[numpy.ndarray, Any, list[str]]:
+    """What is known of each different word of documents.
+
+    Args:
+        docs: the documents.
+        prefixes: lengths of the beginnings.
+        suffixes: lengths of the ends.
+        by_text: whether words are different where their texts are, not only norm or shape.
+
+    Returns:
+        uint64 (different words, 2 + prefixes + suffixes): norm, shape, affixes; for each word its
+        place there, int32 (words,); and, with ``by_text``, the texts of the different words.
+    """
+    attributes = [NORM, SHAPE, ORTH][: 3 if by_text else 2]
+    words = numpy.concatenate([doc.to_array(attributes) for doc in docs])
+    mixed = words[:, 0]
+    for column in words.T[1:]:
+        mixed = mixed * numpy.uint64(0x9E3779B97F4A7C15) + column
     _, first, place = numpy.unique(mixed, return_index=True, return_inverse=True)
     words = words[first]
     ends = numpy.cumsum([len(doc) for doc in docs])
     owners = numpy.searchsorted(ends, first, side="right").tolist()
-    norms = [
-        docs[owner].vocab.strings[norm]
-        for owner, norm in zip(owners, words[:, 0].tolist(), strict=True)
-    ]
-    numbers = numpy.hstack([words, affix_numbers(norms, prefixes, suffixes)])
-    return numbers, place.astype("int32")
+
+    def spell(column: int) -> list[str]:
+        pairs = zip(owners, words[:, column].tolist(), strict=True)
+        return [docs[owner].vocab.strings[word] for owner, word in pairs]
+
+    numbers = numpy.hstack([words[:, :2], affix_numbers(spell(0), prefixes, suffixes)])
+    return numbers, place.astype("int32"), spell(2) if by_text else []

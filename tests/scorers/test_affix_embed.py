@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import combinations
 from typing import Any
 
@@ -40,10 +41,10 @@ def test_numbers_are_the_same_everywhere() -> None:
     ]
 
 
-def make(**options: Any) -> Model:
+def make(docs: list[Doc] | None = None, **options: Any) -> Model:
     fix_random_seed(0)
     model = AffixEmbed(**{"width": 8, "embed_width": 4, "rows": 50, "affix_rows": 20, **options})
-    return model.initialize()
+    return model.initialize(X=docs)
 
 
 def make_docs(*texts: str) -> list[Doc]:
@@ -53,8 +54,8 @@ def make_docs(*texts: str) -> list[Doc]:
 
 def test_each_word_gets_the_vector_of_its_kind() -> None:
     docs = make_docs("a cat sat near a Cat", "", "cat")
-    numbers, place = number_words(docs, (1,), (2,))
-    assert numbers.shape == (5, 4) and place.dtype == "int32"
+    numbers, place, texts = number_words(docs, (1,), (2,))
+    assert numbers.shape == (5, 4) and place.dtype == "int32" and not texts
     norms = [docs[0].vocab.strings[norm] for norm in numbers[place, 0].tolist()]
     assert norms == ["a", "cat", "sat", "near", "a", "cat", "cat"]
     vectors = make().predict(docs)
@@ -110,16 +111,26 @@ def test_dropout_factor() -> None:
         model = make(embed_width=200, dropout_factor=factor, word_dropout=0.0)
         set_dropout_rate(model, 0.2)
         tables = model.layers[0].layers[0]
-        numbers, _ = number_words([doc], (1, 2, 3), (1, 2, 3, 4, 5))
+        numbers, *_ = number_words([doc], (1, 2, 3), (1, 2, 3, 4, 5))
         result, _ = tables(numbers, is_train=True)
         dropped[factor] = float((result == 0).all(axis=0).mean())
     assert dropped[0.0] == 0 and 0.07 < dropped[0.5] < 0.13 and 0.35 < dropped[2.0] < 0.45
     assert 0.87 < dropped[9.0] < 0.93
 
 
-def test_gradients() -> None:
-    model = make(word_dropout=0.0)
-    docs = make_docs("the cat sat on the mat", "the dog")
+def with_vectors(*texts: str) -> list[Doc]:
+    """Documents whose vocabulary knows vectors of some words."""
+    docs = make_docs(*texts)
+    generator = numpy.random.RandomState(2)
+    for word in ("the", "cat", "Cat", "dog"):
+        docs[0].vocab.set_vector(word, generator.normal(size=5).astype("float32"))
+    return docs
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_gradients(static: bool) -> None:
+    docs = with_vectors("the cat sat on the mat", "the dog")
+    model = make(docs, word_dropout=0.0, include_static_vectors=static)
     weights = numpy.random.RandomState(1).normal(size=(8, 8)).astype("float32")
 
     def loss() -> float:
@@ -143,7 +154,43 @@ def test_gradients() -> None:
                 found = (ends[0] - ends[1]) / 2e-3
                 assert found == pytest.approx(float(gradient[at]), rel=0.03, abs=2e-2)
                 checked += 1
-    assert checked >= 3 * (10 + 4)
+    assert checked == 3 * (10 + 4 + static)
+
+
+def test_static_vectors() -> None:
+    """Words with the same norm and shape have vectors of their own texts; the rest have none."""
+    docs = with_vectors("cat dog", "mat")
+    for doc in docs:
+        for token in doc:
+            token.norm_ = "x"
+    numbers, place, texts = number_words(docs, (), (), by_text=True)
+    assert len(set(map(tuple, numbers.tolist()))) == 1
+    assert [texts[i] for i in place.tolist()] == ["cat", "dog", "mat"]
+    model = make(docs, include_static_vectors=True)
+    (cat, dog), (mat,) = model.predict(docs)
+    assert abs(cat - dog).max() > 1e-3 < abs(cat - mat).max()
+    static = model.get_ref("static")
+    assert static.get_dim("nM") == 5
+    static.set_param("W", 0 * static.get_param("W"))
+    (cat, dog), (mat,) = model.predict(docs)
+    assert (cat == dog).all() and (cat == mat).all()
+
+
+def test_static_vectors_of_the_first_vocabulary() -> None:
+    """As in spaCy's own layer, whatever words the other documents have."""
+    docs = [*with_vectors("cat"), *make_docs("dog unheardof")]
+    model = make(docs, include_static_vectors=True)
+    _, (dog, _) = model.predict(docs)
+    (alone,) = model.predict(with_vectors("dog"))
+    assert dog == pytest.approx(alone[0], abs=1e-6)
+
+
+def test_static_vectors_must_be_there() -> None:
+    for docs in (None, make_docs("a cat")):
+        with pytest.raises(
+            ValueError, match=r"include_static_vectors .*vectors: .*--paths.vectors"
+        ):
+            make(docs, include_static_vectors=True)
 
 
 @pytest.mark.parametrize(
@@ -164,11 +211,16 @@ def test_errors(wrong: dict[str, Any]) -> None:
         AffixEmbed(**{"width": 8, **wrong})
 
 
-@pytest.mark.parametrize("factory", ["nm_parser", "parser"])
-def test_in_a_pipeline(factory: str, tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("factory", "static"), [("nm_parser", False), ("parser", False), ("nm_parser", True)]
+)
+def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
     """For our parsers and for spaCy's own; saved, it comes back."""
     nlp = spacy.blank("en")
     embed = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 16, "suffixes": [1, 2]}
+    if static:
+        embed["include_static_vectors"] = True
+        nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
     encode = {
         "@architectures": "spacy.MaxoutWindowEncoder.v2",
         "width": 16,
@@ -193,7 +245,7 @@ def test_in_a_pipeline(factory: str, tmp_path: Any) -> None:
     doc = nlp("she eats cats")
     assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "obj"]
     nlp.to_disk(tmp_path)
-    again = spacy.load(tmp_path)
+    again = pickle.loads(pickle.dumps(spacy.load(tmp_path)))
     found = again.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
     expected = nlp.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
     assert (found == expected).all()

@@ -409,6 +409,18 @@ def speed_ratio(stage: dict[str, Any], system: str) -> float:
     return statistics.median(his / mine for mine, his in pairs) * own["words"] / other["words"]
 
 
+def test_recall_of_crossing_arcs() -> None:
+    """As the README says."""
+    ratios = [
+        mean(TREEBANKS[name], system, "nonproj_r")
+        / mean(TREEBANKS[name], "spacy_parser", "nonproj_r")
+        for name in ("Gothic", "Hungarian")
+        for system in ("nl_covington_parser", "swap_parser")
+    ]
+    told = f"find {min(ratios):.1f} to {max(ratios):.1f} times as many of the arcs that cross"
+    assert told in " ".join(read(README).split())
+
+
 def test_which_parser(difference: Any) -> None:
     (header,) = re.findall(r"(?m)^\| take \| where \| .*$", read(README))
     titles = [cell.strip() for cell in header.strip("|").split("|")]

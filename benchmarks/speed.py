@@ -30,7 +30,8 @@ compares with the last system on the first of them.
 
 `--beam 8` compares beam search of that width: ours, with models that were trained without a beam,
 against spaCy's `beam_parser`, trained as its defaults have it. A step then also contains what it
-costs to keep the hypotheses apart; the floor is that of greedy search.
+costs to keep the hypotheses apart; the floor is that of greedy search. A system SYSTEM_beam4 is
+SYSTEM, of this package, searched with a beam of 4 beside the others.
 
 `--udpipe MODEL`, of benchmarks/udpipe.py, puts UDPipe 1 beside them. It gets the same sentences,
 with their boundaries, one after the other, and searches with a beam of 5, its default, and
@@ -52,6 +53,7 @@ os.environ.update(THREADS)
 import argparse  # noqa: E402
 import gc  # noqa: E402
 import itertools  # noqa: E402
+import re  # noqa: E402
 import statistics  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
@@ -183,6 +185,20 @@ def prepare_data(treebank: Path | None, lang: str | None, work: Path) -> Data:
     files = find_splits(treebank)
     corpus = convert(files, work / treebank.name / "corpus", n_sents=10, with_single=True)
     return Data(treebank.name, lang or choose_lang(files["train"]), corpus)
+
+
+def split_beam(name: str, beam: int) -> tuple[str, int]:
+    """Tell a system and the width of its beam from its name.
+
+    Args:
+        name: As on the command line.
+        beam: The width where the name has none.
+
+    Returns:
+        The name of the config, and the width.
+    """
+    match = re.fullmatch(r"(.+)_beam(\d+)", name)
+    return (match[1], int(match[2])) if match else (name, beam)
 
 
 def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int = 1) -> Path:
@@ -690,17 +706,19 @@ def main(argv: list[str] | None = None) -> int:
     try:
         models = [Model(path) for path in args.udpipe]
         data = prepare_data(args.treebank, args.lang, args.work)
-        paths = args.models or [
-            train(system, data, args.epochs, args.seed, args.work, args.beam)
-            for system in args.systems
-        ]
+        systems = [split_beam(name, args.beam) for name in args.systems]
+        trained = {
+            system: train(system, data, args.epochs, args.seed, args.work, args.beam)
+            for system in ([] if args.models else dict.fromkeys(system for system, _ in systems))
+        }
+        paths = args.models or [trained[system] for system, _ in systems]
         vocab = spacy.blank(data.lang)
         gold = choose_docs(data, vocab, args.unit, ("dev", "test"), args.words)
         learned = choose_docs(data, vocab, args.unit, ("train",), args.train_words)
         groups = {
             ops: [
-                Contestant(name, path, gold, learned, args.beam, ops)
-                for name, path in zip(args.systems, paths, strict=True)
+                Contestant(name, path, gold, learned, width, ops)
+                for name, path, (_, width) in zip(args.systems, paths, systems, strict=True)
             ]
             for ops in args.ops
         }

@@ -229,6 +229,11 @@ def test_compare_keeps_finished_runs(
     assert "UD_Other" in capsys.readouterr().err
 
 
+def test_speed_reads_beams_from_names() -> None:
+    assert speed.split_beam("nm_parser", 8) == ("nm_parser", 8)
+    assert speed.split_beam("nl_covington_parser_beam4", 8) == ("nl_covington_parser", 4)
+
+
 def test_compare_tells_differences(tmp_path: Path) -> None:
     results = {
         "ours": {1: toy("ours", 1, [6, 6]), 2: toy("ours", 2, [8, 8])},

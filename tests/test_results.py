@@ -174,6 +174,38 @@ def test_bias() -> None:
         assert cells == expected, (treebank, bias)
 
 
+def test_search() -> None:
+    """The table of docs/search.md, and what it says of calibration."""
+    page = ROOT / "docs" / "search.md"
+    names = ("nm_parser", "swap_parser", "nl_covington_parser")
+    files = [ROOT / "benchmarks" / "results" / "search" / f"{name}-gothic.json" for name in names]
+    found = [json.loads(read(file))["widths"] for file in files]
+    rows = list(rows_under("| width | `nm_parser`: UAS | LAS | words/s |", page))
+    assert len(rows) == len(found[0]) == 5
+    for (width, *cells), *runs in zip(rows, *found, strict=True):
+        assert all(run["width"] == int(width) for run in runs)
+        expected = []
+        for run in runs:
+            expected += [f"{100 * run[f'{metric}_all']:.2f}" for metric in ("uas", "las")]
+            expected.append(f"{run['words_per_second']:,.0f}")
+        assert cells == expected, width
+    by_width = {run["width"]: run for run in found[0]}
+    text = " ".join(read(page).split())
+    head, label = (
+        [by_width[width][kind][error] for width in (1, 8) for error in ERRORS]
+        for kind in ("head", "label")
+    )
+    assert "from {:.3f} to {:.3f} with greedy search, from {:.3f} to {:.3f}".format(*head) in text
+    assert "labels from {:.3f} to {:.3f}, and from {:.3f} to {:.3f}".format(*label) in text
+    areas = [by_width[w][kind]["area_under_curve"] for w in (1, 16) for kind in ("head", "label")]
+    assert (
+        "is {:.2f} and {:.2f} with them, {:.2f} and {:.2f} with a beam of 16".format(*areas) in text
+    )
+
+
+ERRORS = ("error_before", "error_after")
+
+
 def test_swap_oracles() -> None:
     (systems,) = (RESULTS[name] for name in RESULTS if "Hungarian" in name)
     rows = list(rows_under("| oracle | greedy | | beam of 8 | |"))
@@ -236,7 +268,8 @@ def test_memory() -> None:
     assert document["words"] == tok2vec["words"] == 200_000
     assert stream["words"] == 1_000_000 and stream["words_per_document"] == 1000
     assert stream["points"][0][0] == 100_000
-    (most,) = {round(use) for _, use in stream["points"][:-1]} | {round(stream["peak"])}
+    most = round(stream["points"][0][1])
+    assert most == round(stream["peak"]) == max(round(use) for _, use in stream["points"])
     text = " ".join(read(ROOT / "docs" / "results.md").split()).split("## Memory")[1]
     told = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) MiB", text)]
     assert told == [round(document["peak"]), round(tok2vec["peak"]), most]
@@ -425,7 +458,7 @@ def test_recall_of_crossing_arcs() -> None:
 def test_which_parser(difference: Any) -> None:
     (header,) = re.findall(r"(?m)^\| take \| where \| .*$", read(README))
     titles = [cell.strip() for cell in header.strip("|").split("|")]
-    timed = [timings(f"UD_Gothic-PROIEL-{run}")["default"] for run in ("switch", "affixes")]
+    timed = timings("UD_Gothic-PROIEL")["default"]
     checked = 0
     for row in rows_under(header, README):
         system = system_of(row[0])
@@ -435,8 +468,7 @@ def test_which_parser(difference: Any) -> None:
                 assert cell == (difference(TREEBANKS[title], system) if has else ""), (row, title)
             elif cell:
                 stage = {"parse stage": "parse", "whole pipeline": "pipeline"}.get(title, title)
-                (stages,) = (run for run in timed if system in run["pipeline"])
-                assert cell == f"{speed_ratio(stages[stage], system):.2f}", (row, title)
+                assert cell == f"{speed_ratio(timed[stage], system):.2f}", (row, title)
             checked += bool(cell)
     assert checked > 12
 
@@ -451,27 +483,33 @@ def test_which_parser(difference: Any) -> None:
 def test_speed_on_gothic(header: str, ops: str) -> None:
     """Those of docs/results.md."""
     stages = [cell.strip() for cell in header.strip("|").split("|")][1:]
-    results = timings("UD_Gothic-PROIEL-switch")
+    results = timings("UD_Gothic-PROIEL")
     checked = 0
     for title, *cells in rows_under(header):
         for stage, cell in zip(stages, cells, strict=True):
             stage = {"parse stage": "parse", "whole pipeline": "pipeline"}.get(stage, stage)
             own, other = results[ops][stage][system_of(title)], results["default"][stage]
-            assert cell == times_spacy(own, other["spacy_parser"]), (title, stage)
-            checked += 1
-    assert checked in (10, 12)
+            if cell or not trains_as_another(title, stage):
+                assert cell == times_spacy(own, other["spacy_parser"]), (title, stage)
+                checked += 1
+    assert checked in (16, 22)
+
+
+def trains_as_another(title: str, stage: str) -> bool:
+    """A beam is none in training."""
+    return stage == "training" and "beam of" in title
 
 
 def test_speed_of_the_demo() -> None:
     results = timings("turkish-treebanks")
-    header = "| words per second | `nm_parser_multihash` | spaCy's `parser` | ratio |"
+    header = "| words per second | `nm_parser` | spaCy's `parser` with `AffixEmbed` | ratio |"
     stages = {"parse stage": "parse", "whole pipeline": "pipeline"}
     rows = list(rows_under(header))
     assert len(rows) == 6
     for title, *speeds, ratio in rows:
         name, *products = title.split(", ")
         stage = results["numpy" if products else "default"][stages.get(name, "training")]
-        pair = [stage[system] for system in ("nm_parser_multihash", "spacy_parser")]
+        pair = [stage[system] for system in ("nm_parser", "spacy_parser_affixes")]
         assert speeds == [f"{one['words_per_second']['median']:,}" for one in pair], title
         assert ratio == times_spacy(*pair), title
 
@@ -498,7 +536,7 @@ def speed_of_row(title: str) -> tuple[str, str]:
     [
         ("median (range), on Gothic:", "UD_Gothic-PROIEL-switch"),
         ("On Hungarian:", "UD_Hungarian-Szeged-switch"),
-        ("With words known by their affixes, on Gothic:", "UD_Gothic-PROIEL-affixes"),
+        ("With words known by their affixes, on Gothic:", "UD_Gothic-PROIEL"),
         ("Times spaCy's `parser`:", "UD_Hungarian-Szeged-udpipe"),
     ],
 )
@@ -511,4 +549,5 @@ def test_speed(before: str, file: str) -> None:
         ops, system = speed_of_row(title)
         for stage, cell in zip(header[1:], cells, strict=True):
             own, other = results[ops][stage][system], results["default"][stage]["spacy_parser"]
-            assert cell == times_spacy(own, other), (file, title, stage)
+            if cell or not trains_as_another(title, stage):
+                assert cell == times_spacy(own, other), (file, title, stage)

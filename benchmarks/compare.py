@@ -445,7 +445,8 @@ def main(argv: list[str] | None = None) -> int:
         results = load(args.results).get(folder.name)
         if results is None:
             raise FileNotFoundError(f"No results of {folder.name} in {args.results}.")
-        baselines = args.baseline or ["spacy_parser", *(f"udpipe_{name}" for name in UDPIPE)]
+        spacys = ("spacy_parser_affixes", "spacy_parser")
+        baselines = args.baseline or [*spacys, *(f"udpipe_{name}" for name in UDPIPE)]
         text = f"## {folder.name} ({args.split})\n\n" + report(results, args.split, baselines)
     except (ImportError, OSError, ValueError) as error:
         print(f"compare.py: {error}", file=sys.stderr)

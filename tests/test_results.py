@@ -203,7 +203,7 @@ def test_search() -> None:
     by_width = {run["width"]: run for run in found[0]}
     text = " ".join(read(page).split())
     head, label = (
-        [by_width[width][kind][error] for width in (1, 8) for error in ERRORS]
+        [by_width[width][kind][f"error_{time}"] for width in (1, 8) for time in ("before", "after")]
         for kind in ("head", "label")
     )
     assert "from {:.3f} to {:.3f} with greedy search, from {:.3f} to {:.3f}".format(*head) in text
@@ -212,9 +212,6 @@ def test_search() -> None:
     assert (
         "is {:.2f} and {:.2f} with them, {:.2f} and {:.2f} with a beam of 16".format(*areas) in text
     )
-
-
-ERRORS = ("error_before", "error_after")
 
 
 def test_swap_oracles() -> None:

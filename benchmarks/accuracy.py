@@ -14,9 +14,11 @@ sentence preset (`dev_preset`, `test_preset`). `curve` has the scores of the eva
 during training, with the averaged weights of the time. With `--moves`, `moves` counts how the best
 epoch's parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
 
-With `--also beam8:components.parser.beam_width=8` each trained model is evaluated once more,
-with other settings, as SYSTEM_beam8. With `--ensemble` the models of all seeds are evaluated as one
+With `--also beam8:components.parser.beam_width=8` each model is evaluated once more, with other
+settings, as SYSTEM_beam8. With `--ensemble` the models of all seeds are evaluated as one
 parser (`python -m spacy nmparse ensemble`), as SYSTEM_ensemble3 for three, under the first seed.
+With `--distill` the systems are then trained anew from each seed, taught by their ensemble
+(docs/training.md), as SYSTEM_distilled.
 
 `--each-epoch` evaluates on dev during training often enough for a score of each epoch.
 
@@ -38,7 +40,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -89,11 +91,13 @@ class System:
         name: What the result files and tables call it.
         config: The training config.
         overrides: Settings that differ from the config's.
+        teacher: The pipeline that it learns from besides; None for none.
     """
 
     name: str
     config: Path
     overrides: dict[str, Any] = field(default_factory=dict)
+    teacher: Path | None = None
 
 
 def parse_system(text: str) -> System:
@@ -511,7 +515,7 @@ def evaluate_ensemble(
     first = trained[0]
     name = f"{first['system']}_ensemble{len(trained)}"
     models = [find_model(folder / f"{one['system']}-seed{one['seed']}", name) for one in trained]
-    output = folder / name
+    output = folder / f"{name}-seed{first['seed']}"
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir()
     prefix, log = f"[{treebank.name} {name}]", output / "log.txt"
@@ -621,6 +625,9 @@ def train_model(
     for key, value in settings.items():
         train += [f"--{key}", write_setting(value)]
         shown += train[-2:]
+    if system.teacher:
+        train += ["--paths.teacher", str(system.teacher)]
+        shown += ["--paths.teacher", system.teacher.parent.name]
     train += ["--training.logger.@loggers", "spacy.ConsoleLogger.v2"]
     train += ["--training.logger.output_file", str(output / CURVE)]
     for score in SHOWN:
@@ -722,6 +729,7 @@ def train_and_evaluate(
         "system": system.name,
         "config": system.config.name,
         "overrides": {**extra, **system.overrides},
+        **({"teacher": system.teacher.parent.name} if system.teacher else {}),
         "treebank": treebank.name,
         "snapshot": treebank.snapshot,
         "files": treebank.files,
@@ -778,6 +786,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--ensemble", action="store_true", help="evaluate the seeds of a system as one parser, too"
     )
+    parser.add_argument(
+        "--distill", action="store_true", help="train each seed once more, taught by the ensemble"
+    )
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
@@ -814,26 +825,46 @@ def main(argv: list[str] | None = None) -> int:
         return True
 
     results = args.results / treebank.name
+
+    def evaluate_with(target: Path) -> None:
+        """Do the further evaluations of a run."""
+        trained = json.loads(target.read_text(encoding="utf-8"))
+        for name, settings in evaluations:
+            again = partial(
+                evaluate_again, treebank, trained, name, settings, args.work, args.evaluate
+            )
+            keep(results / f"{trained['system']}_{name}-seed{trained['seed']}.json", again)
+
+    def train(system: System, seed: int) -> None:
+        """Do one run of a system, and its further evaluations."""
+        target = results / f"{system.name}-seed{seed}.json"
+        run_of = (treebank, system, seed, args.epochs, args.work, extra)
+        options = (args.evaluate, args.moves, args.switch, args.each_epoch)
+        if not keep(target, partial(train_and_evaluate, *run_of, *options)):
+            return
+        evaluate_with(target)
+
+    def merge(system: System) -> Path | None:
+        """Evaluate a system's seeds as one parser; its model, or None if it is not there."""
+        files = [results / f"{system.name}-seed{seed}.json" for seed in args.seeds]
+        if not all(file.is_file() for file in files):
+            return None
+        members = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        name = f"{system.name}_ensemble{len(files)}"
+        target = results / f"{name}-seed{args.seeds[0]}.json"
+        evaluate = partial(evaluate_ensemble, treebank, members, args.work, args.evaluate)
+        if not keep(target, evaluate):
+            return None
+        evaluate_with(target)
+        return args.work.resolve() / treebank.name / target.stem / "model-best"
+
     for seed in args.seeds:
         for system in systems:
-            target = results / f"{system.name}-seed{seed}.json"
-            run_of = (treebank, system, seed, args.epochs, args.work, extra)
-            options = (args.evaluate, args.moves, args.switch, args.each_epoch)
-            train = partial(train_and_evaluate, *run_of, *options)
-            if not keep(target, train):
-                continue
-            trained = json.loads(target.read_text(encoding="utf-8"))
-            for name, settings in evaluations:
-                again = partial(
-                    evaluate_again, treebank, trained, name, settings, args.work, args.evaluate
-                )
-                keep(results / f"{system.name}_{name}-seed{seed}.json", again)
-    for system in systems if args.ensemble else ():
-        files = [results / f"{system.name}-seed{seed}.json" for seed in args.seeds]
-        if all(file.is_file() for file in files):
-            members = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-            target = results / f"{system.name}_ensemble{len(files)}-seed{args.seeds[0]}.json"
-            keep(target, partial(evaluate_ensemble, treebank, members, args.work, args.evaluate))
+            train(system, seed)
+    for system in systems if args.ensemble or args.distill else ():
+        teacher = merge(system)
+        for seed in args.seeds if args.distill and teacher else ():
+            train(replace(system, name=f"{system.name}_distilled", teacher=teacher), seed)
     if failed:
         print(f"accuracy.py: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

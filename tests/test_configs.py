@@ -80,12 +80,19 @@ def test_multihash_differs_in_the_embedding(affixes: str, multihash: str) -> Non
     assert configs[0] == configs[1]
 
 
+def pop_teacher(config: Any) -> None:
+    """spaCy's components learn from none."""
+    assert pop(config, "paths", "teacher") is None
+    assert pop(config, "initialize", "components", "parser")["teacher"] == "${paths.teacher}"
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_parsers_compare_with_spacys(name: str) -> None:
     """All the same but for the component, on each embedding."""
     for own, other in ((name, "spacy_parser_affixes"), (f"{name}_multihash", "spacy_parser")):
         configs = [load_config(CONFIGS / f"{config}.cfg") for config in (own, other)]
         parsers = [pop(config, "components", "parser") for config in configs]
+        pop_teacher(configs[0])
         assert configs[0] == configs[1]
         assert parsers[0]["model"]["tok2vec"] == parsers[1]["model"]["tok2vec"]
         assert parsers[1]["factory"] == "parser" != parsers[0]["factory"]
@@ -116,6 +123,7 @@ def test_senter_trains_as_the_parsers() -> None:
     senter, parser = (
         load_config(CONFIGS / f"{name}.cfg") for name in ("senter", "nm_parser_multihash")
     )
+    pop_teacher(parser)
     for config in (senter, parser):
         pop(config, "components", config["nlp"].pop("pipeline")[1])
         pop(config, "training", "score_weights")

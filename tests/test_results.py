@@ -46,8 +46,9 @@ def system_of(cell: str) -> str:
     bias = re.search(r"crossing_bias = (\d)", cell)
     if bias:
         name += f"_bias{bias[1]}"
-    again = re.search(r"(beam|ensemble) of (\d+)", cell)
-    return f"{name}_{again[1]}{again[2]}" if again else name
+    for kind, number in re.findall(r"(beam|ensemble) of (\d+)", cell):
+        name += f"_{kind}{number}"
+    return name
 
 
 def by_treebank(rows: Iterator[list[str]]) -> Iterator[tuple[str, str, list[str]]]:

@@ -201,6 +201,8 @@ def test_prepare_demo_on_the_treebank(tmp_path: Path) -> None:
 def test_configs_differ_in_the_parser_only() -> None:
     configs = [load_config(ROOT / "configs" / f"{name}.cfg") for name in demo.SYSTEMS]
     parsers = [config["components"].pop("parser") for config in configs]
+    configs[0]["initialize"]["components"].pop("parser")  # spaCy's parser learns from no teacher
+    configs[0]["paths"].pop("teacher")
     assert configs[0] == configs[1]
     assert [parser["factory"] for parser in parsers] == ["nm_parser", "parser"]
     listeners = [parser["model"]["tok2vec"] for parser in parsers]
@@ -386,13 +388,26 @@ def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
     command = [str(treebank), "--system", "nm_parser", "--seeds", "3", "4", "--epochs", "1"]
     command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
     command += ["--set", SMALL[0], "--evaluate", "dev"]
-    assert accuracy.main([*command, "--ensemble"]) == 0
+    beam = ["--also", "beam2:components.parser.beam_width=2"]
+    assert accuracy.main([*command, *beam, "--ensemble"]) == 0
     path = tmp_path / "results" / treebank.name / "nm_parser_ensemble2-seed3.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     assert (result["system"], result["seed"], result["seeds"]) == (path.stem[:-6], 3, [3, 4])
     assert result["command"].count("spacy train") == 2 and "curve" not in result
     assert result["dev"]["per_sentence"]["words"] and "test" not in result
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
+    searched = path.with_name("nm_parser_ensemble2_beam2-seed3.json")
+    again = json.loads(searched.read_text(encoding="utf-8"))
+    assert (again["system"], again["seeds"]) == (searched.stem[:-6], [3, 4])
+    assert again["evaluated_with"] == {"components.parser.beam_width": 2}
+    assert accuracy.main([*command, "--distill"]) == 0
+    for seed in (3, 4):
+        distilled = path.with_name(f"nm_parser_distilled-seed{seed}.json")
+        result = json.loads(distilled.read_text(encoding="utf-8"))
+        assert (result["system"], result["seed"]) == ("nm_parser_distilled", seed)
+        assert result["teacher"] == path.stem and result["curve"]
+        assert result["command"].endswith(f"--paths.teacher {path.stem}")
+        assert str(tmp_path) not in distilled.read_text(encoding="utf-8")
     path.unlink()
     shutil.rmtree(tmp_path / "work" / treebank.name / "nm_parser-seed4")
     assert accuracy.main([*command, "--ensemble"]) == 1

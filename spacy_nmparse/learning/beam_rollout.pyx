@@ -571,7 +571,9 @@ cdef int learn_greedily(
         system.c.start(&system.c, s)
         scored.begin(offset)
         with nogil:
-            roll_out(&system.c, &scored.c, &scratch, &gold.c, oracle, 0, 1, random, totals)
+            roll_out(
+                &system.c, &scored.c, NULL, &scratch, &gold.c, oracle, 0, 1, random, totals
+            )
     finally:
         scratch_free(&scratch)
     return 0

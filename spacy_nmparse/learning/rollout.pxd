@@ -12,8 +12,17 @@ cdef struct TotalsC:
     int steps
 
 
+cdef struct TeacherC:
+    const ScorerC* scorer
+    float weight            # the teacher's share in the loss
+    float* shares           # room for a value of each candidate
+    float* labels           # room for the scores of labels, by the teacher
+    float* own_labels       # and by the scorer that learns
+
+
 cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil
 cdef void roll_out(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, const GoldC* gold,
-    int oracle, float explore, float repair_weight, uint64_t* seed, TotalsC* totals
+    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, ScratchC* scratch,
+    const GoldC* gold, int oracle, float explore, float repair_weight, uint64_t* seed,
+    TotalsC* totals
 ) noexcept nogil

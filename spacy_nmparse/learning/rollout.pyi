@@ -18,4 +18,6 @@ def learn(
     repair_weight: float,
     dropout: float,
     seed: int,
+    teacher: Scorer | None = None,
+    teacher_weight: float = 0,
 ) -> tuple[Any, float, int]: ...

@@ -1,7 +1,10 @@
 """Training rollouts: the search runs, an oracle judges each configuration, gradients are collected.
 
 The loss of a configuration is -log of the probability of what the oracle would have learned:
-P(move) summed over the right moves, times P(label | move) where just one label is right.
+P(move) summed over the right moves, times P(label | move) where just one label is right. Where a
+teacher is given, another scorer, it has a share in the loss: the cross entropy with the teacher's
+P(move), and with its P(label | move) of the move that it likes best, times P(move) (after Liu et
+al. 2018, *Distilling Knowledge for Search-based Structured Prediction*).
 """
 import numpy
 
@@ -37,6 +40,7 @@ from spacy_nmparse.systems.system cimport (
     is_final,
     judge,
     legal_moves,
+    max_candidates,
 )
 
 
@@ -59,6 +63,15 @@ cdef void softmax(float* scores, int n, int skip) noexcept nogil:
         total += scores[i]
     for i in range(n):
         scores[i] /= total
+
+
+cdef void log_softmax(float* scores, int n, int skip) noexcept nogil:
+    """In place; the entry `skip` stays as it is."""
+    cdef int i
+    cdef double total = log_total(scores, n, skip)
+    for i in range(n):
+        if i != skip:
+            scores[i] = <float>(scores[i] - total)
 
 
 cdef int normalize(const double* logs, float* out, int n, double* loss) noexcept nogil:
@@ -114,10 +127,52 @@ cdef bint needs_repair(
     return True
 
 
-cdef void roll_out(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, const GoldC* gold,
-    int oracle, float explore, float repair_weight, uint64_t* seed, TotalsC* totals
+cdef double teach(
+    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, const StateC* s,
+    const CandidateC* candidates, int n, float* scores, float* d_scores
 ) noexcept nogil:
+    """Learn the teacher's choices in the configuration that the scorer scored last, with these
+    scores (which are overwritten). Adds their gradient to d_scores; returns the loss."""
+    cdef const ScorerC* knows = teacher.scorer
+    cdef const CandidateC* c
+    cdef int i, label, ticket
+    cdef int best = 0
+    cdef double loss = 0
+    cdef float part
+    cdef float* shares = teacher.shares
+    cdef float* labels = teacher.labels
+    cdef float* own = teacher.own_labels
+    cdef float* d_labels
+    knows.score(knows.self, s, candidates, n, shares)
+    softmax(shares, n, NONE)
+    log_softmax(scores, n, NONE)
+    for i in range(n):
+        if shares[i] > shares[best]:
+            best = i
+        loss -= shares[i] * scores[i]
+        d_scores[i] += teacher.weight * (<float>exp(scores[i]) - shares[i])
+    c = &candidates[best]
+    if c.dependent == NONE or fixed_label(system, s, c) != NONE:
+        return teacher.weight * loss
+    part = shares[best]
+    knows.score_labels(knows.self, s, c, False, labels)
+    softmax(labels, system.n_labels, scorer.root_label)
+    ticket = scorer.score_labels(scorer.self, s, c, True, own)
+    log_softmax(own, system.n_labels, scorer.root_label)
+    d_labels = scorer.label_gradient(scorer.self, ticket)
+    for label in range(system.n_labels):
+        if label != scorer.root_label:
+            loss -= part * labels[label] * own[label]
+            d_labels[label] += teacher.weight * part * (<float>exp(own[label]) - labels[label])
+    return teacher.weight * loss
+
+
+cdef void roll_out(
+    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, ScratchC* scratch,
+    const GoldC* gold, int oracle, float explore, float repair_weight, uint64_t* seed,
+    TotalsC* totals
+) noexcept nogil:
+    """Roll out a sequence. teacher: NULL for none."""
     cdef StateC* s = &scratch.state
     cdef CandidateC* candidates = scratch.candidates
     cdef CandidateC* c
@@ -146,9 +201,9 @@ cdef void roll_out(
             noted = best_label(scorer, scratch.labels)
         n = judge(system, s, gold, oracle, noted, False, candidates)
 
-        weight = 1
+        weight = 1 if teacher is NULL else 1 - teacher.weight
         if repair_weight != 1 and needs_repair(system, s, candidates, n):
-            weight = repair_weight
+            weight *= repair_weight
         loss_before = totals.loss
 
         # P(move) over the legal moves.
@@ -204,6 +259,8 @@ cdef void roll_out(
                 for label in range(system.n_labels):
                     d_labels[label] *= weight * right_mass[i]
                 d_labels[c.label] -= weight * right_mass[i]
+        if teacher is not NULL:
+            totals.loss += teach(system, scorer, teacher, s, candidates, n, scores, probability)
         scorer.learn(scorer.self, s, candidates, n, probability)
         totals.steps += 1
 
@@ -226,7 +283,7 @@ cdef void roll_out(
 
 def learn(
     TransitionSystem system, Scorer scored, golds, constraints, oracle, float explore,
-    float repair_weight, float dropout, seed
+    float repair_weight, float dropout, seed, Scorer teacher=None, float teacher_weight=0
 ):
     """Roll out a batch once and collect its gradients.
 
@@ -240,6 +297,8 @@ def learn(
         repair_weight: of the loss of configurations where only repairs are right (``is_repair``).
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
+        teacher: the scores of the batch by another model of the same system and labels.
+        teacher_weight: the teacher's share in the loss, 0 to 1; the oracle has the rest.
 
     Returns:
         (gradients, loss, steps): what the model's backward pass takes; summed negative log
@@ -253,12 +312,29 @@ def learn(
     cdef ScratchC scratch
     cdef StateC* s = &scratch.state
     cdef TotalsC totals
+    cdef TeacherC taught
+    cdef const TeacherC* taught_by = NULL
+    cdef float[::1] shares, labels, own_labels
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     totals.loss = 0
     totals.steps = 0
     scored.begin_learning(dropout, seed)
     scored.set_window(0, scored.n_words)
-    scratch_init(&scratch, &system.c, &scored.c, max(len(gold) for gold in golds))
+    longest = max(len(gold) for gold in golds)
+    if teacher is not None:
+        if teacher.n_words != scored.n_words or teacher.c.n_labels != scored.c.n_labels:
+            raise ValueError("The teacher scores other words or labels.")
+        teacher.set_window(0, teacher.n_words)
+        shares = numpy.empty(max_candidates(&system.c, longest), dtype="float32")
+        labels = numpy.zeros(teacher.c.label_stride, dtype="float32")
+        own_labels = numpy.zeros(scored.c.label_stride, dtype="float32")
+        taught.scorer = &teacher.c
+        taught.weight = teacher_weight
+        taught.shares = &shares[0]
+        taught.labels = &labels[0]
+        taught.own_labels = &own_labels[0]
+        taught_by = &taught
+    scratch_init(&scratch, &system.c, &scored.c, longest)
     try:
         for gold in golds:
             n = gold.c.n
@@ -268,10 +344,12 @@ def learn(
                 s.constraint[w] = fixed[offset + w]
             system.c.start(&system.c, s)
             scored.begin(offset)
+            if teacher is not None:
+                teacher.begin(offset)
             with nogil:
                 roll_out(
-                    &system.c, &scored.c, &scratch, &gold.c, oracle_for(&gold.c, wanted), explore,
-                    repair_weight, &random, &totals
+                    &system.c, &scored.c, taught_by, &scratch, &gold.c,
+                    oracle_for(&gold.c, wanted), explore, repair_weight, &random, &totals
                 )
             offset += n
     finally:

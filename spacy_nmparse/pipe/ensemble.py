@@ -15,6 +15,13 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
+from spacy_nmparse.pipe.members import (
+    difference,
+    looks_up,
+    own_token_vectors,
+    static_vectors,
+    title,
+)
 from spacy_nmparse.pipe.parser import NMParser
 from spacy_nmparse.scorers.models import is_initialized
 
@@ -41,21 +48,21 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
     if len(parsers) < 2:
         raise ValueError("An ensemble needs at least two pipelines.")
     for nlp, parser in zip(pipelines, parsers, strict=True):
-        difference = _difference(parsers[0], parser)
-        if difference:
+        found = difference(parsers[0], parser)
+        if found:
             raise ValueError(
-                f"The parsers of {_title(pipelines[0])} and {_title(nlp)} cannot decide together: "
-                f"they differ in {difference}."
+                f"The parsers of {title(pipelines[0])} and {title(nlp)} cannot decide together: "
+                f"they differ in {found}."
             )
     for nlp, name in zip(pipelines[1:], names[1:], strict=True):
-        if _looks_up(nlp, name) and _static_vectors(nlp) != _static_vectors(pipelines[0]):
+        if looks_up(nlp, name) and static_vectors(nlp.vocab) != static_vectors(pipelines[0].vocab):
             raise ValueError(
-                f"The parser of {_title(nlp)} looks up its words' vectors in another table than "
-                f"that of {_title(pipelines[0])}: train them with the same vectors."
+                f"The parser of {title(nlp)} looks up its words' vectors in another table than "
+                f"that of {title(pipelines[0])}: train them with the same vectors."
             )
     members = {}
     for number, (nlp, name) in enumerate(zip(pipelines, names, strict=True), start=1):
-        _own_token_vectors(nlp, name)
+        own_token_vectors(nlp, name)
         members[f"member{number}"] = {**_config(nlp, name)["model"], "tag_weight": 0.0}
     first, name = pipelines[0], names[0]
     config = _config(first, name)
@@ -75,72 +82,22 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
     return first
 
 
-def _title(nlp: Language) -> str:
-    """What to call a pipeline in messages."""
-    return str(nlp.path or f"{nlp.lang}_{nlp.meta.get('name') or 'pipeline'}")
-
-
 def _checked(nlp: Language, name: str) -> NMParser:
     """The component, if it can be a member."""
     parser = nlp.get_pipe(name) if name in nlp.pipe_names else None
     if not isinstance(parser, NMParser):
-        raise ValueError(f"{_title(nlp)} has no parser of spacy-nmparse named {name!r}.")
+        raise ValueError(f"{title(nlp)} has no parser of spacy-nmparse named {name!r}.")
     if parser.model.name == "ensemble":
-        raise ValueError(f"The parser of {_title(nlp)} is an ensemble already: give its members.")
+        raise ValueError(f"The parser of {title(nlp)} is an ensemble already: give its members.")
     if not parser.labels or not is_initialized(parser.model):
-        raise ValueError(f"The parser of {_title(nlp)} is not trained.")
+        raise ValueError(f"The parser of {title(nlp)} is not trained.")
     return parser
-
-
-def _difference(one: NMParser, other: NMParser) -> str:
-    """What hinders two parsers from deciding together, or nothing."""
-    if (one.system_spec.name, one.system_spec.options) != (
-        other.system_spec.name,
-        other.system_spec.options,
-    ):
-        return (
-            f"their systems, {one.system_spec.name} {one.system_spec.options} and "
-            f"{other.system_spec.name} {other.system_spec.options}"
-        )
-    if one.label_data["labels"] != other.label_data["labels"]:
-        return "their labels, or the order of these: train them on the same data"
-    if one.cfg["projectivize"] != other.cfg["projectivize"]:
-        return "projectivize"
-    return ""
 
 
 def _config(nlp: Language, name: str) -> dict[str, Any]:
     """The block of a component, without references to others."""
     config: dict[str, Any] = nlp.config.interpolate()["components"][name]
     return config
-
-
-def _upstreams(nlp: Language, name: str) -> list[str]:
-    """The components whose token vectors a parser listens to."""
-    return [
-        upstream for upstream, pipe in nlp.pipeline if getattr(pipe, "listener_map", {}).get(name)
-    ]
-
-
-def _looks_up(nlp: Language, name: str) -> bool:
-    """Whether a parser's token vectors look words up in a table."""
-    models: list[Model] = [
-        nlp.get_pipe(component).model  # type: ignore[attr-defined]
-        for component in (name, *_upstreams(nlp, name))
-    ]
-    return any(layer.name == "static_vectors" for model in models for layer in model.walk())
-
-
-def _static_vectors(nlp: Language) -> bytes:
-    """The table in which they do."""
-    table: bytes = nlp.vocab.vectors.to_bytes(exclude=["strings"])
-    return table
-
-
-def _own_token_vectors(nlp: Language, name: str) -> None:
-    """Give a parser a copy of the tok2vec that it listens to."""
-    for upstream in _upstreams(nlp, name):
-        nlp.replace_listeners(upstream, name, ["model.tok2vec"])
 
 
 def _is_unused(pipe: Any) -> bool:

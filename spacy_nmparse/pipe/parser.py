@@ -40,6 +40,7 @@ from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.seal import damaged, saved_parts, sealed
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet, collect
+from spacy_nmparse.pipe.teacher import Teacher, load_teacher
 from spacy_nmparse.scorers.models import (
     ScorerInput,
     check_system,
@@ -170,6 +171,7 @@ class NMParser(TrainablePipe):
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"projectivize": projectivize}
         self._rehearsal_model: Model | None = None
+        self._teacher: Teacher | None = None
         self._labels: list[str] = []
         #: Of each label: it notes a lifted arc.
         self._decorated: numpy.ndarray = numpy.zeros(0, dtype=bool)
@@ -581,6 +583,8 @@ class NMParser(TrainablePipe):
         *,
         nlp: Language | None = None,
         labels: dict[str, Any] | None = None,
+        teacher: str | None = None,
+        teacher_weight: float = 0.5,
     ) -> None:
         """Collect the labels and the tags, and initialize the model.
 
@@ -588,9 +592,15 @@ class NMParser(TrainablePipe):
             get_examples: returns gold-standard examples.
             nlp: the pipeline.
             labels: what ``label_data`` gave; then the examples are not read for it.
+            teacher: a trained pipeline, folder or package, whose parser, or ensemble of parsers,
+                is learned from beside the gold trees (see ``pipe.teacher``); it is not saved with
+                the parser, and updates with a beam do without it.
+            teacher_weight: the share of the teacher in the loss of moves and labels, above 0 and at
+                most 1.
 
         Raises:
-            ValueError: no example has a dependency label, or labels is not such data.
+            ValueError: no example has a dependency label, labels is not such data, or the teacher
+                cannot be learned from.
         """
         validate_get_examples(get_examples, "NMParser.initialize")
         sample = []
@@ -625,6 +635,7 @@ class NMParser(TrainablePipe):
         self.beam_updates.restart()
         self._set_labels([ROOT_LABEL, *found, *self._labels])  # labels added before are kept
         self._tags = tags
+        self._teacher = load_teacher(teacher, teacher_weight, self) if teacher else None
         set_tag_sizes(self.model, self._tags.sizes)
         self.model.initialize(X=ScorerInput(sample, None))
 
@@ -707,7 +718,7 @@ class NMParser(TrainablePipe):
         tags = None
         if self._tags.attributes:
             tags = self._tags.rows(examples, [tokens for tokens, _ in words])
-        return self._learn(docs, words, golds, drop, sgd, losses, tags)
+        return self._learn(docs, words, golds, drop, sgd, losses, tags, self._teacher)
 
     def _learn(
         self,
@@ -718,13 +729,14 @@ class NMParser(TrainablePipe):
         sgd: Optimizer | None,
         losses: dict[str, float],
         tags: numpy.ndarray | None = None,
+        teacher: Teacher | None = None,
     ) -> dict[str, float]:
         try:
             own_drop = set_dropout(self.model, drop)
         except ValueError as error:
             raise ValueError(f"The component '{self.name}' cannot be trained: {error}.") from error
         scored, backprop = self.model.begin_update(_scorer_input(docs, words, tags))
-        gradients, loss, _ = self._rollout(scored, words, golds, own_drop)
+        gradients, loss, _ = self._rollout(scored, words, golds, own_drop, docs, teacher)
         backprop(gradients)
         losses[self.name] += loss
         if sgd not in (None, False):
@@ -737,6 +749,8 @@ class NMParser(TrainablePipe):
         words: list[tuple[numpy.ndarray, numpy.ndarray]],
         golds: list[Gold],
         drop: float,
+        docs: list[Doc],
+        teacher: Teacher | None = None,
     ) -> tuple[Any, float, int]:
         constraints = numpy.concatenate([constraints for _, constraints in words])
         batch = (self.system, scored, golds, constraints, self.oracle)
@@ -745,7 +759,16 @@ class NMParser(TrainablePipe):
             kind, width = self.beam_training, self.beam_train_width
             seed = numpy.random.randint(2**31)
             return beam_rollout.learn(*batch, kind, width, drop, seed)
-        return rollout.learn(*batch, explore, self.repair_weight, drop, numpy.random.randint(2**31))
+        how = (explore, self.repair_weight, drop, numpy.random.randint(2**31))
+        if teacher is None:
+            return rollout.learn(*batch, *how)
+        if teacher.labels != self._labels:
+            raise ValueError(
+                f"The component '{self.name}' has got labels that its teacher does not know: "
+                f"initialize it again, without the teacher or with one that knows them."
+            )
+        taught = teacher.model.predict(_scorer_input(docs, words))
+        return rollout.learn(*batch, *how, taught, teacher.weight)
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:
         """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""
@@ -753,7 +776,8 @@ class NMParser(TrainablePipe):
         words = [parsed_tokens(eg.predicted) for eg in examples]
         pairs = [(eg, pair) for eg, pair in zip(examples, words, strict=True) if len(pair[0])]
         golds = [self._gold(eg, tokens, constraints) for eg, (tokens, constraints) in pairs]
-        gradients, loss, _ = self._rollout(scores, [pair for _, pair in pairs], golds, 0.0)
+        docs = [eg.predicted for eg, _ in pairs]
+        gradients, loss, _ = self._rollout(scores, [pair for _, pair in pairs], golds, 0.0, docs)
         return loss, gradients
 
     def rehearse(

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from spacy_nmparse.pipe.teacher import Teacher
 from tests.pipe.common import (
     NL,
     arc_model_config,
@@ -143,6 +144,18 @@ def check(roll: Rollout, nodes: slice) -> None:
 )
 def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> None:
     check(Rollout(system, pieces, dropout), slice(0, 1))
+
+
+@pytest.mark.parametrize("weight", [0.4, 1.0])
+@pytest.mark.parametrize("system", ["labelled", "nonmonotonic", "nl_covington", "swap"])
+def test_gradients_with_a_teacher(system: str, weight: float) -> None:
+    roll = Rollout(system, 2, 0.3)
+    other = Rollout(system, 1, 0.0)
+    randomize(other.model, 5, scale=0.4)
+    without = roll()
+    roll.parser._teacher = Teacher(other.model, other.parser.label_data["labels"], weight)
+    assert abs(roll() - without) > 1
+    check(roll, slice(0, 1))
 
 
 @pytest.mark.parametrize(("pieces", "dropout"), [(1, 0.3), (2, 0.3)])

@@ -1,0 +1,63 @@
+"""What parsers must have in common that decide together, or of which one learns from the other; and
+how they come by token vectors of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spacy.language import Language
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+if TYPE_CHECKING:
+    from spacy_nmparse.pipe.parser import NMParser
+
+
+def title(nlp: Language) -> str:
+    """What to call a pipeline in messages."""
+    return str(nlp.path or f"{nlp.lang}_{nlp.meta.get('name') or 'pipeline'}")
+
+
+def difference(one: NMParser, other: NMParser) -> str:
+    """What hinders two parsers from deciding together, or nothing."""
+    if (one.system_spec.name, one.system_spec.options) != (
+        other.system_spec.name,
+        other.system_spec.options,
+    ):
+        return (
+            f"their systems, {one.system_spec.name} {one.system_spec.options} and "
+            f"{other.system_spec.name} {other.system_spec.options}"
+        )
+    if one.label_data["labels"] != other.label_data["labels"]:
+        return "their labels, or the order of these: train them on the same data"
+    if one.cfg["projectivize"] != other.cfg["projectivize"]:
+        return "projectivize"
+    return ""
+
+
+def _upstreams(nlp: Language, name: str) -> list[str]:
+    """The components whose token vectors a parser listens to."""
+    return [
+        upstream for upstream, pipe in nlp.pipeline if getattr(pipe, "listener_map", {}).get(name)
+    ]
+
+
+def looks_up(nlp: Language, name: str) -> bool:
+    """Whether a parser's token vectors look words up in a table."""
+    models: list[Model] = [
+        nlp.get_pipe(component).model  # type: ignore[attr-defined]
+        for component in (name, *_upstreams(nlp, name))
+    ]
+    return any(layer.name == "static_vectors" for model in models for layer in model.walk())
+
+
+def static_vectors(vocab: Vocab) -> bytes:
+    """The table in which they do."""
+    table: bytes = vocab.vectors.to_bytes(exclude=["strings"])
+    return table
+
+
+def own_token_vectors(nlp: Language, name: str) -> None:
+    """Give a parser a copy of the tok2vec that it listens to."""
+    for upstream in _upstreams(nlp, name):
+        nlp.replace_listeners(upstream, name, ["model.tok2vec"])

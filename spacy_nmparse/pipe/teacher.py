@@ -1,0 +1,88 @@
+"""A trained parser, or an ensemble of several, that another learns from beside the gold trees.
+
+Hinton, Vinyals & Dean 2015, *Distilling the Knowledge in a Neural Network*. Of ensembles of
+transition-based parsers, with exploration as here: Liu et al. 2018, *Distilling Knowledge for
+Search-based Structured Prediction*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import spacy
+from thinc.api import Model
+
+from spacy_nmparse.pipe.members import (
+    difference,
+    looks_up,
+    own_token_vectors,
+    static_vectors,
+)
+from spacy_nmparse.scorers.models import is_initialized
+
+if TYPE_CHECKING:
+    from spacy_nmparse.pipe.parser import NMParser
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """What a parser learns from.
+
+    Attributes:
+        model: The teacher's scorer, or ensemble of scorers, with token vectors of its own.
+        labels: The teacher's labels, in order.
+        weight: Its share in the loss, above 0 and at most 1.
+    """
+
+    model: Model
+    labels: list[str]
+    weight: float
+
+
+def load_teacher(path: str, weight: float, pupil: NMParser) -> Teacher:
+    """Load a teacher.
+
+    Args:
+        path: Its pipeline: a folder, or a package. The teacher is the component with the pupil's
+            name, or else the only parser of this package.
+        weight: Its share in the loss.
+        pupil: The parser that learns from it, with its labels.
+
+    Returns:
+        The teacher.
+
+    Raises:
+        ValueError: The weight is not above 0 and at most 1; the pipeline cannot be loaded, or has
+            no such component; or the teacher is not trained, differs from the pupil in system,
+            labels or lifting, or looks up static vectors in another table.
+    """
+    where = f"The component '{pupil.name}' cannot learn from the teacher {path}:"
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight <= 1:
+        raise ValueError(f"{where} teacher_weight is {weight!r}, not above 0 and at most 1.")
+    try:
+        nlp = spacy.load(path)
+    except Exception as error:
+        raise ValueError(
+            f"{where} it cannot be loaded ({type(error).__name__}: {error})."
+        ) from error
+    parsers = [name for name, pipe in nlp.pipeline if isinstance(pipe, type(pupil))]
+    name = pupil.name if pupil.name in parsers else parsers[0] if len(parsers) == 1 else None
+    if name is None:
+        raise ValueError(
+            f"{where} it has {len(parsers)} parsers of spacy-nmparse, and none is named "
+            f"'{pupil.name}'."
+        )
+    teacher: NMParser = nlp.get_pipe(name)  # type: ignore[assignment]
+    if not teacher.labels or not is_initialized(teacher.model):
+        raise ValueError(f"{where} it is not trained.")
+    found = difference(pupil, teacher)
+    if found:
+        raise ValueError(f"{where} the two differ in {found}.")
+    if looks_up(nlp, name) and static_vectors(nlp.vocab) != static_vectors(pupil.vocab):
+        raise ValueError(
+            f"{where} it looks up its words' vectors in a table that the pipeline to be trained "
+            f"does not have: train with the same vectors."
+        )
+    own_token_vectors(nlp, name)
+    return Teacher(teacher.model, teacher.label_data["labels"], float(weight))

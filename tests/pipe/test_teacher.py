@@ -1,0 +1,228 @@
+"""A parser that learns from another beside the gold trees."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_nmparse.learning import beam
+from spacy_nmparse.pipe.ensemble import merge
+from spacy_nmparse.pipe.teacher import Teacher
+from spacy_nmparse.systems import Gold
+from tests.pipe.common import (
+    NL,
+    NM,
+    arc_model_config,
+    bare,
+    gold_doc,
+    make_examples,
+    make_nlp,
+    model_config,
+    parser_of,
+    random_parser,
+    randomize,
+    train,
+    tree,
+)
+from tests.pipe.test_ensemble import FACTORIES, SWAP, listening_pipeline
+
+#: Without losses beside that of moves and labels.
+PLAIN: dict[str, Any] = {
+    NL: {"model": arc_model_config(tree_weight=0.0, n_pairs=0), "oracle": "static", "explore": 0.0},
+    SWAP: {"model": model_config(tree_weight=0.0), "oracle": "eager", "explore": 0.0},
+}
+
+
+def path_of(nlp: Language, folder: Path) -> str:
+    nlp.to_disk(folder)
+    return str(folder)
+
+
+def taught(nlp: Language, teacher: str | None, weight: float = 0.5) -> Any:
+    """The pipeline's parser, initialized with a teacher."""
+    settings = {"teacher": teacher, "teacher_weight": weight}
+    parser = parser_of(nlp)
+    nlp.config["initialize"]["components"][parser.name] = settings
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    return parser
+
+
+def choices(parser: Any, doc: Doc, state: Any) -> dict[str, dict[str | None, float]]:
+    """log P(move, label) by move (and how many items it passes by), then label."""
+    words = [(numpy.arange(len(doc)), numpy.zeros(len(doc), "int8"))]
+    found: dict[str, dict[str | None, float]] = {}
+    for action, (value, _) in beam.probabilities(
+        parser.system, parser._score([doc], words)[0], 0, state
+    ).items():
+        found.setdefault(f"{action.move} {action.k}", {})[action.label] = value
+    return found
+
+
+def by_move(found: dict[str, dict[str | None, float]]) -> dict[str, float]:
+    return {
+        move: float(numpy.logaddexp.reduce(list(labels.values()))) for move, labels in found.items()
+    }
+
+
+def cross_entropy(pupil: Any, teacher: Any, example: Example) -> float:
+    """Of moves, and of the labels of the teacher's best move, along the oracle's path."""
+    reference = example.reference
+    gold = Gold(
+        [token.head.i for token in reference],
+        [token.dep_ for token in reference],
+        [bool(token.is_sent_start) for token in reference],
+    )
+    state = pupil.system.initial(len(reference))
+    loss = 0.0
+    while not state.is_final:
+        own, other = (choices(one, bare(reference), state) for one in (pupil, teacher))
+        log_p, log_t = by_move(own), by_move(other)
+        loss -= sum(numpy.exp(log_t[move]) * log_p[move] for move in log_p)
+        best = max(log_t, key=lambda move: log_t[move])
+        if len(other[best]) > 1:
+            for label, value in other[best].items():
+                loss -= numpy.exp(value) * (own[best][label] - log_p[best])
+        (action,) = pupil.system.oracle(state, gold, pupil.oracle)
+        pupil.system.apply(state, action)
+    return loss
+
+
+@pytest.mark.parametrize("factory", [NL, SWAP])
+def test_loss(factory: str) -> None:
+    """As it is computed from the probabilities of the two, in share with that of gold trees."""
+    pupil = parser_of(random_parser(1, factory=factory, **PLAIN[factory]))
+    teacher = parser_of(random_parser(2, factory=factory, **PLAIN[factory]))
+    for seed, parser in enumerate((pupil, teacher)):
+        randomize(parser.model, seed, 0.15)
+    expected = []
+    for example in make_examples(pupil.vocab, [[0], [1], [2], [3], [4], [5]]):
+        gold_loss = pupil.update([example])[factory]
+        expected.append(cross_entropy(pupil, teacher, example))
+        for weight in (1.0, 0.3):
+            pupil._teacher = Teacher(teacher.model, teacher.label_data["labels"], weight)
+            loss = pupil.update([example])[factory]
+            assert loss == pytest.approx((1 - weight) * gold_loss + weight * expected[-1], rel=1e-3)
+        pupil._teacher = None
+    assert max(expected) > 5
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_a_pupil_becomes_like_its_teacher(factory: str, tmp_path: Path) -> None:
+    """By the teacher's choices alone, which are not those of the gold trees."""
+    # Where REDUCE makes an arc, the label must be its own: what a push notes is not learned.
+    system = {"@misc": "spacy_nmparse.ArcEager.v1", "labelled_reduce": True}
+    config = {"system": system} if factory == NM else {}
+    teacher = random_parser(3, factory=factory, **config)
+    examples = make_examples(teacher.vocab, [[0], [1], [4], [2], [3]])
+    wanted = [tree(teacher(bare(example.reference))) for example in examples]
+    assert all(
+        said != tree(example.reference) for said, example in zip(wanted, examples, strict=True)
+    )
+    pupil = make_nlp(factory=factory, **config)
+    parser = taught(pupil, path_of(teacher, tmp_path / "teacher"), 1.0)
+    sgd = pupil.resume_training()
+    train(pupil, examples, steps=150, sgd=sgd)
+    assert [tree(pupil(bare(example.reference))) for example in examples] == wanted
+    assert parser._teacher.weight == 1.0
+
+
+def test_what_is_not_annotated_is_learned_from_the_teacher(tmp_path: Path) -> None:
+    teacher = make_nlp(factory=NL)
+    examples = make_examples(teacher.vocab)
+    train(teacher, examples)
+    path = path_of(teacher, tmp_path)
+    texts = [bare(example.reference) for example in examples]
+    blank = [Example(bare(text), text) for text in texts]
+    found = []
+    for given in (path, None):
+        pupil = make_nlp(factory=NL)
+        taught(pupil, given)
+        train(pupil, blank, steps=100, sgd=pupil.resume_training())
+        found.append(sum(tree(pupil(bare(eg.reference))) == tree(eg.reference) for eg in examples))
+    assert found[0] == len(examples) > found[1]
+
+
+def test_an_ensemble_on_shared_token_vectors_teaches(tmp_path: Path) -> None:
+    pipelines = [listening_pipeline(NL) for _ in range(2)]
+    for seed, nlp in enumerate(pipelines):
+        numpy.random.seed(seed)
+        train(nlp, make_examples(nlp.vocab))
+    gold = make_examples(pipelines[0].vocab)
+    alone = path_of(pipelines[0], tmp_path / "alone")
+    together = path_of(merge(pipelines, ["parser", "parser"]), tmp_path / "together")
+    for path in (alone, together):
+        pupil = listening_pipeline(NL)
+        parser = taught(pupil, path, 1.0)
+        assert not any(node.name == "tok2vec-listener" for node in parser._teacher.model.walk())
+        train(pupil, gold, steps=100, sgd=pupil.resume_training())
+        assert [tree(pupil(bare(one.reference))) for one in gold] == [
+            tree(one.reference) for one in gold
+        ]
+
+
+def test_the_pupil_needs_its_teacher_in_training_only(tmp_path: Path) -> None:
+    pupil = make_nlp()
+    taught(pupil, path_of(random_parser(2), tmp_path / "teacher"))
+    train(pupil, make_examples(pupil.vocab), steps=5, sgd=pupil.resume_training())
+    pupil.to_disk(tmp_path / "pupil")
+    shutil.rmtree(tmp_path / "teacher")
+    again = spacy.load(tmp_path / "pupil")
+    doc = gold_doc(pupil.vocab, [0, 1])
+    assert tree(again(bare(doc))) == tree(pupil(bare(doc)))
+    assert again.config["initialize"]["components"][NM]["teacher_weight"] == 0.5
+    assert parser_of(again)._teacher is None
+    assert taught(pupil, None)._teacher is None  # initialized anew, without
+
+
+def test_errors(tmp_path: Path) -> None:
+    def fails(match: str, path: str, weight: Any = 0.5) -> None:
+        nlp = make_nlp()
+        where = f"'{NM}' cannot learn from the teacher "
+        with pytest.raises(ValueError, match=f"{where}.*{match}"):
+            taught(nlp, path, weight)
+        with pytest.raises(ValueError, match="not initialized"):
+            nlp("text")
+
+    good = path_of(random_parser(1), tmp_path / "good")
+    for weight in (0.0, -1.0, 1.5):
+        fails("above 0 and at most 1", good, weight)
+    fails("cannot be loaded", str(tmp_path / "missing"))
+    fails("0 parsers", path_of(spacy.blank("xx"), tmp_path / "blank"))
+    other = random_parser(1)
+    parser_of(other).add_label("new")
+    fails("differ in their labels", path_of(other, tmp_path / "labels"))
+    other = random_parser(1, factory=SWAP, name=NM)
+    fails("differ in their systems", path_of(other, tmp_path / "system"))
+    fails("is not trained", path_of(make_nlp(), tmp_path / "new"))
+    two = random_parser(1, name="one")
+    two.add_pipe(NM, name="two", source=random_parser(1))
+    fails("2 parsers", path_of(two, tmp_path / "two"))
+    fails("looks up its words' vectors", path_of(static_parser(), tmp_path / "static"))
+
+
+def static_parser() -> Language:
+    """A parser with pretrained vectors."""
+    nlp = spacy.blank("xx")
+    nlp.vocab.set_vector("cat", numpy.ones(4, "f"))
+    tok2vec = {**model_config()["tok2vec"], "pretrained_vectors": True}
+    nlp.add_pipe(NM, config={"model": model_config(tok2vec=tok2vec), "projectivize": True})
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    return nlp
+
+
+def test_labels_that_the_teacher_does_not_know(tmp_path: Path) -> None:
+    nlp = make_nlp()
+    parser = taught(nlp, path_of(random_parser(1), tmp_path))
+    parser.add_label("new")
+    before = parser.to_bytes()
+    with pytest.raises(ValueError, match="labels that its teacher does not know"):
+        nlp.update(make_examples(nlp.vocab), sgd=nlp.resume_training())
+    assert parser.to_bytes() == before

@@ -60,6 +60,7 @@ from evaluate import dump, machine, read_docs, versions  # noqa: E402
 from speed import PARSER, prepare_data, train  # noqa: E402
 from table import markdown  # noqa: E402
 
+from spacy_nmparse.scorers.context import lstms  # noqa: E402
 from spacy_nmparse.scorers.features import Features  # noqa: E402
 
 MIB = 2**20
@@ -170,8 +171,8 @@ def with_labels(nlp: Language, n: int) -> Any:
         else:
             new = rows
         parser.model.set_param(name, numpy.ascontiguousarray(new))
-    if old.model.maybe_get_ref("lstm") is not None:
-        parser.model.get_ref("lstm").from_bytes(old.model.get_ref("lstm").to_bytes())
+    for source, target in zip(lstms(old.model), lstms(parser.model), strict=True):
+        target.from_bytes(source.to_bytes())
     return parser
 
 

@@ -84,6 +84,7 @@ from udpipe import Model, read_sentences, write_sentences  # noqa: E402
 
 from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
 from spacy_nmparse.pipe.fast_blas import use_fast_blas  # noqa: E402
+from spacy_nmparse.scorers.context import lstms  # noqa: E402
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
@@ -457,10 +458,9 @@ class Contestant(Timed):
         word_W = model.get_param("word_W").T
         project_W = model.get_param("project_W").T if model.has_param("project_W") else None
         arc_W = model.get_param("arc_W").T if model.has_param("arc_W") else None
-        lstm = model.maybe_get_ref("lstm")
-        lstm_W = lstm.get_param("W").T if lstm is not None else None
+        lstm_Ws = [lstm.get_param("W").T for lstm in lstms(model)]
         batches = [numpy.concatenate(list(b)) for b in minibatch(self.vectors, self.batch_size)]
-        # What the LSTM adds to the token vectors is left out of the loop; its width is not.
+        # What the LSTMs add to the token vectors is left out of the loop; their width is not.
         wider = [
             numpy.pad(batch, ((0, 0), (0, model.get_dim("nI") - batch.shape[1])))
             for batch in batches
@@ -468,9 +468,9 @@ class Contestant(Timed):
         rows = numpy.empty((WINDOW, word_W.shape[1]), dtype="float32")
 
         def run_ours() -> None:
-            for batch, words in zip(batches, wider, strict=True):
-                if lstm_W is not None:
-                    batch @ lstm_W
+            for words in wider:
+                for lstm_W in lstm_Ws:
+                    words[:, : len(lstm_W)] @ lstm_W
                 if arc_W is not None:
                     words @ arc_W
                 X = words if project_W is None else words @ project_W

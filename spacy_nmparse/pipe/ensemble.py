@@ -23,6 +23,7 @@ from spacy_nmparse.pipe.members import (
     title,
 )
 from spacy_nmparse.pipe.parser import NMParser
+from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.scorers.models import is_initialized
 
 
@@ -110,7 +111,6 @@ def _copy(source: Model, target: Model) -> None:
     target.attrs["features"] = source.attrs["features"]
     for name in source.param_names:
         target.set_param(name, source.get_param(name).copy())
-    for name in ("tok2vec", "lstm"):
-        layer = source.maybe_get_ref(name)
-        if layer is not None:
-            target.get_ref(name).from_bytes(layer.to_bytes())
+    target.get_ref("tok2vec").from_bytes(source.get_ref("tok2vec").to_bytes())
+    for layer, copy in zip(lstms(source), lstms(target), strict=True):
+        copy.from_bytes(layer.to_bytes())

@@ -16,7 +16,7 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
-from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
+from spacy_nmparse.scorers.context import build_lstms, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, renew, spread, uniform
 from spacy_nmparse.scorers.tagging import Tagging
@@ -69,6 +69,7 @@ def ArcScorer(
     maxout_pieces: int = 1,
     projection_width: int = 64,
     lstm_width: int = 64,
+    lstm_depth: int = 1,
     tree_weight: float = 0.3,
     tag_weight: float = 1.0,
     n_pairs: int = 8,
@@ -86,6 +87,7 @@ def ArcScorer(
         projection_width: token vectors are projected to this width for the hidden layers.
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
             with them; 0 for none.
+        lstm_depth: how many such LSTMs, each over the token vectors and what those below it say.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
         tag_weight: weight of the loss of each of a word's tags (see ``scorers.tagging``); 0: they
             are not learned.
@@ -101,12 +103,11 @@ def ArcScorer(
             n_pairs below 0 or above 64.
     """
     sizes = (arc_width, hidden_width, context_width, maxout_pieces, projection_width)
-    if min(*sizes, lstm_width + 1) < 1:
+    if min(sizes) < 1:
         raise ValueError(
             f"ArcScorer: hidden_width {hidden_width}, context_width {context_width}, "
             f"maxout_pieces {maxout_pieces}, "
-            f"projection_width {projection_width} and arc_width {arc_width} must be at least 1, "
-            f"lstm_width {lstm_width} at least 0."
+            f"projection_width {projection_width} and arc_width {arc_width} must be at least 1."
         )
     if min(tree_weight, tag_weight, dropout_factor) < 0 or not 0 <= n_pairs <= MOST_PAIRS:
         raise ValueError(
@@ -119,7 +120,7 @@ def ArcScorer(
     names = {layer: list((features or {}).get(layer, FEATURES[layer])) for layer in LAYERS}
     for layer in LAYERS:
         Features(names[layer])  # raises on unknown names
-    lstms = [BiLSTM(lstm_width)] if lstm_width else []
+    lstms = build_lstms("ArcScorer", lstm_width, lstm_depth)
     taggings = [Tagging()] if tag_weight else []
     model: Model[ScorerInput, ArcScorerKernel] = Model(
         "arc_scorer",
@@ -128,7 +129,6 @@ def ArcScorer(
         layers=[tok2vec, *lstms, *taggings],
         refs={
             "tok2vec": tok2vec,
-            "lstm": lstms[0] if lstms else None,
             "tagging": taggings[0] if taggings else None,
         },
         dims={

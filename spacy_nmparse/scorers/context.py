@@ -1,6 +1,7 @@
-"""What scorers know of the words: token vectors and, if wanted, a bidirectional LSTM over them.
+"""What scorers know of the words: token vectors and, if wanted, bidirectional LSTMs over them.
 
-A convolutional tok2vec sees a few words to either side; the LSTM shows a scorer the whole sequence.
+A convolutional tok2vec sees a few words to either side; an LSTM shows a scorer the whole sequence.
+Where there are several, each one's input is the token vectors and what those below it say.
 """
 
 from __future__ import annotations
@@ -43,6 +44,29 @@ def BiLSTM(width: int) -> Model[Input, Any]:
         params=dict.fromkeys(("W", "U", "b")),
         attrs={"dropout_rate": 0.0},
     )
+
+
+def build_lstms(name: str, width: int, depth: int) -> list[Model]:
+    """Build a scorer's LSTMs, the lowest first.
+
+    Args:
+        name: the scorer's, for messages.
+        width: units in each direction of each of them; 0 for none.
+        depth: how many.
+
+    Raises:
+        ValueError: a width below 0, or a depth below 1.
+    """
+    if width < 0 or depth < 1:
+        raise ValueError(
+            f"{name}: lstm_width {width} must be at least 0, lstm_depth {depth} at least 1."
+        )
+    return [BiLSTM(width) for _ in range(depth)] if width else []
+
+
+def lstms(model: Model) -> list[Model]:
+    """The LSTMs of a scorer, the lowest first."""
+    return [layer for layer in model.layers if layer.name == "nmparse_bilstm"]
 
 
 def shapes(model: Model) -> dict[str, tuple[int, ...]]:
@@ -127,8 +151,8 @@ def not_trained(d: Any) -> Any:
 
 
 def init_words(model: Model, X: ScorerInput | None) -> int:
-    """Initialize a scorer's tok2vec, LSTM and tagging (refs "tok2vec", "lstm" and "tagging"; the
-    latter two may be None).
+    """Initialize a scorer's tok2vec, LSTMs and tagging (refs "tok2vec" and "tagging"; the latter
+    may be None).
 
     Returns the width of what ``run_words`` gives.
     """
@@ -139,8 +163,7 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
     if tagging is not None:
         tagging.set_dim("nI", width)
         tagging.initialize()
-    lstm = model.maybe_get_ref("lstm")
-    if lstm is not None:
+    for lstm in lstms(model):
         lstm.set_dim("nI", width)
         lstm.initialize()
         width += 2 * lstm.get_dim("nH")
@@ -150,7 +173,7 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
 def run_words(
     model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
-    """Run a scorer's tok2vec and LSTM; in training, learn from tags where there are any. A list of
+    """Run a scorer's tok2vec and LSTMs; in training, learn from tags where there are any. A list of
     documents will do, as spaCy's own models take: then every token is a word.
 
     Returns:
@@ -184,14 +207,14 @@ def run_words(
     d_tagging: Any = None
     if is_train and X.tags is not None and tagging is not None and tagging.attrs["sizes"]:
         d_tagging = learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
-    lstm = model.maybe_get_ref("lstm")
-    backprop_lstm = None
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
-    if lstm is not None:
+    backprops = []
+    for lstm in lstms(model):
         words, backprop_lstm = lstm((words, stretches), is_train)
+        backprops.append(backprop_lstm)
 
     def backprop(d_words: Any) -> list[Doc]:
-        if backprop_lstm is not None:
+        for backprop_lstm in reversed(backprops):
             d_words = backprop_lstm(d_words)
         if d_tagging is not None:
             d_words = d_words + d_tagging

@@ -97,8 +97,7 @@ def set_dropout(model: Model, rate: float) -> float:
     set_dropout_rate(model, rate)
     own = min(rate * model.attrs["dropout_factor"], 0.9)
     model.attrs["dropout_rate"] = own
-    lstm = model.maybe_get_ref("lstm")
-    if lstm is not None:
+    for lstm in context.lstms(model):
         lstm.attrs["dropout_rate"] = own
     return own
 
@@ -165,7 +164,7 @@ def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
                 raise ValueError(f"weights {name} of the layer {node.name} are missing")
         if node is model:
             continue
-        if node is model.maybe_get_ref("lstm"):
+        if node in context.lstms(model):
             for name, shape in context.shapes(node).items():
                 _check(node, name, shape)
             continue

@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.scorers.context import BiLSTM, init_words, run_words
+from spacy_nmparse.scorers.context import build_lstms, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, renew, spread, uniform
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
@@ -59,6 +59,7 @@ def StateScorer(
     maxout_pieces: int = 2,
     projection_width: int = 64,
     lstm_width: int = 0,
+    lstm_depth: int = 1,
     arc_width: int = 0,
     tree_weight: float = 0.3,
     tag_weight: float = 1.0,
@@ -75,6 +76,7 @@ def StateScorer(
             fewer weights, smaller products.
         lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
             with them; 0 for none.
+        lstm_depth: how many such LSTMs, each over the token vectors and what those below it say.
         arc_width: width of a word's vectors as head and as dependent, of which the biaffine score
             log P(head | word) is made that moves get for their arcs; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
@@ -88,11 +90,11 @@ def StateScorer(
     Raises:
         ValueError: an unknown feature, sizes below 1, or a weight or factor below 0.
     """
-    if min(hidden_width, maxout_pieces, projection_width, lstm_width + 1, arc_width + 1) < 1:
+    if min(hidden_width, maxout_pieces, projection_width, arc_width + 1) < 1:
         raise ValueError(
             f"StateScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
-            f"projection_width {projection_width} must be at least 1, lstm_width {lstm_width} and "
-            f"arc_width {arc_width} at least 0."
+            f"projection_width {projection_width} must be at least 1, arc_width {arc_width} at "
+            f"least 0."
         )
     if min(tree_weight, tag_weight, dropout_factor) < 0:
         raise ValueError(
@@ -101,7 +103,7 @@ def StateScorer(
         )
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
-    lstms = [BiLSTM(lstm_width)] if lstm_width else []
+    lstms = build_lstms("StateScorer", lstm_width, lstm_depth)
     taggings = [Tagging()] if tag_weight else []
     model: Model[ScorerInput, StateScorerKernel] = Model(
         "state_scorer",
@@ -110,7 +112,6 @@ def StateScorer(
         layers=[tok2vec, *lstms, *taggings],
         refs={
             "tok2vec": tok2vec,
-            "lstm": lstms[0] if lstms else None,
             "tagging": taggings[0] if taggings else None,
         },
         dims={

@@ -10,6 +10,7 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
+from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     DOCUMENTS,
@@ -240,9 +241,7 @@ def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) 
     assert loss() == pytest.approx(found, rel=1e-4)
     assert naive.gap > 1e-5
     rng = numpy.random.RandomState(0)
-    parts = [(model, naive.p)]
-    if naive.lstm:
-        parts.append((model.get_ref("lstm"), naive.lstm))
+    parts = [(model, naive.p), *zip(lstms(model), naive.lstms, strict=True)]
     for node, arrays in parts:
         for name, array in arrays.items():
             gradient = node.get_grad(name)

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.pipe.teacher import Teacher
+from spacy_nmparse.scorers.context import lstms
 from tests.pipe.common import (
     NL,
     arc_model_config,
@@ -41,7 +42,9 @@ class Rollout:
         learning = {"oracle": "static", "explore": 0.0, **options}
         self.nlp: Language
         if system == "nl_covington":
-            model = arc_model_config(hidden_width=6, maxout_pieces=pieces, lstm_width=4)
+            model = arc_model_config(
+                hidden_width=6, maxout_pieces=pieces, lstm_width=4, lstm_depth=2
+            )
             self.nlp = make_nlp(factory=NL, model=model, **learning)
         elif system == "swap":
             model = model_config(hidden_width=6, maxout_pieces=pieces, lstm_width=4, arc_width=5)
@@ -167,11 +170,14 @@ def test_gradients_of_the_arc_scorer(pieces: int, dropout: float) -> None:
 @pytest.mark.parametrize(
     ("system", "dropout"), [("nl_covington", 0.0), ("nl_covington", 0.3), ("with lstm", 0.3)]
 )
-def test_gradients_of_the_lstm(system: str, dropout: float) -> None:
+def test_gradients_of_the_lstms(system: str, dropout: float) -> None:
     roll = Rollout(system, 2, dropout)
     nodes = list(roll.model.walk())
-    number = nodes.index(roll.model.get_ref("lstm"))
-    check(roll, slice(number, number + 1))
+    layers = lstms(roll.model)
+    assert len(layers) == (2 if system == "nl_covington" else 1)
+    for layer in layers:
+        number = nodes.index(layer)
+        check(roll, slice(number, number + 1))
 
 
 @pytest.mark.parametrize("system", ["nonmonotonic", "with tree", "nl_covington"])

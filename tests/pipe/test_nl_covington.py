@@ -20,6 +20,7 @@ from spacy.tokens import Doc, DocBin
 from thinc.api import Config
 
 from spacy_nmparse.pipe.doc_io import fix_edges
+from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
     ARC_FEATURES,
@@ -167,12 +168,12 @@ def test_lifting_goes_with_it() -> None:
 def test_dropout_of_the_scorers_own_layers() -> None:
     """drop is the rate of tok2vec; dropout_factor times as much, 0.9 at most, is theirs."""
     for factor, expected in ((0.0, 0.0), (1.5, 0.3), (100.0, 0.9)):
-        nlp = make_nlp(factory=NL, model=arc_model_config(dropout_factor=factor))
+        nlp = make_nlp(factory=NL, model=arc_model_config(dropout_factor=factor, lstm_depth=2))
         train(nlp, make_examples(nlp.vocab), steps=1, drop=0.2)
         model = parser_of(nlp).model
         for node in model.walk():
             if "dropout_rate" in node.attrs:
-                own = node is model or node is model.get_ref("lstm")
+                own = node is model or node in lstms(model)
                 assert node.attrs["dropout_rate"] == pytest.approx(expected if own else 0.2)
         doc = bare(gold_doc(nlp.vocab, [2]))  # none of it in parsing
         assert tree(nlp(doc)) == tree(nlp(bare(doc)))
@@ -200,7 +201,7 @@ def test_rehearsal_knows_of_the_longest_arc() -> None:
     nlp.resume_training()
     randomize(parser._rehearsal_model, 5, 0.3)
     seen: list[Any] = []
-    parser._rollout = lambda scored, words, golds, drop: (seen.extend(golds), 1 / 0)
+    parser._rollout = lambda scored, words, golds, *_: (seen.extend(golds), 1 / 0)
     doc = random_doc(nlp.vocab, random.Random(0), 40, space=0)
     with pytest.raises(ZeroDivisionError):
         parser.rehearse([make_example(doc)])

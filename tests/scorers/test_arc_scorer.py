@@ -17,6 +17,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.learning import greedy
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
+from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.models import ScorerInput, resize_labels, set_system
 from spacy_nmparse.systems import ROOT
@@ -228,8 +229,10 @@ class NaiveArcParser:
             for name in model.param_names
             if model.has_param(name)
         }
-        lstm = model.get_ref("lstm") if model.has_ref("lstm") else None
-        self.lstm = lstm and {name: lstm.get_param(name).astype("float64") for name in "WUb"}
+        self.lstms = [
+            {name: lstm.get_param(name).astype("float64") for name in "WUb"}
+            for lstm in lstms(model)
+        ]
         pieces = model.get_dim("nP")
         names = model.attrs["features"]
         self.layers = {name: NaiveLayer(name, names[name], self.p, pieces) for name in names}
@@ -246,8 +249,8 @@ class NaiveArcParser:
         bounds = [0, *(w for w in range(1, n) if starts is not None and starts[w] == 1), n]
         lengths = numpy.diff(bounds).tolist()
         words = vectors.astype("float64")
-        if self.lstm:
-            words = naive_lstm(words, lengths, self.lstm)
+        for lstm in self.lstms:
+            words = naive_lstm(words, lengths, lstm)
         projected = words @ p["project_W"].T + p["project_b"]
         rows = projected @ p["word_W"].T
         self.rows, first = {}, 0
@@ -473,14 +476,17 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"lstm_width": 0, "hidden_width": 33, "context_width": 1, "projection_width": 1},
     ),
     "short arcs": ({"@misc": NL_SYSTEM, "max_length": 3}, {"hidden_width": 1, "lstm_width": 1}),
-    "local": ({"@misc": LOCAL}, {"hidden_width": 40, "arc_width": 13}),
+    "local": ({"@misc": LOCAL}, {"hidden_width": 40, "arc_width": 13, "lstm_depth": 2}),
     "local implicit": (
         {"@misc": LOCAL, "explicit_root": False, "nonmonotonic": True, "max_length": 5},
         {"maxout_pieces": 4, "hidden_width": 5},
     ),
     "few features": (
         {"@misc": NL_SYSTEM},
-        {"features": {"context": ["B0"], "pair": ["H*D", "H"], "label": ["D.r2"]}},
+        {
+            "features": {"context": ["B0"], "pair": ["H*D", "H"], "label": ["D.r2"]},
+            "lstm_depth": 3,
+        },
     ),
     "arc-swift": ({"@misc": SWIFT}, {"hidden_width": 12}),
     "default features": ({"@misc": NL_SYSTEM}, {"features": None}),
@@ -655,6 +661,7 @@ SIZES = (
     "maxout_pieces",
     "projection_width",
     "lstm_width",
+    "lstm_depth",
 )
 
 
@@ -667,6 +674,7 @@ SIZES = (
         ({"maxout_pieces": 0}, "maxout_pieces 0"),
         ({"projection_width": 0}, "projection_width 0"),
         ({"lstm_width": -1}, "lstm_width -1"),
+        ({"lstm_depth": 0}, "lstm_depth 0"),
         ({"tree_weight": -0.1}, "tree_weight -0.1"),
         ({"n_pairs": 65}, "n_pairs 65"),
         ({"n_pairs": -1}, "n_pairs -1"),

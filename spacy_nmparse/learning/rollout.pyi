@@ -19,5 +19,5 @@ def learn(
     dropout: float,
     seed: int,
     teacher: Scorer | None = None,
-    teacher_weight: float = 0,
+    teacher_weight: float = 0.0,
 ) -> tuple[Any, float, int]: ...

@@ -18,7 +18,8 @@ With `--also beam8:components.parser.beam_width=8` each model is evaluated once 
 settings, as SYSTEM_beam8. With `--ensemble` the models of all seeds are evaluated as one
 parser (`python -m spacy nmparse ensemble`), as SYSTEM_ensemble3 for three, under the first seed.
 With `--distill` the systems are then trained anew from each seed, taught by their ensemble
-(docs/training.md), as SYSTEM_distilled.
+(docs/training.md), as SYSTEM_distilled. `--teacher MODEL` has them taught by another model from the
+beginning, as SYSTEM_taught.
 
 `--each-epoch` evaluates on dev during training often enough for a score of each epoch.
 
@@ -789,6 +790,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--distill", action="store_true", help="train each seed once more, taught by the ensemble"
     )
+    parser.add_argument("--teacher", type=Path, metavar="MODEL", help="a pipeline to learn from")
     parser.add_argument("--work", type=Path, default=ROOT / "training" / "accuracy")
     parser.add_argument(
         "--results", type=Path, default=ROOT / "benchmarks" / "results" / "accuracy"
@@ -796,6 +798,9 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         systems = [parse_system(text) for text in args.system or SYSTEMS]
+        if args.teacher:
+            teacher = args.teacher.resolve(strict=True)
+            systems = [replace(one, name=f"{one.name}_taught", teacher=teacher) for one in systems]
         evaluations = [parse_evaluation(text) for text in args.also]
         extra = parse_settings(args.set)
         treebank = open_treebank(args, args.n_sents)

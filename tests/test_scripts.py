@@ -36,6 +36,7 @@ prepare_demo = load("scripts", "prepare_demo")
 evaluate = load("scripts", "evaluate")
 demo = load("scripts", "demo")
 accuracy = load("benchmarks", "accuracy")
+unannotated = load("benchmarks", "unannotated")
 oracle_curves = load("benchmarks", "oracle_curves")
 table = load("benchmarks", "table")
 variants = load("benchmarks", "variants")
@@ -384,6 +385,25 @@ def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     assert again["test"]["scores"] == result["test"]["scores"]
 
 
+def test_unannotated(treebank: Path, tmp_path: Path) -> None:
+    assert unannotated.main([str(treebank), str(tmp_path), "--each", "2"]) == 0
+    kept, every = (
+        read(tmp_path / f"{treebank.name}-each2{which}" / "train.spacy") for which in ("", "-all")
+    )
+    assert len(every) > len(kept) == (len(every) + 1) // 2
+    assert [doc.text for doc in kept] == [doc.text for doc in every[::2]]
+    for i, doc in enumerate(every):
+        annotated = i % 2 == 0
+        for attribute in ("DEP", "HEAD", "POS"):
+            assert doc.has_annotation(attribute) == annotated, (i, attribute)
+        assert [doc.has_annotation("SENT_START"), len(list(doc.sents))] == [True, 1]
+    for other in ("dev", "test"):
+        for doc in read(tmp_path / f"{treebank.name}-each2-all" / f"{other}.spacy"):
+            assert doc.has_annotation("DEP")
+    assert unannotated.main([str(treebank), str(tmp_path), "--each", "1"]) == 1
+    assert unannotated.main([str(tmp_path / "nowhere"), str(tmp_path)]) == 1
+
+
 def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
     command = [str(treebank), "--system", "nm_parser", "--seeds", "3", "4", "--epochs", "1"]
     command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
@@ -408,6 +428,11 @@ def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
         assert result["teacher"] == path.stem and result["curve"]
         assert result["command"].endswith(f"--paths.teacher {path.stem}")
         assert str(tmp_path) not in distilled.read_text(encoding="utf-8")
+    model = tmp_path / "work" / treebank.name / path.stem / "model-best"
+    assert accuracy.main([*command, "--teacher", str(model)]) == 0
+    taught = path.with_name("nm_parser_taught-seed3.json")
+    assert json.loads(taught.read_text(encoding="utf-8"))["teacher"] == path.stem
+    assert accuracy.main([*command, "--teacher", str(tmp_path / "nowhere")]) == 1
     path.unlink()
     shutil.rmtree(tmp_path / "work" / treebank.name / "nm_parser-seed4")
     assert accuracy.main([*command, "--ensemble"]) == 1

@@ -126,7 +126,8 @@ def test_two_lstms_against_spacys() -> None:
     systems = RESULTS["UD_English-EWT"]
     names = ("nl_covington_parser_lstm2", "spacy_parser_affixes")
     found = table.compare(*(systems[name] for name in names), "test", "las_all")
-    told = f"the difference is {found.difference:+.2f} ({found.low:.2f} to {found.high:.2f}) on English"
+    interval = f"({found.low:.2f} to {found.high:.2f})"
+    told = f"the difference is {found.difference:+.2f} {interval} on English"
     assert told in " ".join(read(ROOT / "docs" / "results.md").split())
 
 

@@ -48,8 +48,11 @@ from spacy_nmparse.scorers.models import (
     choose_features,
     feature_names,
     is_initialized,
+    layout,
+    references,
     renew_all,
     resize_labels,
+    restore_references,
     restore_system,
     set_dropout,
     set_system,
@@ -862,6 +865,7 @@ class NMParser(TrainablePipe):
             system_of(self.model),
         )
         old_model = self.model.to_bytes()
+        old_references = references(self.model)
         open_dims = [
             (node, dim)
             for node in self.model.walk()
@@ -875,7 +879,10 @@ class NMParser(TrainablePipe):
             features = feature_names(self.model)
             if (labels, tags.sizes) != (old[0][0], old[0][4].sizes):
                 renew_all(self.model)
+            old_layout = layout(self.model)
             self.model.from_bytes(model)
+            if layout(self.model) != old_layout:
+                raise ValueError("its layers have other names")
             if feature_names(self.model) != features:
                 raise ValueError("its weights are made for other features")
             check_weights(self.model, tags.sizes)
@@ -884,6 +891,7 @@ class NMParser(TrainablePipe):
             self._labels, self._decorated, self._has_decorated, self._system = known[:4]
             self._tags, self.cfg = known[4:]
             restore_system(self.model, old_system)
+            restore_references(self.model, old_references)
             for node in self.model.walk():
                 for param in node.param_names:
                     node.set_param(param, None)  # or else dimensions are fixed

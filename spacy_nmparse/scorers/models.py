@@ -36,6 +36,9 @@ LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
     ("W",): {"W": ("nO", "nM")},
 }
 
+#: Names of the layers of this package that a parser's model can have.
+OWN_LAYERS = ("ensemble", *SCORERS, "nmparse_bilstm", "nmparse_tagging")
+
 __all__ = [
     "ScorerInput",
     "check_system",
@@ -43,9 +46,12 @@ __all__ = [
     "choose_features",
     "feature_names",
     "is_initialized",
+    "layout",
     "members",
+    "references",
     "renew_all",
     "resize_labels",
+    "restore_references",
     "restore_system",
     "set_dropout",
     "set_system",
@@ -78,6 +84,26 @@ def restore_system(model: Model, system: Any) -> None:
     """Set what ``system_of`` gave."""
     for one in (model, *members(model)):
         one.attrs["system"] = system
+
+
+def references(model: Model) -> list[dict[str, Model | None]]:
+    """The references of each node, to be given back to ``restore_references``."""
+    return [dict(node._refs) for node in model.walk()]
+
+
+def restore_references(model: Model, found: Sequence[dict[str, Model | None]]) -> None:
+    """Set what ``references`` gave: Thinc adds those that a damaged file names."""
+    for node, refs in zip(model.walk(), found, strict=True):
+        node._refs = dict(refs)
+
+
+def layout(model: Model) -> list[tuple[str, list[str]]]:
+    """What loading weights must leave as it is: of each node the names of its references, and its
+    own, if it is a layer of this package."""
+    return [
+        (node.name if node.name in OWN_LAYERS else "", sorted(node.ref_names))
+        for node in model.walk()
+    ]
 
 
 def is_initialized(model: Model) -> bool:

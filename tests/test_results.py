@@ -520,6 +520,21 @@ def speed_ratio(stage: dict[str, Any], system: str) -> float:
     return statistics.median(his / mine for mine, his in pairs) * own["words"] / other["words"]
 
 
+def test_the_switch() -> None:
+    """As docs/speed.md says: with it, against spaCy's pipeline without it."""
+    results = timings("UD_Gothic-PROIEL")
+    factors = []
+    for system in ("nm_parser", "spacy_parser"):
+        for stage in ("pipeline", "training"):
+            other = results["default"][stage]["spacy_parser"]
+            pair = {"own": results["switch"][stage][system], "spacy_parser": other}
+            factors.append(speed_ratio(pair, "own"))
+    ours = "parses {:.1f} times and trains {:.1f} times as fast".format(*factors[:2])
+    spacys = "gains a factor of {:.1f} and {:.1f}.".format(*factors[2:])
+    page = " ".join(read(ROOT / "docs" / "speed.md").split())
+    assert ours in page and spacys in page
+
+
 def test_recall_of_crossing_arcs() -> None:
     """As the README says."""
     ratios = [

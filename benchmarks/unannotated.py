@@ -8,9 +8,11 @@ without annotation. Development and test data are the treebank's. A parser train
 teach one on the second (docs/training.md):
 
     python benchmarks/accuracy.py training/plain/UD_English-EWT-each6 --lang en \\
-        --system nl_covington_parser --seeds 1 --epochs 30
+        --system nl_covington_parser --seeds 1 --epochs 30 --switch \\
+        --results benchmarks/results/unannotated
     python benchmarks/accuracy.py training/plain/UD_English-EWT-each6-all --lang en \\
-        --system nl_covington_parser --seeds 1 --epochs 8 \\
+        --system nl_covington_parser --seeds 1 --epochs 8 --switch \\
+        --results benchmarks/results/unannotated \\
         --teacher training/accuracy/UD_English-EWT-each6/nl_covington_parser-seed1/model-best
 """
 

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from spacy.util import load_config, load_model_from_config
 
+from spacy_nmparse import registered
+from spacy_nmparse.scorers.affix_embed import AffixEmbed
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
+from spacy_nmparse.scorers.state_scorer import StateScorer
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
@@ -52,16 +55,38 @@ def test_accuracy_adds_features_of_crossing_arcs() -> None:
     assert names == [*FEATURES["pair"], "H-D.crossed", "H-D.headless"]
 
 
-def test_fast_differs_in_widths() -> None:
+def test_fast_differs_in_sizes() -> None:
     names = ("nl_covington_parser_fast", "nl_covington_parser")
     fast, efficiency = (load_config(CONFIGS / f"{name}.cfg") for name in names)
     models = [config["components"]["parser"]["model"] for config in (fast, efficiency)]
     default = inspect.signature(ArcScorer).parameters
-    narrower = set(models[0]) - set(models[1])
-    assert narrower == {"hidden_width", "context_width", "projection_width", "lstm_width"}
-    for width in narrower:
-        assert models[0].pop(width) < default[width].default
+    smaller = set(models[0]) - set(models[1])
+    widths = {"hidden_width", "context_width", "projection_width", "lstm_width"}
+    assert smaller == {*widths, "lstm_depth"}
+    for size in smaller:
+        assert models[0].pop(size) < default[size].default
     assert fast == efficiency
+
+
+def defaults(function: Any) -> dict[str, Any]:
+    """The defaults of its arguments, tuples as lists, which configs have."""
+    found = inspect.signature(function).parameters.values()
+    return {p.name: list(p.default) if isinstance(p.default, tuple) else p.default for p in found}
+
+
+@pytest.mark.parametrize("function", [ArcScorer, StateScorer, AffixEmbed])
+def test_registered_defaults(function: Any) -> None:
+    """Told twice, as what spaCy finds imports nothing of the package: both say the same."""
+    assert defaults(getattr(registered, function.__name__)) == defaults(function)
+
+
+def test_defaults_of_the_arc_scorer() -> None:
+    """Those of the component are the architecture's."""
+    found = {**registered.NL_COVINGTON_PARSER["model"]}
+    del found["@architectures"], found["tok2vec"]
+    expected = defaults(ArcScorer)
+    del expected["tok2vec"]
+    assert found == expected
 
 
 OURS = (*FACTORIES, "nl_covington_parser_fast", "arc_swift")
@@ -77,6 +102,8 @@ def test_multihash_differs_in_the_embedding(affixes: str, multihash: str) -> Non
     assert embeds[0].pop("@architectures") == "spacy_nmparse.AffixEmbed.v1"
     assert embeds[0] == {key: embeds[1][key] for key in ("width", "include_static_vectors")}
     assert embeds[1]["@architectures"] == "spacy.MultiHashEmbed.v2"
+    if multihash == "nl_covington_parser_multihash":  # as its results were measured
+        assert pop(configs[1], "components", "parser", "model", "lstm_depth") == 1
     assert configs[0] == configs[1]
 
 

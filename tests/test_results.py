@@ -121,13 +121,13 @@ def test_same_token_vectors() -> None:
             assert difference.startswith(f"{found.difference:+.2f} {interval}, p"), treebank
 
 
-def test_two_lstms_against_spacys() -> None:
+def test_one_lstm_against_spacys() -> None:
     """On the same token vectors, as docs/results.md says of English."""
     systems = RESULTS["UD_English-EWT"]
-    names = ("nl_covington_parser_lstm2", "spacy_parser_affixes")
+    names = ("nl_covington_parser_lstm1", "spacy_parser_affixes")
     found = table.compare(*(systems[name] for name in names), "test", "las_all")
     interval = f"({found.low:.2f} to {found.high:.2f})"
-    told = f"the difference is {found.difference:+.2f} {interval} on English"
+    told = f"(`lstm_depth = 1`) it is {found.difference:+.2f} {interval} on English"
     assert told in " ".join(read(ROOT / "docs" / "results.md").split())
 
 
@@ -190,17 +190,17 @@ def test_bias() -> None:
     header = "| treebank | `crossing_bias` | dev: LAS | precision | recall | test: LAS |"
     rows = list(rows_under(header, ROOT / "docs" / "search.md"))
     assert len(rows) == 6
-    treebank, seeds = "", set()
+    treebank = ""
     for first, bias, *cells in rows:
         treebank = f"UD_{first}" if first else treebank
-        suffix = "" if bias == "0" else f"_bias{bias}"
-        runs = RESULTS[treebank][f"nl_covington_parser_accuracy_lstm1{suffix}"]
-        seeds = set(runs) if first else seeds
-        assert set(runs) == seeds, (treebank, bias)
+        biased = {b: "nl_covington_parser" + (f"_bias{b}" if b != "0" else "") for b in "012"}
+        seeds = set.intersection(*(set(RESULTS[treebank][name]) for name in biased.values()))
+        assert len(seeds) == 2, treebank
         expected = []
         for split in ("dev", "test"):
             for metric, digits in (("las_all", 2), ("nonproj_p", 1), ("nonproj_r", 1)):
-                scores = [run[split]["scores"][metric] for run in runs.values()]
+                runs = (RESULTS[treebank][biased[bias]][seed] for seed in seeds)
+                scores = [run[split]["scores"][metric] for run in runs]
                 expected.append(f"{100 * statistics.fmean(scores):.{digits}f}")
         assert cells == expected, (treebank, bias)
 
@@ -232,6 +232,18 @@ def test_search() -> None:
     assert (
         "is {:.2f} and {:.2f} with them, {:.2f} and {:.2f} with a beam of 16".format(*areas) in text
     )
+
+
+def test_gains_of_a_beam() -> None:
+    """As docs/search.md says of the test sets."""
+    names = ("nl_covington_parser_beam4", "nl_covington_parser")
+    gains = []
+    for systems in RESULTS.values():
+        assert set(systems[names[0]]) == set(systems[names[1]])
+        found = table.compare(*(systems[name] for name in names), "test", "las_all")
+        gains.append(found.difference)
+    told = f"gains `{names[1]}` {min(gains):.2f} to {max(gains):.2f} points of LAS"
+    assert told in " ".join(read(ROOT / "docs" / "search.md").split())
 
 
 def test_swap_oracles() -> None:
@@ -373,12 +385,12 @@ def test_repairs(comparison: str) -> None:
 
 def test_dropout_of_columns() -> None:
     """The table of docs/scorers.md: each factor by its own name, that of the config by none."""
-    own = {"nl_covington_parser_accuracy_lstm1": 2, "nl_covington_parser": 4}
+    own = {"nl_covington_parser_accuracy_lstm1": 2, "nl_covington_parser_lstm1": 4}
     rows = list(rows_under("| | 1 | 2 | 3 | 4 | 5 | 7 |", ROOT / "docs" / "scorers.md"))
     assert len(rows) == 5
     for title, *cells in rows:
         treebank, name = title.replace("`", "").split(", ")
-        name += "_lstm1" * name.endswith("_accuracy")
+        name += "_lstm1"
         seed = 1 if "English" in treebank else 2
         for factor, cell in zip((1, 2, 3, 4, 5, 7), cells, strict=True):
             system = name if factor == own[name] else f"{name}_columns{factor}"
@@ -416,9 +428,7 @@ def test_lstms() -> None:
     assert len(rows) >= 6
     for title, seeds, *cells in rows:
         treebank, name = title.replace("`", "").split(", ")
-        accuracy = name.endswith("_accuracy")
-        systems = (f"{name}_lstm1", name) if accuracy else (name, f"{name}_lstm2")
-        runs = [RESULTS[f"UD_{treebank}"][system] for system in systems]
+        runs = [RESULTS[f"UD_{treebank}"][system] for system in (f"{name}_lstm1", name)]
         assert seeds == ", ".join(map(str, sorted(set(runs[0]) & set(runs[1]))))
         for one, cell in zip(runs, cells, strict=True):
             scores = [one[int(seed)]["dev"]["scores"]["las_all"] for seed in seeds.split(", ")]
@@ -438,7 +448,7 @@ def test_teacher() -> None:
     assert f"has {las[1]}, which is {gain}." in page
     hungarian = RESULTS["UD_Hungarian-Szeged"]
     names = ("_distilled", "_distilled_weight1", "")
-    runs = [hungarian[f"nl_covington_parser{name}"][1] for name in names]
+    runs = [hungarian[f"nl_covington_parser_lstm1{name}"][1] for name in names]
     half, whole, none = (f"{100 * run['dev']['scores']['las_all']:.2f}" for run in runs)
     assert f"{half} LAS on dev with a weight of 0.5 and {whole} with 1, against {none}" in page
 

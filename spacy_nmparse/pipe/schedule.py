@@ -33,6 +33,11 @@ class Chance:
         if not isinstance(self._values, int | float):
             self._iterator = iter(self._values)
 
+    @property
+    def certain(self) -> bool:
+        """Whether it is 1, now and from now on."""
+        return self._iterator is None and self._now == 1.0
+
     def next(self) -> float:
         """The probability of the next update."""
         if self._iterator is not None:

@@ -53,11 +53,18 @@ def load_teacher(path: str, weight: float, pupil: NMParser) -> Teacher:
         The teacher.
 
     Raises:
-        ValueError: The weight is not above 0 and at most 1; the pipeline cannot be loaded, or has
-            no such component; or the teacher is not trained, differs from the pupil in system,
-            labels or lifting, or looks up static vectors in another table.
+        ValueError: The weight is not above 0 and at most 1; the pupil is trained with a beam alone;
+            the pipeline cannot be loaded, or has no such component; or the teacher is not trained,
+            differs from the pupil in system, labels or lifting, or looks up static vectors in
+            another table.
     """
     where = f"The component '{pupil.name}' cannot learn from the teacher {path}:"
+    if pupil.beam_training != "local" and pupil.beam_updates.certain:
+        raise ValueError(
+            f"{where} updates with a beam do without it, and beam_training is "
+            f"{pupil.beam_training!r} with beam_updates 1.0: lower beam_updates, or set "
+            f"beam_training to 'local'."
+        )
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight <= 1:
         raise ValueError(f"{where} teacher_weight is {weight!r}, not above 0 and at most 1.")
     try:

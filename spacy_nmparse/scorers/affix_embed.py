@@ -130,10 +130,13 @@ def forward(
     prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
     static = model.maybe_get_ref("static") is not None
     numbers, found, texts = number_words(docs, prefixes, suffixes, by_text=static)
+    place: Any = model.ops.asarray(found)
+    seen: Any = numbers
+    if static:  # vectors may be keyed by norms, and tokens have norms of their own
+        words = Doc(docs[0].vocab, words=texts).from_array([NORM], numbers[:, :1])
+        seen = (numbers, [words])
     if is_train:
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
-    place: Any = model.ops.asarray(found)
-    seen = (numbers, [Doc(docs[0].vocab, words=texts)]) if static else numbers
     vectors, backprop_vectors = model.layers[0](seen, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
     result = model.ops.xp.split(dropped, numpy.cumsum(lengths)[:-1].tolist())

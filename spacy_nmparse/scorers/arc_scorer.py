@@ -69,7 +69,7 @@ def ArcScorer(
     maxout_pieces: int = 1,
     projection_width: int = 64,
     lstm_width: int = 64,
-    lstm_depth: int = 1,
+    lstm_depth: int = 2,
     tree_weight: float = 0.3,
     tag_weight: float = 1.0,
     n_pairs: int = 8,

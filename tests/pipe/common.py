@@ -100,6 +100,7 @@ def arc_model_config(**options: Any) -> dict[str, Any]:
         "maxout_pieces": 2,
         "projection_width": 20,
         "lstm_width": 12,
+        "lstm_depth": 1,
         "tree_weight": 0.3,
         "n_pairs": 3,
         "dropout_factor": 1.0,

@@ -208,6 +208,16 @@ def test_errors(tmp_path: Path) -> None:
     fails("looks up its words' vectors", path_of(static_parser(), tmp_path / "static"))
 
 
+def test_training_with_a_beam(tmp_path: Path) -> None:
+    path = path_of(random_parser(1), tmp_path)
+    config: dict[str, Any] = {"beam_training": "max_violation"}
+    with pytest.raises(ValueError, match=f"'{NM}' cannot learn from the teacher .*with a beam"):
+        taught(make_nlp(**config), path)
+    assert taught(make_nlp(**config), None)._teacher is None
+    for updates in (0.5, [0.0, 1.0], [1.0]):  # schedules may begin or end with 1
+        assert taught(make_nlp(**config, beam_updates=updates), path)._teacher
+
+
 def static_parser() -> Language:
     """A parser with pretrained vectors."""
     nlp = spacy.blank("xx")

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vectors import Vectors
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
 from spacy_nmparse.scorers.affix_embed import AffixEmbed, number_words
@@ -174,6 +175,23 @@ def test_static_vectors() -> None:
     static.set_param("W", 0 * static.get_param("W"))
     (cat, dog), (mat,) = model.predict(docs)
     assert (cat == dog).all() and (cat == mat).all()
+
+
+@pytest.mark.parametrize("attr", ["ORTH", "NORM"])
+def test_static_vectors_keyed_by_norms(attr: str) -> None:
+    """As in spaCy's own layer: those of the tokens' own norms."""
+    vocab = spacy.blank("en").vocab
+    vocab.vectors = Vectors(
+        strings=vocab.strings, data=numpy.ones((1, 5), "f"), keys=["is"], attr=attr
+    )
+    doc = Doc(vocab, ["'s", "unheardof"])
+    doc[0].norm_ = "is"
+    model = make([doc], include_static_vectors=True)
+    (before,) = model.predict([doc])
+    static = model.get_ref("static")
+    static.set_param("W", 0 * static.get_param("W"))
+    (after,) = model.predict([doc])
+    assert (abs(before - after).max(axis=1) > 1e-3).tolist() == [attr == "NORM", False]
 
 
 def test_static_vectors_of_the_first_vocabulary() -> None:

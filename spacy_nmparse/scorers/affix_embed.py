@@ -133,8 +133,8 @@ def forward(
     place: Any = model.ops.asarray(found)
     seen: Any = numbers
     if static:  # vectors may be keyed by norms, and tokens have norms of their own
-        words = Doc(docs[0].vocab, words=texts).from_array([NORM], numbers[:, :1])
-        seen = (numbers, [words])
+        norms: Any = numbers[:, :1]
+        seen = (numbers, [Doc(docs[0].vocab, words=texts).from_array([NORM], norms)])
     if is_train:
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
     vectors, backprop_vectors = model.layers[0](seen, is_train)

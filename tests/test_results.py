@@ -485,17 +485,17 @@ def test_ensembles() -> None:
 
 def test_segmentation() -> None:
     """The table of docs/compare.md."""
-    (runs,) = table.load(ROOT / "benchmarks" / "results" / "segmentation").values()
-    header = ["system", "P", "R", "F1", "UAS", "LAS"]
-    (rows,) = (found for found in tables(read(ROOT / "docs" / "compare.md")) if found[0] == header)
-    assert len(rows) == 7
-    for title, *cells in rows[1:]:
-        scores = [run["test_raw"]["scores"] for run in runs[system_of(title)].values()]
+    results = table.load(ROOT / "benchmarks" / "results" / "segmentation")
+    header = "| treebank | system | P | R | F1 | UAS | LAS |"
+    found = list(by_treebank(rows_under(header, ROOT / "docs" / "compare.md")))
+    assert {(row[0], row[1]) for row in found} == {(t, s) for t in results for s in results[t]}
+    for treebank, system, cells in found:
+        scores = [run["test_raw"]["scores"] for run in results[treebank][system].values()]
         for cell, name in zip(cells, ("p", "r", "f", "uas_all", "las_all"), strict=True):
             key = name if "_" in name else f"sents_{name}"
-            values = [one[key] for one in scores]
-            shown = title != "`senter`" or "_" not in name
-            assert cell == (table.mean_and_deviation(values, 100, 2) if shown else ""), title
+            shown = system != "senter" or "_" not in name
+            expected = table.mean_and_deviation([one[key] for one in scores], 100, 2)
+            assert cell == (expected if shown else ""), (treebank, system)
 
 
 def test_non_monotonic_moves() -> None:

@@ -282,6 +282,9 @@ def load(path: Path, ops: str) -> Language:
 
     Returns:
         The pipeline.
+
+    Raises:
+        ValueError: If it brings the switch along.
     """
     default = get_current_ops()
     if ops == "numpy":
@@ -290,6 +293,11 @@ def load(path: Path, ops: str) -> Language:
         nlp = spacy.load(path)
     finally:
         set_current_ops(default)
+    if "fast_blas" in str(nlp.config["nlp"]["after_pipeline_creation"]):
+        raise ValueError(
+            f"{path} has the switch in its config ([nlp.after_pipeline_creation]), whatever --ops "
+            f"says: remove it there."
+        )
     return use_fast_blas(nlp) if ops == "switch" else nlp
 
 

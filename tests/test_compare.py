@@ -234,6 +234,17 @@ def test_speed_reads_beams_from_names() -> None:
     assert speed.split_beam("nl_covington_parser_beam4", 8) == ("nl_covington_parser", 4)
 
 
+def test_speed_knows_a_model_with_the_switch(tmp_path: Path) -> None:
+    """It would be timed with other products than those that the table names."""
+    nlp = spacy.blank("xx")
+    nlp.to_disk(tmp_path / "plain")
+    nlp.config["nlp"]["after_pipeline_creation"] = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
+    nlp.to_disk(tmp_path / "switch")
+    assert speed.load(tmp_path / "plain", "default").pipe_names == []
+    with pytest.raises(ValueError, match="has the switch in its config"):
+        speed.load(tmp_path / "switch", "default")
+
+
 def test_compare_tells_differences(tmp_path: Path) -> None:
     results = {
         "ours": {1: toy("ours", 1, [6, 6]), 2: toy("ours", 2, [8, 8])},

@@ -497,6 +497,12 @@ def test_segmentation() -> None:
             shown = system != "senter" or "_" not in name
             expected = table.mean_and_deviation([one[key] for one in scores], 100, 2)
             assert cell == (expected if shown else ""), (treebank, system)
+    for treebank in results:
+        f1 = {system: float(cells[2]) for at, system, cells in found if at == treebank}
+        others = [system for system in f1 if system == "senter" or system.startswith("spacy_")]
+        ours = [system for system in f1 if system not in others]
+        assert len(ours) >= 2 and len(others) == 3, treebank
+        assert min(f1[system] for system in ours) > max(f1[system] for system in others), treebank
 
 
 def test_non_monotonic_moves() -> None:

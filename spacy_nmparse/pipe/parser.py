@@ -294,6 +294,11 @@ class NMParser(TrainablePipe):
         self._beam_training = kind
 
     @property
+    def learns_single_moves(self) -> bool:
+        """Whether there are updates that learn single moves: not where all of them use a beam."""
+        return self.beam_training == LOCAL or not self.beam_updates.certain
+
+    @property
     def repair_weight(self) -> float:
         """Weight of configurations where nothing but a non-monotonic move is right."""
         return self._repair_weight

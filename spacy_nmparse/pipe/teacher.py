@@ -59,7 +59,7 @@ def load_teacher(path: str, weight: float, pupil: NMParser) -> Teacher:
             another table.
     """
     where = f"The component '{pupil.name}' cannot learn from the teacher {path}:"
-    if pupil.beam_training != "local" and pupil.beam_updates.certain:
+    if not pupil.learns_single_moves:
         raise ValueError(
             f"{where} updates with a beam do without it, and beam_training is "
             f"{pupil.beam_training!r} with beam_updates 1.0: lower beam_updates, or set "

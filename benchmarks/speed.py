@@ -668,6 +668,22 @@ def measure(contestants: Sequence[Timed], reps: int, stages: Sequence[str] = STA
                 print(f"\r{stage}: {rep} of {reps}", end="\n" if rep == reps else "", flush=True)
 
 
+def shown(option: str, paths: Sequence[Path] | None) -> str:
+    """Write an option that names models for the record, without the folders they happen to be in.
+
+    Args:
+        option: Its name.
+        paths: What it was given; a pipeline in `model-best` is known by the folder around it.
+
+    Returns:
+        The option and a space, or nothing where there are no paths.
+    """
+    if not paths:
+        return ""
+    names = ["/".join(path.parts[-2 if path.name == "model-best" else -1 :]) for path in paths]
+    return f"--{option} {' '.join(names)} "
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line.
 
@@ -773,9 +789,10 @@ def main(argv: list[str] | None = None) -> int:
         given["epochs"] = None  # trained elsewhere
     result = {
         "command": f"python benchmarks/speed.py --systems {' '.join(args.systems)} "
-        f"--epochs {args.epochs} --reps {args.reps} "
+        f"{shown('models', args.models) or f'--epochs {args.epochs} '}--reps {args.reps} "
         f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
-        f"--ops {' '.join(args.ops)} --beam {args.beam} --stages {' '.join(args.stages)}",
+        f"--ops {' '.join(args.ops)} --beam {args.beam} {shown('udpipe', args.udpipe)}"
+        f"--stages {' '.join(args.stages)}",
         "settings": given,
         "versions": {**versions(), **packages},
         "machine": about,

@@ -234,6 +234,12 @@ def test_speed_reads_beams_from_names() -> None:
     assert speed.split_beam("nl_covington_parser_beam4", 8) == ("nl_covington_parser", 4)
 
 
+def test_speed_tells_which_models() -> None:
+    paths = [Path("work/nm_parser-seed1/model-best"), Path("work/swap.model")]
+    assert speed.shown("models", paths) == "--models nm_parser-seed1/model-best swap.model "
+    assert speed.shown("udpipe", []) == speed.shown("models", None) == ""
+
+
 def test_speed_knows_a_model_with_the_switch(tmp_path: Path) -> None:
     """It would be timed with other products than those that the table names."""
     nlp = spacy.blank("xx")

@@ -540,6 +540,23 @@ def evaluate_ensemble(
     }
 
 
+def words_of_epoch(treebank: Treebank, system: System, extra: dict[str, Any]) -> int:
+    """Count the words of an epoch, those of copies that `spacy_nmparse.NonceCorpus.v1` makes among
+    them.
+
+    Args:
+        treebank: The data.
+        system: The parser.
+        extra: Further settings, the same for all systems.
+
+    Returns:
+        The number of words.
+    """
+    copies = load_config(system.config, interpolate=False)["corpora"]["train"].get("copies", 0)
+    copies = {**extra, **system.overrides}.get("corpora.train.copies", copies)
+    return treebank.train_words * (1 + copies)
+
+
 def steps_of_last_epoch(words: int, epochs: int) -> int:
     """Estimate the number of batches of the last epoch, which has the fewest.
 
@@ -608,7 +625,7 @@ def train_model(
     # batches grow to 1,000 words: about one evaluation in two late epochs, and never too many
     frequency = max(50, treebank.train_words // 500)
     if each_epoch:
-        frequency = steps_of_last_epoch(treebank.train_words, epochs)
+        frequency = steps_of_last_epoch(words_of_epoch(treebank, system, extra), epochs)
     settings: dict[str, Any] = {
         "nlp.lang": treebank.lang,
         "system.seed": seed,
@@ -745,7 +762,9 @@ def train_and_evaluate(
             "words": treebank.train_words,
             "seconds": round(seconds, 1),
             # start and evaluations on dev included
-            "words_per_second": round(treebank.train_words * epochs / seconds, 1),
+            "words_per_second": round(
+                words_of_epoch(treebank, system, extra) * epochs / seconds, 1
+            ),
         },
         "curve": read_curve(output / CURVE),
         **evaluations,

@@ -5,6 +5,7 @@ itself; the extensions are loaded when something is made.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
+from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
 from spacy.language import Language
@@ -398,6 +399,41 @@ def AffixEmbed(
         word_dropout,
         dropout_factor,
         include_static_vectors,
+    )
+
+
+def NonceCorpus(
+    path: Optional[Path],
+    gold_preproc: bool = False,
+    max_length: int = 0,
+    limit: int = 0,
+    augmenter: Optional[Callable] = None,
+    copies: int = 4,
+    level: float = 0.4,
+    pos: Sequence[str] = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB"),
+) -> Callable:
+    """A reader (``@readers``) of training data, for small treebanks: the documents, then copies of
+    them in which words are exchanged for others of the same kind; see ``spacy_nmparse.pipe.nonce``.
+
+    Args:
+        path, gold_preproc, max_length, limit, augmenter: as of ``spacy.Corpus.v1``.
+        copies: how often each document is copied; 0: never.
+        level: share of the words of open classes that a copy exchanges.
+        pos: the open classes, as UPOS tags.
+    """
+    from spacy_nmparse.pipe.nonce import NonceCorpus as Reader
+
+    if path is None:
+        raise ValueError("NonceCorpus: no path: name the training data, as with --paths.train.")
+    return Reader(
+        path,
+        copies=copies,
+        level=level,
+        pos=pos,
+        gold_preproc=gold_preproc,
+        max_length=max_length,
+        limit=limit,
+        augmenter=augmenter,
     )
 
 

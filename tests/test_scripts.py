@@ -305,6 +305,18 @@ def test_dump_keeps_values(tmp_path: Path) -> None:
     }
 
 
+def test_words_of_an_epoch() -> None:
+    """Copies of the documents count."""
+    treebank = accuracy.Treebank("UD_X", "", "xx", {}, {}, 100, {})
+    plain = accuracy.parse_system("nm_parser")
+    reader = "corpora.train.@readers=spacy_nmparse.NonceCorpus.v1"
+    config = ROOT / "configs" / "nm_parser.cfg"
+    copies = accuracy.parse_system(f"more={config},{reader},corpora.train.copies=4")
+    assert accuracy.words_of_epoch(treebank, plain, {}) == 100
+    assert accuracy.words_of_epoch(treebank, copies, {}) == 500
+    assert accuracy.words_of_epoch(treebank, plain, {"corpora.train.copies": 1}) == 200
+
+
 @pytest.mark.parametrize("words, epochs", [(20_000, 12), (35_000, 30), (204_000, 15)])
 def test_steps_of_last_epoch(words: int, epochs: int) -> None:
     sizes = compounding(100.0, 1000.0, 1.001)

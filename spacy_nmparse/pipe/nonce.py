@@ -1,0 +1,133 @@
+"""Training data with copies of its documents in which words give way to others of the same kind.
+
+Gulordava et al. 2018, *Colorless green recurrent networks dream hierarchically*, section 3, for the
+sentences; Vania et al. 2019, *A systematic comparison of methods for low-resource dependency
+parsing*, for parsers of small treebanks that learn from them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc, Span, Token
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+
+#: What a word and those that may take its place have in common.
+KIND = ("POS", "TAG", "MORPH")
+#: What a copy takes over from the document, beside words and spaces.
+KEPT = (*KIND, "DEP", "HEAD", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID", "LEMMA")
+
+Kind = tuple[int, ...]
+#: By kind, the different words and their lemmas, in the order of the data.
+Words = dict[Kind, list[tuple[str, int]]]
+
+
+class NonceCorpus(Corpus):
+    """spaCy's ``Corpus``, its documents followed by copies with exchanged words.
+
+    A word of an open class is exchanged with the probability ``level`` for one drawn from all words
+    of the data that share its part of speech, tag and morphological features. What is annotated
+    stays: trees, tags, sentences, entities. The draws are of Python's ``random``, which training
+    seeds.
+    """
+
+    def __init__(
+        self, path: str | Path, *, copies: int, level: float, pos: Sequence[str], **options: Any
+    ) -> None:
+        """Name the data.
+
+        Args:
+            path: The .spacy file, or a folder of them.
+            copies: How often each document is copied; 0: never, as spaCy's own reader.
+            level: Share of the words of open classes that a copy exchanges, from 0 to 1.
+            pos: The open classes, as UPOS tags.
+            options: Those of ``Corpus``.
+
+        Raises:
+            ValueError: copies below 0, or a level that is no share.
+        """
+        if copies < 0 or not 0 <= level <= 1:
+            raise ValueError(
+                f"NonceCorpus: copies {copies} must be at least 0, level {level} from 0 to 1."
+            )
+        super().__init__(path, **options)
+        self.copies = copies
+        self.level = level
+        self.pos = frozenset(pos)
+
+    def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
+        """Read the documents, then make the copies.
+
+        Args:
+            vocab: The pipeline's.
+            locs: The .spacy files.
+
+        Raises:
+            ValueError: There are copies to make, and no word is of an open class.
+        """
+        if not self.copies:
+            yield from super().read_docbin(vocab, locs)
+            return
+        docs = list(super().read_docbin(vocab, locs))
+        yield from docs
+        words = self.collect(docs)
+        for _ in range(self.copies):
+            for doc in docs:
+                yield self.exchange(doc, words)
+
+    def collect(self, docs: Sequence[Doc]) -> Words:
+        """Collect the words of open classes. Those that may owe their capital to the beginning of a
+        sentence are left out.
+
+        Raises:
+            ValueError: There are none.
+        """
+        found: dict[Kind, dict[tuple[str, int], None]] = {}
+        any_open = False
+        for doc in docs:
+            kinds: Any = doc.to_array(list(KIND)).tolist()
+            for token, kind in zip(doc, kinds, strict=True):
+                if token.pos_ not in self.pos:
+                    continue
+                any_open = True
+                if not (_begins_sentence(token) and token.text[0].isupper()):
+                    found.setdefault(tuple(kind), {})[token.text, token.lemma] = None
+        if docs and not any_open:
+            raise ValueError(
+                f"NonceCorpus: no word of {self.path} has one of the parts of speech "
+                f"{', '.join(sorted(self.pos))}, so there are none to exchange: annotate them, "
+                f"name others as pos, or set copies = 0."
+            )
+        return {kind: list(words) for kind, words in found.items()}
+
+    def exchange(self, doc: Doc, words: Words) -> Doc:
+        """Copy a document, words exchanged for others of the same kind."""
+        array: Any = doc.to_array(list(KEPT))
+        texts = [token.text for token in doc]
+        for token in doc:
+            choice = words.get(tuple(array[token.i, : len(KIND)].tolist()))
+            if token.pos_ not in self.pos or choice is None or random.random() >= self.level:
+                continue
+            text, lemma = random.choice(choice)
+            if _begins_sentence(token) and token.text[0].isupper():
+                text = text[0].upper() + text[1:]
+            texts[token.i] = text
+            array[token.i, KEPT.index("LEMMA")] = lemma
+        spaces = None if doc.has_unknown_spaces else [bool(token.whitespace_) for token in doc]
+        copy = Doc(doc.vocab, words=texts, spaces=spaces)
+        copy.from_array(list(KEPT), array)
+        copy.cats = dict(doc.cats)
+        for name, group in doc.spans.items():
+            copy.spans[name] = [
+                Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
+                for s in group
+            ]
+        return copy
+
+
+def _begins_sentence(token: Token) -> bool:
+    return token.i == 0 or bool(token.is_sent_start)

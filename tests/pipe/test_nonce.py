@@ -1,0 +1,186 @@
+"""Training data whose words are exchanged for others of the same kind."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin, Span
+from spacy.util import registry
+
+OPEN = {"NOUN", "VERB", "PROPN", "NUM"}
+SENTENCES: list[tuple[str, str, str, list[int], str]] = [
+    # words, parts of speech, numbers, heads (a root is its own), labels
+    ("Dogs chase the cat .", "NOUN VERB DET NOUN PUNCT", "P - - S -", [1, 1, 3, 1, 1], "a r b c d"),
+    ("The bird saw Rome !", "DET NOUN VERB PROPN PUNCT", "- S - S -", [1, 2, 2, 2, 2], "b a r c d"),
+    ("the fish ate two cats", "DET NOUN VERB NUM NOUN", "- S - - P", [1, 2, 2, 4, 2], "b a r e c"),
+    ("Birds heard Oslo .", "NOUN VERB PROPN PUNCT", "P - S -", [1, 1, 1, 1], "a r c d"),
+]
+
+
+def make_docs() -> list[Doc]:
+    """A document of each sentence, and one of all four."""
+    vocab = spacy.blank("xx").vocab
+    docs = []
+    for words, pos, numbers, heads, deps in SENTENCES:
+        doc = Doc(
+            vocab,
+            words=words.split(),
+            spaces=[word not in ".!" for word in words.split()],
+            pos=pos.split(),
+            tags=[f"X{p}" for p in pos.split()],
+            morphs=["" if n == "-" else f"Number={n}" for n in numbers.split()],
+            lemmas=[word.lower().rstrip("s") for word in words.split()],
+            heads=heads,
+            deps=deps.split(),
+        )
+        doc.ents = [
+            Span(doc, i, i + 1, label="CITY") for i, t in enumerate(doc) if t.tag_ == "XPROPN"
+        ]
+        doc.spans["all"] = [Span(doc, 0, 2, label="S")]
+        doc.cats = {"news": 1.0}
+        docs.append(doc)
+    joined = Doc.from_docs(docs)
+    assert joined is not None
+    return [*docs, joined]
+
+
+def write(path: Path, docs: list[Doc]) -> Path:
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
+    return path
+
+
+def reader(path: Path | None, **settings: Any) -> Any:
+    block = {"@readers": "spacy_nmparse.NonceCorpus.v1", "path": path, **settings}
+    return registry.resolve({"reader": block})["reader"]
+
+
+def references(path: Path, **settings: Any) -> list[Doc]:
+    random.seed(0)
+    examples = list(reader(path, **settings)(spacy.blank("xx")))
+    for example in examples:
+        assert example.predicted.text == example.reference.text
+        assert not example.predicted.has_annotation("DEP")
+    return [example.reference for example in examples]
+
+
+def kept(doc: Doc) -> Any:
+    """All that a copy has in common with its document."""
+    tokens = [
+        (
+            t.pos_,
+            t.tag_,
+            str(t.morph),
+            t.dep_,
+            t.head.i,
+            t.is_sent_start,
+            t.whitespace_,
+            t.ent_type_,
+        )
+        for t in doc
+    ]
+    spans = [(s.start, s.end, s.label_) for s in doc.spans["all"]]
+    return tokens, spans, doc.cats, doc.has_unknown_spaces
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write(tmp_path / "train.spacy", make_docs())
+
+
+def test_copies_keep_what_is_annotated(path: Path) -> None:
+    found = references(path, copies=20, level=1.0)
+    docs = make_docs()
+    assert [doc.text for doc in found[:5]] == [doc.text for doc in docs]
+    assert len(found) == 21 * 5
+    for i, copy in enumerate(found):
+        assert kept(copy) == kept(docs[i % 5])
+
+
+def test_words_give_way_to_others_of_their_kind(path: Path) -> None:
+    docs = make_docs()
+    found = references(path, copies=50, level=1.0)
+    places: dict[tuple[int, int], set[tuple[str, str]]] = {}
+    for i, copy in enumerate(found):
+        for token in copy:
+            places.setdefault((i % 5, token.i), set()).add((token.text, token.lemma_))
+    for (i, j), words in places.items():
+        token = docs[i][j]
+        if token.pos_ not in OPEN:
+            assert words == {(token.text, token.lemma_)}
+    # singular nouns in the middle of a sentence; "Dogs" and "Birds" may owe their capital to theirs
+    assert places[0, 3] == {("cat", "cat"), ("bird", "bird"), ("fish", "fish")}
+    assert places[2, 4] == {("cats", "cat")}
+    assert places[0, 0] == {("Dogs", "dog"), ("Cats", "cat")}
+    assert {text for text, _ in places[1, 2]} == {"chase", "saw", "ate", "heard"}
+    assert {text for text, _ in places[1, 3]} == {"Rome", "Oslo"}
+
+
+def test_level(path: Path) -> None:
+    docs = make_docs()
+    assert [d.text for d in references(path, copies=1, level=0.0)] == 2 * [d.text for d in docs]
+    changed = [0, 0]
+    for i, copy in enumerate(references(path, copies=400, level=0.5)):
+        token = copy[2] if i % 5 == 1 else None
+        if token is not None:
+            changed[token.text != "saw"] += 1
+    # of four verbs one is the word itself: 0.5 * 3 / 4
+    assert changed[1] / sum(changed) == pytest.approx(0.375, abs=0.08)
+
+
+def test_without_copies_it_reads_as_spacy(path: Path) -> None:
+    nlp = spacy.blank("xx")
+    block = {"@readers": "spacy.Corpus.v1", "path": path, "gold_preproc": True}
+    plain = list(registry.resolve({"reader": block})["reader"](nlp))
+    random.seed(5)
+    ours = list(reader(path, copies=0, gold_preproc=True)(nlp))
+    assert random.random() == random.Random(5).random()  # nothing was drawn
+    assert [e.reference.to_bytes() for e in ours] == [e.reference.to_bytes() for e in plain]
+    assert len(ours) == 8
+
+
+def test_options_of_spacys_reader(path: Path) -> None:
+    assert len(references(path, copies=2, limit=3)) == 9
+    assert len(references(path, copies=2, gold_preproc=True)) == 24
+    assert len(references(path, copies=1, max_length=6)) == 16  # the joined document is split
+
+
+def test_draws_follow_the_seed(path: Path) -> None:
+    first, again = (references(path, copies=5) for _ in range(2))
+    assert [doc.text for doc in first] == [doc.text for doc in again]
+    assert len({doc.text for doc in first}) > 8
+
+
+def test_partial_trees_and_unknown_spaces(tmp_path: Path) -> None:
+    vocab = spacy.blank("xx").vocab
+    doc = Doc(vocab, words=["dogs", "see", "cats"], pos=["NOUN", "VERB", "NOUN"])
+    doc[0].dep_ = "nsubj"
+    doc[0].head = doc[1]
+    found = references(write(tmp_path / "some.spacy", [doc]), copies=3, level=1.0)
+    assert {copy.text for copy in found} - {"dogs see cats "}
+    for copy in found:
+        assert [t.dep_ for t in copy] == ["nsubj", "", ""]
+        assert [t.has_dep() for t in copy] == [True, False, False]
+        assert [t.head.i for t in copy] == [1, 1, 2]
+        assert copy.has_unknown_spaces
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"copies": -1}, "copies -1 must be at least 0"),
+        ({"level": 1.5}, "level 1.5 from 0 to 1"),
+        ({"pos": ["ADV"]}, "no word of .* has one of the parts of speech ADV, .* set copies = 0"),
+    ],
+)
+def test_bad_settings(path: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        list(reader(path, **settings)(spacy.blank("xx")))
+
+
+def test_no_path() -> None:
+    with pytest.raises(ValueError, match="name the training data"):
+        reader(None)

@@ -94,7 +94,7 @@ class NonceCorpus(Corpus):
                 if token.pos_ not in self.pos:
                     continue
                 any_open = True
-                if not (_begins_sentence(token) and token.text[0].isupper()):
+                if not (_begins_sentence(token) and token.text[:1].isupper()):
                     found.setdefault(tuple(kind), {})[token.text, token.lemma] = None
         if docs and not any_open:
             raise ValueError(
@@ -113,8 +113,8 @@ class NonceCorpus(Corpus):
             if token.pos_ not in self.pos or choice is None or random.random() >= self.level:
                 continue
             text, lemma = random.choice(choice)
-            if _begins_sentence(token) and token.text[0].isupper():
-                text = text[0].upper() + text[1:]
+            if _begins_sentence(token) and token.text[:1].isupper():
+                text = text[:1].upper() + text[1:]
             texts[token.i] = text
             array[token.i, KEPT.index("LEMMA")] = lemma
         spaces = None if doc.has_unknown_spaces else [bool(token.whitespace_) for token in doc]

@@ -1,8 +1,8 @@
 """Training data with copies of its documents in which words give way to others of the same kind.
 
-Gulordava et al. 2018, *Colorless green recurrent networks dream hierarchically*, section 3, for the
-sentences; Vania et al. 2019, *A systematic comparison of methods for low-resource dependency
-parsing*, for parsers of small treebanks that learn from them.
+Gulordava et al. 2018, *Colorless green recurrent networks dream hierarchically*, for the sentences;
+Vania et al. 2019, *A systematic comparison of methods for low-resource dependency parsing on
+genuinely low-resource languages*, for parsers of small treebanks that learn from them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class NonceCorpus(Corpus):
     """spaCy's ``Corpus``, its documents followed by copies with exchanged words.
 
     A word of an open class is exchanged with the probability ``level`` for one drawn from all words
-    of the data that share its part of speech, tag and morphological features. What is annotated
-    stays: trees, tags, sentences, entities. The draws are of Python's ``random``, which training
-    seeds.
+    of the data that share its part of speech, tag and morphological features, and takes on its
+    lemma. What else is annotated stays: trees, tags, sentences, entities. The draws are of Python's
+    ``random``, which training seeds.
     """
 
     def __init__(

@@ -457,6 +457,12 @@ def test_nonce() -> None:
             assert with_copies["overrides"]["corpora.train.copies"] == 4
         told.append(f"{system_of(name)}_nonce4")
     assert sorted(told) == sorted(n for n in systems if re.search(r"_nonce4$", n))
+    name = "nl_covington_parser_accuracy"
+    pair = [RESULTS["UD_Gothic-PROIEL"][name + kind][2] for kind in ("_nonce4_epochs12", "")]
+    copied, plain = (f"{100 * run['dev']['scores']['las_all']:.2f}" for run in pair)
+    assert [run["epochs"] for run in pair] == [12, 30]
+    page = " ".join(read(ROOT / "docs" / "training.md").split())
+    assert f"{copied} LAS on dev after 12 epochs with four copies, {plain} after 30" in page
 
 
 def test_lstms() -> None:

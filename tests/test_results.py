@@ -457,11 +457,19 @@ def test_nonce() -> None:
             assert with_copies["overrides"]["corpora.train.copies"] == 4
         told.append(f"{system_of(name)}_nonce4")
     assert sorted(told) == sorted(n for n in systems if re.search(r"_nonce4$", n))
+    names = ("nl_covington_parser", "spacy_parser_affixes")
+    seeds = set.intersection(*(set(systems[f"{name}_nonce4"]) for name in names))
+    leads = []
+    for kind in ("_nonce4", ""):
+        pair = [{seed: systems[name + kind][seed] for seed in seeds} for name in names]
+        found = table.compare(*pair, "test", "las_all")
+        leads.append(f"{found.difference:+.2f} ({found.low:.2f} to {found.high:.2f})")
+    page = " ".join(read(ROOT / "docs" / "training.md").split())
+    assert f"(test, the same seeds) by {leads[0]}, without by {leads[1]}." in page
     name = "nl_covington_parser_accuracy"
     pair = [RESULTS["UD_Gothic-PROIEL"][name + kind][2] for kind in ("_nonce4_epochs12", "")]
     copied, plain = (f"{100 * run['dev']['scores']['las_all']:.2f}" for run in pair)
     assert [run["epochs"] for run in pair] == [12, 30]
-    page = " ".join(read(ROOT / "docs" / "training.md").split())
     assert f"{copied} LAS on dev after 12 epochs with four copies, {plain} after 30" in page
 
 

@@ -29,6 +29,7 @@ MODULES = {
     "spacy_nmparse.systems.covington": "c",
     "spacy_nmparse.systems.projective": "c",
     "spacy_nmparse.systems.walk": "c",
+    "spacy_nmparse.layers.blas": "c",
     "spacy_nmparse.scorers.affixes": "c",
     "spacy_nmparse.scorers.features": "c",
     "spacy_nmparse.scorers.layer": "c",

@@ -461,13 +461,9 @@ def SafeCheckpoints() -> Callable:
     return make_safe
 
 
-def FastBlas(threads: int = 1) -> Callable:
+def FastBlas() -> Callable:
     """For ``nlp.after_pipeline_creation``: faster matrix products for the whole pipeline; see
-    ``spacy_nmparse.pipe.fast_blas``.
+    ``spacy_nmparse.pipe.fast_blas``."""
+    from spacy_nmparse.pipe.fast_blas import use_fast_blas
 
-    Args:
-        threads: threads of NumPy's matrix products; 0: as NumPy has it.
-    """
-    from spacy_nmparse.pipe.fast_blas import make_callback
-
-    return make_callback(threads)
+    return use_fast_blas

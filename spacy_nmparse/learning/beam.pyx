@@ -683,8 +683,9 @@ def agreement(analyses):
     _, heads, labels, _ = analyses[0]
     same_head = numpy.stack([one[1] == heads for one in analyses])
     same_label = same_head & numpy.stack([one[2] == labels for one in analyses])
-    head_mass = mass @ same_head
-    return numpy.stack([head_mass, mass @ same_label / head_mass]).astype("float32")
+    head_mass = (mass[:, None] * same_head).sum(axis=0)
+    label_mass = (mass[:, None] * same_label).sum(axis=0)
+    return numpy.stack([head_mass, label_mass / head_mass]).astype("float32")
 
 
 def n_best(

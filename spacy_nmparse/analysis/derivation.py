@@ -352,6 +352,7 @@ def derive(
     tracing = Tracing(component, doc, gold)
     steps = list(tracing.steps(tracing.initial(), n_choices))
     heads, labels, lowered = tracing.tree()
+    gold_heads, gold_labels = tracing.gold_tree or (None, None)
     if lowered is not None:
         steps.append(lowered)
     return Derivation(
@@ -363,7 +364,8 @@ def derive(
         heads,
         labels,
         tracing.final.sent_starts,
-        *(tracing.gold_tree or (None, None)),
+        gold_heads,
+        gold_labels,
         _glossary(component.system, SCORED_COMPLETION),
     )
 

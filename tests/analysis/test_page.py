@@ -290,7 +290,7 @@ def test_lists_and_right_to_left(tmp_path: Path) -> None:
 
 def test_explanations(tmp_path: Path) -> None:
     nlp = random_parser(1, factory=NL)
-    derivation = derive(nlp, Doc(nlp.vocab, words="She saw the cat .".split()))
+    derivation = derive(nlp, Doc(nlp.vocab, words=TREES[0][0].split()))
     assert len(derivation.steps) > 2
     script = """
     const box = byId("explanation"), read = () => box.hidden ? null : box.textContent;
@@ -339,7 +339,7 @@ def test_explanations(tmp_path: Path) -> None:
 def two_sentences() -> Derivation:
     """She left . | What do you want ?"""
     system = systems.create("arc_eager", segment=True)
-    words = "She left . What do you want ?".split()
+    words = ["She", "left", ".", "What", "do", "you", "want", "?"]
     gold = Gold([1, 1, 1, 6, 6, 6, 6, 6], sent_starts=[1, 0, 0, 1, 0, 0, 0, 0])
     return derive_gold(system, gold, "static", words)
 
@@ -368,7 +368,8 @@ def test_the_address_follows(tmp_path: Path) -> None:
     result.opened = ["#step=3", "#sentence=2", "#sentence=2&step=tree", "#step=999", "#step=0",
       "#step=x&sentence=-1", "#step=1.5", "#"].map(at);
     history.replaceState(null, "", "#theme=dark"); readAddress();
-    result.themed = step(() => press("Home")); result.theme = document.documentElement.dataset.theme;
+    result.themed = step(() => press("Home"));
+    result.theme = document.documentElement.dataset.theme;
     """
     n = len(derivation.steps)
     result = in_browser(render(derivation), script, tmp_path)

@@ -747,6 +747,57 @@ cdef class ArcEager(TransitionSystem):
         if segment:
             self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
 
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        texts = {
+            "stack": "Words that were read and can still get arcs. Moves are made with the top, "
+            "the last one shown.",
+            "buffer": "What is to come, the next one first. ROOT is the last item.",
+            "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. "
+            "SHIFT of ROOT ends the sentence.",
+            "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, "
+            "which leaves the stack.",
+            "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, "
+            "which goes onto the stack.",
+            "REDUCE": "The top of the stack leaves it.",
+        }
+        if self.c.nonmonotonic_left:
+            texts["LEFT-ARC"] += " If the top had a head, that arc is deleted."
+        if self.c.nonmonotonic_reduce:
+            texts["REDUCE"] += " If it has no head, the word beneath it becomes its head."
+        elif self.c.unshift:
+            texts["REDUCE"] += (
+                " If it has no head, it goes back to the front of the buffer, to be attached later."
+            )
+        elif self.c.single_root:
+            texts["REDUCE"] += (
+                " It has a head; or only ROOT is left in the buffer, and the word beneath it "
+                "becomes its head."
+            )
+        else:
+            texts["REDUCE"] += " It has a head."
+        if self.c.right_lower:
+            texts["RIGHT-LOWER"] = (
+                "The top of the stack gets a new head: the last dependent between its old head and "
+                "it, which returns to the stack beneath it. Then as RIGHT-ARC."
+            )
+        if self.c.right_raise:
+            texts["RIGHT-RAISE"] = (
+                "The head of the top's head becomes the head of the top of the stack, and the old "
+                "head leaves the stack. Then as RIGHT-ARC."
+            )
+        if self.c.left_invert:
+            texts["LEFT-INVERT"] = (
+                "The first dependent on the left of the top of the stack becomes its head, and the "
+                "first item of the buffer the head of that dependent. The top leaves the stack."
+            )
+        if self.c.segment:
+            texts["BREAK"] = (
+                "The sentence ends before the first word of the buffer, where the next one starts "
+                "as soon as the stack is empty."
+            )
+        return texts
+
 
 def check_repairs(repairs):
     """The repairs in a fixed order (tuple of str). Raises ValueError for an unknown one."""

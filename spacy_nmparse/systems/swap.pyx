@@ -450,3 +450,13 @@ cdef class SwapStandard(ArcStandard):
             self.add_move(
                 BREAK, can_break, do_break, swap_standard_break_cost, no_arc, no_arc, NULL
             )
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return {
+            **ArcStandard.glossary(self),
+            "buffer": "The words to come, the next one first; words that SWAP put back are in "
+            "front.",
+            "SWAP": "The word beneath the top of the stack goes back to the front of the buffer. "
+            "The two change their order, so that arcs can cross.",
+        }

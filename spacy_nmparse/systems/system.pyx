@@ -223,6 +223,17 @@ cdef class TransitionSystem:
         return tuple(ORACLE_NAMES[i] for i in range(N_ORACLE_NAMES)
                      if self.c.oracles[i] is not NULL)
 
+    def glossary(self):
+        """What its moves do, and what the parts of its configurations hold, for readers of a
+        derivation.
+
+        Returns:
+            dict from str to str, a sentence or two each: for the moves, as ``moves`` names them,
+            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. Empty for a
+            system that does not say.
+        """
+        return {}
+
     def initial(self, n, sent_starts=None):
         """The initial configuration over n words.
 

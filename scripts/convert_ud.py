@@ -247,7 +247,11 @@ def report_tokens(
         other_way = "without" if merge_subtokens else "with"
         print(f"{other_way} --merge-subtokens: {split} {100 * (other.f1 or 0):.2f}".capitalize())
         if (other.f1 or 0) > (matches[split].f1 or 0):
-            print(f"The tokenizer fits better {other_way} --merge-subtokens: convert it so.")
+            value = "no" if merge_subtokens else "yes"
+            print(
+                f"The tokenizer fits better {other_way}: convert with --merge-subtokens {value} "
+                f"(the workflow ud: --vars.merge_subtokens {value})."
+            )
 
     differences = sum((m.differences for m in matches.values()), TokenMatch().differences)
     if not differences:
@@ -279,7 +283,12 @@ def main(argv: list[str] | None = None) -> int:
         "--with-single", action="store_true", help="also each tenth training sentence alone"
     )
     parser.add_argument(
-        "--merge-subtokens", action="store_true", help="keep multiword tokens in one piece"
+        "--merge-subtokens",
+        nargs="?",
+        choices=("yes", "no"),
+        const="yes",
+        default="no",
+        help="keep multiword tokens in one piece",
     )
     parser.add_argument(
         "--lang", help="spaCy's language code: say how well its tokenizer fits the treebank"
@@ -301,9 +310,10 @@ def main(argv: list[str] | None = None) -> int:
         files = {**(find_splits(folders[0]) if folders else {}), **named}
         if not files:
             parser.error("no input: give a treebank folder, or --train, --dev and --test.")
-        written = convert(files, output, args.n_sents, args.with_single, args.merge_subtokens)
+        merge = args.merge_subtokens == "yes"
+        written = convert(files, output, args.n_sents, args.with_single, merge)
         if args.lang:
-            report_tokens(files, written, args.lang, args.merge_subtokens)
+            report_tokens(files, written, args.lang, merge)
     except (ImportError, OSError, ValueError) as error:
         print(f"convert_ud.py: {error}", file=sys.stderr)
         return 1

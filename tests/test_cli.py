@@ -306,6 +306,8 @@ def test_debug_data(folder: Path) -> None:
     done = run("debug-data", config, *paths)
     assert done.exit_code == 0, done.output
     assert "development texts are training texts too" in done.stdout
+    assert re.search(r"tokens of the tokenizer, F1 +100.00 +100.00", done.stdout)
+    assert "splits otherwise" not in done.stdout
     result = read(run("debug-data", config, *paths, "--json"))
     assert set(result) == {"component", "system", "train", "dev", "findings"}
     assert result["train"]["sentences"] == 5

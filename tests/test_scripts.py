@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import math
 import random
@@ -98,6 +99,26 @@ def test_convert_documents(treebank: Path, tmp_path: Path) -> None:
     assert sizes == [[2, 4], [1], [2]]
     assert [len(list(doc.sents)) for doc in read(out / "dev.spacy")] == [2, 1]
     assert [token.text for token in read(out / "dev.spacy")[0]][:2] == ["don't", "!"]
+
+
+def test_convert_compares_tokens(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [str(treebank), str(tmp_path / "out"), "--lang", "en"]
+    assert convert_ud.main([*command, "--merge-subtokens"]) == 0
+    merged = capsys.readouterr().out
+    # do n't ! A catsat on Yes, of which don't is one token of the data, and cat and sat are two
+    figure = 100 * 2 * 4 / (7 + 7)
+    assert f"with --merge-subtokens: train {figure:.2f}, dev {figure:.2f}" in merged
+    assert f"Without --merge-subtokens: dev {100 * 2 * 6 / (8 + 7):.2f}" in merged
+    assert "fits better without: convert with --merge-subtokens no" in merged
+    assert re.search(r"(?m)^ +3 +don't +do n't$", merged)
+    assert re.search(r"(?m)^ +3 +cat sat +catsat$", merged)
+    assert convert_ud.main([*command, "--merge-subtokens", "no"]) == 0
+    apart = capsys.readouterr().out
+    assert "fits better" not in apart and "do n't" not in apart
+    assert convert_ud.main([*command[:-1], "nonsense"]) == 1
+    assert "nonsense" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -257,9 +278,49 @@ def test_evaluate(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert result["versions"]["spacy"] == spacy.__version__
     assert str(tmp_path) not in output.read_text(encoding="utf-8")
     assert "80.00" in capsys.readouterr().out
+    pytest.importorskip("udtools", reason="needs the package udtools")
     for tokens in ("gold", "raw"):
         whole = evaluate.evaluate(spacy.load(model), gold, unit="doc", tokens=tokens)
         assert whole["per_sentence"] == {"words": [3, 2], "heads": [2, 1], "labelled": [2, 0]}
+
+
+def test_evaluate_from_raw_text(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gold word that the tokenizer splits lowers the scores."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    doc = Doc(Vocab(), words=["a", "b.c"], heads=[0, 0], deps=["ROOT", "obj"])
+    convert_ud.write_docs([doc], tmp_path / "gold.spacy")
+    nlp = spacy.load(model)
+    assert len(nlp.make_doc("a b.c")) == 2
+    nlp.tokenizer.add_special_case("b.c", [{"ORTH": "b."}, {"ORTH": "c"}])
+    nlp.to_disk(tmp_path / "splits")
+    command = [str(tmp_path / "splits"), str(tmp_path / "gold.spacy"), "--tokens", "raw"]
+    assert evaluate.main([*command, "-o", str(tmp_path / "x.json")]) == 0
+    found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["conll18"]
+    assert found["Words"] == found["LAS"] == pytest.approx(2 / 5)
+    out = capsys.readouterr().out
+    assert re.search(r"F1 against the words of gold.spacy\n(.*\n)* +LAS +40.00\n", out)
+    assert "dep_las" not in out
+
+
+def test_the_evaluation_names_the_extra_that_it_needs(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(evaluate.conll18, "find_spec", lambda name: None)
+    gold = str(gold_file(tmp_path))
+    assert evaluate.main([str(model), gold]) == 0
+    capsys.readouterr()
+    folder = str(tmp_path)
+    commands = [(evaluate, [str(model), gold, "--tokens", "raw"])]
+    commands += [(demo, ["train", folder, folder]), (demo, ["evaluate", *[folder] * 3])]
+    for program, arguments in commands:
+        assert program.main(arguments) == 1
+        assert "extra demo" in capsys.readouterr().err
+    extras = configparser.ConfigParser()
+    extras.read(ROOT / "setup.cfg", encoding="utf-8")
+    for extra in ("demo", "test", "bench"):
+        assert "udtools" in extras["options.extras_require"][extra], extra
 
 
 def test_evaluate_presets_sentences(model: Path, tmp_path: Path) -> None:
@@ -657,6 +718,7 @@ def test_demo_shows_trees() -> None:
 
 
 def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("udtools", reason="needs the package udtools")
     corpus = tmp_path / "corpus"
     convert_ud.convert(convert_ud.find_splits(treebank), corpus, 2)
     models, metrics = tmp_path / "models", tmp_path / "metrics"
@@ -669,6 +731,9 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
     assert "[spacy_parser]" in out
     assert "LAS, all words" in out
+    raw = json.loads((metrics / "spacy_parser-raw.json").read_text(encoding="utf-8"))["conll18"]
+    for title, metric in (("tokens", "Tokens"), ("LAS", "LAS"), ("CLAS", "CLAS")):
+        assert re.search(rf"from raw text: {title} F1 +{100 * raw[metric]:.2f}\b", out), title
     assert "xx_pipeline 0.0.0: ['tok2vec', 'parser']" in out
     assert demo.main(["parse", str(best)]) == 1
     assert demo.main(["table", str(tmp_path)]) == 1

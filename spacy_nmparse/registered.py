@@ -437,12 +437,13 @@ def NonceCorpus(
     )
 
 
-def UDNounChunks() -> Callable:
+def UDNounChunks(replace: bool = False) -> Callable:
     """For ``nlp.after_pipeline_creation``: noun chunks by Universal Dependencies' labels, where the
-    language has none; see ``spacy_nmparse.analysis.noun_chunks``."""
+    language has none, or with ``replace`` in place of its own; see
+    ``spacy_nmparse.analysis.noun_chunks``."""
     from spacy_nmparse.analysis.noun_chunks import make_callback
 
-    return make_callback()
+    return make_callback(replace)
 
 
 def CountSwaps(corpus: str, output: str, oracles: List[str], limit: int = 500) -> Callable:

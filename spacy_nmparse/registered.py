@@ -146,12 +146,13 @@ def make_parser(
     explore: Union[float, Iterable[float]],
     repair_weight: float,
     crossing_bias: float,
-    projectivize: bool,
+    # Any: the component checks switches. Some versions of spaCy's config library take "yes" as true.
+    projectivize: Any,
     beam_width: int,
     beam_training: str,
     beam_train_width: int,
     beam_updates: Union[float, Iterable[float]],
-    confidence: bool,
+    confidence: Any,
     scorer: Optional[Callable],
 ) -> Any:
     """The three factories, which differ in their defaults: ``nm_parser`` is non-monotonic arc-eager

@@ -160,7 +160,7 @@ class NMParser(TrainablePipe):
         Raises:
             ValueError: an oracle or a kind of training that there is not, a model that cannot
                 score the system, a probability outside 0 .. 1, a weight below 0, a bias beyond
-                a million, or a beam width below 1.
+                a million, a beam width below 1, or a switch that is neither true nor false.
         """
         self.vocab = vocab
         self.model = model
@@ -174,7 +174,9 @@ class NMParser(TrainablePipe):
         self.beam_width = beam_width
         self.confidence = confidence
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"projectivize": projectivize}
+        self.cfg: dict[str, Any] = {
+            "projectivize": self._checked_switch(projectivize, "projectivize")
+        }
         self._rehearsal_model: Model | None = None
         self._teacher: Teacher | None = None
         self._labels: list[str] = []
@@ -343,9 +345,16 @@ class NMParser(TrainablePipe):
 
     @confidence.setter
     def confidence(self, on: bool) -> None:
+        self._confidence = self._checked_switch(on, "confidence")
         if on:
             register_extensions()
-        self._confidence = bool(on)
+
+    def _checked_switch(self, on: bool, setting: str) -> bool:
+        if not isinstance(on, bool):
+            raise ValueError(
+                f"The component '{self.name}' takes true or false as {setting}, not {on!r}."
+            )
+        return on
 
     # Parsing
 

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Unio
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import registry
 from thinc.api import Model
 
 TOK2VEC = {
@@ -436,6 +437,18 @@ def NonceCorpus(
         limit=limit,
         augmenter=augmenter,
     )
+
+
+def LanguageTokenizer() -> Callable[[Language], Any]:
+    """For ``nlp.tokenizer``: the tokenizer that spaCy gives the pipeline's language, so that one
+    config serves every ``nlp.lang``. (A full config must name one, and Chinese, Japanese and others
+    do not have spaCy's usual one.)"""
+
+    def create(nlp: Language) -> Any:
+        own = {"tokenizer": type(nlp).default_config["nlp"]["tokenizer"]}
+        return registry.resolve(own)["tokenizer"](nlp)
+
+    return create
 
 
 def UDNounChunks(replace: bool = False) -> Callable:

@@ -1,9 +1,9 @@
-"""Fill configs of training with every setting that they leave out, as ``spacy init fill-config`` does.
+"""Add the settings that configs of training leave out, as ``spacy init fill-config`` does.
 
     python scripts/fill_configs.py configs/*.cfg
 
-``spacy init fill-config`` loses comments, and tears components apart; here comments stay before their
-section or setting, and what belongs together stays together. A config that is full is not changed.
+``spacy init fill-config`` loses comments, and tears components apart; here comments stay before
+their section or setting, and what belongs together stays together. A full config is not changed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from typing import Any
 from spacy.util import load_config, load_model_from_config
 from thinc.api import Config
 
-#: Settings of a sourced or empty block that ``Language`` keeps, but no schema knows.
-TOP = (
-    *("paths", "system", "nlp", "components", "corpora", "training", "pretraining", "initialize"),
-)
+#: The first sections of a config, in this order.
+FIRST = ("paths", "system", "nlp", "components", "corpora", "training", "pretraining", "initialize")
 
 
 def filled(path: Path) -> dict[str, Any]:
@@ -54,8 +52,7 @@ def comments(text: str) -> dict[tuple[str, str], list[str]]:
 def sections(config: dict[str, Any], above: str = "") -> list[str]:
     """Names of all sections, each before those below it."""
     found = []
-    order = TOP if not above else config
-    for name in order:
+    for name in dict.fromkeys(config if above else (*FIRST, *config)):
         if isinstance(config.get(name), dict):
             found += [above + name, *sections(config[name], f"{above}{name}.")]
     return found

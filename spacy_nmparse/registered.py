@@ -147,7 +147,7 @@ def make_parser(
     explore: Union[float, Iterable[float]],
     repair_weight: float,
     crossing_bias: float,
-    # Any: the component checks switches. Some versions of spaCy's config library take "yes" as true.
+    # Any: the component checks switches; some versions of spaCy's config library take "yes".
     projectivize: Any,
     beam_width: int,
     beam_training: str,

@@ -1,8 +1,8 @@
 """What to do where a compiled module of this package is missing.
 
 Python run in a checkout imports the package from there, not from where it is installed. If it was
-installed without ``-e``, nothing is compiled there. What needs no compiled module works all the same,
-such as spaCy's look at the entry points; the first import of one that does fails.
+installed without ``-e``, nothing is compiled there. What needs no compiled module works all the
+same, such as spaCy's look at the entry points; the first import of one fails.
 """
 
 from __future__ import annotations

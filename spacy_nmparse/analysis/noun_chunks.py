@@ -1,5 +1,5 @@
-"""Base noun phrases by Universal Dependencies' labels, for languages without an iterator in spaCy, and
-for those whose iterator knows other labels.
+"""Base noun phrases by Universal Dependencies' labels, for languages without an iterator in spaCy,
+and for those whose iterator knows other labels.
 
 A chunk is a nominal with its determiners, adjectives, numerals, compounds, flat names and
 possessors, as far as they are next to each other: no adpositions, no coordination, no clauses, no

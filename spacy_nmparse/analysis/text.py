@@ -278,7 +278,7 @@ def _numbers(
 
 
 def configuration(step: Step, words: Sequence[str], lists: bool) -> str:
-    """A step's stack (or lists) and buffer before it, no more than their ends next to each other."""
+    """The stack (or lists) and the buffer before a step; of long ones the ends that meet."""
     if lists:
         left = f"[{_some(step.lambda1, words, 3, False)}] [{_some(step.lambda2, words, 3, True)}]"
     else:

@@ -13,9 +13,9 @@ from spacy.tokens.doc cimport Doc
 from spacy.typedefs cimport attr_t
 
 
-#: In ``doc.user_data`` of a parsed document: ``preset_starts`` before the parse, as bytes, where there
-#: were any. It has the form of a spaCy extension's value at character 0: ``Doc.from_docs`` warns of
-#: other keys.
+#: In ``doc.user_data`` of a parsed document: ``preset_starts`` before the parse, as bytes, where
+#: there were any. It has the form of a spaCy extension's value at character 0: ``Doc.from_docs``
+#: warns of other keys.
 PRESET = ("._.", "spacy_nmparse.preset_starts", 0, None)
 
 

@@ -167,7 +167,9 @@ def test_messages_name_the_component(config: dict[str, Any], message: str) -> No
 
 def test_a_switch_that_is_set_later() -> None:
     parser = parser_of(make_nlp())
-    with pytest.raises(ValueError, match=r"'nm_parser' takes true or false as confidence, not 'no'"):
+    with pytest.raises(
+        ValueError, match=r"'nm_parser' takes true or false as confidence, not 'no'"
+    ):
         parser.confidence = "no"
     assert parser.confidence is False
 

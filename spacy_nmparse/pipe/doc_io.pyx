@@ -68,19 +68,24 @@ def parsed_tokens(Doc doc):
     cdef int i
     cdef int n = 0
     cdef int length = doc.length
+    cdef int start
     cdef bint forced = False
     tokens_array = numpy.empty(length, dtype="int32")
     constraints_array = numpy.zeros(length, dtype="int8")
     cdef int32_t[::1] tokens = tokens_array
     cdef int8_t[::1] constraints = constraints_array
-    cdef const int8_t[::1] preset = preset_starts(doc)
+    cdef bint parsed = has_parse(doc)
+    cdef const int8_t[::1] preset = None
+    if parsed:
+        preset = preset_starts(doc)
     for i in range(length):
-        forced = forced or preset[i] == 1
+        start = preset[i] if parsed else doc.c[i].sent_start
+        forced = forced or start == 1
         if is_space(&doc.c[i]):
             continue
         tokens[n] = i
         if n > 0:
-            constraints[n] = 1 if forced else (-1 if preset[i] == -1 else 0)
+            constraints[n] = 1 if forced else (-1 if start == -1 else 0)
         forced = False
         n += 1
     return tokens_array[:n], constraints_array[:n]
@@ -141,20 +146,24 @@ def write_parse(
     cdef bint pending = False
     if n == 0:
         return
-    preset_array = preset_starts(doc)
-    if not has_parse(doc):
-        if preset_array[1:].any():  # spaCy sets the first itself
-            doc.user_data[PRESET] = preset_array.tobytes()
-        else:
-            doc.user_data.pop(PRESET, None)
-    cdef const int8_t[::1] preset = preset_array
+    cdef bint parsed = has_parse(doc)
+    cdef bint any_preset = False
+    cdef const int8_t[::1] preset = None
+    if parsed:
+        preset = preset_starts(doc)
     start_array = numpy.zeros(n + 1, dtype="int8")
     cdef int8_t[::1] start = start_array
+    start[0] = 1
+    start[n] = 1
+    for i in range(1, n):  # spaCy sets the first itself
+        any_preset = any_preset or c[i].sent_start != 0
+        start[i] = (preset[i] if parsed else c[i].sent_start) == 1
+    if not parsed:
+        if any_preset:
+            doc.user_data[PRESET] = preset_starts(doc).tobytes()
+        else:
+            doc.user_data.pop(PRESET, None)
     with nogil:
-        start[0] = 1
-        start[n] = 1
-        for i in range(1, n):
-            start[i] = preset[i] == 1
         j = 0
         for w in range(n_words):
             i = tokens[w]

@@ -293,18 +293,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--lang", help="spaCy's language code: say how well its tokenizer fits the treebank"
     )
-    parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
-    )
     args = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     if len(args.paths) > 2:
         parser.error(f"{len(args.paths)} paths given: at most a treebank folder and an output.")
-    output = args.paths[-1]
-    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
-    folders = [Path(local)] if local else args.paths[:-1]
+    # On Windows, project.yml's quotes arrive with the path.
+    *folders, output = (Path(str(path).strip("\"'")) for path in args.paths)
     named = {s: getattr(args, s) for s in SPLITS if getattr(args, s) is not None}
     try:
         files = {**(find_splits(folders[0]) if folders else {}), **named}

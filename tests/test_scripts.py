@@ -94,7 +94,7 @@ def test_convert_single_sentences(treebank: Path, tmp_path: Path) -> None:
 def test_convert_documents(treebank: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--n-sents", "2", "--with-single", "--merge-subtokens"]
-    assert convert_ud.main(["missing", str(out), "--local", str(treebank), *options]) == 0
+    assert convert_ud.main([f'"{treebank}"', str(out), *options]) == 0
     sizes = [[len(sent) for sent in doc.sents] for doc in read(out / "train.spacy")]
     assert sizes == [[2, 4], [1], [2]]
     assert [len(list(doc.sents)) for doc in read(out / "dev.spacy")] == [2, 1]
@@ -225,6 +225,11 @@ def test_configs_differ_in_the_parser_only() -> None:
     parsers = [config["components"].pop("parser") for config in configs]
     configs[0]["initialize"]["components"].pop("parser")  # spaCy's parser learns from no teacher
     configs[0]["paths"].pop("teacher")
+    for config in configs:  # those that are null are the component's, and not weighed
+        weights = config["training"]["score_weights"]
+        config["training"]["score_weights"] = {
+            key: w for key, w in weights.items() if w is not None
+        }
     assert configs[0] == configs[1]
     assert [parser["factory"] for parser in parsers] == ["nm_parser", "parser"]
     listeners = [parser["model"]["tok2vec"] for parser in parsers]
@@ -722,14 +727,21 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     corpus = tmp_path / "corpus"
     convert_ud.convert(convert_ud.find_splits(treebank), corpus, 2)
     models, metrics = tmp_path / "models", tmp_path / "metrics"
-    train = ["train", str(corpus), str(models), "--epochs", "1", "--systems", "spacy_parser"]
+    systems = ["--systems", "spacy_parser", "none"]
+    train = ["train", str(corpus), str(models), "--epochs", "1", *systems]
     assert demo.main([*train, "--set", SMALL[0], "--set", SMALL[1]]) == 0
-    assert demo.main(["evaluate", str(models), str(corpus), str(metrics)]) == 0
-    assert demo.main(["table", str(metrics)]) == 0
+    # What an earlier run has left is neither evaluated nor shown.
+    shutil.copytree(models / "spacy_parser", models / "nm_parser")
+    assert demo.main(["evaluate", str(models), str(corpus), str(metrics), *systems]) == 0
+    (metrics / "nm_parser-gold.json").write_text("{}", encoding="utf-8")
+    assert demo.main(["table", str(metrics), *systems]) == 0
     best = models / "spacy_parser" / "model-best"
     assert demo.main(["parse", str(best), "--corpus", str(corpus / "test.spacy")]) == 0
+    no_wheel = ["package", str(best), str(tmp_path / "packages"), "--name", "x", "--wheel", "none"]
+    assert demo.main(no_wheel) == 0
+    assert not (tmp_path / "packages").exists()
     out = capsys.readouterr().out
-    assert "[spacy_parser]" in out
+    assert "[spacy_parser]" in out and "nm_parser" not in out
     assert "LAS, all words" in out
     raw = json.loads((metrics / "spacy_parser-raw.json").read_text(encoding="utf-8"))["conll18"]
     for title, metric in (("tokens", "Tokens"), ("LAS", "LAS"), ("CLAS", "CLAS")):
@@ -737,7 +749,31 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "xx_pipeline 0.0.0: ['tok2vec', 'parser']" in out
     assert demo.main(["parse", str(best)]) == 1
     assert demo.main(["table", str(tmp_path)]) == 1
+    assert demo.main(["evaluate", str(tmp_path), str(corpus), str(metrics)]) == 1
     assert demo.main(["package", str(models), str(tmp_path), "--name", "x"]) == 1
+
+
+def dry_run(folder: Path, *options: str) -> str:
+    """What the workflow `ud` would run, as spaCy prints it."""
+    for name in ("configs", "scripts", "project.yml"):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(ROOT / name)
+    command = [sys.executable, "-m", "spacy", "project", "run", "ud", str(folder), "--dry"]
+    done = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
+    out = dry_run(tmp_path, "--vars.local", "some folder/UD_English-EWT", "--vars.ud_epochs", "7")
+    assert "convert_ud.py 'some folder/UD_English-EWT' corpus/ud " in out
+    assert "--epochs 7 " in out and "--systems nl_covington_parser spacy_parser_affixes" in out
+    assert "Gothic" not in out
+    out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
+    assert "convert_ud.py assets/UD_Gothic-PROIEL corpus/ud " in out
+    assert "spacy_parser" not in out
+    assert out.count("--systems nl_covington_parser none") == 3
+    assert "--wheel none" in out
 
 
 def interpolate(text: str, values: dict[str, Any]) -> str:

@@ -156,11 +156,22 @@ def test_sentences_of_one_word_are_trees() -> None:
         ({"oracle": "wise"}, r"'nm_parser' cannot be made: .*wise"),
         ({"explore": 1.5}, r"'nm_parser' cannot be made: explore.*1\.5"),
         ({"beam_updates": 2.0}, r"'nm_parser' cannot be made: beam_updates.*2\.0"),
+        ({"confidence": "yes"}, r"'nm_parser' takes true or false as confidence, not 'yes'"),
+        ({"projectivize": 1}, r"'nm_parser' takes true or false as projectivize, not 1"),
     ],
 )
 def test_messages_name_the_component(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_nlp(**config)
+
+
+def test_a_switch_that_is_set_later() -> None:
+    parser = parser_of(make_nlp())
+    with pytest.raises(
+        ValueError, match=r"'nm_parser' takes true or false as confidence, not 'no'"
+    ):
+        parser.confidence = "no"
+    assert parser.confidence is False
 
 
 def test_one_repair_may_be_a_string() -> None:

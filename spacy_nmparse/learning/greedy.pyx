@@ -1,6 +1,7 @@
 """Greedy search: in each configuration the legal move that the scorer likes best."""
 import numpy
 
+from libc.math cimport exp
 from libc.stdint cimport int8_t, int32_t
 
 from spacy_nmparse.learning.complete cimport complete, needs_completion
@@ -20,10 +21,48 @@ from spacy_nmparse.learning.search cimport (
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
 from spacy_nmparse.systems.state cimport B, S, state_init
-from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
+from spacy_nmparse.systems.system cimport BREAK, REDUCE, TransitionSystem, is_final, legal_moves
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 256
+
+
+cdef int attached(const SystemC* system, const StateC* s, const CandidateC* c) noexcept nogil:
+    """The word that a move attaches, or NONE: a non-monotonic REDUCE makes an arc without a label
+    to choose."""
+    if c.dependent == NONE and system.moves[c.move].name == REDUCE and not system.unshift:
+        return S(s, 0) if s.head[S(s, 0)] == NONE else NONE
+    return c.dependent
+
+
+cdef float weigh(
+    const SystemC* system, ScratchC* scratch, const CandidateC* candidates, int n, int chosen
+) noexcept nogil:
+    """The probability of the chosen one of n scored moves. For every word that other moves would
+    attach and it does not, note the probability that it is left as it is."""
+    cdef const StateC* s = &scratch.state
+    cdef const float* scores = scratch.scores
+    cdef float* elsewhere = scratch.right   # word -> probability of the moves that attach it
+    cdef int taken = attached(system, s, &candidates[chosen])
+    cdef double total = 0
+    cdef int i, w
+    if s.b == s.start and (s.b + 1 == s.n or (system.segment and s.constraint[s.b + 1] == 1)):
+        return 1  # a sentence of one word, which all moves leave to ROOT
+    for i in range(n):
+        total += exp(<double>scores[i] - scores[chosen])
+        w = attached(system, s, &candidates[i])
+        if w != NONE:
+            elsewhere[w] = 0
+    for i in range(n):
+        w = attached(system, s, &candidates[i])
+        if w != NONE and w != taken:
+            elsewhere[w] += <float>(exp(<double>scores[i] - scores[chosen]) / total)
+    for i in range(n):
+        w = attached(system, s, &candidates[i])
+        if w != NONE:
+            scratch.kept_share[w] *= 1 - elsewhere[w]
+            elsewhere[w] = 0
+    return <float>(1 / total)
 
 
 cdef struct SureC:
@@ -89,7 +128,7 @@ cdef bint advance(
                     top = i
             best = &candidates[top]
             if scratch.head_share is not NULL and n > 1:
-                sure.move = share_of(scores, n, NONE, top)
+                sure.move = weigh(system, scratch, candidates, n, top)
         label = NONE
         noted = NONE
         if best.dependent != NONE:
@@ -127,9 +166,12 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
         scored: the scores of the batch, as the scorer's model gives them.
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
-        shares: float32 (3, words) to be filled, or None: for each word the probability of the move
-            that attached it, among the legal ones, and of its label, among the labels of that move;
-            the third row is room.
+        shares: float32 (2, words) to be filled, or None: for each word the probability of its head,
+            and of its label, among the labels of the move that attached it. The probability of a
+            head is that of the move that attached the word, among the legal ones, or, where the
+            arc completes the tree, among those that completion chose from; times, for every other
+            configuration with moves that would have attached the word, the probability of the
+            legal moves that do not.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -147,11 +189,17 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
     cdef ScratchC scratch
     cdef StateC* s = &scratch.state
     cdef float[:, ::1] sure
+    cdef float[:, ::1] room
     cdef int lookahead = scored.lookahead
     cdef int i, w, n, first, last, offset, window
     cdef bint done
     if n_words == 0:
         return heads_array, labels_array, starts_array
+    if shares is not None:
+        shares.fill(1)
+        kept = numpy.ones((2, n_words), dtype="float32")
+        sure = shares
+        room = kept
     scratch_init(&scratch, &system.c, &scored.c, max(lengths))
     try:
         first = last = offset = 0  # the window: words first .. last - 1 of the batch
@@ -162,10 +210,10 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
                 s.constraint[w] = fixed[offset + w]
             system.c.start(&system.c, s)
             if shares is not None:
-                sure = shares
                 scratch.head_share = &sure[0, offset]
                 scratch.label_share = &sure[1, offset]
-                scratch.noted_share = &sure[2, offset]
+                scratch.kept_share = &room[0, offset]
+                scratch.noted_share = &room[1, offset]
             if offset + n > last:
                 first = offset
                 last = offset
@@ -194,4 +242,6 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
             offset += n
     finally:
         scratch_free(&scratch)
+    if shares is not None:
+        shares[0] *= kept[0]
     return heads_array, labels_array, starts_array

@@ -14,7 +14,8 @@ cdef struct ScratchC:
     double* logs            # of each candidate; room for the loss
     float* labels           # (label_stride,)
     # How sure the search was, of each word; NULL: nobody asks.
-    float* head_share       # the share of the move that attached it
+    float* head_share       # the share of the move that attached it, or of the choice in completion
+    float* kept_share       # the probability that the moves before and after it attach it nowhere
     float* label_share      # the share of its label
     float* noted_share      # the share of the label noted when it was pushed
 

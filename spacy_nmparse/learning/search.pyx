@@ -13,6 +13,7 @@ cdef int scratch_init(
     """Memory for one search at a time, over configurations of up to max_words words."""
     cdef size_t n = max(max_candidates(system, max_words), max_words)
     scratch.head_share = NULL
+    scratch.kept_share = NULL
     scratch.label_share = NULL
     scratch.noted_share = NULL
     scratch.block = malloc(state_block_size(max_words))

@@ -21,6 +21,8 @@ from spacy_nmparse.pipe.confidence import (
 )
 from tests.pipe.common import (
     NL,
+    NM,
+    arc_model_config,
     bare,
     make_example,
     make_examples,
@@ -84,40 +86,181 @@ def test_confidences(config: dict[str, Any], width: int) -> None:
         assert KEY not in parser(on).user_data  # of another tree
 
 
-@pytest.mark.parametrize("system", ["ArcEager", "ArcStandard", "SwapStandard"])
+def changed(before: list[Any], after: list[Any]) -> set[int]:
+    """Words that have another head."""
+    return {word for word, head in enumerate(after) if head != before[word]}
+
+
+def replayed(
+    parser: Any, scored: Any, n: int, starts: list[int] | None = None
+) -> tuple[Any, numpy.ndarray, numpy.ndarray]:
+    """Greedy search, move by move.
+
+    Returns: the final configuration; and float arrays (words,), of each word's head and label. That
+    of a head: of the move that attached the word, times, of every other configuration, the
+    probability of the moves that do not attach it. The label's is NaN where none was chosen.
+    """
+    state = parser.system.initial(n, starts)
+    kept, attached = numpy.ones(n), numpy.ones(n)
+    labels = numpy.full(n, numpy.nan)
+    while not state.is_final:
+        scores = beam.probabilities(parser.system, scored, 0, state)
+        moves: dict[Any, float] = {}
+        for action, (score, _) in scores.items():
+            moves[action[:2]] = moves.get(action[:2], 0.0) + float(numpy.exp(score))
+        best = max(moves, key=lambda one: moves[one])
+        action = max((one for one in scores if one[:2] == best), key=lambda one: scores[one])
+        before = state.heads
+        elsewhere = numpy.zeros(n)
+        for move, share in moves.items():
+            other = state.copy()
+            one = next(one for one in scores if one[:2] == move)
+            parser.system.apply(other, one, push_label=scores[one][1])
+            for word in changed(before, other.heads):
+                elsewhere[word] += share
+        parser.system.apply(state, action, push_label=scores[action][1])
+        taken = changed(before, state.heads)
+        for word in range(n):
+            if word in taken:
+                attached[word] = moves[best]
+                # A REDUCE gives the label noted before.
+                labelled = action.move != "REDUCE"
+                labels[word] = numpy.exp(scores[action][0]) / moves[best] if labelled else numpy.nan
+            elif elsewhere[word]:
+                kept[word] *= 1 - elsewhere[word]
+    return state, attached * kept, labels
+
+
+def scored_by(parser: Any, doc: Doc) -> Any:
+    return parser._score([doc], [(numpy.arange(len(doc)), numpy.zeros(len(doc), dtype="int8"))])[0]
+
+
+@pytest.mark.parametrize("system", ["ArcEager", "ArcStandard", "SwapStandard", "ArcSwift"])
 def test_shares_of_the_moves(system: str) -> None:
-    """Greedy search: the probability of the move that attached the word, and of its label."""
+    """Greedy search: the probability that the word's head and label were decided as they were."""
     nlp = unsure(
-        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True
+        factory=NL if system == "ArcSwift" else NM,
+        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True,
     )
     parser = parser_of(nlp)
     for n in (1, 3, 40):
         doc = random_doc(nlp.vocab, random.Random(n), n, space=0)
-        scored = parser._score([doc], [(numpy.arange(n), numpy.zeros(n, dtype="int8"))])[0]
-        state = parser.system.initial(n)
-        expected = numpy.zeros((2, n))
-        while not state.is_final:
-            scores = beam.probabilities(parser.system, scored, 0, state)
-            moves: dict[Any, float] = {}
-            for action, (score, _) in scores.items():
-                moves[action[:2]] = moves.get(action[:2], 0.0) + float(numpy.exp(score))
-            move = max(moves, key=lambda one: moves[one])
-            action = max((one for one in scores if one[:2] == move), key=lambda one: scores[one])
-            before = state.heads
-            parser.system.apply(state, action, push_label=scores[action][1])
-            for word, head in enumerate(state.heads):
-                if head is not None and head != before[word]:
-                    expected[0, word] = moves[move]
-                    # A REDUCE gives the label noted before.
-                    labelled = action.move != "REDUCE"
-                    expected[1, word] = numpy.exp(scores[action][0]) if labelled else numpy.nan
+        state, heads, labels = replayed(parser, scored_by(parser, doc), n)
         parsed = parser(doc)
         assert [t.head.i for t in parsed] == state.heads
         found = found_in(parsed)
-        noted = numpy.isnan(expected[1])
-        assert found[0] == pytest.approx(expected[0], abs=1e-4)
-        assert found[1, ~noted] == pytest.approx(expected[1, ~noted], abs=1e-4)
-        assert (found[1, noted] < found[0, noted]).all()
+        chosen = ~numpy.isnan(labels)
+        assert found[0] == pytest.approx(heads, abs=1e-4)
+        assert found[1, chosen] == pytest.approx((heads * labels)[chosen], abs=1e-4)
+        assert (found[1, ~chosen] < found[0, ~chosen]).all()
+
+
+def likings(parser: Any, scored: Any, n: int) -> numpy.ndarray:
+    """How far the arc from each word (n: from ROOT) to each word is scored above SHIFT, where the
+    scorer looks at no arcs: float (heads, dependents)."""
+    found = numpy.full((n + 1, n), numpy.nan)
+    state = parser.system.initial(n)
+    for j in range(n):
+        totals: dict[Any, float] = {}
+        for action, (score, _) in beam.probabilities(parser.system, scored, 0, state).items():
+            move = action[:2]
+            totals[move] = totals.get(move, 0.0) + float(numpy.exp(score))
+        shift = totals.pop(("SHIFT", 1))
+        for (name, k), share in totals.items():
+            if name == "RIGHT-ARC":
+                found[j - k if k <= j else n, j] = numpy.log(share / shift)
+            elif name == "LEFT-ARC":
+                found[j, j - k] = numpy.log(share / shift)
+        shift_action = next(one for one in parser.system.actions(state) if one.move == "SHIFT")
+        parser.system.apply(state, shift_action)
+    return found
+
+
+def completed(heads: list[int | None], likes: numpy.ndarray) -> dict[int, float]:
+    """Complete a tree, which is changed: the best root, then the best heads.
+
+    Returns: by word that got a head, its probability among those (or the roots) to choose from.
+    """
+    n = len(heads)
+    shares: dict[int, float] = {}
+
+    def choose(options: list[int], scores: list[float]) -> tuple[int, float, float]:
+        best = int(numpy.argmax(scores))
+        return options[best], scores[best], float(1 / numpy.exp(scores - numpy.max(scores)).sum())
+
+    def above(word: int, below: int) -> bool:
+        while below != word:
+            head = heads[below]
+            if head is None or head == below:
+                return False
+            below = head
+        return True
+
+    if all(head != word for word, head in enumerate(heads)):
+        open_words = [word for word, head in enumerate(heads) if head is None]
+        root, _, share = choose(open_words, [likes[n, word] for word in open_words])
+        heads[root] = root
+        shares[root] = share
+
+    def choose_head(word: int) -> tuple[int, float, float]:
+        options = [head for head in range(n) if not above(word, head)]
+        return choose(options, [likes[head, word] for head in options])
+
+    choices = {word: choose_head(word) for word, head in enumerate(heads) if head is None}
+    while choices:
+        word = max(choices, key=lambda one: choices[one][1])
+        if above(word, choices[word][0]):  # an arc made meanwhile has put it below
+            choices[word] = choose_head(word)
+        else:
+            heads[word], _, shares[word] = choices.pop(word)
+    return shares
+
+
+def test_shares_of_completion() -> None:
+    """The root among the headless words, and heads among those possible, by softmax."""
+    no_arcs = {"context": ["B0", "B1", "I1", "B0*I1"], "pair": ["H", "D", "H*D"], "label": ["D"]}
+    model = arc_model_config(features=no_arcs, n_pairs=0)  # all arcs are scored in full
+    nlp = random_parser(0, factory=NL, model=model, confidence=True)
+    parser = parser_of(nlp)
+    n = 8
+    starts = [1] + [-1] * (n - 1)
+    roots = others = 0
+    for seed in range(20):
+        randomize(parser.model, seed, 0.1)
+        doc = random_doc(nlp.vocab, random.Random(seed), n, space=0)
+        for token in doc:
+            token.is_sent_start = starts[token.i] == 1
+        scored = scored_by(parser, doc)
+        state, expected, _ = replayed(parser, scored, n, starts)
+        heads = state.heads
+        for word, share in completed(heads, likings(parser, scored, n)).items():
+            assert state.heads[word] is None
+            expected[word] *= share
+            roots += heads[word] == word and share < 0.9
+            others += heads[word] != word and share < 0.9
+        parsed = parser(doc)
+        assert [t.head.i for t in parsed] == heads
+        assert found_in(parsed)[0] == pytest.approx(expected, abs=1e-4)
+    assert roots and others
+
+
+@pytest.mark.parametrize("config", PARSERS)
+def test_roots(config: dict[str, Any]) -> None:
+    """A root is as sure as the choice was; the only word of a sentence is."""
+    nlp = random_parser(0, confidence=True, **config)
+    parser = parser_of(nlp)
+    randomize(parser.model, 0, 0.1)  # no move is certain
+    doc = random_doc(nlp.vocab, random.Random(0), 60, space=0)
+    for token in doc:  # sentences of one to eleven words
+        token.is_sent_start = token.i in (0, 1, 5, 6, 13, 24, 35, 46, 57)
+    found = found_in(parser(doc))
+    assert len(list(doc.sents)) == 9
+    for sentence in doc.sents:
+        share = found[0, sentence.root.i]
+        if len(sentence) == 1:
+            assert found[:, sentence.root.i].tolist() == [1, 1]
+        else:
+            assert 0 < share < 0.999, sentence.root.i
 
 
 def test_shares_of_the_beam() -> None:

@@ -64,11 +64,11 @@ cdef void attach(
         else:
             scorer.score_labels(scorer.self, s, arc, False, scratch.labels)
             label = best_label(scorer, scratch.labels)
-            if scratch.head_share is not NULL:
+            if scratch.sure.head is not NULL:
                 share = share_of(scratch.labels, system.n_labels, scorer.root_label, label)
-    if scratch.head_share is not NULL:
-        scratch.head_share[arc.dependent] = chosen
-        scratch.label_share[arc.dependent] = share
+    if scratch.sure.head is not NULL:
+        scratch.sure.head[arc.dependent] = chosen
+        scratch.sure.label[arc.dependent] = share
     state_add_arc(s, arc.head, arc.dependent, label)
 
 
@@ -105,7 +105,7 @@ cdef void find_head(
     for h in range(first, last):
         if h != w and not is_above(s, w, h):
             look_from(s, max(h, w))
-            offer(&choice, h, likes(system, scorer, s, h, w), scratch.head_share is not NULL)
+            offer(&choice, h, likes(system, scorer, s, h, w), scratch.sure.head is not NULL)
     if choice.best == NONE:  # nothing near but its own descendants
         choice.best = s.root_child
         choice.liking = -INFINITY
@@ -143,7 +143,7 @@ cdef void complete(
         for w in range(s.start, end):
             if s.head[w] == NONE:
                 look_from(s, w)
-                offer(&root, w, likes(system, scorer, s, s.n, w), scratch.head_share is not NULL)
+                offer(&root, w, likes(system, scorer, s, s.n, w), scratch.sure.head is not NULL)
         arc.head = s.n
         arc.dependent = root.best
         look_from(s, root.best)

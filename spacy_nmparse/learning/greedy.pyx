@@ -1,104 +1,35 @@
 """Greedy search: in each configuration the legal move that the scorer likes best."""
 import numpy
 
-from libc.math cimport exp
 from libc.stdint cimport int8_t, int32_t
 
 from spacy_nmparse.learning.complete cimport complete, needs_completion
 from spacy_nmparse.learning.search cimport (
     NONE,
     CandidateC,
+    MomentC,
     ScratchC,
     StateC,
     SystemC,
     fixed_label,
     is_forced,
+    is_only_word,
+    keep,
+    look,
+    note,
     notes_label,
     scratch_free,
     scratch_init,
     score_moves,
     share_of,
+    weigh,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
-from spacy_nmparse.systems.state cimport B, S, state_init
-from spacy_nmparse.systems.system cimport BREAK, REDUCE, TransitionSystem, is_final, legal_moves
+from spacy_nmparse.systems.state cimport state_init
+from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 256
-
-
-cdef int attached(const SystemC* system, const StateC* s, const CandidateC* c) noexcept nogil:
-    """The word that a move attaches, or NONE: a non-monotonic REDUCE makes an arc without a label
-    to choose."""
-    if c.dependent == NONE and system.moves[c.move].name == REDUCE and not system.unshift:
-        return S(s, 0) if s.head[S(s, 0)] == NONE else NONE
-    return c.dependent
-
-
-cdef float weigh(
-    const SystemC* system, ScratchC* scratch, const CandidateC* candidates, int n, int chosen
-) noexcept nogil:
-    """The probability of the chosen one of n scored moves. For every word that other moves would
-    attach and it does not, note the probability that it is left as it is."""
-    cdef const StateC* s = &scratch.state
-    cdef const float* scores = scratch.scores
-    cdef float* elsewhere = scratch.right   # word -> probability of the moves that attach it
-    cdef int taken = attached(system, s, &candidates[chosen])
-    cdef double total = 0
-    cdef int i, w
-    if s.b == s.start and (s.b + 1 == s.n or (system.segment and s.constraint[s.b + 1] == 1)):
-        return 1  # a sentence of one word, which all moves leave to ROOT
-    for i in range(n):
-        total += exp(<double>scores[i] - scores[chosen])
-        w = attached(system, s, &candidates[i])
-        if w != NONE:
-            elsewhere[w] = 0
-    for i in range(n):
-        w = attached(system, s, &candidates[i])
-        if w != NONE and w != taken:
-            elsewhere[w] += <float>(exp(<double>scores[i] - scores[chosen]) / total)
-    for i in range(n):
-        w = attached(system, s, &candidates[i])
-        if w != NONE:
-            scratch.kept_share[w] *= 1 - elsewhere[w]
-            elsewhere[w] = 0
-    return <float>(1 / total)
-
-
-cdef struct SureC:
-    float move          # share of the move
-    float label         # share of the label that it gives or notes
-    int words[4]        # that may get a head
-    int heads[4]        # theirs before the move
-
-
-cdef void look(const StateC* s, const CandidateC* c, SureC* sure) noexcept nogil:
-    """Note, before a move, whom it may attach."""
-    cdef int i
-    sure.words[0] = B(s, 0)
-    sure.words[1] = S(s, 0)
-    sure.words[2] = S(s, 1)
-    sure.words[3] = c.dependent
-    for i in range(4):
-        if sure.words[i] == s.n:
-            sure.words[i] = NONE
-        sure.heads[i] = NONE if sure.words[i] == NONE else s.head[sure.words[i]]
-
-
-cdef void note(ScratchC* scratch, const CandidateC* c, const SureC* sure) noexcept nogil:
-    """Note, after a move, how sure it was of whom it has attached."""
-    cdef const StateC* s = &scratch.state
-    cdef int i, w
-    for i in range(4):
-        w = sure.words[i]
-        if w == NONE:
-            continue
-        if i == 3 or (s.head[w] != NONE and s.head[w] != sure.heads[i] and w != c.dependent):
-            scratch.head_share[w] = sure.move
-            scratch.label_share[w] = sure.label if i == 3 else scratch.noted_share[w]
-    w = sure.words[0]
-    if w != NONE:  # the pushed word, in case
-        scratch.noted_share[w] = sure.label
 
 
 cdef bint advance(
@@ -111,7 +42,9 @@ cdef bint advance(
     cdef float* scores = scratch.scores
     cdef int i, n, label, noted
     cdef int top
-    cdef SureC sure
+    cdef float move_share, label_share
+    cdef MomentC moment
+    cdef bint asked = scratch.sure.head is not NULL
     cdef bint completes = needs_completion(system)
     while not is_final(s):
         if s.b + lookahead > last_word and last_word < s.n:
@@ -119,16 +52,19 @@ cdef bint advance(
         n = legal_moves(system, s, candidates)
         best = &candidates[0]
         top = 0
-        sure.move = 1
-        sure.label = 1
+        move_share = 1
+        label_share = 1
         if n > 1 or not is_forced(system, scorer, s, best):
             score_moves(system, scorer, s, candidates, n, scores)
             for i in range(1, n):
                 if scores[i] > scores[top]:
                     top = i
             best = &candidates[top]
-            if scratch.head_share is not NULL and n > 1:
-                sure.move = weigh(system, scratch, candidates, n, top)
+            if asked and n > 1:
+                if not is_only_word(system, s):
+                    move_share = share_of(scores, n, NONE, top)
+                weigh(system, s, candidates, scores, n, scratch.right)
+                keep(system, s, best, scratch.right, &scratch.sure)
         label = NONE
         noted = NONE
         if best.dependent != NONE:
@@ -136,23 +72,23 @@ cdef bint advance(
             if label == NONE:
                 scorer.score_labels(scorer.self, s, best, False, scratch.labels)
                 label = best_label(scorer, scratch.labels)
-                if scratch.head_share is not NULL:
-                    sure.label = share_of(
+                if asked:
+                    label_share = share_of(
                         scratch.labels, system.n_labels, scorer.root_label, label
                     )
             noted = label
         elif notes_label(system, scorer, s, best):
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
-            if scratch.head_share is not NULL:
-                sure.label = share_of(scratch.labels, system.n_labels, scorer.root_label, noted)
+            if asked:
+                label_share = share_of(scratch.labels, system.n_labels, scorer.root_label, noted)
         elif completes and system.moves[best.move].name == BREAK:
             complete(system, scorer, scratch)
-        if scratch.head_share is not NULL:
-            look(s, best, &sure)
+        if asked:
+            look(s, best, &moment)
         system.moves[best.move].effect(system, s, best.k, label, noted)
-        if scratch.head_share is not NULL:
-            note(scratch, best, &sure)
+        if asked:
+            note(s, best, &moment, move_share, label_share, &scratch.sure)
     if completes:
         complete(system, scorer, scratch)
     return True
@@ -167,11 +103,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
         shares: float32 (2, words) to be filled, or None: for each word the probability of its head,
-            and of its label, among the labels of the move that attached it. The probability of a
-            head is that of the move that attached the word, among the legal ones, or, where the
-            arc completes the tree, among those that completion chose from; times, for every other
-            configuration with moves that would have attached the word, the probability of the
-            legal moves that do not.
+            and of its label with that head, as ``search.pyx`` has it.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -210,10 +142,10 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
                 s.constraint[w] = fixed[offset + w]
             system.c.start(&system.c, s)
             if shares is not None:
-                scratch.head_share = &sure[0, offset]
-                scratch.label_share = &sure[1, offset]
-                scratch.kept_share = &room[0, offset]
-                scratch.noted_share = &room[1, offset]
+                scratch.sure.head = &sure[0, offset]
+                scratch.sure.label = &sure[1, offset]
+                scratch.sure.kept = &room[0, offset]
+                scratch.sure.noted = &room[1, offset]
             if offset + n > last:
                 first = offset
                 last = offset

@@ -396,15 +396,15 @@ class NMParser(TrainablePipe):
         tokens = [tokens_ for tokens_, _ in words]
         arrays: list[Arrays | None] = [None] * len(docs)
         n_words = sum(map(len, tokens))
-        shares = numpy.ones((3, n_words), dtype="float32") if confidence else None
+        shares = numpy.ones((2, n_words), dtype="float32") if confidence else None
         split = None
         if shares is not None:
-            split = numpy.split(shares[:2], numpy.cumsum([len(t) for t in tokens])[:-1], axis=1)
+            split = numpy.split(shares, numpy.cumsum([len(t) for t in tokens])[:-1], axis=1)
         found = self._score(docs, words)
         if found is None:
             return Parses(tokens, arrays, split)
         if self.beam_width > 1:
-            flat = beam.parse(self.system, *found, self.beam_width, shares=_rows_of(shares, 2))
+            flat = beam.parse(self.system, *found, self.beam_width, shares=shares)
         else:
             flat = greedy.parse(self.system, *found, shares)
         start = 0
@@ -1032,10 +1032,6 @@ class NMParser(TrainablePipe):
         self._load(labels, tags, cfg, data)
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
-
-
-def _rows_of(shares: numpy.ndarray | None, n: int) -> numpy.ndarray | None:
-    return None if shares is None else shares[:n]
 
 
 def _scorer_input(

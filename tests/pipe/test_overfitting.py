@@ -30,6 +30,7 @@ from tests.pipe.common import (
     random_parser,
     train,
     tree,
+    unknown,
 )
 
 BOTH = ("nonmonotonic_left", "nonmonotonic_reduce")
@@ -226,10 +227,8 @@ def test_a_copy_can_be_trained(trained: Language) -> None:
     parser = trained.get_pipe("nm_parser")
     before = parser.to_bytes()
     other = pickle.loads(pickle.dumps(parser))
-    examples = make_examples(other.vocab)
     sgd = trained.create_optimizer()
-    loss = other.update(examples, sgd=sgd)["nm_parser"]
-    assert loss > 0
+    assert other.update([unknown(other.vocab)], sgd=sgd)["nm_parser"] > 1
     assert other.to_bytes() != before
     assert parser.to_bytes() == before
 

@@ -17,6 +17,7 @@ from tests.pipe.common import (
     assert_starts_kept,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
@@ -25,7 +26,6 @@ from tests.pipe.common import (
     random_doc,
     random_parser,
     randomize,
-    train,
     tree,
 )
 
@@ -142,7 +142,7 @@ def test_a_senter_before_the_parser_in_training(factory: str) -> None:
     nlp.add_pipe("senter", first=True)
     examples = make_examples(nlp.vocab)
     sgd = nlp.initialize(lambda: examples)
-    train(nlp, examples, steps=100, sgd=sgd, annotates=["senter"])
+    learn(nlp, examples, sgd=sgd, annotates=["senter"])
     for example in examples:
         doc = nlp(bare(example.reference))
         assert tree(doc) == tree(example.reference)
@@ -185,7 +185,7 @@ def test_gold_sentence_starts_are_learned_without_trees(factory: str) -> None:
     gold = Doc(nlp.vocab, words=words, sent_starts=[True, False, False, True, False, False])
     assert not gold.has_annotation("DEP")
     examples = [make_example(gold), *make_examples(nlp.vocab)]
-    train(nlp, examples, steps=80)
+    learn(nlp, examples)
     assert [t.is_sent_start for t in nlp(bare(gold))] == [t.is_sent_start for t in gold]
 
 

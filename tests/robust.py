@@ -1,13 +1,13 @@
 """Run the tests that train or score as other machines would: do they hold there, too?
 
     python -m tests.robust
-    python -m tests.robust --setting plain --setting noise-3 tests/pipe -k overfitting
+    python -m tests.robust --setting plain --setting noise-3 -- tests/pipe -k overfitting
 
 runs pytest once for each setting: 1, 2 and 8 threads of NumPy's matrix products; OpenBLAS with the
 kernels of other processors; the C loops' plain versions, in a copy of the checkout that is built
 for it (a git checkout is needed); and noise in the last bit of new models' weights (tests/noise),
-five seeds. What is not an option here is for pytest; without a file or folder, all of tests/ is run
-but for LEFT_OUT. Prints the tests that fail under each setting; the exit status is 1 if any does.
+five seeds. What follows -- is for pytest; without a file or folder, all of tests/ is run but for
+LEFT_OUT. Prints the tests that fail under each setting; the exit status is 1 if any does.
 """
 
 from __future__ import annotations
@@ -99,8 +99,9 @@ def main(arguments: list[str] | None = None) -> int:
     names = [setting.name for setting in SETTINGS]
     parser.add_argument("--setting", action="append", choices=names, help="all, if none is named")
     parser.add_argument("--log", type=Path, help="a folder for what pytest prints")
-    options, others = parser.parse_known_args(arguments)
-    tests = selection(others)
+    parser.add_argument("pytest", nargs="*", help="after --: what pytest is called with")
+    options = parser.parse_args(arguments)
+    tests = selection(options.pytest)
     found: dict[str, list[str]] = {}
     for setting in SETTINGS:
         if setting.name not in (options.setting or names):

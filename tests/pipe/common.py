@@ -70,6 +70,9 @@ def model_config(**options: Any) -> dict[str, Any]:
     }
 
 
+# A tok2vec that sees no neighbours.
+WORDS_ALONE = model_config(tok2vec={**TOK2VEC, "window_size": 0})
+
 # Features of all kinds, and hops of all kinds, for each layer of an arc scorer.
 ARC_FEATURES: dict[str, list[str]] = {
     "context": [

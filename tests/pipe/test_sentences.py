@@ -21,7 +21,6 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
-    overfitted,
     parser_of,
     random_doc,
     random_parser,
@@ -189,15 +188,15 @@ def test_gold_sentence_starts_are_learned_without_trees(factory: str) -> None:
     assert [t.is_sent_start for t in nlp(bare(gold))] == [t.is_sent_start for t in gold]
 
 
-def test_start_on_a_space_between_sentences(trained: Language) -> None:
+def test_start_on_a_space_between_sentences(words_alone: Language) -> None:
     words = ["Sleep", "!", "\n", "Yes"]
-    parser = trained.get_pipe("nm_parser")
-    doc = Doc(trained.vocab, words=words)
+    parser = words_alone.get_pipe("nm_parser")
+    doc = Doc(words_alone.vocab, words=words)
     doc[2].is_sent_start = True
     doc = parser(doc)
     assert [t.is_sent_start for t in doc] == [True, False, True, False]
     assert [t.head.i for t in doc] == [0, 0, 3, 3]
-    doc = Doc(trained.vocab, words=words)
+    doc = Doc(words_alone.vocab, words=words)
     doc[2].is_sent_start = False
     doc[3].is_sent_start = True
     doc = parser(doc)
@@ -207,7 +206,8 @@ def test_start_on_a_space_between_sentences(trained: Language) -> None:
 
 def test_sentences_of_forced_pieces_are_parsed_alone() -> None:
     """A forced start between two documents gives the trees of the two documents."""
-    nlp = overfitted()
+    nlp = make_nlp()
+    learn(nlp, make_examples(nlp.vocab, [[0], [3], [0, 3]]))
     parser = nlp.get_pipe("nm_parser")
     left, right = (nlp(bare(gold_doc(nlp.vocab, [n]))) for n in (0, 3))
     both = bare(gold_doc(nlp.vocab, [0, 3]))

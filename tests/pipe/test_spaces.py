@@ -17,6 +17,7 @@ from tests.pipe.common import (
     ARC_FEATURES,
     NL,
     TOK2VEC,
+    WORDS_ALONE,
     arc_model_config,
     assert_sound,
     bare,
@@ -25,7 +26,6 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
-    model_config,
     parser_of,
     random_doc,
     random_parser,
@@ -33,8 +33,6 @@ from tests.pipe.common import (
     tree,
 )
 
-# A tok2vec that sees no neighbours.
-WORDS_ALONE = model_config(tok2vec={**TOK2VEC, "window_size": 0})
 SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
 
 
@@ -54,8 +52,8 @@ SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
         ([], []),
     ],
 )
-def test_where_spaces_go(trained: Language, words: list[str], heads: list[int]) -> None:
-    doc = trained.get_pipe("nm_parser")(Doc(trained.vocab, words=words))
+def test_where_spaces_go(words_alone: Language, words: list[str], heads: list[int]) -> None:
+    doc = words_alone.get_pipe("nm_parser")(Doc(words_alone.vocab, words=words))
     assert [token.head.i for token in doc] == heads
     deps = ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
     for token, dep in zip(doc, deps, strict=True):
@@ -64,10 +62,9 @@ def test_where_spaces_go(trained: Language, words: list[str], heads: list[int]) 
     assert_sound(doc)
 
 
-def test_spaces_do_not_change_the_parse(trained: Language) -> None:
+def test_spaces_do_not_change_the_parse(words_alone: Language) -> None:
     """The parser looks at words only."""
-    nlp = make_nlp(model=WORDS_ALONE)
-    learn(nlp, make_examples(nlp.vocab))
+    nlp = words_alone
     rng = random.Random(0)
     for trees in ([0], [2], [1, 0, 5, 2]):
         gold = gold_doc(nlp.vocab, trees)

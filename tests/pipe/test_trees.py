@@ -177,7 +177,7 @@ def test_lifting_partial_and_interleaved_trees() -> None:
 
 def test_noun_chunks_and_displacy() -> None:
     nlp = make_nlp(lang="en")
-    learn(nlp, make_examples(nlp.vocab))
+    learn(nlp, make_examples(nlp.vocab, [[0, 2]]))
     doc = nlp(bare(gold_doc(nlp.vocab, [0, 2])))
     for token in doc:
         if token.text in ("She", "cat", "hearing", "issue"):

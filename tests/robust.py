@@ -117,7 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(output[-2000:])
         found[setting.name] = tests_
         last = output.strip().splitlines()[-1:]
-        print(f"{setting.name}: {''.join(last)} ({time.perf_counter() - start:.0f} s)")
+        seconds = time.perf_counter() - start
+        print(f"{setting.name}: {''.join(last)} ({seconds:.0f} s)", flush=True)
         for name in tests_:
             print(f"    {name}", flush=True)
     print("\n| Setting | Failed |\n| --- | ---: |")

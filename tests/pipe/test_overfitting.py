@@ -22,6 +22,7 @@ from tests.pipe.common import (
     assert_sound,
     bare,
     gold_doc,
+    learn,
     make_examples,
     make_nlp,
     model_config,
@@ -119,6 +120,14 @@ def test_overfitting_with_other_scorers() -> None:
         nlp = overfitted(model=model_config(**options))
         gold = gold_doc(nlp.vocab, [0, 1])
         assert tree(nlp(bare(gold))) == tree(gold)
+
+
+def test_what_cannot_be_learned_is_no_success() -> None:
+    """``learn`` of tests/pipe/common.py, which most tests of training rely on, can fail."""
+    nlp = make_nlp()
+    examples = [*make_examples(nlp.vocab, [[0]]), unknown(nlp.vocab)]
+    with pytest.raises(AssertionError, match="not learned"):
+        learn(nlp, examples, sgd=nlp.initialize(lambda: make_examples(nlp.vocab)))
 
 
 @pytest.mark.parametrize("explore", [0.0, 0.5])

@@ -15,6 +15,7 @@ from tests.pipe.common import (
     TOK2VEC,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
@@ -59,7 +60,7 @@ def test_initialized_again_after_updates(factory: str) -> None:
     nlp.update(make_examples(nlp.vocab), sgd=False)
     examples = other_examples(nlp)
     labels = len(parser_of(nlp).labels)
-    train(nlp, examples, steps=60)
+    learn(nlp, examples)
     assert len(parser_of(nlp).labels) > labels
     for example in examples:
         assert tree(nlp(bare(example.reference))) == tree(example.reference)
@@ -74,7 +75,7 @@ def test_loaded_with_other_labels_after_updates(factory: str) -> None:
     train(other, other_examples(other), steps=2)
     parser_of(nlp).from_bytes(parser_of(other).to_bytes())
     examples = other_examples(nlp)
-    train(nlp, examples, steps=60, sgd=sgd)
+    learn(nlp, examples, sgd=sgd)
     for example in examples:
         assert tree(nlp(bare(example.reference))) == tree(example.reference)
 

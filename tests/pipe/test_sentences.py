@@ -19,15 +19,14 @@ from tests.pipe.common import (
     assert_starts_kept,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
-    overfitted,
     parser_of,
     random_doc,
     random_parser,
     randomize,
-    train,
     tree,
 )
 
@@ -144,7 +143,7 @@ def test_a_senter_before_the_parser_in_training(factory: str) -> None:
     nlp.add_pipe("senter", first=True)
     examples = make_examples(nlp.vocab)
     sgd = nlp.initialize(lambda: examples)
-    train(nlp, examples, steps=100, sgd=sgd, annotates=["senter"])
+    learn(nlp, examples, sgd=sgd, annotates=["senter"])
     for example in examples:
         doc = nlp(bare(example.reference))
         assert tree(doc) == tree(example.reference)
@@ -187,19 +186,19 @@ def test_gold_sentence_starts_are_learned_without_trees(factory: str) -> None:
     gold = Doc(nlp.vocab, words=words, sent_starts=[True, False, False, True, False, False])
     assert not gold.has_annotation("DEP")
     examples = [make_example(gold), *make_examples(nlp.vocab)]
-    train(nlp, examples, steps=80)
+    learn(nlp, examples)
     assert [t.is_sent_start for t in nlp(bare(gold))] == [t.is_sent_start for t in gold]
 
 
-def test_start_on_a_space_between_sentences(trained: Language) -> None:
+def test_start_on_a_space_between_sentences(words_alone: Language) -> None:
     words = ["Sleep", "!", "\n", "Yes"]
-    parser = trained.get_pipe("nm_parser")
-    doc = Doc(trained.vocab, words=words)
+    parser = words_alone.get_pipe("nm_parser")
+    doc = Doc(words_alone.vocab, words=words)
     doc[2].is_sent_start = True
     doc = parser(doc)
     assert [t.is_sent_start for t in doc] == [True, False, True, False]
     assert [t.head.i for t in doc] == [0, 0, 3, 3]
-    doc = Doc(trained.vocab, words=words)
+    doc = Doc(words_alone.vocab, words=words)
     doc[2].is_sent_start = False
     doc[3].is_sent_start = True
     doc = parser(doc)
@@ -209,7 +208,8 @@ def test_start_on_a_space_between_sentences(trained: Language) -> None:
 
 def test_sentences_of_forced_pieces_are_parsed_alone() -> None:
     """A forced start between two documents gives the trees of the two documents."""
-    nlp = overfitted()
+    nlp = make_nlp()
+    learn(nlp, make_examples(nlp.vocab, [[0], [3], [0, 3]]))
     parser = nlp.get_pipe("nm_parser")
     left, right = (nlp(bare(gold_doc(nlp.vocab, [n]))) for n in (0, 3))
     both = bare(gold_doc(nlp.vocab, [0, 3]))

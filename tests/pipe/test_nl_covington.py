@@ -87,7 +87,10 @@ def same_trees(a: Language, b: Language) -> bool:
 
 @pytest.mark.parametrize(
     ("system", "oracle"),
-    [*((system, "dynamic") for system in KNOWN), ("plain", "static"), ("local implicit", "static")],
+    [
+        *((system, "dynamic") for system in KNOWN if "nonmonotonic" not in system),
+        *((system, "static") for system in KNOWN),
+    ],
 )
 def test_overfitting(system: str, oracle: str) -> None:
     nlp = overfitted(factory=NL, system=SYSTEMS[system], oracle=oracle)
@@ -98,6 +101,18 @@ def test_overfitting(system: str, oracle: str) -> None:
     assert knows_the_trees(nlp)
     for trees in DOCUMENTS:
         doc = nlp(bare(gold_doc(nlp.vocab, trees)))
+        assert_sound(doc)
+        assert_edges(doc)
+
+
+@pytest.mark.parametrize("system", [name for name in KNOWN if "nonmonotonic" in name])
+def test_learning_where_the_loss_is_a_guess(system: str) -> None:
+    """An error may be learned as free (docs/systems.md): most trees are right, not all."""
+    nlp = overfitted(factory=NL, system=SYSTEMS[system], oracle="dynamic")
+    examples = make_examples(nlp.vocab)
+    assert nlp.evaluate(examples)["dep_las"] > 0.8
+    for example in examples:
+        doc = nlp(bare(example.reference))
         assert_sound(doc)
         assert_edges(doc)
 

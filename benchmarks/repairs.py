@@ -1,6 +1,6 @@
 """How far the losses of repair transitions can be trusted on whole sentences, and what they cost.
 
-    python benchmarks/repairs.py assets/UD_Gothic-PROIEL
+    python -m benchmarks.repairs assets/UD_Gothic-PROIEL
 
 Where the bounds of a loss differ, derivations are searched for, in a limited number of
 configurations (the option `search` of arc_eager). From the start of each sentence, lifted to be
@@ -9,12 +9,11 @@ projective, an action is taken that costs least without repairs, or with a proba
 losses differ, in how many configurations the dynamic oracle, as training asks it, allows other
 actions than those that cost least by the longest search, and how long the oracle takes.
 
-Result: a table, and benchmarks/results/repairs/TREEBANK-SPLIT.json.
+Result: a table, and benchmarks/runs/repairs/TREEBANK-SPLIT.json.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
@@ -22,17 +21,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from convert_ud import find_splits  # noqa: E402
-from evaluate import dump, machine, versions  # noqa: E402
-from table import markdown  # noqa: E402
-
-from spacy_nmparse import systems  # noqa: E402
-from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
-from spacy_nmparse.systems import Gold  # noqa: E402
-from spacy_nmparse.systems.projective import lift  # noqa: E402
+from benchmarks.common import RUNS, command_line, record
+from benchmarks.formats import markdown
+from scripts.evaluate import dump
+from spacy_nmparse import systems
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
+from spacy_nmparse.analysis.treebank import find_splits
+from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems.projective import lift
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
 SEARCHES = (1, 50, 200, 5000)
@@ -109,15 +105,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("treebanks", nargs="+", type=Path, help="folders of UD treebanks")
     parser.add_argument("--split", default="dev", choices=("train", "dev", "test"))
     parser.add_argument("--size", type=int, default=100, help="sentences of each")
     parser.add_argument("--mistakes", type=float, default=0.1)
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--runs", type=Path, default=RUNS)
     arguments = parser.parse_args(argv)
     rows = []
     for folder in arguments.treebanks:
@@ -125,8 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         counts = compare(path, arguments.size, arguments.mistakes)
         result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
         result |= {"size": arguments.size, "mistakes": arguments.mistakes}
-        result |= {"versions": versions(), "machine": machine()}
-        dump(result, arguments.results / "repairs" / f"{folder.name}-{arguments.split}.json")
+        result |= record()
+        dump(result, arguments.runs / "repairs" / f"{folder.name}-{arguments.split}.json")
         total = counts["configurations"]
         for search in (0, *SEARCHES):
             shares = ["", ""]

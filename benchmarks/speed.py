@@ -1,10 +1,10 @@
 """Measure the speed of parsers on the same data, in one process, on one thread.
 
-    python benchmarks/speed.py
-    python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default switch
-    python benchmarks/speed.py --beam 8 --stages parse pipeline
-    python benchmarks/speed.py --models training/demo/nm_parser/model-best \\
-        training/demo/spacy_parser_affixes/model-best
+    python -m benchmarks.speed
+    python -m benchmarks.speed --treebank assets/UD_English-EWT --ops default switch
+    python -m benchmarks.speed --beam 8 --stages parse pipeline
+    python -m benchmarks.speed --models training/demo/nm_parser/model-best \\
+        training/demo/spacy_parser/model-best
 
 Words per second of
 
@@ -33,12 +33,12 @@ against spaCy's `beam_parser`, trained as its defaults have it. A step then also
 costs to keep the hypotheses apart; the floor is that of greedy search. A system SYSTEM_beam4 is
 SYSTEM, of this package, searched with a beam of 4 beside the others.
 
-`--udpipe MODEL`, of benchmarks/udpipe.py, puts UDPipe 1 beside them. It gets the same sentences,
+`--udpipe MODEL`, of benchmarks.udpipe, puts UDPipe 1 beside them. It gets the same sentences,
 with their boundaries, one after the other, and searches with a beam of 5, its default, and
 greedily, as the others do (its name then ends in `_greedy`). For `parse` it also gets the tags that
 it predicts; in `pipeline`, where it has no tokenizer here, it tags and parses tokens.
 
-Result: a table, and benchmarks/results/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
+Result: a table, and benchmarks/runs/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS
 THREADS |= {"BLIS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
 os.environ.update(THREADS)
 
-import argparse  # noqa: E402
 import gc  # noqa: E402
 import itertools  # noqa: E402
 import re  # noqa: E402
@@ -72,23 +71,21 @@ from spacy.training import Example  # noqa: E402
 from spacy.util import minibatch, registry  # noqa: E402
 from thinc.api import NumpyOps, get_current_ops, set_current_ops  # noqa: E402
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from accuracy import choose_lang, run  # noqa: E402
-from convert_ud import convert, find_splits  # noqa: E402
-from evaluate import blank_copy, dump, machine, read_docs, references, versions  # noqa: E402
-from prepare_demo import find_treebank, prepare  # noqa: E402
-from table import markdown  # noqa: E402
-from udpipe import Model, read_sentences, write_sentences  # noqa: E402
-
+from benchmarks.common import RUNS, WORK, command_line, complain, record, run  # noqa: E402
+from benchmarks.formats import markdown  # noqa: E402
+from benchmarks.systems import find_system  # noqa: E402
+from benchmarks.treebanks import choose_lang  # noqa: E402
+from benchmarks.udpipe import Model, read_sentences, write_sentences  # noqa: E402
+from scripts.evaluate import blank_copy, dump, read_docs, references  # noqa: E402
+from scripts.prepare_demo import find_treebank, prepare  # noqa: E402
+from spacy_nmparse.analysis.treebank import convert, find_splits  # noqa: E402
 from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
 from spacy_nmparse.pipe.fast_blas import use_fast_blas  # noqa: E402
 from spacy_nmparse.scorers.context import lstms  # noqa: E402
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
-SPACY = "spacy_parser"  # how the names of the configs of spaCy's parser begin
+SPACY = "spacy_parser"  # how the names of spaCy's parser begin
 STAGES = ("parse", "pipeline", "training")
 FLOORS = {"floor": "parse", "tok2vec": "training"}
 OPS = ("default", "numpy", "switch")
@@ -217,14 +214,11 @@ def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int
         The trained pipeline.
 
     Raises:
-        FileNotFoundError: If there is no such config.
+        ValueError: If there is no such system.
         RuntimeError: If training fails.
     """
-    config = ROOT / "configs" / f"{system}.cfg"
-    if not config.is_file():
-        raise FileNotFoundError(f"No config {config} for the system {system!r}.")
     output = (work / data.name / (f"{system}-beam{beam}" if beam > 1 else system)).resolve()
-    output.mkdir(parents=True, exist_ok=True)
+    config = find_system(system).write(output, {})
     command = ["-m", "spacy", "train", str(config), "--output", str(output)]
     command += ["--nlp.lang", data.lang, "--system.seed", str(seed)]
     command += ["--training.max_epochs", str(epochs)]
@@ -693,14 +687,12 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument(
-        "--systems", nargs="+", default=["nm_parser", f"{SPACY}_affixes"], metavar="NAME",
-        help="configs to compare, with the last one",
+        "--systems", nargs="+", default=["nm_parser", SPACY], metavar="NAME",
+        help="systems to compare, with the last one",
     )  # fmt: skip
     parser.add_argument(
         "--models", nargs="+", type=Path, metavar="FOLDER",
@@ -716,11 +708,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="width of the beams")
     parser.add_argument(
         "--udpipe", nargs="+", type=Path, default=[], metavar="MODEL",
-        help="models of benchmarks/udpipe.py, to be timed beside them",
+        help="models of benchmarks.udpipe, to be timed beside them",
     )  # fmt: skip
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--quick", action="store_true", help="one epoch, two short repetitions")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "speed")
+    parser.add_argument("--work", type=Path, default=WORK / "speed")
     parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
     args = parser.parse_args(argv)
     if args.quick:
@@ -766,19 +758,18 @@ def main(argv: list[str] | None = None) -> int:
             for ops, contestants in [*groups.items(), *([("udpipe", others)] if others else [])]
         }
     except (ImportError, OSError, ValueError, RuntimeError) as error:
-        print(f"speed.py: {error}", file=sys.stderr)
-        return 1
-    about = {**machine(), "threads": THREADS}
+        return complain("speed", error)
+    about = record(THREADS)
     packages = {"ufal.udpipe": metadata.version("ufal.udpipe")} if others else {}
     title = [f"words per second: median of {args.reps} (range)", f"times {args.systems[-1]}"]
     print(
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
-        f"{about['processor']}, one thread\n"
+        f"{about['machine']['processor']}, one thread\n"
     )
     last = f"times {args.systems[-1]}, {args.ops[0]}, in processor time"
     print(markdown(["stage, parser, matrix products", *title, "in processor time", last], rows))
     file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
-    output = args.output or ROOT / "benchmarks" / "results" / "speed" / file
+    output = args.output or RUNS / "speed" / file
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
     options += ["beam", "stages"]
     given = {name: getattr(args, name) for name in options}
@@ -788,14 +779,14 @@ def main(argv: list[str] | None = None) -> int:
     if args.models:
         given["epochs"] = None  # trained elsewhere
     result = {
-        "command": f"python benchmarks/speed.py --systems {' '.join(args.systems)} "
+        "command": f"python -m benchmarks.speed --systems {' '.join(args.systems)} "
         f"{shown('models', args.models) or f'--epochs {args.epochs} '}--reps {args.reps} "
         f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
         f"--ops {' '.join(args.ops)} --beam {args.beam} {shown('udpipe', args.udpipe)}"
         f"--stages {' '.join(args.stages)}",
         "settings": given,
-        "versions": {**versions(), **packages},
-        "machine": about,
+        "versions": {**about["versions"], **packages},
+        "machine": about["machine"],
         "documents": len(gold),
         "results": results,
     }

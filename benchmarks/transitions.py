@@ -1,31 +1,27 @@
 """Count the transitions that derive the gold trees of treebanks (FG18, Table 4).
 
-    python benchmarks/transitions.py assets/UD_Gothic-PROIEL assets/UD_Hungarian-Szeged
-    python benchmarks/transitions.py --split train assets/UD_Gothic-PROIEL
+    python -m benchmarks.transitions assets/UD_Gothic-PROIEL assets/UD_Hungarian-Szeged
+    python -m benchmarks.transitions --split train assets/UD_Gothic-PROIEL
 
 Every gold tree is derived by the canonical (static) oracle of each system, unlabelled, each
 sentence by itself; the derivation must end in the gold tree. Arc-eager and arc-swift derive only
 the projective trees among them, and are counted on those in columns of their own.
 
-Result: a table, and benchmarks/results/transitions/TREEBANK-SPLIT.json.
+Result: a table, and benchmarks/runs/transitions/TREEBANK-SPLIT.json.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from convert_ud import find_splits  # noqa: E402
-from evaluate import dump, machine, versions  # noqa: E402
-from table import markdown  # noqa: E402
-
-from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
-from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions  # noqa: E402
+from benchmarks.common import RUNS, command_line, record
+from benchmarks.formats import markdown
+from scripts.evaluate import dump
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
+from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions
+from spacy_nmparse.analysis.treebank import find_splits
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,15 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument(
         "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
     )
     parser.add_argument("--split", default="test", choices=("train", "dev", "test"))
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--runs", type=Path, default=RUNS)
     arguments = parser.parse_args(argv)
     rows = []
     for folder in arguments.treebanks:
@@ -54,9 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         counts = {"sentences": len(trees), "words": sum(map(len, trees))}
         counts |= count_transitions(trees)
         result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
-        result |= {"versions": versions(), "machine": machine()}
+        result |= record()
         name = f"{folder.name}-{arguments.split}.json"
-        dump(result, arguments.results / "transitions" / name)
+        dump(result, arguments.runs / "transitions" / name)
         per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in COLUMNS]
         rows.append(
             [

@@ -1,7 +1,7 @@
 """Train the variants of a parser that a table of a paper compares, and make the table.
 
-    python benchmarks/variants.py rep assets/UD_Gothic-PROIEL --epochs 12 --seeds 1 2 3 4 5
-    python benchmarks/variants.py rep
+    python -m benchmarks.variants rep assets/UD_Gothic-PROIEL --epochs 12 --seeds 1 2 3 4 5
+    python -m benchmarks.variants rep
 
 Comparisons:
   rep     repair transitions, one by one: the table that the draft on them leaves empty
@@ -15,13 +15,13 @@ Comparisons:
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)
 
-With treebanks, what has no result file yet is trained by benchmarks/accuracy.py, one file a variant
-and seed: benchmarks/results/variants/TREEBANK/VARIANT-seedN.json. Then the tables are made of all
+With treebanks, what has no result file yet is trained by benchmarks.accuracy, one file a variant
+and seed: benchmarks/runs/variants/TREEBANK/VARIANT-seedN.json. Then the tables are made of all
 result files that there are:
   - by treebank: words and whole sentences right, heads alone and with labels, on dev (or, with
     `--split test`, on test), and moves a sentence on dev; against the first row, a paired bootstrap
     over sentences and Wilcoxon's signed-rank test over seeds, both on the seeds that the two rows
-    share (see benchmarks/table.py);
+    share (see benchmarks.table);
   - UAS by epoch, that of the averaged weights at the last evaluation in the epoch;
   - how the non-monotonic moves were used by the best epoch's parsers (`nmparse repairs`), a mean
     over seeds;
@@ -30,25 +30,20 @@ result files that there are:
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import statistics
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+from benchmarks import accuracy
+from benchmarks.common import RUNS, WORK, command_line, complain, show
+from benchmarks.formats import markdown, mean_and_deviation
+from benchmarks.significance import Runs, compare, load
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, REPAIR_FEATURES
 
-import accuracy  # noqa: E402
-from table import Runs, compare, load, markdown, mean_and_deviation  # noqa: E402
-
-from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, REPAIR_FEATURES  # noqa: E402
-
-RESULTS = ROOT / "benchmarks" / "results" / "variants"
 SPLITS = ("dev", "test")
 #: What is known of each kind of move, in the order of HGJ13's Table 2, and what we tell beside it.
 COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")
@@ -63,18 +58,18 @@ class Variant:
     Attributes:
         name: The name of its result files.
         title: What tables call it.
-        config: The config in the folder configs.
-        settings: Settings that differ from the config's.
+        base: The system that it is a variant of.
+        settings: Settings that differ from the base's.
     """
 
     name: str
     title: str
-    config: str
+    base: str
     settings: tuple[str, ...]
 
     def as_argument(self) -> str:
-        """For `--system` of benchmarks/accuracy.py."""
-        return ",".join([f"{self.name}={ROOT / 'configs' / self.config}", *self.settings])
+        """For `--system` of benchmarks.accuracy."""
+        return ",".join([f"{self.name}={self.base}", *self.settings])
 
 
 def arc_eager(
@@ -107,7 +102,7 @@ def arc_eager(
         settings.append(f"components.parser.oracle={oracle}")
     if oracle == "static":
         settings.append("components.parser.explore=0.0")
-    return Variant(name, title, "nm_parser_multihash.cfg", tuple(settings))
+    return Variant(name, title, "nm_parser_multihash", tuple(settings))
 
 
 def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
@@ -123,7 +118,7 @@ def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
         The variant.
     """
     settings = (*variant.settings, setting)
-    return Variant(f"{variant.name}_{name}", f"{variant.title}, {title}", variant.config, settings)
+    return Variant(f"{variant.name}_{name}", f"{variant.title}, {title}", variant.base, settings)
 
 
 def weighted(variant: Variant, weight: float) -> Variant:
@@ -165,7 +160,7 @@ def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> 
     settings = [f"components.parser.system.@misc=spacy_nmparse.{system}.v1"]
     if oracle == "static":
         settings += ["components.parser.oracle=static", "components.parser.explore=0.0"]
-    return Variant(name, title, "nl_covington_parser_multihash.cfg", tuple(settings))
+    return Variant(name, title, "nl_covington_parser_multihash", tuple(settings))
 
 
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -231,13 +226,13 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         list_system("covington", "Covington", "Covington"),
         list_system("nl_covington_static", "NL-Covington, static", "NLCovington", "static"),
         list_system("nl_covington", "NL-Covington", "NLCovington"),
-        Variant("arc_swift", "arc-swift", "arc_swift_multihash.cfg", ()),
+        Variant("arc_swift", "arc-swift", "arc_swift_multihash", ()),
     ),
 }
 
 
 def mean(values: Iterable[float | None], factor: float = 100, digits: int = 2) -> str:
-    """Format a mean and standard deviation, as benchmarks/table.py does."""
+    """Format a mean and standard deviation, as benchmarks.table does."""
     return mean_and_deviation(values, factor, digits)
 
 
@@ -480,9 +475,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("comparison", choices=tuple(VARIANTS))
     parser.add_argument("treebanks", nargs="*", type=Path, help="folders of UD treebanks")
     parser.add_argument(
@@ -496,8 +489,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "variants")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--work", type=Path, default=WORK / "variants")
+    parser.add_argument("--runs", type=Path, default=RUNS / "variants")
     args = parser.parse_args(argv)
     variants = VARIANTS[args.comparison]
     wanted = [one for one in variants if args.only is None or one.name in args.only]
@@ -506,7 +499,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = [str(folder), "--local", args.local, "--epochs", str(args.epochs)]
         command += ["--seeds", *args.seeds, "--evaluate", *SPLITS, "--moves", "--each-epoch"]
         command += ["--snapshot", args.snapshot]
-        command += ["--work", str(args.work), "--results", str(args.results)]
+        command += ["--work", str(args.work), "--runs", str(args.runs)]
         if args.lang:
             command += ["--lang", args.lang]
         if args.switch:
@@ -517,13 +510,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             command += ["--system", one.as_argument()]
         status = accuracy.main(command) or status
     try:
-        text = report(load(args.results), variants, args.split)
+        text = report(load(args.runs), variants, args.split)
     except (OSError, ValueError) as error:
-        print(f"variants.py: {error}", file=sys.stderr)
-        return 1
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")
-    print(text)
+        return complain("variants", error)
+    show(text)
     return status
 
 

@@ -28,7 +28,7 @@ from spacy.tokens import Doc, DocBin
 from wasabi import table
 
 ROOT = Path(__file__).resolve().parent.parent
-SYSTEMS = ("nm_parser", "spacy_parser_affixes")
+SYSTEMS = ("nm_parser", "spacy_parser")
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 #: How each model is evaluated: name, options of evaluate.py.
 EVALUATIONS = {

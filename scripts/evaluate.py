@@ -23,7 +23,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import conll18
 import numpy
 import spacy
 import thinc
@@ -32,6 +31,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_nmparse.about import __version__
+from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.statistics import bin_name, bin_names
 from spacy_nmparse.pipe.scorer import length_counts, score_dependencies, sentence_counts
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from convert_ud import read_conllu
 from spacy.tokens import Doc
+
+from spacy_nmparse.analysis.treebank import read_conllu
 
 METRICS = ("UAS", "LAS", "CLAS")
 ID, HEAD, DEPREL, DEPS = 0, 6, 7, 8

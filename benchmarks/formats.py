@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def mean_and_deviation(values: Iterable[float | None], factor: float, digits: int) -> str:
@@ -43,3 +43,24 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
 
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     return "\n".join([line(header), line(rule), *map(line, rows)])
+
+
+def page_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Format a table for a page, without padding.
+
+    Args:
+        header: The column names.
+        rows: The cells, as many per row.
+        left: How many columns are aligned to the left; columns that hold text are too.
+
+    Returns:
+        A Markdown table.
+    """
+    rule = []
+    for number, column in enumerate(zip(*rows, strict=True)):
+        text = number < left or any(cell[:1].isalpha() or "(" in cell for cell in column)
+        rule.append("---" if text else "--:")
+    lines = [header, rule, *rows]
+    return "\n".join(
+        "|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in lines
+    )

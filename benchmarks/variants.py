@@ -33,21 +33,19 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import accuracy
 from benchmarks.common import RUNS, WORK, command_line, complain, show
-from benchmarks.formats import markdown, mean_and_deviation
-from benchmarks.significance import Runs, compare, load
+from benchmarks.formats import mean_and_deviation, page_table
+from benchmarks.significance import load
+from benchmarks.summary import COUNTS, Entry, Pair, summarize
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, REPAIR_FEATURES
 
 SPLITS = ("dev", "test")
-#: What is known of each kind of move, in the order of HGJ13's Table 2, and what we tell beside it.
-COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")
-CHANGES = 8  # label pairs that are shown
 WEIGHTS = (0.3, 3, 10)
 
 
@@ -231,165 +229,108 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
 }
 
 
-def mean(values: Iterable[float | None], factor: float = 100, digits: int = 2) -> str:
-    """Format a mean and standard deviation, as benchmarks.table does."""
-    return mean_and_deviation(values, factor, digits)
-
-
-def share_exact(run: dict[str, Any], split: str, counted: str) -> float:
-    """Compute the share of sentences with all words right.
-
-    Args:
-        run: The contents of a result file.
-        split: "dev" or "test".
-        counted: "heads" or "labelled".
-
-    Returns:
-        The share.
-    """
-    counts = run[split]["per_sentence"]
-    pairs = list(zip(counts["words"], counts[counted], strict=True))
-    return sum(words == right for words, right in pairs) / len(pairs)
-
-
-def accuracy_table(rows: list[tuple[Variant, Runs]], split: str) -> str:
+def accuracy_table(
+    rows: list[tuple[Variant, Entry]], comparisons: dict[str, Any], split: str
+) -> str:
     """Make a treebank's table of words and sentences right (HGJ13, Table 1).
 
     Args:
-        rows: Variants and their runs; the first is compared with.
+        rows: Variants and their summaries; the first is compared with.
+        comparisons: The treebank's comparisons.
         split: "dev" or "test".
 
     Returns:
         Markdown.
     """
-    base = rows[0][1]
+    base = rows[0][0]
     cells = []
-    for variant, runs in rows:
-        row = [variant.title, str(len(runs))]
-        for metric, counted in (("uas_all", "heads"), ("las_all", "labelled")):
-            row.append(mean(run[split]["scores"][metric] for run in runs.values()))
-            row.append(mean(share_exact(run, split, counted) for run in runs.values()))
-        found = None if runs is base else compare(runs, base, split, "uas_all")
+    for variant, one in rows:
+        row = [variant.title, str(len(one["seeds"]))]
+        for metric in ("uas_all", "exact_heads", "las_all", "exact_labelled"):
+            row.append(mean_and_deviation(one[split][metric]["seeds"], 100, 2))
+        found = comparisons.get(Pair(variant.name, base.name, split, "uas_all").key)
         if found is None:
             row += [""] * 4
         else:
-            row.append(f"{found.difference:+.2f}")
-            row.append(f"{found.low:+.2f} … {found.high:+.2f}")
-            row += [f"{found.p_bootstrap:.3f}", f"{found.p_wilcoxon:.3f}"]
-        moves = [run["moves"]["moves"] / run["moves"]["documents"] for run in runs.values()]
-        cells.append([*row, mean(moves, 1)])
+            row.append(f"{found['difference']:+.2f}")
+            row.append(f"{found['low']:+.2f} … {found['high']:+.2f}")
+            row += [f"{found['p_bootstrap']:.3f}", f"{found['p_wilcoxon']:.3f}"]
+        cells.append([*row, mean_and_deviation(one["moves"]["per_sentence"]["seeds"], 1, 2)])
     header = ["", "seeds", "UAS", "sentences", "LAS", "sentences", "UAS against the first"]
     header += ["95 % interval", "p bootstrap", "p Wilcoxon", "moves a sentence"]
-    return markdown(header, cells)
+    return page_table(header, cells)
 
 
-def by_epoch(run: dict[str, Any]) -> dict[int, float]:
-    """Find the UAS at the last evaluation of each epoch.
-
-    Args:
-        run: The contents of a result file.
-
-    Returns:
-        UAS in points by epoch, from 1.
-    """
-    curve = run["curve"]
-    # spaCy's own score leaves out punctuation
-    values = curve.get("dep_uas_conll", curve.get("dep_uas", []))
-    return {epoch + 1: value for epoch, value in zip(curve["epoch"], values, strict=True)}
-
-
-def epochs_table(rows: list[tuple[Variant, Runs]]) -> str:
+def epochs_table(rows: list[tuple[Variant, Entry]]) -> str:
     """Make a treebank's table of UAS by epoch (the table of REP).
 
     Args:
-        rows: Variants and their runs.
+        rows: Variants and their summaries.
 
     Returns:
         Markdown: means over seeds.
     """
-    curves = [(variant, [by_epoch(run) for run in runs.values()]) for variant, runs in rows]
-    last = max(max(curve, default=0) for _, seeds in curves for curve in seeds)
+    epochs = sorted({int(epoch) for _, one in rows for epoch in one["uas_by_epoch"]})
     cells = []
-    for variant, seeds in curves:
-        row = [variant.title, str(len(seeds))]
-        for epoch in range(1, last + 1):
-            values = [curve[epoch] for curve in seeds if epoch in curve]
+    for variant, one in rows:
+        row = [variant.title, str(len(one["seeds"]))]
+        for epoch in epochs:
+            values = one["uas_by_epoch"].get(str(epoch))
             row.append(f"{statistics.fmean(values):.2f}" if values else "-")
         cells.append(row)
-    return markdown(["UAS by epoch", "seeds", *map(str, range(1, last + 1))], cells)
+    return page_table(["UAS by epoch", "seeds", *map(str, epochs)], cells)
 
 
-def moves_table(rows: list[tuple[Variant, Runs]]) -> str:
+def moves_table(rows: list[tuple[Variant, Entry]]) -> str:
     """Make a treebank's table of non-monotonic moves (HGJ13, Table 2).
 
     Args:
-        rows: Variants and their runs.
+        rows: Variants and their summaries.
 
     Returns:
         Markdown; empty where no run has counted moves.
     """
     cells = []
-    for variant, runs in rows:
-        counted = [run["moves"] for run in runs.values() if "moves" in run]
-        for move in sorted({move for one in counted for move in one["repairs"]}):
-            found = [one["repairs"].get(move, dict.fromkeys(COUNTS, 0)) for one in counted]
-            total = {name: sum(one[name] for one in found) for name in COUNTS}
+    for variant, one in rows:
+        for move, total in one["moves"].get("repairs", {}).items():
+            seeds = one["moves"]["seeds"]
             made = total["tp"] + total["neutral"] + total["fp"]
             needed = total["tp"] + total["fn"]
-            row = [variant.title, move, str(len(counted))]
-            row += [f"{total[name] / len(counted):,.1f}" for name in COUNTS]
+            row = [variant.title, move, str(seeds)]
+            row += [f"{total[name] / seeds:,.1f}" for name in COUNTS]
             for part, whole in ((total["tp"], made), (total["tp"], needed)):
                 row.append(f"{100 * part / whole:.1f}" if whole else "-")
             cells.append(row)
     header = ["", "move", "seeds", *map(str.upper, COUNTS[:4]), *COUNTS[4:], "precision", "recall"]
-    return markdown(header, cells) if cells else ""
+    return page_table(header, cells, left=2) if cells else ""
 
 
-def most_used(rows: list[tuple[Variant, Runs]]) -> dict[str, tuple[Variant, Runs]]:
-    """Find the variant that uses a kind of non-monotonic move most, per seed.
-
-    Args:
-        rows: Variants and their runs.
-
-    Returns:
-        The row of each kind of move.
-    """
-    most: dict[str, tuple[float, tuple[Variant, Runs]]] = {}
-    for row in rows:
-        counted = [run["moves"]["repairs"] for run in row[1].values() if "moves" in run]
-        for move in {move for one in counted for move in one}:
-            found = [one[move] for one in counted if move in one]
-            uses = sum(one["tp"] + one["neutral"] + one["fp"] for one in found) / len(counted)
-            if move not in most or uses > most[move][0]:
-                most[move] = uses, row
-    return {move: row for move, (_, row) in most.items()}
-
-
-def changes_table(rows: list[tuple[Variant, Runs]]) -> str:
+def changes_table(rows: list[tuple[Variant, Entry]]) -> str:
     """Make a table of the labels that repairs change most often and rightly.
 
     Args:
-        rows: Variants and their runs.
+        rows: Variants and their summaries.
 
     Returns:
         Markdown: the changes of each kind of move, with their right and wrong uses over all seeds,
         by the variant that uses the move most. Empty where no run has counted moves.
     """
+    most: dict[str, tuple[float, Variant, Entry]] = {}
+    for variant, one in rows:
+        for move, total in one["moves"].get("repairs", {}).items():
+            uses = (total["tp"] + total["neutral"] + total["fp"]) / one["moves"]["seeds"]
+            if move not in most or uses > most[move][0]:
+                most[move] = uses, variant, one
     cells = []
-    for move, (variant, runs) in sorted(most_used(rows).items()):
-        total: dict[str, list[int]] = {}
-        for run in runs.values():
-            for change, outcomes in run.get("moves", {}).get("labels", {}).get(move, {}).items():
-                counts = total.setdefault(change, [0, 0])
-                counts[0] += outcomes.get("tp", 0)
-                counts[1] += outcomes.get("fp", 0)
-        best = sorted(total.items(), key=lambda item: (-item[1][0], item[0]))[:CHANGES]
-        told = [f"{change} ({right}/{wrong})" for change, (right, wrong) in best if right]
-        cells.append([f"{move} of {variant.title}", ", ".join(told)])
-    return markdown(["move", "labels before > after (right/wrong)"], cells) if cells else ""
+    for move, (_, variant, one) in sorted(most.items()):
+        changes = one["moves"]["labels"].get(move, [])
+        shown = [f"{change} ({right}/{wrong})" for change, right, wrong in changes]
+        cells.append([f"{move} of {variant.title}", ", ".join(shown)])
+    header = ["move", "labels before > after (right/wrong)"]
+    return page_table(header, cells, left=2) if cells else ""
 
 
-def languages_table(table: dict[str, list[tuple[Variant, Runs]]], split: str) -> str:
+def languages_table(table: dict[str, list[tuple[Variant, Entry]]], split: str) -> str:
     """Make the table of all treebanks (HGJ13, Table 4).
 
     Args:
@@ -399,47 +340,70 @@ def languages_table(table: dict[str, list[tuple[Variant, Runs]]], split: str) ->
     Returns:
         Markdown: UAS and LAS, means over the seeds of each.
     """
-    variants = list(dict.fromkeys(variant for rows in table.values() for variant, _ in rows))
+    listed = list(dict.fromkeys(variant for rows in table.values() for variant, _ in rows))
     cells = []
-    for variant in variants:
+    for variant in listed:
         row = [variant.title]
         for rows in table.values():
-            runs = dict(rows).get(variant, {})
+            one = dict(rows).get(variant)
             for metric in ("uas_all", "las_all"):
-                values = [100 * run[split]["scores"][metric] for run in runs.values()]
-                row.append(f"{statistics.fmean(values):.2f}" if values else "-")
+                values = one[split][metric]["seeds"] if one else []
+                row.append(f"{100 * statistics.fmean(values):.2f}" if values else "-")
         cells.append(row)
     names = [name.removeprefix("UD_") for name in table]
-    return markdown(["", *(f"{name} {m}" for name in names for m in ("UAS", "LAS"))], cells)
+    return page_table(["", *(f"{name} {m}" for name in names for m in ("UAS", "LAS"))], cells)
 
 
-def report(
-    results: dict[str, dict[str, Runs]], variants: Sequence[Variant], split: str = SPLITS[0]
-) -> str:
+def pairs() -> Iterator[Pair]:
+    """List what the tables compare.
+
+    Yields:
+        Each variant of a comparison and its first one; list systems by oracle and with one another,
+        and with arc-swift; NL-Covington with narrower layers.
+    """
+    for listed in VARIANTS.values():
+        for split in SPLITS:
+            for one in listed[1:]:
+                yield Pair(one.name, listed[0].name, split, "uas_all")
+    yield Pair("left_reduce", "monotonic", "dev", "uas_all")
+    for one, other in (
+        ("covington", "covington_static"),
+        ("nl_covington", "nl_covington_static"),
+        ("nl_covington_static", "covington_static"),
+        ("nl_covington", "covington"),
+        ("nl_covington", "arc_swift"),
+    ):
+        yield Pair(one, other, "test", "las_all")
+    for narrow in ("h64c128", "h64c64"):
+        yield Pair(narrow, "nl_covington", "dev", "las_all")
+
+
+def report(summary: dict[str, Any], comparison: str, split: str = SPLITS[0]) -> str:
     """Write the tables of a comparison.
 
     Args:
-        results: As from `table.load`.
-        variants: The rows.
+        summary: As from `summary.summarize`.
+        comparison: A key of VARIANTS.
         split: The part of the treebanks that is reported.
 
     Returns:
         Markdown.
 
     Raises:
-        ValueError: If no treebank has results of any of them.
+        ValueError: If no treebank has results of any of the variants.
     """
+    listed = VARIANTS[comparison]
     found = {}
-    for treebank, systems in results.items():
-        rows = []
-        for one in variants:
-            runs = {n: run for n, run in systems.get(one.name, {}).items() if split in run}
-            if runs:
-                rows.append((one, runs))
+    for treebank, systems in sorted(summary["systems"].items()):
+        rows = [
+            (one, systems[one.name])
+            for one in listed
+            if one.name in systems and split in systems[one.name]
+        ]
         if rows:
             found[treebank] = rows
     if not found:
-        names = ", ".join(one.name for one in variants)
+        names = ", ".join(one.name for one in listed)
         raise ValueError(
             f"There are no results of {names} on {split}: name a treebank to train them on."
         )
@@ -453,12 +417,13 @@ def report(
     } or several
     parts = []
     for treebank, rows in found.items():
-        run = next(iter(rows[0][1].values()))
-        parts.append(f"### {treebank} ({split}, {run['epochs']} epochs, {run['snapshot']})")
-        parts += [accuracy_table(rows, split), epochs_table(rows)]
+        one = rows[0][1]
+        parts.append(f"#### {treebank} ({split}, {one['epochs']} epochs, {one['snapshot']})")
+        comparisons = summary["comparisons"].get(treebank, {})
+        parts += [accuracy_table(rows, comparisons, split), epochs_table(rows)]
         parts += [text for make in (moves_table, changes_table) if (text := make(rows))]
     if len(found) > 1:
-        parts += ["### All treebanks", languages_table(found, split)]
+        parts += ["#### All treebanks", languages_table(found, split)]
     return "\n\n".join(parts)
 
 
@@ -492,8 +457,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, default=WORK / "variants")
     parser.add_argument("--runs", type=Path, default=RUNS / "variants")
     args = parser.parse_args(argv)
-    variants = VARIANTS[args.comparison]
-    wanted = [one for one in variants if args.only is None or one.name in args.only]
+    listed = VARIANTS[args.comparison]
+    wanted = [one for one in listed if args.only is None or one.name in args.only]
     status = 0
     for folder in args.treebanks:
         command = [str(folder), "--local", args.local, "--epochs", str(args.epochs)]
@@ -510,7 +475,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             command += ["--system", one.as_argument()]
         status = accuracy.main(command) or status
     try:
-        text = report(load(args.runs), variants, args.split)
+        summary = summarize(load(args.runs), pairs(), epochs=True)
+        text = report(summary, args.comparison, args.split)
     except (OSError, ValueError) as error:
         return complain("variants", error)
     show(text)

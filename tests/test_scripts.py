@@ -511,7 +511,7 @@ def test_signed_rank_agrees_with_scipy() -> None:
         assert signed_rank(values) == pytest.approx(expected, rel=1e-6), n
 
 
-def toy_run(system: str, seed: int, right: list[int]) -> dict[str, Any]:
+def toy_run(system: str, seed: int, right: list[int], split: str = "dev") -> dict[str, Any]:
     words = [10] * len(right)
     score = sum(right) / sum(words)
     return {
@@ -519,13 +519,20 @@ def toy_run(system: str, seed: int, right: list[int]) -> dict[str, Any]:
         "treebank": "UD_Toy-Test",
         "snapshot": "toy",
         "seed": seed,
+        "versions": {"spacy": "3"},
+        "machine": {"system": "Linux", "processor": "toy", "cores": 1},
         "training": {"words_per_second": 1000.0, "seconds": 5.0},
-        "dev": {
+        split: {
+            "n_words": sum(words),
             "words_per_second": 2000.0,
             "scores": {"uas_all": score, "las_all": score, "nonproj_p": None},
             "per_sentence": {"words": words, "heads": right, "labelled": right},
         },
     }
+
+
+def write_run(run: dict[str, Any], folder: Path) -> None:
+    evaluate.dump(run, folder / run["treebank"] / f"{run['system']}-seed{run['seed']}.json")
 
 
 def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

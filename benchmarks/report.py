@@ -15,7 +15,7 @@ With `--write`, what stands between the markers of a page is written again from 
     <!-- end -->
 
 and, for a figure within a sentence, `<!-- figure: NAME -->...<!-- end -->`. Without the runs,
-`--write` works as well. benchmarks/tables.py makes the tables.
+`--write` works as well. benchmarks/tables/ makes the tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from benchmarks import variants
 from benchmarks.common import RESULTS, ROOT, RUNS, command_line, complain
 from benchmarks.significance import compare, load
 from benchmarks.summary import Pair, merge, summarize, write
-from benchmarks.tables import BEAM4, SPACY, STOCK, TABLES
+from benchmarks.tables import TABLES
+from benchmarks.tables.common import BEAM4, SPACY, STOCK
 
 PAGES = (
     ROOT / "README.md",
@@ -257,7 +258,7 @@ def filled(text: str) -> str:
     def make(found: re.Match[str]) -> str:
         start, kind, name, end = found.groups()
         if name not in TABLES:
-            raise ValueError(f"No {kind} {name!r} in benchmarks/tables.py.")
+            raise ValueError(f"No {kind} {name!r} in benchmarks/tables/.")
         space = "\n\n" if kind == "table" else ""
         return f"{start}{space}{TABLES[name]()}{space}{end}"
 

@@ -260,11 +260,11 @@ def summarize(
         }
         comparisons = {}
         for pair in pairs:
-            both = [
+            own, other = (
                 {n: run for n, run in systems.get(name, {}).items() if pair.split in run}
                 for name in (pair.system, pair.baseline)
-            ]
-            found = compare(*both, pair.split, pair.metric)
+            )
+            found = compare(own, other, pair.split, pair.metric)
             if found is not None:
                 comparisons[pair.key] = asdict(found)
         if comparisons:

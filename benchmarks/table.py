@@ -52,10 +52,10 @@ def report(
     Raises:
         ValueError: If there is no result of a wanted system.
     """
-    found = {name for systems in results.values() for name in systems}
+    known = {name for systems in results.values() for name in systems}
     for name in wanted or ():
-        if name not in found:
-            raise ValueError(f"There are no results of {name!r}, but of {', '.join(sorted(found))}")
+        if name not in known:
+            raise ValueError(f"There are no results of {name!r}, but of {', '.join(sorted(known))}")
     parts = []
     for treebank, every in results.items():
         systems: dict[str, Runs] = {}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common import RUNS, command_line, record
 from benchmarks.formats import markdown
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for folder in arguments.treebanks:
         path = find_splits(folder)[arguments.split]
         trees = whole_trees(read_sentences(path))
-        counts = {"sentences": len(trees), "words": sum(map(len, trees))}
+        counts: dict[str, Any] = {"sentences": len(trees), "words": sum(map(len, trees))}
         counts |= count_transitions(trees)
         result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
         result |= record()

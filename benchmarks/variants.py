@@ -366,14 +366,14 @@ def pairs() -> Iterator[Pair]:
             for one in listed[1:]:
                 yield Pair(one.name, listed[0].name, split, "uas_all")
     yield Pair("left_reduce", "monotonic", "dev", "uas_all")
-    for one, other in (
+    for name, other in (
         ("covington", "covington_static"),
         ("nl_covington", "nl_covington_static"),
         ("nl_covington_static", "covington_static"),
         ("nl_covington", "covington"),
         ("nl_covington", "arc_swift"),
     ):
-        yield Pair(one, other, "test", "las_all")
+        yield Pair(name, other, "test", "las_all")
     for narrow in ("h64c128", "h64c64"):
         yield Pair(narrow, "nl_covington", "dev", "las_all")
 

@@ -20,6 +20,8 @@ def test_pages_are_current() -> None:
     for page in report.PAGES:
         text = page.read_text(encoding="utf-8")
         assert report.filled(text) == text, f"{page.relative_to(ROOT)} is not current"
+        # a line that begins with a comment is HTML, not Markdown
+        assert not re.search(r"(?m)^<!-- figure", text), page
         used |= {found[2] for found in report.MARKED.findall(text)}
     assert used == set(tables.TABLES), "tables that no page shows"
 

@@ -114,3 +114,15 @@ def _repair_losses() -> str:
             rows.append([*row, f"{microseconds:,.0f}"])
     header = ["treebank", "`search`", "configurations", "losses differ", "allowed actions differ"]
     return page_table([*header, "microseconds"], grouped(rows))
+
+
+@table("oracle-curves")
+def _oracle_curves() -> str:
+    found = results("oracle_curves")[HUNGARIAN]
+    rows = []
+    for oracle, curve in found["las"].items():
+        *_, (_, las, deviation) = curve
+        learned = [found["swaps"][oracle][place][1] for place in (0, -1)]
+        rows.append([f"`{oracle}`", f"{las:.2f} ± {deviation:.2f}", *(f"{n:.2f}" for n in learned)])
+    header = ["oracle", "LAS on dev, last epoch", "SWAPs a sentence: first epoch", "last"]
+    return page_table(header, rows)

@@ -40,7 +40,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import RUNS, THREADS, WORK, command_line, complain, record, run
+from benchmarks.common import THREADS, command_line, complain, record, run
 from benchmarks.systems import System, parse_system, split_settings
 from benchmarks.training import (
     CURVE,
@@ -52,7 +52,7 @@ from benchmarks.training import (
     train_model,
     words_of_epoch,
 )
-from benchmarks.treebanks import Treebank, add_data_arguments, open_treebank
+from benchmarks.treebanks import Treebank, add_data_arguments, add_run_arguments, open_treebank
 from scripts.evaluate import dump, parse_settings, write_setting
 
 SYSTEMS = ("nm_parser", "spacy_parser")
@@ -266,11 +266,10 @@ def main(argv: list[str] | None = None) -> int:
     """
     parser = command_line(__doc__)
     add_data_arguments(parser)
+    add_run_arguments(parser, "accuracy", epochs=20)
     parser.add_argument(
         "--also", action="append", default=[], metavar="NAME:KEY=VALUE[,KEY=VALUE]..."
     )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument(
         "--n-sents", type=int, default=1, help="sentences per document; .spacy files keep theirs"
     )
@@ -291,8 +290,6 @@ def main(argv: list[str] | None = None) -> int:
         "--distill", action="store_true", help="train each seed once more, taught by the ensemble"
     )
     parser.add_argument("--teacher", type=Path, metavar="MODEL", help="a pipeline to learn from")
-    parser.add_argument("--work", type=Path, default=WORK / "accuracy")
-    parser.add_argument("--runs", type=Path, default=RUNS / "accuracy")
     args = parser.parse_args(argv)
     try:
         systems = [parse_system(text) for text in args.system or SYSTEMS]

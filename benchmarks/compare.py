@@ -32,12 +32,18 @@ import numpy as np
 
 from benchmarks import udpipe
 from benchmarks.accuracy import train_and_evaluate
-from benchmarks.common import ROOT, RUNS, THREADS, WORK, command_line, complain, record, run, show
+from benchmarks.common import ROOT, THREADS, command_line, complain, record, run, show
 from benchmarks.formats import markdown, mean_and_deviation
 from benchmarks.significance import Runs, bootstrap, load
 from benchmarks.systems import System, parse_system
 from benchmarks.training import EVALUATIONS, PARTS
-from benchmarks.treebanks import Treebank, add_data_arguments, folder_of, open_treebank
+from benchmarks.treebanks import (
+    Treebank,
+    add_data_arguments,
+    add_run_arguments,
+    folder_of,
+    open_treebank,
+)
 from scripts.evaluate import dump, parse_settings
 
 SYSTEMS = (
@@ -399,18 +405,13 @@ def main(argv: list[str] | None = None) -> int:
     """
     parser = command_line(__doc__)
     add_data_arguments(parser)
-    parser.add_argument(
-        "--seeds", type=int, nargs="*", default=[1, 2, 3, 4, 5], help="none: UDPipe alone"
-    )
-    parser.add_argument("--epochs", type=int, default=30)
+    add_run_arguments(parser, "compare", epochs=30, least="*")
     parser.add_argument("--udpipe", nargs="*", choices=tuple(UDPIPE), default=list(UDPIPE))
     parser.add_argument("--udpipe-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--udpipe-tagger-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=tuple(EVALUATIONS), default="test_preset")
     parser.add_argument("--baseline", action="append", metavar="NAME")
-    parser.add_argument("--work", type=Path, default=WORK / "compare")
-    parser.add_argument("--runs", type=Path, default=RUNS / "compare")
     args = parser.parse_args(argv)
     folder = folder_of(args)
     failed: list[str] = []

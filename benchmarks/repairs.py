@@ -15,18 +15,14 @@ Result: a table, and benchmarks/runs/repairs/TREEBANK-SPLIT.json.
 from __future__ import annotations
 
 import random
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import RUNS, command_line, record
-from benchmarks.formats import markdown
-from scripts.evaluate import dump
+from benchmarks.counting import count_treebanks
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
-from spacy_nmparse.analysis.treebank import find_splits
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import lift
 
@@ -96,6 +92,21 @@ def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
     }
 
 
+def rows(counts: dict[str, Any]) -> list[list[str]]:
+    """Write the counts of a treebank, a row for each length of search."""
+    total = counts["configurations"]
+    cells = []
+    for search in (0, *SEARCHES):
+        shares = [""] * 2
+        if search:
+            differ = [counts[key][search] / total for key in ("losses", "free")]
+            shares = [f"{100 * share:.2f} %" for share in differ]
+        time_ = f"{counts['microseconds'][search]:.0f}"
+        helped = f"{100 * counts['repairs_help'] / total:.1f} %"
+        cells.append([str(search or "no repairs"), str(total), helped, *shares, time_])
+    return cells
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -105,35 +116,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = command_line(__doc__)
-    parser.add_argument("treebanks", nargs="+", type=Path, help="folders of UD treebanks")
-    parser.add_argument("--split", default="dev", choices=("train", "dev", "test"))
-    parser.add_argument("--size", type=int, default=100, help="sentences of each")
-    parser.add_argument("--mistakes", type=float, default=0.1)
-    parser.add_argument("--runs", type=Path, default=RUNS)
-    arguments = parser.parse_args(argv)
-    rows = []
-    for folder in arguments.treebanks:
-        path = find_splits(folder)[arguments.split]
-        counts = compare(path, arguments.size, arguments.mistakes)
-        result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
-        result |= {"size": arguments.size, "mistakes": arguments.mistakes}
-        result |= record()
-        dump(result, arguments.runs / "repairs" / f"{folder.name}-{arguments.split}.json")
-        total = counts["configurations"]
-        for search in (0, *SEARCHES):
-            shares = ["", ""]
-            if search:
-                differ = [counts[key][search] / total for key in ("losses", "free")]
-                shares = [f"{100 * share:.2f} %" for share in differ]
-            time_ = f"{counts['microseconds'][search]:.0f}"
-            rows.append([folder.name, str(search or "no repairs"), str(total), *shares, time_])
-        help_ = 100 * counts["repairs_help"] / total
-        print(f"{folder.name}: repairs lessen the loss in {help_:.1f} % of the configurations.")
-    header = ["treebank", "search", "configurations", "losses differ", "allowed actions differ"]
-    print(markdown([*header, "microseconds"], rows))
-    return 0
+    header = ["search", "configurations", "repairs lessen the loss", "losses differ"]
+    header += ["allowed actions differ", "microseconds"]
+    options = {"size": 100, "mistakes": 0.1}
+    return count_treebanks("repairs", __doc__, "dev", compare, rows, header, argv, options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

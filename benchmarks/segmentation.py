@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import ROOT, RUNS, THREADS, WORK, command_line, complain, record, run, show
+from benchmarks.common import ROOT, THREADS, command_line, complain, record, run, show
 from benchmarks.formats import markdown, mean_and_deviation
 from benchmarks.significance import Runs, load
 from benchmarks.systems import System, parse_system
@@ -24,6 +24,7 @@ from benchmarks.training import train_model
 from benchmarks.treebanks import (
     Treebank,
     add_data_arguments,
+    add_run_arguments,
     convert_treebank,
     folder_of,
     is_prepared,
@@ -163,12 +164,9 @@ def main(argv: list[str] | None = None) -> int:
     """
     parser = command_line(__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--epochs", type=int, default=20)
+    add_run_arguments(parser, "segmentation", epochs=20)
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=("dev", "test"), default="test")
-    parser.add_argument("--work", type=Path, default=WORK / "segmentation")
-    parser.add_argument("--runs", type=Path, default=RUNS / "segmentation")
     args = parser.parse_args(argv)
     folder = folder_of(args)
     try:

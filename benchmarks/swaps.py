@@ -12,16 +12,34 @@ Result: a table, and benchmarks/runs/swaps/TREEBANK-SPLIT.json.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks.common import RUNS, command_line, record
-from benchmarks.formats import markdown
-from scripts.evaluate import dump
+from benchmarks.counting import count_treebanks
 from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
 from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps
-from spacy_nmparse.analysis.treebank import find_splits
+
+
+def count(path: Path) -> dict[str, Any]:
+    """Count in a file.
+
+    Args:
+        path: A CoNLL-U or .spacy file.
+
+    Returns:
+        What `count_swaps` returns.
+    """
+    return {**count_swaps(whole_trees(read_sentences(path)))}
+
+
+def rows(counts: dict[str, Any]) -> list[list[str]]:
+    """Write the counts of a treebank."""
+    total = counts["sentences"]
+    eager, *others = (counts["swaps"][oracle] for oracle in SWAP_ORACLES)
+    saved = [f"{100 * (1 - other / eager):.1f} %" if eager else "-" for other in others]
+    shares = [f"{100 * counts[key] / total:.2f} %" for key in ("projective", "unique")]
+    return [[str(total), shares[0], str(eager), *saved, str(counts["not_proven"]), shares[1]]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,36 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = command_line(__doc__)
-    parser.add_argument(
-        "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
-    )
-    parser.add_argument("--split", default="train", choices=("train", "dev", "test"))
-    parser.add_argument("--runs", type=Path, default=RUNS)
-    arguments = parser.parse_args(argv)
-    rows = []
-    for folder in arguments.treebanks:
-        path = find_splits(folder)[arguments.split]
-        counts = count_swaps(whole_trees(read_sentences(path)))
-        result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
-        result |= record()
-        dump(result, arguments.runs / "swaps" / f"{folder.name}-{arguments.split}.json")
-        eager, *others = (counts["swaps"][oracle] for oracle in SWAP_ORACLES)
-        rows.append(
-            [
-                folder.name,
-                str(counts["sentences"]),
-                f"{100 * counts['projective'] / counts['sentences']:.2f} %",
-                str(eager),
-                *(f"{100 * (1 - other / eager):.1f} %" if eager else "-" for other in others),
-                str(counts["not_proven"]),
-                f"{100 * counts['unique'] / counts['sentences']:.2f} %",
-            ]
-        )
-    header = ["treebank", "sentences", "projective", "eager", "lazy saves", "minimal saves"]
-    print(markdown([*header, "not proven", "one derivation"], rows))
-    return 0
+    header = ["sentences", "projective", "eager", "lazy saves", "minimal saves"]
+    header += ["not proven", "one derivation"]
+    return count_treebanks("swaps", __doc__, "train", count, rows, header, argv)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

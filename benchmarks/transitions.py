@@ -12,17 +12,33 @@ Result: a table, and benchmarks/runs/transitions/TREEBANK-SPLIT.json.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import RUNS, command_line, record
-from benchmarks.formats import markdown
-from scripts.evaluate import dump
+from benchmarks.counting import count_treebanks
 from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
 from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions
-from spacy_nmparse.analysis.treebank import find_splits
+
+
+def count(path: Path) -> dict[str, Any]:
+    """Count in a file.
+
+    Args:
+        path: A CoNLL-U or .spacy file.
+
+    Returns:
+        Sentences, words, and by system the transitions.
+    """
+    trees = whole_trees(read_sentences(path))
+    return {"sentences": len(trees), "words": sum(map(len, trees)), **count_transitions(trees)}
+
+
+def rows(counts: dict[str, Any]) -> list[list[str]]:
+    """Write the counts of a treebank."""
+    length = f"{counts['words'] / counts['sentences']:.1f}"
+    per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in COLUMNS]
+    return [[str(counts["sentences"]), length, *per_sentence]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,35 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = command_line(__doc__)
-    parser.add_argument(
-        "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
-    )
-    parser.add_argument("--split", default="test", choices=("train", "dev", "test"))
-    parser.add_argument("--runs", type=Path, default=RUNS)
-    arguments = parser.parse_args(argv)
-    rows = []
-    for folder in arguments.treebanks:
-        path = find_splits(folder)[arguments.split]
-        trees = whole_trees(read_sentences(path))
-        counts: dict[str, Any] = {"sentences": len(trees), "words": sum(map(len, trees))}
-        counts |= count_transitions(trees)
-        result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
-        result |= record()
-        name = f"{folder.name}-{arguments.split}.json"
-        dump(result, arguments.runs / "transitions" / name)
-        per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in COLUMNS]
-        rows.append(
-            [
-                folder.name,
-                str(counts["sentences"]),
-                f"{counts['words'] / counts['sentences']:.1f}",
-                *per_sentence,
-            ]
-        )
-    print(markdown(["treebank", "sentences", "words/sentence", *COLUMNS], rows))
-    return 0
+    header = ["sentences", "words/sentence", *COLUMNS]
+    return count_treebanks("transitions", __doc__, "test", count, rows, header, argv)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

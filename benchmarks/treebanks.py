@@ -11,6 +11,7 @@ from pathlib import Path
 import spacy
 from spacy.tokens import DocBin
 
+from benchmarks.common import RUNS, WORK
 from spacy_nmparse.analysis.treebank import SPLITS, convert, find_splits
 
 
@@ -159,6 +160,23 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+
+
+def add_run_arguments(
+    parser: argparse.ArgumentParser, benchmark: str, epochs: int, least: str = "+"
+) -> None:
+    """Add the arguments that say how often and how long to train, and where results go.
+
+    Args:
+        parser: The command line's.
+        benchmark: The benchmark.
+        epochs: Passes over the training data by default.
+        least: "+" for one seed at least, "*" for none.
+    """
+    parser.add_argument("--seeds", type=int, nargs=least, default=[1, 2, 3])
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--work", type=Path, default=WORK / benchmark, help="models and logs")
+    parser.add_argument("--runs", type=Path, default=RUNS / benchmark, help="a file of each run")
 
 
 def folder_of(args: argparse.Namespace) -> Path:

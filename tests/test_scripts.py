@@ -20,7 +20,18 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from thinc.api import compounding
 
-from benchmarks import accuracy, oracle_curves, table, training, treebanks, unannotated, variants
+from benchmarks import (
+    accuracy,
+    oracle_curves,
+    repairs,
+    swaps,
+    table,
+    training,
+    transitions,
+    treebanks,
+    unannotated,
+    variants,
+)
 from benchmarks.significance import bootstrap, signed_rank
 from benchmarks.systems import System, find_system, parse_system
 from scripts import convert_ud, demo, evaluate, prepare_demo
@@ -649,6 +660,23 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
     assert variants.main(["rep", "--runs", str(tmp_path), "--split", "test"]) == 1
     assert "on test" in capsys.readouterr().err
+
+
+def test_counts(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is counted in each treebank becomes a table and a file."""
+    arguments = [str(treebank), "--split", "dev", "--runs", str(tmp_path)]
+    for benchmark, options in ((transitions, []), (swaps, []), (repairs, ["--size", "2"])):
+        assert benchmark.main([*arguments, *options]) == 0
+        name = benchmark.__name__.split(".")[1]
+        path = tmp_path / name / f"{treebank.name}-dev.json"
+        result = json.loads(path.read_text(encoding="utf-8"))
+        assert (result["treebank"], result["split"]) == (treebank.name, "dev")
+        assert f"| {treebank.name} |" in capsys.readouterr().out
+    assert result["size"] == 2 and result["configurations"] > 0
+    counts = json.loads((tmp_path / "swaps" / f"{treebank.name}-dev.json").read_text("utf-8"))
+    assert (counts["sentences"], counts["projective"], counts["swaps"]["eager"]) == (3, 2, 2)
+    assert swaps.main([str(tmp_path / "nowhere")]) == 1
+    assert "swaps: No folder" in capsys.readouterr().err
 
 
 def test_demo_shows_trees() -> None:

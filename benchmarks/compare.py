@@ -1,15 +1,15 @@
 """Compare all parsers on one treebank: ours, spaCy's, and UDPipe 1.
 
-    python benchmarks/compare.py assets/UD_Hungarian-Szeged --epochs 30 --seeds 1 2 3
-    python benchmarks/compare.py assets/UD_Hungarian-Szeged --udpipe swap \\
+    python -m benchmarks.compare assets/UD_Hungarian-Szeged --epochs 30 --seeds 1 2 3
+    python -m benchmarks.compare assets/UD_Hungarian-Szeged --udpipe swap \\
         --udpipe-options "iterations=5;structured_interval=0"
-    python benchmarks/compare.py assets/UD_Hungarian-Szeged --table
+    python -m benchmarks.compare assets/UD_Hungarian-Szeged --table
 
 The parsers of configs/ get the same data and epochs, ours and spaCy's the same token vectors;
-spaCy's is there once more as installed. A system is given as to benchmarks/accuracy.py. UDPipe is
+spaCy's is there once more as installed. A system is given as to benchmarks.accuracy. UDPipe is
 trained once per transition system, as its authors train it, with the tags that its own tagger
 predicts; `--udpipe` alone leaves it out. Each run becomes one file,
-benchmarks/results/compare/TREEBANK/SYSTEM-seedN.json. Runs that have theirs are kept, so a command
+benchmarks/runs/compare/TREEBANK/SYSTEM-seedN.json. Runs that have theirs are kept, so a command
 that was stopped goes on where it was; a file that was made in another way is refused.
 
 At the end, and with `--table` at once, the results are printed as Markdown. Intervals (95 %) and p
@@ -18,9 +18,7 @@ are by bootstrap over sentences, 10,000 samples, of the counts averaged over see
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,39 +30,29 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-import udpipe  # noqa: E402
-from accuracy import (  # noqa: E402
-    EVALUATIONS,
-    PARTS,
-    THREADS,
-    System,
+from benchmarks import udpipe
+from benchmarks.accuracy import train_and_evaluate
+from benchmarks.common import ROOT, command_line, complain, record, run, show
+from benchmarks.formats import markdown, mean_and_deviation
+from benchmarks.significance import Runs, bootstrap, load
+from benchmarks.systems import System, parse_system
+from benchmarks.training import EVALUATIONS, PARTS
+from benchmarks.treebanks import (
     Treebank,
     add_data_arguments,
+    add_run_arguments,
     folder_of,
     open_treebank,
-    parse_system,
-    run,
-    train_and_evaluate,
 )
-from evaluate import dump, machine, parse_settings, versions  # noqa: E402
-from table import Runs, bootstrap, load, markdown, mean_and_deviation  # noqa: E402
+from scripts.evaluate import dump, parse_settings
 
-CONFIGS = ROOT / "configs"
 SYSTEMS = (
-    System("nm_parser", CONFIGS / "nm_parser.cfg"),
-    System("nl_covington_parser", CONFIGS / "nl_covington_parser.cfg"),
-    System("swap_parser", CONFIGS / "swap_parser.cfg"),
-    System("spacy_parser_affixes", CONFIGS / "spacy_parser_affixes.cfg"),
-    System("spacy_parser", CONFIGS / "spacy_parser.cfg"),
-    # by default, labels of moves seen less than 30 times, as lifted ones often are, become `dep`
-    System(
-        "spacy_parser_freq1",
-        CONFIGS / "spacy_parser.cfg",
-        {"components.parser.min_action_freq": 1},
-    ),
+    "nm_parser",
+    "nl_covington_parser",
+    "swap_parser",
+    "spacy_parser",
+    "spacy_parser_multihash",
+    "spacy_parser_multihash_freq1",
 )
 #: UDPipe's transition systems, each with the oracle its authors chose most often for it.
 UDPIPE = {
@@ -128,7 +116,7 @@ def spacy_runs(
             f"{system.name}-seed{seed}",
             {
                 "epochs": epochs,
-                "overrides": {**extra, **system.overrides},
+                "overrides": {**system.overrides, **extra},
                 "files": treebank.files,
                 "config": system.config.name,
             },
@@ -198,7 +186,7 @@ def train_udpipe(
     folder = work.resolve() / treebank.name / name
     folder.mkdir(parents=True, exist_ok=True)
     log, prefix = folder / "log.txt", f"[{treebank.name} {name}]"
-    script = str(ROOT / "benchmarks" / "udpipe.py")
+    program = ["-m", "benchmarks.udpipe"]
     files = [str(treebank.conllu[split]) for split in ("train", "dev")]
     tagger = folder.parent / "udpipe_tagger" / "tagger.model"
     made_with = tagger.with_name("options.json")
@@ -206,19 +194,20 @@ def train_udpipe(
         tagger.parent.mkdir(exist_ok=True)
         made_with.write_text(json.dumps(options["tagger"]), encoding="utf-8")
         tagger.unlink(missing_ok=True)
-        command = [script, "tagger", *files, str(tagger), "--options", options["tagger"]]
-        run(command, log, f"{prefix} tagger:")
+        command = [*program, "tagger", *files, str(tagger), "--options", options["tagger"]]
+        run(command, log, f"{prefix} tagger:", ROOT)
     model = folder / "parser.model"
-    command = [script, "parser", *files, str(model), "--tagger", str(tagger)]
-    seconds = run([*command, "--options", options["parser"]], log, prefix)
+    command = [*program, "parser", *files, str(model), "--tagger", str(tagger)]
+    seconds = run([*command, "--options", options["parser"]], log, prefix, ROOT)
     evaluations = {}
     for split in ("dev", "test"):
         target = folder / f"{split}.json"
-        command = [script, "evaluate", str(model), str(treebank.conllu[split])]
+        command = [*program, "evaluate", str(model), str(treebank.conllu[split])]
         command += [str(treebank.corpus[split]), "--output", str(target)]
-        run(command, log, f"{prefix} {split}:")
+        run(command, log, f"{prefix} {split}:", ROOT)
         result = json.loads(target.read_text(encoding="utf-8"))
         evaluations[split] = {part: result[part] for part in PARTS}
+    about = record()
     iterations = int(dict(o.split("=", 1) for o in options["parser"].split(";"))["iterations"])
     return {
         "system": name,
@@ -230,10 +219,10 @@ def train_udpipe(
         "lang": treebank.lang,
         "seed": UDPIPE_SEED,
         "epochs": iterations,
-        "command": f'python benchmarks/udpipe.py tagger --options "{options["tagger"]}"; '
-        f'python benchmarks/udpipe.py parser --options "{options["parser"]}"',
-        "versions": {**versions(), "ufal.udpipe": metadata.version("ufal.udpipe")},
-        "machine": {**machine(), "threads": THREADS},
+        "command": f'python -m benchmarks.udpipe tagger --options "{options["tagger"]}"; '
+        f'python -m benchmarks.udpipe parser --options "{options["parser"]}"',
+        "versions": {**about["versions"], "ufal.udpipe": metadata.version("ufal.udpipe")},
+        "machine": about["machine"],
         "training": {
             "words": treebank.train_words,
             # the parser alone, start and evaluations on dev included
@@ -260,7 +249,7 @@ def check(path: Path, expected: dict[str, Any]) -> None:
         if found.get(key) != value:
             raise ValueError(
                 f"{path.name} was made with {key} = {found.get(key)!r}, not {value!r}: delete it, "
-                "or give another folder as --results."
+                "or give another folder as --runs."
             )
 
 
@@ -292,7 +281,7 @@ def do(runs: Sequence[Run], folder: Path) -> list[str]:
         try:
             result = one.make()
         except RuntimeError as error:
-            print(f"compare.py: {error}", file=sys.stderr)
+            complain("compare", error)
             failed.append(one.name)
             continue
         dump(result, target)
@@ -414,22 +403,15 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     add_data_arguments(parser)
-    parser.add_argument(
-        "--seeds", type=int, nargs="*", default=[1, 2, 3, 4, 5], help="none: UDPipe alone"
-    )
-    parser.add_argument("--epochs", type=int, default=30)
+    add_run_arguments(parser, "compare", epochs=30, least="*")
     parser.add_argument("--udpipe", nargs="*", choices=tuple(UDPIPE), default=list(UDPIPE))
     parser.add_argument("--udpipe-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--udpipe-tagger-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=tuple(EVALUATIONS), default="test_preset")
     parser.add_argument("--baseline", action="append", metavar="NAME")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "compare")
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results" / "compare")
     args = parser.parse_args(argv)
     folder = folder_of(args)
     failed: list[str] = []
@@ -437,27 +419,22 @@ def main(argv: list[str] | None = None) -> int:
         if not args.table:
             extra = parse_settings(args.set)
             treebank = open_treebank(args)
-            systems = [parse_system(text) for text in args.system or ()] or SYSTEMS
+            systems = [parse_system(text) for text in args.system or SYSTEMS]
             options = (args.udpipe_options.strip("\"'"), args.udpipe_tagger_options.strip("\"'"))
             runs = spacy_runs(treebank, systems, args.seeds, args.epochs, args.work, extra)
             runs += udpipe_runs(treebank, args.udpipe, *options, args.work)
-            failed = do(runs, args.results / folder.name)
-        results = load(args.results).get(folder.name)
-        if results is None:
-            raise FileNotFoundError(f"No results of {folder.name} in {args.results}.")
-        spacys = ("spacy_parser_affixes", "spacy_parser")
+            failed = do(runs, args.runs / folder.name)
+        found = load(args.runs).get(folder.name)
+        if found is None:
+            raise FileNotFoundError(f"No runs of {folder.name} in {args.runs}.")
+        spacys = ("spacy_parser", "spacy_parser_multihash")
         baselines = args.baseline or [*spacys, *(f"udpipe_{name}" for name in UDPIPE)]
-        text = f"## {folder.name} ({args.split})\n\n" + report(results, args.split, baselines)
+        text = f"## {folder.name} ({args.split})\n\n" + report(found, args.split, baselines)
     except (ImportError, OSError, ValueError) as error:
-        print(f"compare.py: {error}", file=sys.stderr)
-        return 1
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")
-    print(text)
-    (args.results / folder.name / "table.md").write_text(text + "\n", encoding="utf-8")
-    if failed:
-        print(f"compare.py: failed: {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed else 0
+        return complain("compare", error)
+    show(text)
+    (args.runs / folder.name / "table.md").write_text(text + "\n", encoding="utf-8")
+    return complain("compare", f"failed: {', '.join(failed)}") if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Measure the memory that parsing takes: one very long document, and a long stream of short ones.
 
-    python benchmarks/memory.py
-    python benchmarks/memory.py --model training/demo/nm_parser/model-best
+    python -m benchmarks.memory
+    python -m benchmarks.memory --model training/demo/nm_parser/model-best
 
 1. One document of 200,000 words without sentence boundaries; first with the components before the
    parser alone (tok2vec), then with the parser.
@@ -12,38 +12,31 @@ Each part runs in a process of its own, because a process's peak never falls. Wo
 Turkish Web Treebank of the package turkish-treebanks, repeated. Without `--model`, the parser of
 configs/nm_parser.cfg is trained on them for one epoch first; `--config` names another.
 
-Result: a table, and benchmarks/results/memory/NAME.json.
+Result: a table, and benchmarks/runs/memory/NAME.json.
 """
 
 from __future__ import annotations
 
-import os
+import argparse
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-os.environ.update(THREADS)
+import psutil
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
 
-import argparse  # noqa: E402
-import itertools  # noqa: E402
-import json  # noqa: E402
-import subprocess  # noqa: E402
-import sys  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Iterator, Sequence  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import psutil  # noqa: E402
-import spacy  # noqa: E402
-from spacy.language import Language  # noqa: E402
-from spacy.tokens import Doc  # noqa: E402
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from evaluate import dump, machine, read_docs, versions  # noqa: E402
-from speed import PARSER, prepare_data, train  # noqa: E402
-from table import markdown  # noqa: E402
+from benchmarks.common import ROOT, RUNS, WORK, command_line, complain, record
+from benchmarks.formats import markdown
+from benchmarks.speed import PARSER, prepare_data, train
+from scripts.evaluate import dump, read_docs
 
 MIB = 2**20
 PARTS = ("tok2vec", "document", "stream")
@@ -144,8 +137,8 @@ def in_process(arguments: Sequence[str]) -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "result.json")
-        command = [sys.executable, str(Path(__file__).resolve()), "--part", *arguments]
-        status = subprocess.run([*command, str(target)], check=False).returncode
+        command = [sys.executable, "-m", "benchmarks.memory", "--part", *arguments]
+        status = subprocess.run([*command, str(target)], check=False, cwd=ROOT).returncode
         if status:
             raise RuntimeError(f"The part {arguments[0]} ended with status {status}.")
         result: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
@@ -161,15 +154,13 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--model", type=Path, help="a trained pipeline")
     parser.add_argument("--config", default="nm_parser", help="what to train without --model")
     parser.add_argument("--document", type=int, default=200_000, help="words of the document")
     parser.add_argument("--stream", type=int, default=1_000_000, help="words of the stream")
     parser.add_argument("--size", type=int, default=1_000, help="words of its documents")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "memory")
+    parser.add_argument("--work", type=Path, default=WORK / "memory")
     parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
     parser.add_argument("--part", nargs=6, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
@@ -190,8 +181,8 @@ def main(argv: list[str] | None = None) -> int:
             arguments = [part, str(Path(model).resolve()), str(data.corpus["train"].resolve())]
             results[part] = in_process([*arguments, str(size), str(total)])
     except (OSError, ValueError, RuntimeError) as error:
-        print(f"memory.py: {error}", file=sys.stderr)
-        return 1
+        return complain("memory", error)
+    about = record()
     rows = []
     for part in PARTS:
         found = results[part]
@@ -203,16 +194,15 @@ def main(argv: list[str] | None = None) -> int:
             rows.append(["", f"{words:,.0f} words", f"{memory:.0f} MiB", ""])
         above = found["peak"] - found["before"]
         rows.append(["", "peak", f"{found['peak']:.0f} MiB", f"{above:.0f} MiB above"])
-    print(f"\nMemory (resident set); {machine()['processor']}, one thread\n")
+    print(f"\nMemory (resident set); {about['machine']['processor']}, one thread\n")
     print(markdown(["part", "after", "memory", ""], rows))
     name = args.config if args.model is None else "model"
-    output = args.output or ROOT / "benchmarks" / "results" / "memory" / f"{name}.json"
-    command = f"python benchmarks/memory.py --document {args.document} --stream {args.stream}"
+    output = args.output or RUNS / "memory" / f"{name}.json"
+    command = f"python -m benchmarks.memory --document {args.document} --stream {args.stream}"
     result = {
         "command": f"{command} --size {args.size} --config {args.config}",
         "model": "given" if args.model else f"{args.config}, one epoch",
-        "versions": versions(),
-        "machine": {**machine(), "threads": THREADS},
+        **about,
         "unit": "MiB",
         "results": results,
     }

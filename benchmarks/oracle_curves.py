@@ -1,7 +1,7 @@
 """Draw what swap_parser learns by each oracle, epoch by epoch (BN15, Figures 5 and 6).
 
     python -m spacy project run oracles
-    python benchmarks/oracle_curves.py assets/UD_Hungarian-Szeged --epochs 15
+    python -m benchmarks.oracle_curves assets/UD_Hungarian-Szeged --epochs 15
 
 Learning curves: the LAS on dev (greedy search, gold sentences) at the end of each epoch, the mean
 of all seeds whose logs the project's command `oracles` has left. The picture shows what lies within
@@ -12,14 +12,13 @@ derivations never change. Where an oracle allows several moves, training follows
 model likes best, so they change with the model: one is trained by each such oracle, as by that
 command, and they are counted at the start of each epoch.
 
-Result: benchmarks/results/oracle_curves/TREEBANK.json, and the pictures
+Result: benchmarks/runs/oracle_curves/TREEBANK.json, and the pictures
 docs/images/learning-TREEBANK.png and swaps-TREEBANK.png. Oracles that have their SWAPs in the
 result are not trained again.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import statistics
@@ -28,22 +27,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spacy.util import load_config
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from accuracy import Treebank, prepare, run  # noqa: E402
-from evaluate import dump, machine, versions  # noqa: E402
-from table import markdown  # noqa: E402
-
-from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
-from spacy_nmparse.analysis.plots import draw, learning_curve, read_lines  # noqa: E402
-from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps  # noqa: E402
+from benchmarks.common import ROOT, RUNS, WORK, command_line, complain, record, run
+from benchmarks.formats import markdown
+from benchmarks.systems import find_system
+from benchmarks.treebanks import Treebank, convert_treebank
+from scripts.evaluate import dump
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
+from spacy_nmparse.analysis.plots import draw, learning_curve, read_lines
+from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps
 
 LEARNED = ("nd_sw", "nd_all")
 ORACLES = (*SWAP_ORACLES, *LEARNED)
-CONFIG = ROOT / "configs" / "swap_parser_multihash.cfg"
 
 
 def mean_curve(logs: Sequence[Path]) -> list[list[float]]:
@@ -86,16 +80,15 @@ def count_learned(
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     counted = output / "swaps.jsonl"
-    config = load_config(CONFIG)
-    config["training"]["before_update"] = {
+    count = {
         "@callbacks": "spacy_nmparse.count_swaps.v1",
         "corpus": str(treebank.corpus["train"]),
         "output": str(counted),
         "oracles": [oracle],
         "limit": treebank.train_words,  # all sentences
     }
-    config.to_disk(output / CONFIG.name)
-    command = ["-m", "spacy", "train", str(output / CONFIG.name), "--output", str(output)]
+    config = find_system("swap_parser_multihash").write(output, {"training.before_update": count})
+    command = ["-m", "spacy", "train", str(config), "--output", str(output)]
     settings = {
         "paths.train": treebank.corpus["train"],
         "paths.dev": treebank.corpus["dev"],
@@ -127,10 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument(
         "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
@@ -143,16 +133,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
     parser.add_argument(
-        "--logs", type=Path, default=ROOT / "training" / "accuracy", help="--work of accuracy.py"
+        "--logs", type=Path, default=WORK / "accuracy", help="--work of benchmarks.accuracy"
     )
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "oracle_curves")
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--work", type=Path, default=WORK / "oracle_curves")
+    parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
     arguments = parser.parse_args(argv)
     local = arguments.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
     folder = Path(local) if local else arguments.treebank
     try:
-        treebank = prepare(folder, arguments.work, arguments.lang, arguments.snapshot, 1)
+        treebank = convert_treebank(
+            folder, arguments.work, arguments.lang, arguments.snapshot, 1, with_single=False
+        )
         logs = {
             oracle: sorted((arguments.logs / treebank.name).glob(f"swap_{oracle}-seed*/log.txt"))
             for oracle in ORACLES
@@ -165,9 +157,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
         las = {oracle: mean_curve(found) for oracle, found in logs.items()}
     except (OSError, ValueError) as error:
-        print(f"oracle_curves.py: {error}", file=sys.stderr)
-        return 1
-    target = arguments.results / "oracle_curves" / f"{treebank.name}.json"
+        return complain("oracle_curves", error)
+    target = arguments.runs / "oracle_curves" / f"{treebank.name}.json"
     settings = {"seed": arguments.seed, "epochs": arguments.epochs, "files": treebank.files}
     swaps: dict[str, Any] = {}
     if target.is_file():
@@ -184,12 +175,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                     treebank, oracle, arguments.epochs, arguments.seed, arguments.work
                 )
             except RuntimeError as error:
-                print(f"oracle_curves.py: {error}", file=sys.stderr)
-                return 1
+                return complain("oracle_curves", error)
         swaps = {name: swaps[name] for name in ORACLES if name in swaps}
         result: dict[str, Any] = {"treebank": treebank.name, "snapshot": treebank.snapshot}
         result |= {**settings, "seeds_of_las": {name: len(found) for name, found in logs.items()}}
-        result |= {"versions": versions(), "machine": machine(), "las": las, "swaps": swaps}
+        result |= {**record(), "las": las, "swaps": swaps}
         dump(result, target)
 
     arguments.images.mkdir(parents=True, exist_ok=True)

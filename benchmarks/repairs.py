@@ -1,6 +1,6 @@
 """How far the losses of repair transitions can be trusted on whole sentences, and what they cost.
 
-    python benchmarks/repairs.py assets/UD_Gothic-PROIEL
+    python -m benchmarks.repairs assets/UD_Gothic-PROIEL
 
 Where the bounds of a loss differ, derivations are searched for, in a limited number of
 configurations (the option `search` of arc_eager). From the start of each sentence, lifted to be
@@ -9,30 +9,22 @@ projective, an action is taken that costs least without repairs, or with a proba
 losses differ, in how many configurations the dynamic oracle, as training asks it, allows other
 actions than those that cost least by the longest search, and how long the oracle takes.
 
-Result: a table, and benchmarks/results/repairs/TREEBANK-SPLIT.json.
+Result: a table, and benchmarks/runs/repairs/TREEBANK-SPLIT.json.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from convert_ud import find_splits  # noqa: E402
-from evaluate import dump, machine, versions  # noqa: E402
-from table import markdown  # noqa: E402
-
-from spacy_nmparse import systems  # noqa: E402
-from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
-from spacy_nmparse.systems import Gold  # noqa: E402
-from spacy_nmparse.systems.projective import lift  # noqa: E402
+from benchmarks.counting import count_treebanks
+from spacy_nmparse import systems
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
+from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems.projective import lift
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
 SEARCHES = (1, 50, 200, 5000)
@@ -100,6 +92,21 @@ def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
     }
 
 
+def rows(counts: dict[str, Any]) -> list[list[str]]:
+    """Write the counts of a treebank, a row for each length of search."""
+    total = counts["configurations"]
+    cells = []
+    for search in (0, *SEARCHES):
+        shares = [""] * 2
+        if search:
+            differ = [counts[key][search] / total for key in ("losses", "free")]
+            shares = [f"{100 * share:.2f} %" for share in differ]
+        time_ = f"{counts['microseconds'][search]:.0f}"
+        helped = f"{100 * counts['repairs_help'] / total:.1f} %"
+        cells.append([str(search or "no repairs"), str(total), helped, *shares, time_])
+    return cells
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -109,38 +116,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("treebanks", nargs="+", type=Path, help="folders of UD treebanks")
-    parser.add_argument("--split", default="dev", choices=("train", "dev", "test"))
-    parser.add_argument("--size", type=int, default=100, help="sentences of each")
-    parser.add_argument("--mistakes", type=float, default=0.1)
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
-    arguments = parser.parse_args(argv)
-    rows = []
-    for folder in arguments.treebanks:
-        path = find_splits(folder)[arguments.split]
-        counts = compare(path, arguments.size, arguments.mistakes)
-        result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
-        result |= {"size": arguments.size, "mistakes": arguments.mistakes}
-        result |= {"versions": versions(), "machine": machine()}
-        dump(result, arguments.results / "repairs" / f"{folder.name}-{arguments.split}.json")
-        total = counts["configurations"]
-        for search in (0, *SEARCHES):
-            shares = ["", ""]
-            if search:
-                differ = [counts[key][search] / total for key in ("losses", "free")]
-                shares = [f"{100 * share:.2f} %" for share in differ]
-            time_ = f"{counts['microseconds'][search]:.0f}"
-            rows.append([folder.name, str(search or "no repairs"), str(total), *shares, time_])
-        help_ = 100 * counts["repairs_help"] / total
-        print(f"{folder.name}: repairs lessen the loss in {help_:.1f} % of the configurations.")
-    header = ["treebank", "search", "configurations", "losses differ", "allowed actions differ"]
-    print(markdown([*header, "microseconds"], rows))
-    return 0
+    header = ["search", "configurations", "repairs lessen the loss", "losses differ"]
+    header += ["allowed actions differ", "microseconds"]
+    options = {"size": 100, "mistakes": 0.1}
+    return count_treebanks("repairs", __doc__, "dev", compare, rows, header, argv, options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

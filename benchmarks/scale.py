@@ -1,8 +1,8 @@
 """Measure words per second and memory of the parsers by the size of what they parse.
 
-    python benchmarks/scale.py
-    python benchmarks/scale.py --systems nm_parser --axes sentence document
-    python benchmarks/scale.py --models training/demo/nm_parser/model-best
+    python -m benchmarks.scale
+    python -m benchmarks.scale --systems nm_parser --axes sentence document
+    python -m benchmarks.scale --models training/demo/nm_parser/model-best
 
 Four axes; each point is measured in a process of its own, which is forked (Linux, macOS):
 
@@ -20,48 +20,36 @@ of the package turkish-treebanks. Sentences and documents of a length are cut fr
 after the other: they are not well-formed. `labels` takes the trained parser's first labels, or adds
 some that it will never choose.
 
-Result: a table, benchmarks/results/scale/TREEBANK.json, and, where matplotlib is installed, a
+Result: a table, benchmarks/runs/scale/TREEBANK.json, and, where matplotlib is installed, a
 picture of each axis beside it (`nmparse plot scale`).
 """
 
 from __future__ import annotations
 
-import os
+import gc
+import itertools
+import multiprocessing
+import statistics
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
 
-#: One thread; the libraries read these when they are loaded, so they are set before the imports.
-THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-THREADS |= {"BLIS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
-os.environ.update(THREADS)
+import numpy
+import psutil
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
 
-import argparse  # noqa: E402
-import gc  # noqa: E402
-import itertools  # noqa: E402
-import multiprocessing  # noqa: E402
-import statistics  # noqa: E402
-import sys  # noqa: E402
-import threading  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable, Sequence  # noqa: E402
-from concurrent.futures import ProcessPoolExecutor  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy  # noqa: E402
-import psutil  # noqa: E402
-import spacy  # noqa: E402
-from spacy.language import Language  # noqa: E402
-from spacy.tokens import Doc  # noqa: E402
-from spacy.training import Example  # noqa: E402
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from evaluate import dump, machine, read_docs, versions  # noqa: E402
-from speed import PARSER, prepare_data, train  # noqa: E402
-from table import markdown  # noqa: E402
-
-from spacy_nmparse.scorers.context import lstms  # noqa: E402
-from spacy_nmparse.scorers.features import Features  # noqa: E402
+from benchmarks.common import RUNS, WORK, command_line, complain, record
+from benchmarks.formats import markdown
+from benchmarks.speed import PARSER, prepare_data, train
+from scripts.evaluate import dump, read_docs
+from spacy_nmparse.scorers.context import lstms
+from spacy_nmparse.scorers.features import Features
 
 MIB = 2**20
 SYSTEMS = ("nm_parser", "swap_parser", "nl_covington_parser")
@@ -293,9 +281,7 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), metavar="NAME")
     parser.add_argument(
         "--models", nargs="+", type=Path, metavar="FOLDER",
@@ -307,7 +293,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--epochs", type=int, default=3, help="epochs to train")
     parser.add_argument("--reps", type=int, default=5, help="repetitions")
     parser.add_argument("--words", type=int, default=10_000, help="words to parse each time")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "speed")
+    parser.add_argument("--work", type=Path, default=WORK / "speed")
     parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
     args = parser.parse_args(argv)
     if args.models and len(args.models) != len(args.systems):
@@ -330,8 +316,8 @@ def main(argv: list[str] | None = None) -> int:
                         found = in_process(axis, value, args.reps, args.words)
                         points.append({"system": system, **found})
     except (OSError, ValueError, RuntimeError) as error:
-        print(f"scale.py: {error}", file=sys.stderr)
-        return 1
+        return complain("scale", error)
+    about = record()
     rows = [
         [
             point["axis"], f"{point['value']:,}", point["system"], f"{point['words']:,}",
@@ -339,17 +325,16 @@ def main(argv: list[str] | None = None) -> int:
         ]
         for point in points
     ]  # fmt: skip
-    print(f"\n{name}; {machine()['processor']}, one thread\n")
+    print(f"\n{name}; {about['machine']['processor']}, one thread\n")
     print(markdown(["axis", "value", "parser", "words", "words per second", "MiB"], rows))
-    output = args.output or ROOT / "benchmarks" / "results" / "scale" / f"{name}.json"
+    output = args.output or RUNS / "scale" / f"{name}.json"
     dump(
         {
-            "command": f"python benchmarks/scale.py --systems {' '.join(args.systems)} "
+            "command": f"python -m benchmarks.scale --systems {' '.join(args.systems)} "
             f"--axes {' '.join(args.axes)} --most {args.most} --reps {args.reps} "
             f"--words {args.words}",
             "models": "given" if args.models else f"{args.epochs} epochs",
-            "versions": versions(),
-            "machine": {**machine(), "threads": THREADS},
+            **about,
             "points": points,
         },
         output,

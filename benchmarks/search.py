@@ -1,6 +1,6 @@
 """What a trained parser gains by beam search, and how far its confidences can be trusted.
 
-    python benchmarks/search.py training/model-best corpus/dev.spacy --name nm_parser-gothic
+    python -m benchmarks.search training/model-best corpus/dev.spacy --name nm_parser-gothic
 
 For every beam width: UAS and LAS of all words, the time that parsing takes, token vectors included,
 and the expected calibration error of the confidences in heads, and in heads and labels. Each
@@ -11,12 +11,11 @@ and how sure the parser is of them on average, before and after. LAS by fifths o
 sorted by the confidence in the head of their least sure word, says what such an order is worth. Use
 a development set that the model was not chosen for, or take the errors for a little too low.
 
-Result: two tables, and benchmarks/results/search/NAME.json.
+Result: two tables, and benchmarks/runs/search/NAME.json.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Sequence
@@ -29,13 +28,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from evaluate import blank_copy, dump, machine, read_docs, references, versions  # noqa: E402
-from table import markdown  # noqa: E402
-
-from spacy_nmparse.pipe.confidence import calibration_error, confidences  # noqa: E402
+from benchmarks.common import RUNS, command_line, record
+from benchmarks.formats import markdown
+from scripts.evaluate import blank_copy, dump, read_docs, references
+from spacy_nmparse.pipe.confidence import calibration_error, confidences
 
 PARSER = "parser"  # the component's name in the configs
 KINDS = ("head", "label")
@@ -180,22 +176,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("model", help="a trained pipeline")
     parser.add_argument("data", type=Path, help="a .spacy file with gold trees")
     parser.add_argument("--name", required=True, help="of the result file")
     parser.add_argument("--widths", type=int, nargs="+", default=[1, 2, 4, 8, 16])
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--runs", type=Path, default=RUNS)
     arguments = parser.parse_args(argv)
     nlp = spacy.load(arguments.model)
     gold = list(references(read_docs(nlp, arguments.data), "sentence"))
     runs = [measure(nlp, gold, width) for width in arguments.widths]
     result = {"name": arguments.name, "data": arguments.data.name, "sentences": len(gold)}
-    result |= {"widths": runs, "versions": versions(), "machine": machine()}
-    dump(result, arguments.results / "search" / f"{arguments.name}.json")
+    result |= {"widths": runs, **record()}
+    dump(result, arguments.runs / "search" / f"{arguments.name}.json")
     rows = []
     for run in runs:
         cells = [f"{100 * run[metric]:.2f}" for metric in ("uas_all", "las_all")]

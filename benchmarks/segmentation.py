@@ -1,52 +1,44 @@
 """Find sentences: our parsers beside spaCy's parser and senter.
 
-    python benchmarks/segmentation.py assets/UD_Gothic-PROIEL --epochs 20 --seeds 1 2 3
-    python benchmarks/segmentation.py assets/UD_Gothic-PROIEL --table
+    python -m benchmarks.segmentation assets/UD_Gothic-PROIEL --epochs 20 --seeds 1 2 3
+    python -m benchmarks.segmentation assets/UD_Gothic-PROIEL --table
 
 All are trained on documents of ten sentences, the same data and epochs, and evaluated on such
 documents, from raw text (the pipeline's tokenizer splits it) and from gold tokens. UAS and LAS are
 shares of all gold words: one that the tokenizer splits otherwise is wrong. A parser finds
 sentences and trees at once; the senter finds sentences alone. spaCy's parser is there on the same
 token vectors as ours and as installed, the senter as installed. Each run becomes one file,
-benchmarks/results/segmentation/TREEBANK/SYSTEM-seedN.json; runs that have theirs are skipped.
+benchmarks/runs/segmentation/TREEBANK/SYSTEM-seedN.json; runs that have theirs are skipped.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from accuracy import (  # noqa: E402
-    THREADS,
-    System,
+from benchmarks.common import ROOT, command_line, complain, record, run, show
+from benchmarks.formats import markdown, mean_and_deviation
+from benchmarks.significance import Runs, load
+from benchmarks.systems import System, parse_system
+from benchmarks.training import train_model
+from benchmarks.treebanks import (
     Treebank,
     add_data_arguments,
-    choose_lang,
-    count_words,
-    fingerprint,
+    add_run_arguments,
+    convert_treebank,
     folder_of,
     is_prepared,
-    parse_system,
     read_prepared,
-    run,
-    train_model,
 )
-from convert_ud import convert, find_splits  # noqa: E402
-from evaluate import dump, machine, parse_settings, versions  # noqa: E402
-from table import Runs, load, markdown, mean_and_deviation  # noqa: E402
+from scripts.evaluate import dump, parse_settings
 
 SYSTEMS = (
     "nm_parser",
     "swap_parser",
     "nl_covington_parser",
-    "spacy_parser_affixes",
     "spacy_parser",
+    "spacy_parser_multihash",
     "senter",
 )
 SENTENCES_PER_DOC = 10
@@ -68,17 +60,8 @@ def prepare(folder: Path, work: Path, lang: str | None, snapshot: str) -> Treeba
     Returns:
         The converted treebank.
     """
-    files = find_splits(folder)
-    output = work.resolve() / folder.name / "corpus"
-    corpus = convert(files, output, SENTENCES_PER_DOC, with_single=True, merge_subtokens=True)
-    return Treebank(
-        folder.name,
-        snapshot,
-        lang or choose_lang(files["train"]),
-        {path.name: fingerprint(path) for path in files.values()},
-        corpus,
-        count_words(corpus["train"]),
-        {},
+    return convert_treebank(
+        folder, work, lang, snapshot, SENTENCES_PER_DOC, with_single=True, merge_subtokens=True
     )
 
 
@@ -126,7 +109,7 @@ def train_and_evaluate(
     return {
         "system": system.name,
         "config": system.config.name,
-        "overrides": {**extra, **system.overrides},
+        "overrides": {**system.overrides, **extra},
         "treebank": treebank.name,
         "snapshot": treebank.snapshot,
         "files": treebank.files,
@@ -134,8 +117,7 @@ def train_and_evaluate(
         "seed": seed,
         "epochs": epochs,
         "command": command,
-        "versions": versions(),
-        "machine": {**machine(), "threads": THREADS},
+        **record(),
         "training": {"words": treebank.train_words, "seconds": round(seconds, 1)},
         **evaluations,
     }
@@ -181,18 +163,11 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--epochs", type=int, default=20)
+    add_run_arguments(parser, "segmentation", epochs=20)
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=("dev", "test"), default="test")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "segmentation")
-    parser.add_argument(
-        "--results", type=Path, default=ROOT / "benchmarks" / "results" / "segmentation"
-    )
     args = parser.parse_args(argv)
     folder = folder_of(args)
     try:
@@ -205,7 +180,7 @@ def main(argv: list[str] | None = None) -> int:
                 treebank = prepare(folder, args.work, args.lang, args.snapshot)
             for seed in args.seeds:
                 for system in systems:
-                    target = args.results / folder.name / f"{system.name}-seed{seed}.json"
+                    target = args.runs / folder.name / f"{system.name}-seed{seed}.json"
                     if target.is_file():
                         print(f"{target.name}: done before", flush=True)
                         continue
@@ -213,16 +188,13 @@ def main(argv: list[str] | None = None) -> int:
                         train_and_evaluate(treebank, system, seed, args.epochs, args.work, extra),
                         target,
                     )
-        results = load(args.results).get(folder.name)
-        if results is None:
-            raise FileNotFoundError(f"No results of {folder.name} in {args.results}.")
-        text = f"## {folder.name} ({args.split})\n\n" + report(results, args.split)
+        found = load(args.runs).get(folder.name)
+        if found is None:
+            raise FileNotFoundError(f"No runs of {folder.name} in {args.runs}.")
+        text = f"## {folder.name} ({args.split})\n\n" + report(found, args.split)
     except (OSError, RuntimeError, ValueError) as error:
-        print(f"segmentation.py: {error}", file=sys.stderr)
-        return 1
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")
-    print(text)
+        return complain("segmentation", error)
+    show(text)
     return 0
 
 

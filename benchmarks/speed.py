@@ -1,10 +1,10 @@
 """Measure the speed of parsers on the same data, as users get it: no variable is set.
 
-    python benchmarks/speed.py
-    python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default switch
-    python benchmarks/speed.py --beam 8 --stages parse pipeline
-    python benchmarks/speed.py --models training/demo/nm_parser/model-best \\
-        training/demo/spacy_parser_affixes/model-best
+    python -m benchmarks.speed
+    python -m benchmarks.speed --treebank assets/UD_English-EWT --ops default switch
+    python -m benchmarks.speed --beam 8 --stages parse pipeline
+    python -m benchmarks.speed --models training/demo/nm_parser/model-best \\
+        training/demo/spacy_parser/model-best
 
 Words per second of
 
@@ -23,10 +23,10 @@ a processor core busy.
 The parsers are trained first, for a few epochs, on the Turkish Web Treebank of the package
 turkish-treebanks (`--treebank`: a folder of Universal Dependencies): the three factories and, to
 compare them with, two pipelines of spaCy's parser. `spacy_init_config` is what `spacy init config
---pipeline parser --optimize efficiency` makes, which is what most users train; `spacy_parser` has
-the sizes of the factory `parser`. All take turns: one timing each per repetition, on fresh copies
-of the documents, in alternating order. A ratio compares two timings of one repetition. A parser
-must give the same trees every time.
+--pipeline parser --optimize efficiency` makes, which is what most users train;
+`spacy_parser_multihash` has the sizes of the factory `parser`. All take turns: one timing each per
+repetition, on fresh copies of the documents, in alternating order. A ratio compares two timings of
+one repetition. A parser must give the same trees every time.
 
 Documents have ten sentences without preset boundaries (`--unit sentence`: one sentence each).
 `--ops` chooses who computes matrix products for Thinc, for spaCy's parser too: `default` (BLIS on
@@ -38,17 +38,16 @@ against spaCy's `beam_parser`, trained as its defaults have it. A step then also
 costs to keep the hypotheses apart; the floor is that of greedy search. A system SYSTEM_beam4 is
 SYSTEM, of this package, searched with a beam of 4.
 
-`--udpipe MODEL`, of benchmarks/udpipe.py, adds UDPipe 1. It gets the same sentences, with their
+`--udpipe MODEL`, of benchmarks.udpipe, adds UDPipe 1. It gets the same sentences, with their
 boundaries, one after the other, and searches with a beam of 5, its default, and greedily, as the
 others do (its name then ends in `_greedy`). For `parse` it also gets the tags that it predicts; in
 `pipeline`, where it has no tokenizer here, it tags and parses tokens.
 
-Result: a table, and benchmarks/results/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
+Result: a table, and benchmarks/runs/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import itertools
@@ -72,25 +71,24 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import minibatch, registry
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
-
-from accuracy import choose_lang, run  # noqa: E402
-from convert_ud import convert, find_splits  # noqa: E402
-from evaluate import blank_copy, dump, machine, read_docs, references, versions  # noqa: E402
-from prepare_demo import find_treebank, prepare  # noqa: E402
-from table import markdown  # noqa: E402
-from udpipe import Model, read_sentences, write_sentences  # noqa: E402
-
-from spacy_nmparse.layers.blas import matmul  # noqa: E402
-from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
-from spacy_nmparse.pipe.fast_blas import use_fast_blas  # noqa: E402
-from spacy_nmparse.scorers.context import lstms  # noqa: E402
+from benchmarks.common import RUNS, WORK, command_line, complain, record, run
+from benchmarks.formats import markdown
+from benchmarks.systems import find_system
+from benchmarks.treebanks import choose_lang
+from benchmarks.udpipe import Model, read_sentences, write_sentences
+from scripts.evaluate import blank_copy, dump, read_docs, references
+from scripts.prepare_demo import find_treebank, prepare
+from spacy_nmparse.analysis.treebank import convert, find_splits
+from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.learning.greedy import WINDOW
+from spacy_nmparse.pipe.fast_blas import use_fast_blas
+from spacy_nmparse.scorers.context import lstms
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
 SPACY = "spacy_"  # how the names of systems with spaCy's parser begin
 INIT_CONFIG = "spacy_init_config"
+FACTORY = "spacy_parser_multihash"  # of the sizes of spaCy's factory
 STAGES = ("parse", "pipeline", "processes", "training")
 FLOORS = {"floor": "parse", "tok2vec": "training"}
 OPS = ("default", "switch")
@@ -223,18 +221,17 @@ def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int
         The trained pipeline.
 
     Raises:
-        FileNotFoundError: If there is no such config.
+        ValueError: If there is no such system.
         RuntimeError: If training fails.
     """
     output = (work / data.name / (f"{system}-beam{beam}" if beam > 1 else system)).resolve()
-    output.mkdir(parents=True, exist_ok=True)
-    config = ROOT / "configs" / f"{system}.cfg"
     if system == INIT_CONFIG:
+        output.mkdir(parents=True, exist_ok=True)
         config = output / "config.cfg"
         how = ["--lang", data.lang, "--pipeline", PARSER, "--optimize", "efficiency", "--force"]
         run(["-m", "spacy", "init", "config", str(config), *how], output / "log.txt", f"[{system}]")
-    elif not config.is_file():
-        raise FileNotFoundError(f"No config {config} for the system {system!r}.")
+    else:
+        config = find_system(system).write(output, {})
     command = ["-m", "spacy", "train", str(config), "--output", str(output)]
     command += ["--nlp.lang", data.lang, "--system.seed", str(seed)]
     command += ["--training.max_epochs", str(epochs)]
@@ -723,15 +720,13 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument(
         "--systems", nargs="+", metavar="NAME",
-        default=["nm_parser", "swap_parser", "nl_covington_parser", INIT_CONFIG, f"{SPACY}parser"],
-        help="configs; all are compared with those whose names begin with spacy_",
+        default=["nm_parser", "swap_parser", "nl_covington_parser", INIT_CONFIG, FACTORY],
+        help="systems; all are compared with those whose names begin with spacy_",
     )  # fmt: skip
     parser.add_argument(
         "--models", nargs="+", type=Path, metavar="FOLDER",
@@ -751,11 +746,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="width of the beams")
     parser.add_argument(
         "--udpipe", nargs="+", type=Path, default=[], metavar="MODEL",
-        help="models of benchmarks/udpipe.py, to be timed beside them",
+        help="models of benchmarks.udpipe, to be timed too",
     )  # fmt: skip
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--quick", action="store_true", help="one epoch, two short repetitions")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "speed")
+    parser.add_argument("--work", type=Path, default=WORK / "speed")
     parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
     args = parser.parse_args(argv)
     if args.quick:
@@ -804,19 +799,18 @@ def main(argv: list[str] | None = None) -> int:
                     for stage in with_floors(args.stages)
                 }
     except (ImportError, OSError, ValueError, RuntimeError) as error:
-        print(f"speed.py: {error}", file=sys.stderr)
-        return 1
-    about = machine()
+        return complain("speed", error)
+    about = record()
     packages = {"ufal.udpipe": metadata.version("ufal.udpipe")} if others else {}
     print(
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
-        f"{about['processor']}\n"
+        f"{about['machine']['processor']}\n"
     )
     title = ["stage, parser, matrix products, load"]
     title += [f"words per second: median of {args.reps} (range)"]
     print(markdown([*title, *(f"times {base.name}" for base in bases)], rows))
     file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
-    output = args.output or ROOT / "benchmarks" / "results" / "speed" / file
+    output = args.output or RUNS / "speed" / file
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
     options += ["busy", "beam", "stages"]
     given = {name: getattr(args, name) for name in options}
@@ -826,15 +820,15 @@ def main(argv: list[str] | None = None) -> int:
     if args.models:
         given["epochs"] = None  # trained elsewhere
     result = {
-        "command": f"python benchmarks/speed.py --systems {' '.join(args.systems)} "
+        "command": f"python -m benchmarks.speed --systems {' '.join(args.systems)} "
         f"{shown('models', args.models) or f'--epochs {args.epochs} '}--reps {args.reps} "
         f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
         f"--ops {' '.join(args.ops)} --busy {' '.join(map(str, args.busy))} --beam {args.beam} "
         f"{shown('udpipe', args.udpipe)}"
         f"--stages {' '.join(args.stages)}",
         "settings": given,
-        "versions": {**versions(), **packages},
-        "machine": about,
+        "versions": {**about["versions"], **packages},
+        "machine": about["machine"],
         "documents": len(gold),
         "results": results,
     }

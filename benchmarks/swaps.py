@@ -1,31 +1,45 @@
 """Count the SWAPs that derive the gold trees of treebanks, by oracle (BN15, Table 1).
 
-    python benchmarks/swaps.py assets/UD_Gothic-PROIEL assets/UD_Hungarian-Szeged
+    python -m benchmarks.swaps assets/UD_Gothic-PROIEL assets/UD_Hungarian-Szeged
 
 Projective trees need none. The others are derived by SwapStandard with the oracles `eager`, `lazy`
 and `minimal`; each derivation must end in the gold tree. For `minimal` it is told how many searches
 were cut off, so that fewer SWAPs cannot be ruled out. The last column: sentences with a single
 derivation, by the oracle `nd_all`.
 
-Result: a table, and benchmarks/results/swaps/TREEBANK-SPLIT.json.
+Result: a table, and benchmarks/runs/swaps/TREEBANK-SPLIT.json.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+from benchmarks.counting import count_treebanks
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
+from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps
 
-from convert_ud import find_splits  # noqa: E402
-from evaluate import dump, machine, versions  # noqa: E402
-from table import markdown  # noqa: E402
 
-from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
-from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps  # noqa: E402
+def count(path: Path) -> dict[str, Any]:
+    """Count in a file.
+
+    Args:
+        path: A CoNLL-U or .spacy file.
+
+    Returns:
+        What `count_swaps` returns.
+    """
+    return {**count_swaps(whole_trees(read_sentences(path)))}
+
+
+def rows(counts: dict[str, Any]) -> list[list[str]]:
+    """Write the counts of a treebank."""
+    total = counts["sentences"]
+    eager, *others = (counts["swaps"][oracle] for oracle in SWAP_ORACLES)
+    saved = [f"{100 * (1 - other / eager):.1f} %" if eager else "-" for other in others]
+    shares = [f"{100 * counts[key] / total:.2f} %" for key in ("projective", "unique")]
+    return [[str(total), shares[0], str(eager), *saved, str(counts["not_proven"]), shares[1]]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,39 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
-    )
-    parser.add_argument("--split", default="train", choices=("train", "dev", "test"))
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
-    arguments = parser.parse_args(argv)
-    rows = []
-    for folder in arguments.treebanks:
-        path = find_splits(folder)[arguments.split]
-        counts = count_swaps(whole_trees(read_sentences(path)))
-        result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
-        result |= {"versions": versions(), "machine": machine()}
-        dump(result, arguments.results / "swaps" / f"{folder.name}-{arguments.split}.json")
-        eager, *others = (counts["swaps"][oracle] for oracle in SWAP_ORACLES)
-        rows.append(
-            [
-                folder.name,
-                str(counts["sentences"]),
-                f"{100 * counts['projective'] / counts['sentences']:.2f} %",
-                str(eager),
-                *(f"{100 * (1 - other / eager):.1f} %" if eager else "-" for other in others),
-                str(counts["not_proven"]),
-                f"{100 * counts['unique'] / counts['sentences']:.2f} %",
-            ]
-        )
-    header = ["treebank", "sentences", "projective", "eager", "lazy saves", "minimal saves"]
-    print(markdown([*header, "not proven", "one derivation"], rows))
-    return 0
+    header = ["sentences", "projective", "eager", "lazy saves", "minimal saves"]
+    header += ["not proven", "one derivation"]
+    return count_treebanks("swaps", __doc__, "train", count, rows, header, argv)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -1,31 +1,44 @@
 """Count the transitions that derive the gold trees of treebanks (FG18, Table 4).
 
-    python benchmarks/transitions.py assets/UD_Gothic-PROIEL assets/UD_Hungarian-Szeged
-    python benchmarks/transitions.py --split train assets/UD_Gothic-PROIEL
+    python -m benchmarks.transitions assets/UD_Gothic-PROIEL assets/UD_Hungarian-Szeged
+    python -m benchmarks.transitions --split train assets/UD_Gothic-PROIEL
 
 Every gold tree is derived by the canonical (static) oracle of each system, unlabelled, each
 sentence by itself; the derivation must end in the gold tree. Arc-eager and arc-swift derive only
 the projective trees among them, and are counted on those in columns of their own.
 
-Result: a table, and benchmarks/results/transitions/TREEBANK-SPLIT.json.
+Result: a table, and benchmarks/runs/transitions/TREEBANK-SPLIT.json.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+from benchmarks.counting import count_treebanks
+from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
+from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions
 
-from convert_ud import find_splits  # noqa: E402
-from evaluate import dump, machine, versions  # noqa: E402
-from table import markdown  # noqa: E402
 
-from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
-from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions  # noqa: E402
+def count(path: Path) -> dict[str, Any]:
+    """Count in a file.
+
+    Args:
+        path: A CoNLL-U or .spacy file.
+
+    Returns:
+        Sentences, words, and by system the transitions.
+    """
+    trees = whole_trees(read_sentences(path))
+    return {"sentences": len(trees), "words": sum(map(len, trees)), **count_transitions(trees)}
+
+
+def rows(counts: dict[str, Any]) -> list[list[str]]:
+    """Write the counts of a treebank."""
+    length = f"{counts['words'] / counts['sentences']:.1f}"
+    per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in COLUMNS]
+    return [[str(counts["sentences"]), length, *per_sentence]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,38 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
-    )
-    parser.add_argument("--split", default="test", choices=("train", "dev", "test"))
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
-    arguments = parser.parse_args(argv)
-    rows = []
-    for folder in arguments.treebanks:
-        path = find_splits(folder)[arguments.split]
-        trees = whole_trees(read_sentences(path))
-        counts = {"sentences": len(trees), "words": sum(map(len, trees))}
-        counts |= count_transitions(trees)
-        result = {"treebank": folder.name, "file": path.name, "split": arguments.split, **counts}
-        result |= {"versions": versions(), "machine": machine()}
-        name = f"{folder.name}-{arguments.split}.json"
-        dump(result, arguments.results / "transitions" / name)
-        per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in COLUMNS]
-        rows.append(
-            [
-                folder.name,
-                str(counts["sentences"]),
-                f"{counts['words'] / counts['sentences']:.1f}",
-                *per_sentence,
-            ]
-        )
-    print(markdown(["treebank", "sentences", "words/sentence", *COLUMNS], rows))
-    return 0
+    header = ["sentences", "words/sentence", *COLUMNS]
+    return count_treebanks("transitions", __doc__, "test", count, rows, header, argv)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

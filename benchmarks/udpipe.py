@@ -1,9 +1,9 @@
 """Train and evaluate UDPipe 1 (package ufal.udpipe), in steps that compare.py runs.
 
-    python benchmarks/udpipe.py tagger train.conllu dev.conllu tagger.model
-    python benchmarks/udpipe.py parser train.conllu dev.conllu parser.model --tagger tagger.model \\
+    python -m benchmarks.udpipe tagger train.conllu dev.conllu tagger.model
+    python -m benchmarks.udpipe parser train.conllu dev.conllu parser.model --tagger tagger.model \\
         --options "transition_system=swap;transition_oracle=static_lazy"
-    python benchmarks/udpipe.py evaluate parser.model test.conllu test.spacy -o scores.json
+    python -m benchmarks.udpipe evaluate parser.model test.conllu test.spacy -o scores.json
 
 The parser learns and parses with the tags that the tagger predicts. UDPipe writes its progress to
 standard error.
@@ -11,8 +11,6 @@ standard error.
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,11 +19,9 @@ from typing import Any
 import spacy
 from spacy.tokens import Doc
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import conll18  # noqa: E402
-from evaluate import dump, read_docs, references, score_parses  # noqa: E402
+from benchmarks.common import command_line, complain
+from scripts.evaluate import dump, read_docs, references, score_parses
+from spacy_nmparse.analysis import conll18
 
 #: How its authors train taggers for Universal Dependencies; only what the parser looks at.
 TAGGER = (
@@ -275,9 +271,7 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     steps = parser.add_subparsers(dest="step", required=True)
     for name in ("tagger", "parser"):
         step = steps.add_parser(name)
@@ -307,8 +301,7 @@ def main(argv: list[str] | None = None) -> int:
             scores = result["scores"]
             print(f"UAS {100 * scores['uas_all']:.2f} LAS {100 * scores['las_all']:.2f}")
     except (ImportError, OSError, ValueError) as error:
-        print(f"udpipe.py: {error}", file=sys.stderr)
-        return 1
+        return complain("udpipe", error)
     return 0
 
 

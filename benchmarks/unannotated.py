@@ -1,26 +1,24 @@
 """Make corpora of a treebank of which most training sentences are plain text.
 
-    python benchmarks/unannotated.py assets/UD_English-EWT training/plain --each 6
+    python -m benchmarks.unannotated assets/UD_English-EWT training/plain --each 6
 
-Each sixth sentence keeps its annotation. Two corpora are written, for benchmarks/accuracy.py:
+Each sixth sentence keeps its annotation. Two corpora are written, for benchmarks.accuracy:
 OUTPUT/TREEBANK-each6 has these sentences only, OUTPUT/TREEBANK-each6-all has the others too,
 without annotation. Development and test data are the treebank's. A parser trained on the first can
 teach one on the second (docs/training.md):
 
-    python benchmarks/accuracy.py training/plain/UD_English-EWT-each6 --lang en \\
+    python -m benchmarks.accuracy training/plain/UD_English-EWT-each6 --lang en \\
         --system nl_covington_parser --seeds 1 --epochs 30 --switch \\
-        --results benchmarks/results/unannotated
-    python benchmarks/accuracy.py training/plain/UD_English-EWT-each6-all --lang en \\
+        --runs benchmarks/runs/unannotated
+    python -m benchmarks.accuracy training/plain/UD_English-EWT-each6-all --lang en \\
         --system nl_covington_parser --seeds 1 --epochs 8 --switch \\
-        --results benchmarks/results/unannotated \\
+        --runs benchmarks/runs/unannotated \\
         --teacher training/accuracy/UD_English-EWT-each6/nl_covington_parser-seed1/model-best
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,10 +26,8 @@ from pathlib import Path
 import spacy
 from spacy.tokens import Doc, DocBin
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-
-from convert_ud import convert, find_splits  # noqa: E402
+from benchmarks.common import command_line, complain
+from spacy_nmparse.analysis.treebank import convert, find_splits
 
 
 def plain(doc: Doc) -> Doc:
@@ -88,22 +84,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument("output", type=Path, help="folder to write to")
     parser.add_argument("--each", type=int, default=6, metavar="N", help="annotated sentences: 1/N")
     arguments = parser.parse_args(argv)
     if arguments.each < 2:
-        print(f"unannotated.py: --each is at least 2, not {arguments.each}", file=sys.stderr)
-        return 1
+        return complain("unannotated", f"--each is at least 2, not {arguments.each}")
     try:
         split(arguments.treebank, arguments.output, arguments.each)
     except (OSError, ValueError) as error:
-        print(f"unannotated.py: {error}", file=sys.stderr)
-        return 1
+        return complain("unannotated", error)
     return 0
 
 

@@ -1,7 +1,7 @@
 """Train the variants of a parser that a table of a paper compares, and make the table.
 
-    python benchmarks/variants.py rep assets/UD_Gothic-PROIEL --epochs 12 --seeds 1 2 3 4 5
-    python benchmarks/variants.py rep
+    python -m benchmarks.variants rep assets/UD_Gothic-PROIEL --epochs 12 --seeds 1 2 3 4 5
+    python -m benchmarks.variants rep
 
 Comparisons:
   rep     repair transitions, one by one: the table that the draft on them leaves empty
@@ -15,13 +15,13 @@ Comparisons:
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)
 
-With treebanks, what has no result file yet is trained by benchmarks/accuracy.py, one file a variant
-and seed: benchmarks/results/variants/TREEBANK/VARIANT-seedN.json. Then the tables are made of all
+With treebanks, what has no result file yet is trained by benchmarks.accuracy, one file a variant
+and seed: benchmarks/runs/variants/TREEBANK/VARIANT-seedN.json. Then the tables are made of all
 result files that there are:
   - by treebank: words and whole sentences right, heads alone and with labels, on dev (or, with
     `--split test`, on test), and moves a sentence on dev; against the first row, a paired bootstrap
     over sentences and Wilcoxon's signed-rank test over seeds, both on the seeds that the two rows
-    share (see benchmarks/table.py);
+    share (see benchmarks.table);
   - UAS by epoch, that of the averaged weights at the last evaluation in the epoch;
   - how the non-monotonic moves were used by the best epoch's parsers (`nmparse repairs`), a mean
     over seeds;
@@ -30,29 +30,22 @@ result files that there are:
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import statistics
-import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
+from benchmarks import accuracy
+from benchmarks.common import RUNS, WORK, command_line, complain, show
+from benchmarks.formats import mean_and_deviation, page_table
+from benchmarks.significance import load
+from benchmarks.summary import COUNTS, Entry, Pair, summarize
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, REPAIR_FEATURES
 
-import accuracy  # noqa: E402
-from table import Runs, compare, load, markdown, mean_and_deviation  # noqa: E402
-
-from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, REPAIR_FEATURES  # noqa: E402
-
-RESULTS = ROOT / "benchmarks" / "results" / "variants"
 SPLITS = ("dev", "test")
-#: What is known of each kind of move, in the order of HGJ13's Table 2, and what we tell beside it.
-COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")
-CHANGES = 8  # label pairs that are shown
 WEIGHTS = (0.3, 3, 10)
 
 
@@ -63,18 +56,18 @@ class Variant:
     Attributes:
         name: The name of its result files.
         title: What tables call it.
-        config: The config in the folder configs.
-        settings: Settings that differ from the config's.
+        base: The system that it is a variant of.
+        settings: Settings that differ from the base's.
     """
 
     name: str
     title: str
-    config: str
+    base: str
     settings: tuple[str, ...]
 
     def as_argument(self) -> str:
-        """For `--system` of benchmarks/accuracy.py."""
-        return ",".join([f"{self.name}={ROOT / 'configs' / self.config}", *self.settings])
+        """For `--system` of benchmarks.accuracy."""
+        return ",".join([f"{self.name}={self.base}", *self.settings])
 
 
 def arc_eager(
@@ -107,7 +100,7 @@ def arc_eager(
         settings.append(f"components.parser.oracle={oracle}")
     if oracle == "static":
         settings.append("components.parser.explore=0.0")
-    return Variant(name, title, "nm_parser_multihash.cfg", tuple(settings))
+    return Variant(name, title, "nm_parser_multihash", tuple(settings))
 
 
 def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
@@ -123,7 +116,7 @@ def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
         The variant.
     """
     settings = (*variant.settings, setting)
-    return Variant(f"{variant.name}_{name}", f"{variant.title}, {title}", variant.config, settings)
+    return Variant(f"{variant.name}_{name}", f"{variant.title}, {title}", variant.base, settings)
 
 
 def weighted(variant: Variant, weight: float) -> Variant:
@@ -165,7 +158,7 @@ def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> 
     settings = [f"components.parser.system.@misc=spacy_nmparse.{system}.v1"]
     if oracle == "static":
         settings += ["components.parser.oracle=static", "components.parser.explore=0.0"]
-    return Variant(name, title, "nl_covington_parser_multihash.cfg", tuple(settings))
+    return Variant(name, title, "nl_covington_parser_multihash", tuple(settings))
 
 
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -231,170 +224,113 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         list_system("covington", "Covington", "Covington"),
         list_system("nl_covington_static", "NL-Covington, static", "NLCovington", "static"),
         list_system("nl_covington", "NL-Covington", "NLCovington"),
-        Variant("arc_swift", "arc-swift", "arc_swift_multihash.cfg", ()),
+        Variant("arc_swift", "arc-swift", "arc_swift_multihash", ()),
     ),
 }
 
 
-def mean(values: Iterable[float | None], factor: float = 100, digits: int = 2) -> str:
-    """Format a mean and standard deviation, as benchmarks/table.py does."""
-    return mean_and_deviation(values, factor, digits)
-
-
-def share_exact(run: dict[str, Any], split: str, counted: str) -> float:
-    """Compute the share of sentences with all words right.
-
-    Args:
-        run: The contents of a result file.
-        split: "dev" or "test".
-        counted: "heads" or "labelled".
-
-    Returns:
-        The share.
-    """
-    counts = run[split]["per_sentence"]
-    pairs = list(zip(counts["words"], counts[counted], strict=True))
-    return sum(words == right for words, right in pairs) / len(pairs)
-
-
-def accuracy_table(rows: list[tuple[Variant, Runs]], split: str) -> str:
+def accuracy_table(
+    rows: list[tuple[Variant, Entry]], comparisons: dict[str, Any], split: str
+) -> str:
     """Make a treebank's table of words and sentences right (HGJ13, Table 1).
 
     Args:
-        rows: Variants and their runs; the first is compared with.
+        rows: Variants and their summaries; the first is compared with.
+        comparisons: The treebank's comparisons.
         split: "dev" or "test".
 
     Returns:
         Markdown.
     """
-    base = rows[0][1]
+    base = rows[0][0]
     cells = []
-    for variant, runs in rows:
-        row = [variant.title, str(len(runs))]
-        for metric, counted in (("uas_all", "heads"), ("las_all", "labelled")):
-            row.append(mean(run[split]["scores"][metric] for run in runs.values()))
-            row.append(mean(share_exact(run, split, counted) for run in runs.values()))
-        found = None if runs is base else compare(runs, base, split, "uas_all")
+    for variant, one in rows:
+        row = [variant.title, str(len(one["seeds"]))]
+        for metric in ("uas_all", "exact_heads", "las_all", "exact_labelled"):
+            row.append(mean_and_deviation(one[split][metric]["seeds"], 100, 2))
+        found = comparisons.get(Pair(variant.name, base.name, split, "uas_all").key)
         if found is None:
             row += [""] * 4
         else:
-            row.append(f"{found.difference:+.2f}")
-            row.append(f"{found.low:+.2f} … {found.high:+.2f}")
-            row += [f"{found.p_bootstrap:.3f}", f"{found.p_wilcoxon:.3f}"]
-        moves = [run["moves"]["moves"] / run["moves"]["documents"] for run in runs.values()]
-        cells.append([*row, mean(moves, 1)])
+            row.append(f"{found['difference']:+.2f}")
+            row.append(f"{found['low']:+.2f} … {found['high']:+.2f}")
+            row += [f"{found['p_bootstrap']:.3f}", f"{found['p_wilcoxon']:.3f}"]
+        cells.append([*row, mean_and_deviation(one["moves"]["per_sentence"]["seeds"], 1, 2)])
     header = ["", "seeds", "UAS", "sentences", "LAS", "sentences", "UAS against the first"]
     header += ["95 % interval", "p bootstrap", "p Wilcoxon", "moves a sentence"]
-    return markdown(header, cells)
+    return page_table(header, cells)
 
 
-def by_epoch(run: dict[str, Any]) -> dict[int, float]:
-    """Find the UAS at the last evaluation of each epoch.
-
-    Args:
-        run: The contents of a result file.
-
-    Returns:
-        UAS in points by epoch, from 1.
-    """
-    curve = run["curve"]
-    # spaCy's own score leaves out punctuation
-    values = curve.get("dep_uas_conll", curve.get("dep_uas", []))
-    return {epoch + 1: value for epoch, value in zip(curve["epoch"], values, strict=True)}
-
-
-def epochs_table(rows: list[tuple[Variant, Runs]]) -> str:
+def epochs_table(rows: list[tuple[Variant, Entry]]) -> str:
     """Make a treebank's table of UAS by epoch (the table of REP).
 
     Args:
-        rows: Variants and their runs.
+        rows: Variants and their summaries.
 
     Returns:
         Markdown: means over seeds.
     """
-    curves = [(variant, [by_epoch(run) for run in runs.values()]) for variant, runs in rows]
-    last = max(max(curve, default=0) for _, seeds in curves for curve in seeds)
+    epochs = sorted({int(epoch) for _, one in rows for epoch in one["uas_by_epoch"]})
     cells = []
-    for variant, seeds in curves:
-        row = [variant.title, str(len(seeds))]
-        for epoch in range(1, last + 1):
-            values = [curve[epoch] for curve in seeds if epoch in curve]
+    for variant, one in rows:
+        row = [variant.title, str(len(one["seeds"]))]
+        for epoch in epochs:
+            values = one["uas_by_epoch"].get(str(epoch))
             row.append(f"{statistics.fmean(values):.2f}" if values else "-")
         cells.append(row)
-    return markdown(["UAS by epoch", "seeds", *map(str, range(1, last + 1))], cells)
+    return page_table(["UAS by epoch", "seeds", *map(str, epochs)], cells)
 
 
-def moves_table(rows: list[tuple[Variant, Runs]]) -> str:
+def moves_table(rows: list[tuple[Variant, Entry]]) -> str:
     """Make a treebank's table of non-monotonic moves (HGJ13, Table 2).
 
     Args:
-        rows: Variants and their runs.
+        rows: Variants and their summaries.
 
     Returns:
         Markdown; empty where no run has counted moves.
     """
     cells = []
-    for variant, runs in rows:
-        counted = [run["moves"] for run in runs.values() if "moves" in run]
-        for move in sorted({move for one in counted for move in one["repairs"]}):
-            found = [one["repairs"].get(move, dict.fromkeys(COUNTS, 0)) for one in counted]
-            total = {name: sum(one[name] for one in found) for name in COUNTS}
+    for variant, one in rows:
+        for move, total in one["moves"].get("repairs", {}).items():
+            seeds = one["moves"]["seeds"]
             made = total["tp"] + total["neutral"] + total["fp"]
             needed = total["tp"] + total["fn"]
-            row = [variant.title, move, str(len(counted))]
-            row += [f"{total[name] / len(counted):,.1f}" for name in COUNTS]
+            row = [variant.title, move, str(seeds)]
+            row += [f"{total[name] / seeds:,.1f}" for name in COUNTS]
             for part, whole in ((total["tp"], made), (total["tp"], needed)):
                 row.append(f"{100 * part / whole:.1f}" if whole else "-")
             cells.append(row)
     header = ["", "move", "seeds", *map(str.upper, COUNTS[:4]), *COUNTS[4:], "precision", "recall"]
-    return markdown(header, cells) if cells else ""
+    return page_table(header, cells, left=2) if cells else ""
 
 
-def most_used(rows: list[tuple[Variant, Runs]]) -> dict[str, tuple[Variant, Runs]]:
-    """Find the variant that uses a kind of non-monotonic move most, per seed.
-
-    Args:
-        rows: Variants and their runs.
-
-    Returns:
-        The row of each kind of move.
-    """
-    most: dict[str, tuple[float, tuple[Variant, Runs]]] = {}
-    for row in rows:
-        counted = [run["moves"]["repairs"] for run in row[1].values() if "moves" in run]
-        for move in {move for one in counted for move in one}:
-            found = [one[move] for one in counted if move in one]
-            uses = sum(one["tp"] + one["neutral"] + one["fp"] for one in found) / len(counted)
-            if move not in most or uses > most[move][0]:
-                most[move] = uses, row
-    return {move: row for move, (_, row) in most.items()}
-
-
-def changes_table(rows: list[tuple[Variant, Runs]]) -> str:
+def changes_table(rows: list[tuple[Variant, Entry]]) -> str:
     """Make a table of the labels that repairs change most often and rightly.
 
     Args:
-        rows: Variants and their runs.
+        rows: Variants and their summaries.
 
     Returns:
         Markdown: the changes of each kind of move, with their right and wrong uses over all seeds,
         by the variant that uses the move most. Empty where no run has counted moves.
     """
+    most: dict[str, tuple[float, Variant, Entry]] = {}
+    for variant, one in rows:
+        for move, total in one["moves"].get("repairs", {}).items():
+            uses = (total["tp"] + total["neutral"] + total["fp"]) / one["moves"]["seeds"]
+            if move not in most or uses > most[move][0]:
+                most[move] = uses, variant, one
     cells = []
-    for move, (variant, runs) in sorted(most_used(rows).items()):
-        total: dict[str, list[int]] = {}
-        for run in runs.values():
-            for change, outcomes in run.get("moves", {}).get("labels", {}).get(move, {}).items():
-                counts = total.setdefault(change, [0, 0])
-                counts[0] += outcomes.get("tp", 0)
-                counts[1] += outcomes.get("fp", 0)
-        best = sorted(total.items(), key=lambda item: (-item[1][0], item[0]))[:CHANGES]
-        told = [f"{change} ({right}/{wrong})" for change, (right, wrong) in best if right]
-        cells.append([f"{move} of {variant.title}", ", ".join(told)])
-    return markdown(["move", "labels before > after (right/wrong)"], cells) if cells else ""
+    for move, (_, variant, one) in sorted(most.items()):
+        changes = one["moves"]["labels"].get(move, [])
+        shown = [f"{change} ({right}/{wrong})" for change, right, wrong in changes]
+        cells.append([f"{move} of {variant.title}", ", ".join(shown)])
+    header = ["move", "labels before > after (right/wrong)"]
+    return page_table(header, cells, left=2) if cells else ""
 
 
-def languages_table(table: dict[str, list[tuple[Variant, Runs]]], split: str) -> str:
+def languages_table(table: dict[str, list[tuple[Variant, Entry]]], split: str) -> str:
     """Make the table of all treebanks (HGJ13, Table 4).
 
     Args:
@@ -404,47 +340,70 @@ def languages_table(table: dict[str, list[tuple[Variant, Runs]]], split: str) ->
     Returns:
         Markdown: UAS and LAS, means over the seeds of each.
     """
-    variants = list(dict.fromkeys(variant for rows in table.values() for variant, _ in rows))
+    listed = list(dict.fromkeys(variant for rows in table.values() for variant, _ in rows))
     cells = []
-    for variant in variants:
+    for variant in listed:
         row = [variant.title]
         for rows in table.values():
-            runs = dict(rows).get(variant, {})
+            one = dict(rows).get(variant)
             for metric in ("uas_all", "las_all"):
-                values = [100 * run[split]["scores"][metric] for run in runs.values()]
-                row.append(f"{statistics.fmean(values):.2f}" if values else "-")
+                values = one[split][metric]["seeds"] if one else []
+                row.append(f"{100 * statistics.fmean(values):.2f}" if values else "-")
         cells.append(row)
     names = [name.removeprefix("UD_") for name in table]
-    return markdown(["", *(f"{name} {m}" for name in names for m in ("UAS", "LAS"))], cells)
+    return page_table(["", *(f"{name} {m}" for name in names for m in ("UAS", "LAS"))], cells)
 
 
-def report(
-    results: dict[str, dict[str, Runs]], variants: Sequence[Variant], split: str = SPLITS[0]
-) -> str:
+def pairs() -> Iterator[Pair]:
+    """List what the tables compare.
+
+    Yields:
+        Each variant of a comparison and its first one; list systems by oracle and with one another,
+        and with arc-swift; NL-Covington with narrower layers.
+    """
+    for listed in VARIANTS.values():
+        for split in SPLITS:
+            for one in listed[1:]:
+                yield Pair(one.name, listed[0].name, split, "uas_all")
+    yield Pair("left_reduce", "monotonic", "dev", "uas_all")
+    for name, other in (
+        ("covington", "covington_static"),
+        ("nl_covington", "nl_covington_static"),
+        ("nl_covington_static", "covington_static"),
+        ("nl_covington", "covington"),
+        ("nl_covington", "arc_swift"),
+    ):
+        yield Pair(name, other, "test", "las_all")
+    for narrow in ("h64c128", "h64c64"):
+        yield Pair(narrow, "nl_covington", "dev", "las_all")
+
+
+def report(summary: dict[str, Any], comparison: str, split: str = SPLITS[0]) -> str:
     """Write the tables of a comparison.
 
     Args:
-        results: As from `table.load`.
-        variants: The rows.
+        summary: As from `summary.summarize`.
+        comparison: A key of VARIANTS.
         split: The part of the treebanks that is reported.
 
     Returns:
         Markdown.
 
     Raises:
-        ValueError: If no treebank has results of any of them.
+        ValueError: If no treebank has results of any of the variants.
     """
+    listed = VARIANTS[comparison]
     found = {}
-    for treebank, systems in results.items():
-        rows = []
-        for one in variants:
-            runs = {n: run for n, run in systems.get(one.name, {}).items() if split in run}
-            if runs:
-                rows.append((one, runs))
+    for treebank, systems in sorted(summary["systems"].items()):
+        rows = [
+            (one, systems[one.name])
+            for one in listed
+            if one.name in systems and split in systems[one.name]
+        ]
         if rows:
             found[treebank] = rows
     if not found:
-        names = ", ".join(one.name for one in variants)
+        names = ", ".join(one.name for one in listed)
         raise ValueError(
             f"There are no results of {names} on {split}: name a treebank to train them on."
         )
@@ -458,12 +417,13 @@ def report(
     } or several
     parts = []
     for treebank, rows in found.items():
-        run = next(iter(rows[0][1].values()))
-        parts.append(f"### {treebank} ({split}, {run['epochs']} epochs, {run['snapshot']})")
-        parts += [accuracy_table(rows, split), epochs_table(rows)]
+        one = rows[0][1]
+        parts.append(f"#### {treebank} ({split}, {one['epochs']} epochs, {one['snapshot']})")
+        comparisons = summary["comparisons"].get(treebank, {})
+        parts += [accuracy_table(rows, comparisons, split), epochs_table(rows)]
         parts += [text for make in (moves_table, changes_table) if (text := make(rows))]
     if len(found) > 1:
-        parts += ["### All treebanks", languages_table(found, split)]
+        parts += ["#### All treebanks", languages_table(found, split)]
     return "\n\n".join(parts)
 
 
@@ -480,9 +440,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("comparison", choices=tuple(VARIANTS))
     parser.add_argument("treebanks", nargs="*", type=Path, help="folders of UD treebanks")
     parser.add_argument(
@@ -496,17 +454,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
-    parser.add_argument("--work", type=Path, default=ROOT / "training" / "variants")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--work", type=Path, default=WORK / "variants")
+    parser.add_argument("--runs", type=Path, default=RUNS / "variants")
     args = parser.parse_args(argv)
-    variants = VARIANTS[args.comparison]
-    wanted = [one for one in variants if args.only is None or one.name in args.only]
+    listed = VARIANTS[args.comparison]
+    wanted = [one for one in listed if args.only is None or one.name in args.only]
     status = 0
     for folder in args.treebanks:
         command = [str(folder), "--local", args.local, "--epochs", str(args.epochs)]
         command += ["--seeds", *args.seeds, "--evaluate", *SPLITS, "--moves", "--each-epoch"]
         command += ["--snapshot", args.snapshot]
-        command += ["--work", str(args.work), "--results", str(args.results)]
+        command += ["--work", str(args.work), "--runs", str(args.runs)]
         if args.lang:
             command += ["--lang", args.lang]
         if args.switch:
@@ -517,13 +475,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             command += ["--system", one.as_argument()]
         status = accuracy.main(command) or status
     try:
-        text = report(load(args.results), variants, args.split)
+        summary = summarize(load(args.runs), pairs(), epochs=True)
+        text = report(summary, args.comparison, args.split)
     except (OSError, ValueError) as error:
-        print(f"variants.py: {error}", file=sys.stderr)
-        return 1
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")
-    print(text)
+        return complain("variants", error)
+    show(text)
     return status
 
 

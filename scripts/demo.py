@@ -6,8 +6,8 @@
     python scripts/demo.py parse tr_nm_parser_demo --text "Bu kitabı sana kim verdi?"
     python scripts/demo.py table metrics/demo
 
-`train` trains the parsers of configs/ on the same data, seed and epochs, at the same time, one
-thread each. `package` installs the wheel into the environment of the Python that runs it. The
+`train` trains the parsers of configs/ on the same data, seed and epochs, at the same time.
+`package` installs the wheel into the environment of the Python that runs it. The
 scores from raw text are those of scripts/evaluate.py: F1 over all words by the CoNLL 2018
 evaluation, which needs the package udtools (in the extra demo).
 """
@@ -25,15 +25,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
 
-import conll18
 import spacy
 from spacy.tokens import Doc, DocBin
 from wasabi import table
 
+from spacy_nmparse.analysis import conll18
+
 ROOT = Path(__file__).resolve().parent.parent
-SYSTEMS = ("nm_parser", "spacy_parser_affixes")
+SYSTEMS = ("nm_parser", "spacy_parser")
 NONE = "none"  # in place of a system, or of a wheel: leave it out
-THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 #: How each model is evaluated: name, options of evaluate.py.
 EVALUATIONS = {
     "gold": ("--unit", "sentence", "--tokens", "gold"),
@@ -66,7 +66,6 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     env = {
         **os.environ,
-        **THREADS,
         "PYTHONUNBUFFERED": "1",
         "PYTHONIOENCODING": "utf-8",
         "ANSI_COLORS_DISABLED": "1",

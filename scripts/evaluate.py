@@ -30,7 +30,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import conll18
 import numpy
 import spacy
 import thinc
@@ -39,6 +38,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_nmparse.about import __version__
+from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.statistics import bin_name, bin_names
 from spacy_nmparse.pipe.scorer import length_counts, score_dependencies, sentence_counts
 
@@ -62,7 +62,7 @@ def machine() -> dict[str, Any]:
     """Describe the machine by what matters for speed.
 
     Returns:
-        System, processor, number of cores, and the thread settings.
+        System, processor and number of cores.
     """
     processor = platform.processor()
     cpuinfo = Path("/proc/cpuinfo")
@@ -71,16 +71,10 @@ def machine() -> dict[str, Any]:
             if line.startswith("model name"):
                 processor = line.partition(":")[2].strip()
                 break
-    threads = {
-        name: os.environ[name]
-        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        if name in os.environ
-    }
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": processor or "unknown",
         "cores": os.cpu_count(),
-        "threads": threads,
     }
 
 

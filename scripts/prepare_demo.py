@@ -27,7 +27,13 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from convert_ud import SPLITS, group_docs, read_conllu, sentence_docs, write_docs
+from spacy_nmparse.analysis.treebank import (
+    SPLITS,
+    group_docs,
+    read_conllu,
+    sentence_docs,
+    write_docs,
+)
 
 PACKAGE = "turkish-treebanks"
 FILES = ("web.conllu", "wiki.conllu")

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_scripts import load
-
-check_dist = load("scripts", "check_dist")
+from scripts import check_dist
 
 TRACKED = {
     ".ci/run",

@@ -10,7 +10,6 @@ import importlib
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -92,8 +91,8 @@ def reason(command: str) -> str | None:
         for name in re.findall(r"--vars\.(\w+)", command):
             assert name in PROJECT["vars"], f"project.yml has no variable {name}: {command}"
         return "a step of project.yml"
-    if found := re.match(r"python (benchmarks/\w+\.py)", command):
-        steps = [line for line in SCRIPTS if line.startswith(f"python {found[1]}")]
+    if found := re.match(r"python -m (benchmarks\.(?!systems\b)\w+)", command):
+        steps = [line for line in SCRIPTS if f"{line} ".startswith(f"python -m {found[1]} ")]
         assert steps, f"no step of project.yml runs {found[1]}, and no test: {command}"
         return "measures; a step of project.yml"
     return None
@@ -117,12 +116,7 @@ def only_options(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def main_of(program: str) -> Any:
     """The function that runs a program of this repository: a path, or a module's name."""
-    path = ROOT / program
-    if path.suffix == ".py":
-        if str(path.parent) not in sys.path:
-            sys.path.insert(0, str(path.parent))
-        return importlib.import_module(path.stem).main
-    return importlib.import_module(program).main
+    return importlib.import_module(program.removesuffix(".py").replace("/", ".")).main
 
 
 #: Commands in the text that have their place in a test of their own.
@@ -135,14 +129,16 @@ RUN_IN_TEXT = {
 
 def is_run(command: str) -> bool:
     """Whether ``test_commands_run`` runs a command of a block."""
-    found = re.match(r"python (-m spacy (nmparse|train) |(scripts|examples)/)", command)
+    programs = r"python (-m spacy (nmparse|train) |-m benchmarks.systems |(scripts|examples)/)"
+    found = re.match(programs, command)
     return bool(found) and not command.startswith("python scripts/parse_corpus.py")
 
 
 def check_options(command: str) -> None:
     """Let a program of this repository read the options of a command line."""
     # tests.sanitize takes the arguments of another program.
-    program = r"python (?:-m (tests\.(?!sanitize)\w+)|((?:scripts|benchmarks|examples)/\w+\.py))"
+    modules, files = r"(?:benchmarks|tests)\.(?!sanitize)\w+", r"(?:scripts|examples)/\w+\.py"
+    program = rf"python (?:-m ({modules})|({files}))"
     if found := re.match(program, command):
         arguments = shlex.split(command[found.end() :].split(" > ")[0])
         with pytest.raises(Accepted):
@@ -175,7 +171,7 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for command in (
         "python -m spacy project run nonsense",
         "python -m spacy project run ud . --vars.nonsense 1",
-        "python benchmarks/nonsense.py",
+        "python -m benchmarks.nonsense",
     ):
         with pytest.raises(AssertionError):
             reason(command)
@@ -216,7 +212,7 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
         "  0     200         50.00    20.00    0.20",
         "  1     400         40.00    30.00    0.30",
     ]
-    for system in ("nm_parser", "spacy_parser_affixes"):
+    for system in ("nm_parser", "spacy_parser"):
         model = folder / "training" / "demo" / system
         model.mkdir(parents=True)
         trained.to_disk(model / "model-best")
@@ -246,7 +242,8 @@ def execute(command: str) -> None:
     elif words[:2] == ["-m", "spacy"]:
         result = CliRunner().invoke(app, words[2:])
     else:
-        assert main_of(words[0])(words[1:]) in (0, None), command
+        program, *arguments = words[1:] if words[0] == "-m" else words
+        assert main_of(program)(arguments) in (0, None), command
         return
     assert result.exit_code == 0, f"{command}\n{result.output}\n{result.exception}"
     if output is not None:

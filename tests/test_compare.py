@@ -12,15 +12,15 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from benchmarks import compare, segmentation, speed, udpipe
+from benchmarks.systems import find_system
+from benchmarks.treebanks import Treebank
+from scripts import evaluate
+from spacy_nmparse.analysis import conll18
+from spacy_nmparse.analysis.treebank import convert
 from spacy_nmparse.pipe.scorer import length_counts
 
-from .test_scripts import CONLLU, convert_ud, evaluate, load
-
-conll18 = load("scripts", "conll18")
-compare = load("benchmarks", "compare")
-segmentation = load("benchmarks", "segmentation")
-speed = load("benchmarks", "speed")
-udpipe = load("benchmarks", "udpipe")
+from .test_scripts import CONLLU
 
 ROWS = """\
 # text = cats don't sleep
@@ -149,7 +149,7 @@ def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
     source = tmp_path / "toy.conllu"
     source.write_text(CONLLU, encoding="utf-8")
-    convert_ud.convert({"test": source}, tmp_path, n_sents=2)
+    convert({"test": source}, tmp_path, n_sents=2)
     nlp = spacy.blank("xx")
     nlp.add_pipe("left_for_test_compare")
     result = evaluate.evaluate(nlp, tmp_path / "test.spacy", conllu=source)
@@ -159,7 +159,7 @@ def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
     assert result["by_length"]["1"] == {"words": 2, "heads": 0, "labelled": 0}
     assert sum(counts["words"] for counts in result["by_length"].values()) == 8
 
-    convert_ud.convert({"test": source}, tmp_path, n_sents=2, merge_subtokens=True)
+    convert({"test": source}, tmp_path, n_sents=2, merge_subtokens=True)
     data = tmp_path / "test.spacy"
     raw = evaluate.evaluate(nlp, data, unit="doc", tokens="raw")["conll18"]
     # cat and sat are one token to the tokenizer
@@ -201,7 +201,7 @@ def test_udpipe_learns(tmp_path: Path, gold: Path) -> None:
     options = f"iterations=5;hidden_layer=20;structured_interval=0;{compare.UDPIPE['swap']}"
     command = ["parser", *files, str(model), "--tagger", str(tagger), "--options", options]
     assert udpipe.main(command) == 0
-    convert_ud.convert({"test": gold}, tmp_path)
+    convert({"test": gold}, tmp_path)
     corpus, output = tmp_path / "test.spacy", tmp_path / "scores.json"
     assert udpipe.main(["evaluate", str(model), str(gold), str(corpus), "-o", str(output)]) == 0
     result = json.loads(output.read_text(encoding="utf-8"))
@@ -262,7 +262,7 @@ def cells(text: str) -> list[list[str]]:
 def test_compare_keeps_finished_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "results" / "UD_Toy-Test"
+    folder = tmp_path / "runs" / "UD_Toy-Test"
     done: list[str] = []
 
     def make(name: str, seed: int) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def test_compare_keeps_finished_runs(
     assert done.count("nm_parser") == 2, "a finished run was done again"
     with pytest.raises(ValueError, match=r"epochs = 3, not 4: delete it"):
         compare.do(runs(4), folder)
-    assert compare.main([folder.name, "--table", "--results", str(folder.parent)]) == 0
+    assert compare.main([folder.name, "--table", "--runs", str(folder.parent)]) == 0
     assert cells((folder / "table.md").read_text(encoding="utf-8"))[2][:5] == [
         "nm_parser",
         "2",
@@ -297,7 +297,7 @@ def test_compare_keeps_finished_runs(
         "47.50 ± 3.54",
         "47.50 ± 3.54",
     ]
-    assert compare.main(["UD_Other", "--table", "--results", str(folder.parent)]) == 1
+    assert compare.main(["UD_Other", "--table", "--runs", str(folder.parent)]) == 1
     assert "UD_Other" in capsys.readouterr().err
 
 
@@ -342,18 +342,19 @@ def test_compare_tells_differences(tmp_path: Path) -> None:
 def test_compare_lists_runs(tmp_path: Path) -> None:
     corpus = {split: tmp_path / f"{split}.spacy" for split in ("train", "dev", "test")}
     source = tmp_path / "a.conllu"
-    prepared = compare.Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, {})
-    runs = compare.spacy_runs(prepared, compare.SYSTEMS, [1, 2], 4, tmp_path, {"a.b": 1})
+    prepared = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, {})
+    systems = [find_system(name) for name in compare.SYSTEMS]
+    runs = compare.spacy_runs(prepared, systems, [1, 2], 4, tmp_path, {"a.b": 1})
     assert len(runs) == 12
-    assert runs[5].name == "spacy_parser_freq1-seed1"
-    assert runs[5].expected["overrides"] == {"a.b": 1, "components.parser.min_action_freq": 1}
-    assert all(system.config.is_file() for system in compare.SYSTEMS)
+    assert runs[5].name == "spacy_parser_multihash_freq1-seed1"
+    assert runs[5].expected["overrides"] == {**systems[5].overrides, "a.b": 1}
+    assert systems[5].overrides["components.parser.min_action_freq"] == 1
     assert compare.udpipe_runs(prepared, [], "", "", tmp_path) == []
     with pytest.raises(ValueError, match="no CoNLL-U"):
         compare.udpipe_runs(prepared, ["swap"], "", "", tmp_path)
     pytest.importorskip("ufal.udpipe", reason="needs the package ufal.udpipe")
     files = dict.fromkeys(corpus, source)
-    treebank = compare.Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, files)
+    treebank = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, files)
     runs = compare.udpipe_runs(treebank, list(compare.UDPIPE), "iterations=2", "", tmp_path)
     assert [run.name for run in runs][1] == "udpipe_swap-seed1"
     options = runs[1].expected["overrides"]["parser"].split(";")

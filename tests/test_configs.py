@@ -1,26 +1,32 @@
-"""The configs: full, and different from one another in what they say they are."""
+"""The configs are full, the benchmarks' systems complete; each differs in what it says it does."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
+import srsly
 from spacy.cli import app
 from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
+from benchmarks.systems import CONFIGS, FILE, find_system
+from scripts import fill_configs
 from spacy_nmparse import registered
 from spacy_nmparse.scorers.affix_embed import AffixEmbed
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 from spacy_nmparse.scorers.state_scorer import StateScorer
 
-CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
+SYSTEMS = sorted(
+    {path.stem for path in CONFIGS.glob("*.cfg")} - {"nm_parser_transformer"}
+    | srsly.read_yaml(FILE)["systems"].keys()
+    | {f"{name}_multihash" for name in (*FACTORIES, "spacy_parser", "arc_swift")}
+    | {"nl_covington_parser_fast", "spacy_parser_multihash_morphology"}
+)
 
 
 def load_one(name: str) -> Any:
@@ -37,8 +43,8 @@ def pop(config: Any, *keys: str) -> Any:
     return config.pop(keys[-1])
 
 
-@pytest.mark.parametrize("factory", FACTORIES)
-def test_accuracy_differs_in_size_and_length_of_training(factory: str) -> None:
+def test_accuracy_differs_in_size_and_length_of_training() -> None:
+    factory = "nl_covington_parser"
     names = (f"{factory}_accuracy", factory)
     accuracy, efficiency = (load_one(name) for name in names)
     scorers = []
@@ -68,18 +74,6 @@ def test_accuracy_adds_features_of_crossing_arcs() -> None:
     assert names == [*FEATURES["pair"], "H-D.crossed", "H-D.headless"]
 
 
-def test_fast_differs_in_sizes() -> None:
-    names = ("nl_covington_parser_fast", "nl_covington_parser")
-    fast, efficiency = (load_one(name) for name in names)
-    models = [config["components"]["parser"]["model"] for config in (fast, efficiency)]
-    smaller = {size for size, value in models[0].items() if value != models[1][size]}
-    widths = {"hidden_width", "context_width", "projection_width", "lstm_width"}
-    assert smaller == {*widths, "lstm_depth"}
-    for size in smaller:
-        assert models[0].pop(size) < models[1].pop(size)
-    assert fast == efficiency
-
-
 def defaults(function: Any) -> dict[str, Any]:
     """The defaults of its arguments, tuples as lists, which configs have."""
     found = inspect.signature(function).parameters.values()
@@ -101,69 +95,36 @@ def test_defaults_of_the_arc_scorer() -> None:
     assert found == expected
 
 
-OURS = (*FACTORIES, "nl_covington_parser_fast", "arc_swift")
-
-
-@pytest.mark.parametrize(
-    ("affixes", "multihash"),
-    [*((name, f"{name}_multihash") for name in OURS), ("spacy_parser_affixes", "spacy_parser")],
-)
-def test_multihash_differs_in_the_embedding(affixes: str, multihash: str) -> None:
-    configs = [load_one(name) for name in (affixes, multihash)]
-    embeds = [pop(config, "components", "tok2vec", "model", "embed") for config in configs]
-    assert embeds[0].pop("@architectures") == "spacy_nmparse.AffixEmbed.v1"
-    for key in ("width", "include_static_vectors"):
-        assert embeds[0][key] == embeds[1][key]
-    assert embeds[1]["@architectures"] == "spacy.MultiHashEmbed.v2"
-    if multihash == "nl_covington_parser_multihash":  # as its results were measured
-        depths = [pop(config, "components", "parser", "model", "lstm_depth") for config in configs]
-        assert depths == [2, 1]
-    assert configs[0] == configs[1]
-
-
 def pop_teacher(config: Any) -> None:
     """spaCy's components learn from none."""
     assert pop(config, "paths", "teacher") is None
     assert pop(config, "initialize", "components", "parser")["teacher"] == "${paths.teacher}"
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_parsers_compare_with_spacys(name: str) -> None:
+@pytest.mark.parametrize("suffix", ["", "_multihash"])
+@pytest.mark.parametrize("name", [*FACTORIES, "arc_swift"])
+def test_parsers_compare_with_spacys(name: str, suffix: str) -> None:
     """All the same but for the component, on each embedding."""
-    for own, other in ((name, "spacy_parser_affixes"), (f"{name}_multihash", "spacy_parser")):
-        configs = [load_one(config) for config in (own, other)]
-        parsers = [pop(config, "components", "parser") for config in configs]
-        pop_teacher(configs[0])
-        assert configs[0] == configs[1]
-        assert parsers[0]["model"]["tok2vec"] == parsers[1]["model"]["tok2vec"]
-        assert parsers[1]["factory"] == "parser" != parsers[0]["factory"]
+    configs = [find_system(system + suffix).build() for system in (name, "spacy_parser")]
+    parsers = [pop(config, "components", "parser") for config in configs]
+    pop_teacher(configs[0])
+    assert configs[0] == configs[1]
+    assert parsers[0]["model"]["tok2vec"] == parsers[1]["model"]["tok2vec"]
+    assert parsers[1]["factory"] == "parser" != parsers[0]["factory"]
 
 
-NAMES = (
-    *OURS,
-    *(f"{name}_multihash" for name in OURS),
-    *(f"{factory}_accuracy" for factory in FACTORIES),
-    "senter",
-)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_pipeline_is_made(name: str) -> None:
-    config = load_config(CONFIGS / f"{name}.cfg", interpolate=True)
-    nlp = load_model_from_config(config, auto_fill=False)
-    first, last = nlp.pipe_names
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_system_is_complete(name: str, tmp_path: Path) -> None:
+    """What is written is what spaCy reads: no setting is left over, none is another block's."""
+    path = find_system(name).write(tmp_path, {})
+    config = load_config(path, interpolate=True)
+    nlp = load_model_from_config(config, auto_fill=True)
+    first, *_, last = nlp.pipe_names
     assert first == "tok2vec"
     written = config["components"][last]["model"]
     assert nlp.config.interpolate()["components"][last]["model"] == written
     encoder = config["components"]["tok2vec"]["model"]["encode"]
     assert written["tok2vec"]["width"] == encoder["width"]
-
-
-def fill_configs() -> Any:
-    folder = str(CONFIGS.parent / "scripts")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    return importlib.import_module("fill_configs")
 
 
 ALL = sorted(CONFIGS.glob("*.cfg"))
@@ -190,7 +151,7 @@ def test_nothing_is_left_to_fill(path: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     copy = tmp_path / path.name
     copy.write_text(text, encoding="utf-8")
-    fill_configs().main([str(copy)])
+    fill_configs.main([str(copy)])
     assert copy.read_text(encoding="utf-8") == text
 
 
@@ -217,7 +178,7 @@ beam_width = 4
 def test_filling_keeps_comments_and_values(tmp_path: Path) -> None:
     path = tmp_path / "short.cfg"
     path.write_text(SHORT, encoding="utf-8")
-    assert fill_configs().main([str(path)]) == 0
+    assert fill_configs.main([str(path)]) == 0
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# What it is for.\n\n[")
     assert '# Two of them.\npipeline = ["tok2vec", "parser"]\n' in text
@@ -239,7 +200,7 @@ def test_each_language_has_its_tokenizer(lang: str) -> None:
 
 
 def test_senter_trains_as_the_parsers() -> None:
-    senter, parser = (load_one(name) for name in ("senter", "nm_parser_multihash"))
+    senter, parser = (find_system(name).build() for name in ("senter", "nm_parser_multihash"))
     pop_teacher(parser)
     for config in (senter, parser):
         pop(config, "components", config["nlp"].pop("pipeline")[1])

@@ -15,11 +15,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import DocBin
 
+from scripts import parse_corpus
 from tests.pipe.common import WORDS as COMMON_WORDS
 from tests.pipe.common import tree
-from tests.test_scripts import load
-
-parse_corpus = load("scripts", "parse_corpus")
 
 WORDS = [*COMMON_WORDS, "ünïcode"]
 

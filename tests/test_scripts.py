@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,25 +21,25 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from thinc.api import compounding
 
+from benchmarks import (
+    accuracy,
+    oracle_curves,
+    repairs,
+    swaps,
+    table,
+    training,
+    transitions,
+    treebanks,
+    unannotated,
+    variants,
+)
+from benchmarks.significance import bootstrap, signed_rank
+from benchmarks.systems import System, find_system, parse_system
+from scripts import convert_ud, demo, evaluate, prepare_demo
+from spacy_nmparse.analysis.treebank import convert, find_splits, write_docs
+
 ROOT = Path(__file__).resolve().parent.parent
 
-
-def load(folder: str, name: str) -> ModuleType:
-    path = str(ROOT / folder)
-    if path not in sys.path:
-        sys.path.insert(0, path)
-    return __import__(name)
-
-
-convert_ud = load("scripts", "convert_ud")
-prepare_demo = load("scripts", "prepare_demo")
-evaluate = load("scripts", "evaluate")
-demo = load("scripts", "demo")
-accuracy = load("benchmarks", "accuracy")
-unannotated = load("benchmarks", "unannotated")
-oracle_curves = load("benchmarks", "oracle_curves")
-table = load("benchmarks", "table")
-variants = load("benchmarks", "variants")
 
 # spaCy's parser cannot learn rare labels otherwise
 SMALL = ["components.tok2vec.model.encode.depth=1", "components.parser.min_action_freq=1"]
@@ -139,11 +138,11 @@ def test_convert_names_what_is_wrong(
 def test_find_splits_complains(treebank: Path) -> None:
     (treebank / "other-train.conllu").write_text(CONLLU, encoding="utf-8")
     with pytest.raises(ValueError, match="several train files"):
-        convert_ud.find_splits(treebank)
+        find_splits(treebank)
     (treebank / "toy_test-ud-dev.conllu").unlink()
     (treebank / "other-train.conllu").unlink()
     with pytest.raises(FileNotFoundError, match="dev"):
-        convert_ud.find_splits(treebank)
+        find_splits(treebank)
 
 
 GROUPS = """\
@@ -203,7 +202,7 @@ def test_prepare_demo_one_sentence_a_document(tmp_path: Path) -> None:
     source = tmp_path / "a.conllu"
     source.write_text("\n\n".join([GROUPS.strip()] * 20) + "\n", encoding="utf-8")
     written = prepare_demo.prepare([source], tmp_path / "out", n_sents=1)
-    assert convert_ud.find_splits(tmp_path / "out") == written
+    assert find_splits(tmp_path / "out") == written
     counts = {split: len(read(path)) for split, path in written.items()}
     assert counts == {"train": 16, "dev": 2, "test": 2}
 
@@ -266,7 +265,7 @@ def gold_file(tmp_path: Path) -> Path:
         heads=[0, 0, 0, 3, 3],
         deps=["ROOT", "obj", "nsubj", "ROOT", "punct"],
     )
-    convert_ud.write_docs([doc], tmp_path / "gold.spacy")
+    write_docs([doc], tmp_path / "gold.spacy")
     return tmp_path / "gold.spacy"
 
 
@@ -295,7 +294,7 @@ def test_evaluate_from_raw_text(
     """A gold word that the tokenizer splits lowers the scores."""
     pytest.importorskip("udtools", reason="needs the package udtools")
     doc = Doc(Vocab(), words=["a", "b.c"], heads=[0, 0], deps=["ROOT", "obj"])
-    convert_ud.write_docs([doc], tmp_path / "gold.spacy")
+    write_docs([doc], tmp_path / "gold.spacy")
     nlp = spacy.load(model)
     assert len(nlp.make_doc("a b.c")) == 2
     nlp.tokenizer.add_special_case("b.c", [{"ORTH": "b."}, {"ORTH": "c"}])
@@ -373,14 +372,14 @@ def test_dump_keeps_values(tmp_path: Path) -> None:
 
 def test_words_of_an_epoch() -> None:
     """Copies of the documents count."""
-    treebank = accuracy.Treebank("UD_X", "", "xx", {}, {}, 100, {})
-    plain = accuracy.parse_system("nm_parser")
+    treebank = treebanks.Treebank("UD_X", "", "xx", {}, {}, 100, {})
+    plain = parse_system("nm_parser")
     reader = "corpora.train.@readers=spacy_nmparse.NonceCorpus.v1"
     config = ROOT / "configs" / "nm_parser.cfg"
-    copies = accuracy.parse_system(f"more={config},{reader},corpora.train.copies=4")
-    assert accuracy.words_of_epoch(treebank, plain, {}) == 100
-    assert accuracy.words_of_epoch(treebank, copies, {}) == 500
-    assert accuracy.words_of_epoch(treebank, plain, {"corpora.train.copies": 1}) == 200
+    copies = parse_system(f"more={config},{reader},corpora.train.copies=4")
+    assert training.words_of_epoch(treebank, plain, {}) == 100
+    assert training.words_of_epoch(treebank, copies, {}) == 500
+    assert training.words_of_epoch(treebank, plain, {"corpora.train.copies": 1}) == 200
 
 
 @pytest.mark.parametrize("words, epochs", [(20_000, 12), (35_000, 30), (204_000, 15)])
@@ -391,36 +390,55 @@ def test_steps_of_last_epoch(words: int, epochs: int) -> None:
         while seen < words:
             seen += next(sizes)
             steps += 1
-    assert 0.9 * steps <= accuracy.steps_of_last_epoch(words, epochs) <= steps
+    assert 0.9 * steps <= training.steps_of_last_epoch(words, epochs) <= steps
 
 
-def test_switched_config(tmp_path: Path) -> None:
-    config = accuracy.parse_system("nm_parser").config
-    written = accuracy.switched(config, tmp_path)
-    assert written.name == config.name
-    before, after = (load_config(path, interpolate=False) for path in (config, written))
-    assert after["nlp"].pop("after_pipeline_creation") == accuracy.SWITCH
-    before["nlp"].pop("after_pipeline_creation", None)
-    assert after == before
-    folder = tmp_path / "again"
-    folder.mkdir()
-    with pytest.raises(RuntimeError, match="after_pipeline_creation"):
-        accuracy.switched(written, folder)
-    assert not list(folder.iterdir())
+def test_systems_are_written_as_configs(tmp_path: Path) -> None:
+    """A mapping replaces a block; what is left out stays; what is named goes."""
+    system = find_system("senter")
+    path = system.write(tmp_path, {"nlp.after_pipeline_creation": training.SWITCH})
+    assert path.name == "senter.cfg"
+    config = load_config(path, interpolate=False)
+    assert config["nlp"]["pipeline"] == ["tok2vec", "senter"] == list(config["components"])
+    assert config["nlp"]["after_pipeline_creation"] == training.SWITCH
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    assert embed["rows"] == [5000, 1000, 2500, 2500] and "affix_rows" not in embed
+    assert config["training"]["score_weights"] == {"sents_p": None, "sents_r": None, "sents_f": 1.0}
+    assert config["training"]["optimizer"]["L2"] == 0.01
+
+
+def test_find_system() -> None:
+    system = find_system("nl_covington_parser_accuracy_lstm1_columns3")
+    assert system.config == ROOT / "configs" / "nl_covington_parser_accuracy.cfg"
+    assert system.overrides == {
+        "components.parser.model.lstm_depth": 1,
+        "components.tok2vec.model.embed.dropout_factor": 3.0,
+    }
+    # its base comes before suffixes: as measured, with one LSTM
+    assert find_system("nl_covington_parser_multihash").overrides.keys() == {
+        "components.parser.model.lstm_depth",
+        "components.tok2vec.model.embed",
+    }
+    with pytest.raises(ValueError, match=r"No system 'nm_parser_nonsense'"):
+        find_system("nm_parser_nonsense")
 
 
 def test_parse_system() -> None:
     config = ROOT / "configs" / "spacy_parser.cfg"
-    system = accuracy.parse_system(f"x={config},training.dropout=0.2,a.b=c")
-    assert (system.name, system.config) == ("x", config)
-    assert system.overrides == {"training.dropout": 0.2, "a.b": "c"}
-    system = accuracy.parse_system(f'x={config},a.b=["c","d"],e=[[1,2],{{"f":[3,4]}}],g=')
+    system = parse_system(f"x={config},training.dropout=0.2,a.b=c")
+    assert system == System("x", config, {"training.dropout": 0.2, "a.b": "c"})
+    system = parse_system(f'x={config},a.b=["c","d"],e=[[1,2],{{"f":[3,4]}}],g=')
     assert system.overrides == {"a.b": ["c", "d"], "e": [[1, 2], {"f": [3, 4]}], "g": ""}
-    assert accuracy.parse_system("nm_parser").config == ROOT / "configs" / "nm_parser.cfg"
-    with pytest.raises(ValueError, match="no config"):
-        accuracy.parse_system("unheard_of")
+    system = parse_system("x=nm_parser_untagged,a.b=c")
+    assert (system.name, system.config.name) == ("x", "nm_parser.cfg")
+    assert system.overrides == {"components.parser.model.tag_weight": 0.0, "a.b": "c"}
+    assert parse_system("nm_parser") == System("nm_parser", ROOT / "configs" / "nm_parser.cfg")
+    with pytest.raises(ValueError, match="No system 'unheard_of'"):
+        parse_system("unheard_of")
+    with pytest.raises(ValueError, match="no config nowhere"):
+        parse_system("x=nowhere.cfg")
     with pytest.raises(ValueError, match="KEY=VALUE"):
-        accuracy.parse_system(f"x={config},dropout")
+        parse_system(f"x={config},dropout")
 
 
 def test_parse_evaluation() -> None:
@@ -438,16 +456,16 @@ def test_settings_are_read_back() -> None:
 
 
 def test_choose_lang() -> None:
-    assert accuracy.choose_lang(Path("hu_szeged-ud-train.conllu")) == "hu"
-    assert accuracy.choose_lang(Path("got_proiel-ud-train.conllu")) == "xx"
+    assert treebanks.choose_lang(Path("hu_szeged-ud-train.conllu")) == "hu"
+    assert treebanks.choose_lang(Path("got_proiel-ud-train.conllu")) == "xx"
 
 
 def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "2"]
-    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
     command += ["--set", SMALL[0], "--set", SMALL[1], "--snapshot", "toy"]
     assert accuracy.main(command) == 0
-    path = tmp_path / "results" / treebank.name / "spacy_parser-seed7.json"
+    path = tmp_path / "runs" / treebank.name / "spacy_parser-seed7.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     assert (result["seed"], result["epochs"], result["snapshot"]) == (7, 2, "toy")
     assert result["test"]["per_sentence"]["words"] == [3, 4, 1]
@@ -484,11 +502,11 @@ def test_unannotated(treebank: Path, tmp_path: Path) -> None:
 
 def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
     command = [str(treebank), "--system", "nm_parser", "--seeds", "3", "4", "--epochs", "1"]
-    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
     command += ["--set", SMALL[0], "--evaluate", "dev"]
     beam = ["--also", "beam2:components.parser.beam_width=2"]
     assert accuracy.main([*command, *beam, "--ensemble"]) == 0
-    path = tmp_path / "results" / treebank.name / "nm_parser_ensemble2-seed3.json"
+    path = tmp_path / "runs" / treebank.name / "nm_parser_ensemble2-seed3.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     assert (result["system"], result["seed"], result["seeds"]) == (path.stem[:-6], 3, [3, 4])
     assert result["command"].count("spacy train") == 2 and "curve" not in result
@@ -518,31 +536,31 @@ def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
 
 
 def test_accuracy_takes_a_prepared_corpus(treebank: Path, tmp_path: Path) -> None:
-    assert not accuracy.is_prepared(treebank)
-    convert_ud.convert(convert_ud.find_splits(treebank), tmp_path / "toy", n_sents=2)
-    assert accuracy.is_prepared(tmp_path / "toy")
-    found = accuracy.read_prepared(tmp_path / "toy", None, "2.18")
+    assert not treebanks.is_prepared(treebank)
+    convert(find_splits(treebank), tmp_path / "toy", n_sents=2)
+    assert treebanks.is_prepared(tmp_path / "toy")
+    found = treebanks.read_prepared(tmp_path / "toy", None, "2.18")
     assert (found.name, found.snapshot, found.lang, found.train_words) == ("toy", "2.18", "xx", 8)
     assert set(found.files) == {"train.spacy", "dev.spacy", "test.spacy"}
-    assert accuracy.read_prepared(tmp_path / "toy", "tr", "2.18").lang == "tr"
+    assert treebanks.read_prepared(tmp_path / "toy", "tr", "2.18").lang == "tr"
 
 
 def test_accuracy_needs_the_model_to_evaluate_it_again(
     treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "results" / treebank.name
+    folder = tmp_path / "runs" / treebank.name
     evaluate.dump(toy_run("spacy_parser", 7, [3]), folder / "spacy_parser-seed7.json")
     command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "1"]
-    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
     assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 1
     assert "delete the result file spacy_parser-seed7.json" in capsys.readouterr().err
 
 
 def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:
     command = [str(treebank), "--system", "spacy_parser", "--seeds", "1", "--epochs", "1"]
-    command += ["--work", str(tmp_path / "work"), "--results", str(tmp_path / "results")]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
     assert accuracy.main([*command, "--set", "components.tok2vec.factory=unheard_of"]) == 1
-    assert not list((tmp_path / "results").glob("*/*.json"))
+    assert not list((tmp_path / "runs").glob("*/*.json"))
 
 
 @pytest.mark.parametrize(
@@ -557,7 +575,7 @@ def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:
     ],
 )
 def test_signed_rank(differences: list[float], expected: float) -> None:
-    assert table.signed_rank(differences) == pytest.approx(expected)
+    assert signed_rank(differences) == pytest.approx(expected)
 
 
 def test_signed_rank_agrees_with_scipy() -> None:
@@ -567,10 +585,10 @@ def test_signed_rank_agrees_with_scipy() -> None:
         values = [rng.gauss(0.4, 1) for _ in range(n)]
         method = "exact" if n <= 16 else "approx"
         expected = stats.wilcoxon(values, method=method, correction=False).pvalue
-        assert table.signed_rank(values) == pytest.approx(expected, rel=1e-6), n
+        assert signed_rank(values) == pytest.approx(expected, rel=1e-6), n
 
 
-def toy_run(system: str, seed: int, right: list[int]) -> dict[str, Any]:
+def toy_run(system: str, seed: int, right: list[int], split: str = "dev") -> dict[str, Any]:
     words = [10] * len(right)
     score = sum(right) / sum(words)
     return {
@@ -578,8 +596,11 @@ def toy_run(system: str, seed: int, right: list[int]) -> dict[str, Any]:
         "treebank": "UD_Toy-Test",
         "snapshot": "toy",
         "seed": seed,
+        "versions": {"spacy": "3"},
+        "machine": {"system": "Linux", "processor": "toy", "cores": 1},
         "training": {"words_per_second": 1000.0, "seconds": 5.0},
-        "dev": {
+        split: {
+            "n_words": sum(words),
             "words_per_second": 2000.0,
             "scores": {"uas_all": score, "las_all": score, "nonproj_p": None},
             "per_sentence": {"words": words, "heads": right, "labelled": right},
@@ -587,11 +608,15 @@ def toy_run(system: str, seed: int, right: list[int]) -> dict[str, Any]:
     }
 
 
+def write_run(run: dict[str, Any], folder: Path) -> None:
+    evaluate.dump(run, folder / run["treebank"] / f"{run['system']}-seed{run['seed']}.json")
+
+
 def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = random.Random(1)
     for seed in (1, 2, 3):
         base = [rng.randint(3, 7) for _ in range(200)]
-        for system, gain in (("spacy_parser_affixes", 0), ("better", 1), ("same", 0)):
+        for system, gain in (("spacy_parser", 0), ("better", 1), ("same", 0)):
             run = toy_run(system, seed, [right + gain for right in base])
             evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed{seed}.json")
     assert table.main([str(tmp_path), "-o", str(tmp_path / "table.md")]) == 0
@@ -618,7 +643,7 @@ def test_bootstrap_finds_no_difference_in_noise() -> None:
     generator = np.random.default_rng(3)
     noise = generator.integers(-1, 2, 500)
     noise[-1] -= noise.sum()
-    low, high, p = table.bootstrap(noise, np.full(500, 10), samples=2000)
+    low, high, p = bootstrap(noise, np.full(500, 10), samples=2000)
     assert low < 0 < high
     assert p > 0.8
     sigma = math.sqrt(float((noise**2).mean()) / 500) / 10
@@ -626,7 +651,7 @@ def test_bootstrap_finds_no_difference_in_noise() -> None:
 
 
 def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for system, right in (("spacy_parser_affixes", [5, 5]), ("better", [5, 5, 5])):
+    for system, right in (("spacy_parser", [5, 5]), ("better", [5, 5, 5])):
         run = toy_run(system, 1, right)
         evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed1.json")
     assert table.main([str(tmp_path)]) == 1
@@ -639,9 +664,9 @@ def test_variants_are_systems() -> None:
     for rows in variants.VARIANTS.values():
         made = []
         for row in rows:
-            system = accuracy.parse_system(row.as_argument())
+            system = parse_system(row.as_argument())
             assert system.name == row.name
-            parser = load_config(system.config, overrides=system.overrides)["components"]["parser"]
+            parser = system.build()["components"]["parser"]
             spec = spacy.util.registry.resolve({"system": parser.pop("system")})["system"]
             spec.create(None).oracle_id(parser.get("oracle", "dynamic"))
             made.append((spec, parser))
@@ -677,7 +702,7 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
                 evaluate.dump(run, tmp_path / treebank / f"{name}-seed{seed}.json")
     run = variant_run("left", 1, [10, 9], "UD_C")
     evaluate.dump(run, tmp_path / "UD_C" / "left-seed1.json")
-    assert variants.main(["rep", "--results", str(tmp_path)]) == 0
+    assert variants.main(["rep", "--runs", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
     left = [row for row in rows if row[:1] == ["+ left reattach"]]
@@ -694,13 +719,30 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "UD_B" in text and "UD_C" not in text
     run = variant_run("right_lower", 1, [9, 9], "UD_A")  # a row of this comparison alone
     evaluate.dump(run, tmp_path / "UD_A" / "right_lower-seed1.json")
-    assert variants.main(["rep", "--results", str(tmp_path)]) == 0
+    assert variants.main(["rep", "--runs", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert "UD_A" in text and "UD_B" not in text
-    assert variants.main(["fg18", "--results", str(tmp_path)]) == 1
+    assert variants.main(["fg18", "--runs", str(tmp_path)]) == 1
     assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
-    assert variants.main(["rep", "--results", str(tmp_path), "--split", "test"]) == 1
+    assert variants.main(["rep", "--runs", str(tmp_path), "--split", "test"]) == 1
     assert "on test" in capsys.readouterr().err
+
+
+def test_counts(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is counted in each treebank becomes a table and a file."""
+    arguments = [str(treebank), "--split", "dev", "--runs", str(tmp_path)]
+    for benchmark, options in ((transitions, []), (swaps, []), (repairs, ["--size", "2"])):
+        assert benchmark.main([*arguments, *options]) == 0
+        name = benchmark.__name__.split(".")[1]
+        path = tmp_path / name / f"{treebank.name}-dev.json"
+        result = json.loads(path.read_text(encoding="utf-8"))
+        assert (result["treebank"], result["split"]) == (treebank.name, "dev")
+        assert f"| {treebank.name} |" in capsys.readouterr().out
+    assert result["size"] == 2 and result["configurations"] > 0
+    counts = json.loads((tmp_path / "swaps" / f"{treebank.name}-dev.json").read_text("utf-8"))
+    assert (counts["sentences"], counts["projective"], counts["swaps"]["eager"]) == (3, 2, 2)
+    assert swaps.main([str(tmp_path / "nowhere")]) == 1
+    assert "swaps: No folder" in capsys.readouterr().err
 
 
 def test_demo_shows_trees() -> None:
@@ -725,7 +767,7 @@ def test_demo_shows_trees() -> None:
 def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
     corpus = tmp_path / "corpus"
-    convert_ud.convert(convert_ud.find_splits(treebank), corpus, 2)
+    convert(find_splits(treebank), corpus, 2)
     models, metrics = tmp_path / "models", tmp_path / "metrics"
     systems = ["--systems", "spacy_parser", "none"]
     train = ["train", str(corpus), str(models), "--epochs", "1", *systems]
@@ -810,7 +852,7 @@ def test_project_file(tmp_path: Path) -> None:
 
 def test_oracle_curves(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
-    places = {name: tmp_path / name for name in ("logs", "work", "results", "images")}
+    places = {name: tmp_path / name for name in ("logs", "work", "runs", "images")}
     arguments = [str(treebank), "--epochs", "2"]
     for name, place in places.items():
         arguments += [f"--{name}", str(place)]
@@ -823,8 +865,8 @@ def test_oracle_curves(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFix
             log.parent.mkdir(parents=True)
             log.write_text(f"{head}  0     200    {las}.00\n  1     400    {las}.50\n", "utf-8")
     # SWAPs that are there are not counted again
-    result = places["results"] / "oracle_curves" / f"{treebank.name}.json"
-    files = {p.name: accuracy.fingerprint(p) for p in convert_ud.find_splits(treebank).values()}
+    result = places["runs"] / "oracle_curves" / f"{treebank.name}.json"
+    files = {p.name: treebanks.fingerprint(p) for p in find_splits(treebank).values()}
     before = {"seed": 1, "epochs": 2, "files": files}
     before["swaps"] = {"nd_all": [[0, 0.5], [1, 0.7]]}
     evaluate.dump(before, result)

@@ -181,7 +181,7 @@ def plot_length(files: Sequence[Path], output: Path, title: str | None = None) -
         ValueError: another kind of file.
     """
     curves: dict[str, Points] = {}
-    made_by = "nmparse errors --json"
+    made_by = "spacy nmparse errors --json"
     results = [(name, _json(path, "groups", made_by)) for name, path in _named(files)]
     ticks: list[str] = []
     for _, result in results:
@@ -211,7 +211,7 @@ def plot_speed(files: Sequence[Path], output: Path, title: str | None = None) ->
     """
     curves: dict[str, Points] = {}
     for name, path in _named(files):
-        rows = _json(path, "lengths", "nmparse speed --json")["lengths"]
+        rows = _json(path, "lengths", "spacy nmparse speed --json")["lengths"]
         for part in ("parser", "pipeline"):
             curves[f"{name}, {part}"] = [(row["mean_length"], row[part]) for row in rows]
     draw(curves, output, x="words per sentence", y="words per second", title=title)
@@ -227,7 +227,7 @@ def plot_scale(
     logarithmic.
 
     Args:
-        files: what ``benchmarks/scale.py`` has written.
+        files: what ``benchmarks.scale`` has written.
         output, title: as those of ``draw``.
         measure: "sentence", "document", "labels" or "beam", a point, and "words_per_second" or
             "memory".
@@ -240,7 +240,7 @@ def plot_scale(
     axis, _, quantity = measure.partition(".")
     curves: dict[str, Points] = {}
     for name, path in _named(files):
-        points = _json(path, "points", "benchmarks/scale.py")["points"]
+        points = _json(path, "points", "benchmarks.scale")["points"]
         known = {f"{point['axis']}.{key}" for point in points for key in point}
         if measure not in known or quantity not in ("words_per_second", "memory"):
             raise ValueError(f"{path} has no measure {measure!r}.")
@@ -285,8 +285,7 @@ def _json(path: Path, key: str, made_by: str) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{path} is no JSON: {error}") from error
     if not isinstance(result, dict) or key not in result:
-        program = "python" if made_by.endswith(".py") else "python -m spacy"
-        raise ValueError(f"{path} was not written by `{program} {made_by}`.")
+        raise ValueError(f"{path} was not written by `python -m {made_by}`.")
     return result
 
 

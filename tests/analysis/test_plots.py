@@ -101,7 +101,7 @@ def test_measures_of_scale(tmp_path: Path) -> None:
     for measure in ("labels.memory", "beam.words", "beam.value"):
         with pytest.raises(ValueError, match=f"no measure '{measure}'"):
             plot_scale([scale], tmp_path / "a.png", measure=measure)
-    with pytest.raises(ValueError, match=r"not written by `python benchmarks/scale\.py`"):
+    with pytest.raises(ValueError, match=r"not written by `python -m benchmarks\.scale`"):
         plot_scale([write(tmp_path / "b.json", {"x": 1})], tmp_path / "a.png")
 
 

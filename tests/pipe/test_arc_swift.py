@@ -11,8 +11,9 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_config, load_model_from_config
+from spacy.util import load_model_from_config
 
+from benchmarks.systems import find_system
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
     DOCUMENTS,
@@ -102,8 +103,7 @@ def test_random_parsers_are_sound(width: int, preset: float) -> None:
 
 def test_config() -> None:
     """Complete, and as the others but for the parser."""
-    folder = Path(__file__).parents[2] / "configs"
-    swift, other = (load_config(folder / f"{name}.cfg") for name in ("arc_swift", NL))
+    swift, other = (find_system(name).build() for name in ("arc_swift", NL))
     nlp = load_model_from_config(swift, auto_fill=True)
     parser = parser_of(nlp)
     assert parser.system_spec.name == "arc_swift"

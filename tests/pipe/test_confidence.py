@@ -189,7 +189,9 @@ def test_shares_of_the_moves(system: str) -> None:
     """Greedy search: the probability that the word's head and label were decided as they were."""
     nlp = unsure(
         factory=NL if system == "ArcSwift" else NM,
-        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True,
+        system={"@misc": f"spacy_nmparse.{system}.v1"},
+        projectivize=False,
+        confidence=True,
     )
     parser = parser_of(nlp)
     for n in (1, 3, 40):
@@ -330,7 +332,9 @@ def test_beam_of_one(config: dict[str, Any]) -> None:
 def test_shares_of_the_beam(system: str) -> None:
     """They are those of the likeliest sequence of moves."""
     nlp = random_parser(
-        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True,
+        system={"@misc": f"spacy_nmparse.{system}.v1"},
+        projectivize=False,
+        confidence=True,
         beam_width=100,
     )
     parser = parser_of(nlp)

@@ -23,6 +23,7 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
+    overfitted,
     parser_of,
     random_doc,
     random_parser,

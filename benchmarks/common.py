@@ -1,0 +1,120 @@
+"""What benchmarks share: folders, command lines, records, and running the programs of spaCy."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from scripts.evaluate import machine, versions
+
+ROOT = Path(__file__).resolve().parent.parent
+#: What benchmarks measured, one file a run; not under version control.
+RUNS = ROOT / "benchmarks" / "runs"
+#: The summaries of the runs.
+RESULTS = ROOT / "benchmarks" / "results"
+#: Models and logs.
+WORK = ROOT / "training"
+
+
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """Begin a benchmark's command line.
+
+    Args:
+        description: The module's docstring.
+
+    Returns:
+        The parser of its arguments.
+    """
+    return argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def complain(name: str, error: object) -> int:
+    """Say what went wrong.
+
+    Args:
+        name: The benchmark.
+        error: The error.
+
+    Returns:
+        The exit status of a failure.
+    """
+    print(f"{name}: {error}", file=sys.stderr)
+    return 1
+
+
+def show(text: str) -> None:
+    """Print text that may hold any character.
+
+    Args:
+        text: The text.
+    """
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")
+    print(text)
+
+
+def record() -> dict[str, Any]:
+    """Collect what a result depends on apart from its settings.
+
+    Returns:
+        `versions` of programs and libraries, and `machine`.
+    """
+    return {"versions": versions(), "machine": machine()}
+
+
+def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) -> float:
+    """Run a Python command, showing its output and keeping it in a file.
+
+    Args:
+        command: The arguments after the Python interpreter.
+        log: The file to append the output to.
+        prefix: What to write before each line shown.
+        folder: Where to run it; by default where the log is. (Not the project's folder, from which
+            Python would import the source tree, compiled or not.)
+
+    Returns:
+        The seconds it took.
+
+    Raises:
+        RuntimeError: If the command fails.
+    """
+    env = {
+        **os.environ,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONIOENCODING": "utf-8",
+        "ANSI_COLORS_DISABLED": "1",
+    }
+    start = time.perf_counter()
+    tail: list[str] = []
+    with (
+        log.open("a", encoding="utf-8") as file,
+        subprocess.Popen(
+            [sys.executable, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=env,
+            cwd=folder or log.parent,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            file.write(line)
+            file.flush()
+            print(f"{prefix} {line.rstrip()}", flush=True)
+            tail = [*tail[-14:], line]
+    if process.returncode:
+        raise RuntimeError(
+            f"{' '.join(command[:3])} ended with status {process.returncode}; log: {log}\n"
+            + "".join(tail)
+        )
+    return time.perf_counter() - start

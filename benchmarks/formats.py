@@ -1,0 +1,66 @@
+"""Tables and figures as text."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+
+
+def mean_and_deviation(values: Iterable[float | None], factor: float, digits: int) -> str:
+    """Format values as mean ± standard deviation.
+
+    Args:
+        values: The values, None where there is none.
+        factor: What to multiply by.
+        digits: Digits after the point.
+
+    Returns:
+        The text, "-" if there is no value.
+    """
+    known = [value * factor for value in values if value is not None]
+    if not known:
+        return "-"
+    text = f"{statistics.fmean(known):.{digits}f}"
+    return f"{text} ± {statistics.stdev(known):.{digits}f}" if len(known) > 1 else text
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    """Format a table.
+
+    Args:
+        header: The column names.
+        rows: The cells, as many per row.
+
+    Returns:
+        An aligned Markdown table: the first column to the left, the others to the right.
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+
+    def line(cells: list[str]) -> str:
+        padded = [cells[0].ljust(widths[0])]
+        padded += [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
+        return "| " + " | ".join(padded) + " |"
+
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join([line(header), line(rule), *map(line, rows)])
+
+
+def page_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Format a table for a page, without padding.
+
+    Args:
+        header: The column names.
+        rows: The cells, as many per row.
+        left: How many columns are aligned to the left; columns that hold text are too.
+
+    Returns:
+        A Markdown table.
+    """
+    rule = []
+    for number, column in enumerate(zip(*rows, strict=True)):
+        text = number < left or any(cell[:1].isalpha() or "(" in cell for cell in column)
+        rule.append("---" if text else "--:")
+    lines = [header, rule, *rows]
+    return "\n".join(
+        "|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in lines
+    )

@@ -1,0 +1,300 @@
+"""Summarize what the benchmarks measured, and write the tables of README and docs.
+
+    python -m benchmarks.report
+    python -m benchmarks.report accuracy variants
+    python -m benchmarks.report --write
+
+Benchmarks leave a file of each run in benchmarks/runs, which is not under version control. This
+command makes benchmarks/results/BENCHMARK.json of them: means, spread, seeds, commands, versions,
+and intervals and p by bootstrap over sentences. A system whose runs are not here keeps its summary.
+
+With `--write`, what stands between the markers of a page is written again from these summaries:
+
+    <!-- table: NAME -->
+
+    <!-- end -->
+
+and, for a figure within a sentence, `<!-- figure: NAME -->...<!-- end -->`. Without the runs,
+`--write` works as well. benchmarks/tables/ makes the tables.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks import variants
+from benchmarks.common import RESULTS, ROOT, RUNS, command_line, complain
+from benchmarks.significance import compare, load
+from benchmarks.summary import Pair, merge, summarize, write
+from benchmarks.tables import TABLES
+from benchmarks.tables.common import BEAM4, SPACY, STOCK
+
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "benchmarks" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+)
+MARKED = re.compile(r"(<!-- (table|figure): ([\w.-]+) -->).*?(<!-- end -->)", re.DOTALL)
+Summary = dict[str, Any]
+
+
+def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
+    """List what the tables of benchmarks.accuracy compare.
+
+    Args:
+        systems: The systems that there are.
+
+    Yields:
+        Each system and spaCy's parsers; and a system with another one, from which one setting
+        differs.
+    """
+    for name in sorted(systems):
+        for baseline in (STOCK, SPACY):
+            if name != baseline:
+                yield Pair(name, baseline, "test", "las_all")
+        if name.endswith("_nonce4"):
+            yield Pair(name, name.removesuffix("_nonce4"), "test", "las_all")
+        if re.fullmatch(r"swap_(lazy|minimal|nd_sw|nd_all)(_beam8)?", name):
+            eager = "swap_eager_beam8" if name.endswith("_beam8") else "swap_eager"
+            yield Pair(name, eager, "test", "las_all")
+    own = "nl_covington_parser"
+    for one, other in (
+        (BEAM4, own),
+        (f"{own}_accuracy", own),
+        (f"{own}_nonce4", f"{SPACY}_nonce4"),
+        (f"{own}_multihash_untagged", "nl_covington_static"),
+    ):
+        yield Pair(one, other, "test", "las_all")
+
+
+def summarize_accuracy(folder: Path) -> Summary:
+    """Summarize the runs of benchmarks.accuracy; arguments and result as of all summarizers."""
+    found = load(folder)
+    return summarize(found, accuracy_pairs({name for one in found.values() for name in one}))
+
+
+def summarize_variants(folder: Path) -> Summary:
+    """Summarize the runs of benchmarks.variants."""
+    return summarize(load(folder), variants.pairs(), epochs=True)
+
+
+def summarize_plain(folder: Path) -> Summary:
+    """Summarize the runs of benchmarks.compare and benchmarks.segmentation."""
+    return summarize(load(folder), ())
+
+
+def summarize_unannotated(folder: Path) -> Summary:
+    """Summarize the runs on corpora of benchmarks.unannotated: who was taught, on TREEBANK-all, is
+    compared with who was not, on TREEBANK."""
+    found = load(folder)
+    summary = summarize(found, ())
+    for treebank in found:
+        for name, runs in found[treebank].items():
+            other = found.get(treebank.removesuffix("-all"), {}).get(name.removesuffix("_taught"))
+            if name.endswith("_taught") and other:
+                pair = Pair(name, name.removesuffix("_taught"), "test", "las_all")
+                compared = compare(runs, other, pair.split, pair.metric)
+                if compared is not None:
+                    summary["comparisons"].setdefault(treebank, {})[pair.key] = vars(compared)
+    return summary
+
+
+def files(folder: Path, pattern: str = "*.json") -> dict[str, Any]:
+    """Read the files of a folder.
+
+    Args:
+        folder: The folder.
+        pattern: Which files.
+
+    Returns:
+        Their contents by name.
+    """
+    found = sorted(folder.glob(pattern))
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in found}
+
+
+def summarize_demo(folder: Path) -> Summary:
+    """Keep the scores of the demo's evaluations."""
+    left_out = ("per_sentence", "by_length", "conll18")
+    found = files(folder)
+    for result in found.values():
+        result["scores"].pop("dep_las_per_type", None)
+        for key in left_out:
+            result.pop(key, None)
+    return found
+
+
+def summarize_scale(folder: Path) -> Summary:
+    """Leave out the seconds of each repetition."""
+    found = files(folder)
+    for result in found.values():
+        for point in result["points"]:
+            point.pop("cpu_seconds", None)
+    return found
+
+
+def summarize_speed(folder: Path) -> Summary:
+    """Keep the rates, and for each system of spaCy's parser with the first products the least,
+    median and greatest ratio to it, repetition by repetition (`times`)."""
+    found = files(folder)
+    for result in found.values():
+        for groups in result["results"].values():
+            first = next(iter(groups.values()))
+            bases = {
+                stage: {name: own for name, own in systems.items() if name.startswith("spacy_")}
+                for stage, systems in first.items()
+            }
+            for stages in groups.values():
+                for stage, systems in stages.items():
+                    for name, own in systems.items():
+                        systems[name] = {
+                            "words_per_second": own["words_per_second"],
+                            "times": {b: ratios(own, one) for b, one in bases[stage].items()},
+                        }
+    return found
+
+
+def ratios(own: dict[str, Any], other: dict[str, Any]) -> list[float]:
+    """Compare two systems repetition by repetition.
+
+    Args:
+        own: The timings of the one.
+        other: The timings of the other.
+
+    Returns:
+        Least, median and greatest ratio of words per second.
+    """
+    pairs = zip(own["seconds"], other["seconds"], strict=True)
+    share = own["words"] / other["words"]
+    times = sorted(share * his / mine for mine, his in pairs)
+    return [times[0], statistics.median(times), times[-1]]
+
+
+def summarize_exhaustive(folder: Path) -> Summary:
+    """Read what tests.exhaustive printed (Markdown): the command of each table, and its lines."""
+    found: Summary = {}
+    for path in sorted(folder.glob("*.md")):
+        parts: list[dict[str, Any]] = []
+        text = path.read_text(encoding="utf-8")
+        command = ""
+        for line in text.splitlines():
+            if named := re.search(r"`(python -m tests\.exhaustive [^`]*)`", line):
+                command = named[1]
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if len(cells) != 8 or not cells[2].isdigit():
+                continue
+            if not parts or parts[-1]["command"] != command:
+                parts.append({"command": command, "rows": []})
+            numbers: list[Any] = [int(cell) if cell.isdigit() else cell for cell in cells]
+            parts[-1]["rows"].append([cells[1], numbers[2], cells[3], *numbers[4:]])
+        found[path.stem] = parts
+    return found
+
+
+SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
+    "accuracy": summarize_accuracy,
+    "compare": summarize_plain,
+    "demo": summarize_demo,
+    "exhaustive": summarize_exhaustive,
+    "memory": files,
+    "oracle_curves": files,
+    "repairs": files,
+    "scale": summarize_scale,
+    "search": files,
+    "segmentation": summarize_plain,
+    "speed": summarize_speed,
+    "swaps": files,
+    "transitions": files,
+    "unannotated": summarize_unannotated,
+    "variants": summarize_variants,
+}
+
+
+def update(benchmark: str, runs: Path, summaries: Path) -> Iterator[str]:
+    """Bring a summary up to date.
+
+    Args:
+        benchmark: Its name.
+        runs: The folder of runs.
+        summaries: The folder of summaries.
+
+    Yields:
+        What was changed.
+    """
+    folder, path = runs / benchmark, summaries / f"{benchmark}.json"
+    if not folder.is_dir():
+        return
+    new = SUMMARIZERS[benchmark](folder)
+    old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if "systems" in new:
+        yield from merge(old, new)
+    else:
+        for name, result in new.items():
+            if old.get(name) != result:
+                yield name
+            old[name] = result
+    write(dict(sorted(old.items())), path)
+
+
+def filled(text: str) -> str:
+    """Write what stands between the markers of a page.
+
+    Args:
+        text: The page.
+
+    Returns:
+        The page.
+
+    Raises:
+        ValueError: If nothing makes what a marker names.
+    """
+
+    def make(found: re.Match[str]) -> str:
+        start, kind, name, end = found.groups()
+        if name not in TABLES:
+            raise ValueError(f"No {kind} {name!r} in benchmarks/tables/.")
+        space = "\n\n" if kind == "table" else ""
+        return f"{start}{space}{TABLES[name]()}{space}{end}"
+
+    return MARKED.sub(make, text)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = command_line(__doc__)
+    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="by default all")
+    parser.add_argument("--write", action="store_true", help="write the tables of the pages too")
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    args = parser.parse_args(argv)
+    try:
+        for benchmark in args.benchmarks or SUMMARIZERS:
+            if benchmark not in SUMMARIZERS:
+                raise ValueError(f"No benchmark {benchmark!r}: {', '.join(SUMMARIZERS)}.")
+            for change in update(benchmark, args.runs, args.results):
+                print(f"{benchmark}: {change}", flush=True)
+        for page in PAGES if args.write else ():
+            before = page.read_text(encoding="utf-8")
+            after = filled(before)
+            if after != before:
+                page.write_text(after, encoding="utf-8")
+                print(f"{page.relative_to(ROOT)}: written")
+    except (OSError, ValueError) as error:
+        return complain("report", error)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

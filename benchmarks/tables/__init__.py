@@ -1,0 +1,8 @@
+"""The tables and figures of README and docs, made from the summaries in benchmarks/results."""
+
+from __future__ import annotations
+
+from benchmarks.tables import accuracy, counts, exhaustive, speed, variants
+from benchmarks.tables.common import TABLES
+
+__all__ = ["TABLES", "accuracy", "counts", "exhaustive", "speed", "variants"]

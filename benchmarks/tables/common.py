@@ -1,0 +1,166 @@
+"""What makes tables and figures of summaries: reading them, and writing scores."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from benchmarks.common import RESULTS
+from benchmarks.formats import mean_and_deviation
+from benchmarks.summary import Pair
+from benchmarks.titles import seeds
+
+Rows = list[list[str]]
+ENGLISH, GOTHIC = "UD_English-EWT", "UD_Gothic-PROIEL"
+TURKISH, HUNGARIAN = "UD_Turkish-IMST", "UD_Hungarian-Szeged"
+TREEBANKS = (ENGLISH, GOTHIC, TURKISH, HUNGARIAN)
+DEMO = "turkish-treebanks"
+STOCK, SPACY = "spacy_parser_multihash", "spacy_parser"
+BEAM4 = "nl_covington_parser_beam4"
+
+#: What makes each table and figure.
+TABLES: dict[str, Callable[[], str]] = {}
+
+
+def table(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
+    """Register what makes a table or figure.
+
+    Args:
+        name: What pages call it.
+
+    Returns:
+        A decorator.
+    """
+
+    def register(make: Callable[[], str]) -> Callable[[], str]:
+        TABLES[name] = make
+        return make
+
+    return register
+
+
+@cache
+def results(benchmark: str) -> dict[str, Any]:
+    """Read a summary.
+
+    Args:
+        benchmark: Its name.
+
+    Returns:
+        The summary.
+    """
+    found: dict[str, Any] = json.loads((RESULTS / f"{benchmark}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def entry(treebank: str, system: str, benchmark: str = "accuracy") -> dict[str, Any] | None:
+    """Find the summary of a system.
+
+    Args:
+        treebank: The treebank.
+        system: The system.
+        benchmark: The benchmark.
+
+    Returns:
+        The summary, None if there is none.
+    """
+    found: dict[str, Any] | None = results(benchmark)["systems"].get(treebank, {}).get(system)
+    return found
+
+
+def comparison(
+    treebank: str,
+    system: str,
+    baseline: str,
+    metric: str = "las_all",
+    split: str = "test",
+    benchmark: str = "accuracy",
+) -> dict[str, Any]:
+    """Find a comparison.
+
+    Args:
+        treebank: The treebank.
+        system: The one system.
+        baseline: The other.
+        metric: The score.
+        split: The data.
+        benchmark: The benchmark.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    key = Pair(system, baseline, split, metric).key
+    found: dict[str, Any] | None = results(benchmark)["comparisons"].get(treebank, {}).get(key)
+    if found is None:
+        raise ValueError(
+            f"benchmarks/results/{benchmark}.json has no {key} on {treebank}: make runs of "
+            f"both, and summarize them by `python -m benchmarks.report {benchmark}`."
+        )
+    return found
+
+
+def score(one: dict[str, Any] | None, metric: str, split: str = "test") -> str:
+    """Write a score.
+
+    Args:
+        one: The summary of a system; None: there is none.
+        metric: The score.
+        split: The data.
+
+    Returns:
+        Mean ± standard deviation, in points; "" where there is no score.
+    """
+    if one is None or metric not in one.get(split, {}):
+        return ""
+    return mean_and_deviation(one[split][metric]["seeds"], 100, 2)
+
+
+def mean(
+    one: dict[str, Any],
+    metric: str,
+    split: str = "test",
+    digits: int = 2,
+    only: Iterable[int] | None = None,
+) -> str:
+    """Write a mean.
+
+    Args:
+        one: The summary of a system.
+        metric: The score.
+        split: The data.
+        digits: Digits after the point.
+        only: The seeds to count; None for all.
+
+    Returns:
+        The mean in points.
+    """
+    return f"{raw_mean(one, metric, split, only):.{digits}f}"
+
+
+def raw_mean(
+    one: dict[str, Any], metric: str, split: str = "test", only: Iterable[int] | None = None
+) -> float:
+    """Compute a mean; arguments as those of `mean`."""
+    values = dict(zip(one["seeds"], one[split][metric]["seeds"], strict=True))
+    chosen = [values[seed] for seed in (values if only is None else only)]
+    return 100 * statistics.fmean(value for value in chosen if value is not None)
+
+
+def seeds_of(one: dict[str, Any]) -> str:
+    """Write a system's seeds, those of an ensemble's members in it."""
+    return seeds(one.get("members", one["seeds"]))
+
+
+def grouped(rows: Iterable[list[str]]) -> Rows:
+    """Leave out a first cell that is the same as the one above."""
+    listed = [[""], *rows]
+    return [
+        ["" if below[0] == above[0] else below[0], *below[1:]] for above, below in pairwise(listed)
+    ]

@@ -1,0 +1,95 @@
+"""What tables call systems, treebanks and figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+#: Suffixes of systems' names, and what tables add to the title for them.
+SUFFIXES = {
+    r"untagged": "without tags",
+    r"bias(\d+)": "`crossing_bias = {}`",
+    r"lstm(\d+)": "`lstm_depth = {}`",
+    r"nonce(\d+)": "`copies = {}`",
+    r"ensemble(\d+)": "ensemble of {}",
+    r"beam(\d+)": "beam of {}",
+}
+SPACY = {
+    "spacy_parser": "spaCy's `parser` with `AffixEmbed`",
+    "spacy_parser_multihash": "spaCy's `parser`",
+    "spacy_parser_multihash_freq1": "spaCy's `parser` with `min_action_freq = 1`",
+    "spacy_parser_multihash_morphology": "spaCy's `parser` and `morphologizer`",
+}
+
+
+def title(system: str) -> str:
+    """Find what tables call a system.
+
+    Args:
+        system: Its name.
+
+    Returns:
+        Markdown.
+    """
+    added: list[str] = []
+    while system not in SPACY:
+        base, _, suffix = system.rpartition("_")
+        found = [(re.fullmatch(form, suffix), text) for form, text in SUFFIXES.items()]
+        match = next(((m, text) for m, text in found if m), None)
+        if match is None:
+            break
+        added.insert(0, match[1].format(*match[0].groups()))
+        system = base
+    return ", ".join([SPACY.get(system, f"`{system}`"), *added])
+
+
+def short(treebank: str) -> str:
+    """Find what tables call a treebank.
+
+    Args:
+        treebank: Its folder's name.
+
+    Returns:
+        The name.
+    """
+    return treebank.removeprefix("UD_")
+
+
+def seeds(numbers: Sequence[int]) -> str:
+    """Write a list of seeds.
+
+    Args:
+        numbers: The seeds.
+
+    Returns:
+        As "1 to 5" or "1, 3".
+    """
+    if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers))
+
+
+def probability(p: float) -> str:
+    """Write a p value.
+
+    Args:
+        p: The value.
+
+    Returns:
+        As "p < 0.001", "p = 0.004" or "p = 0.03".
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.{3 if p < 0.01 else 2}f}"
+
+
+def difference(found: dict[str, Any]) -> str:
+    """Write a difference with its interval and p.
+
+    Args:
+        found: A comparison of a summary.
+
+    Returns:
+        As "+1.06 (0.30 to 1.81), p = 0.004".
+    """
+    interval = f"({found['low']:.2f} to {found['high']:.2f})"
+    return f"{found['difference']:+.2f} {interval}, {probability(found['p_bootstrap'])}"

@@ -1,0 +1,221 @@
+"""Training parsers by `spacy train`, and evaluating them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import ROOT, run
+from benchmarks.systems import System
+from benchmarks.treebanks import Treebank
+from scripts.evaluate import write_setting
+
+EVALUATIONS = {
+    "dev": ("dev", "none"),
+    "test": ("test", "none"),
+    "dev_preset": ("dev", "gold"),
+    "test_preset": ("test", "gold"),
+}
+#: What is kept of an evaluation. `conll18` needs CoNLL-U files and the package udtools.
+PARTS = (
+    "n_sentences",
+    "n_words",
+    "words_per_second",
+    "scores",
+    "conll18",
+    "by_length",
+    "per_sentence",
+)
+#: `[nlp.after_pipeline_creation]` with the switch of docs/speed.md.
+SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
+#: The file that spaCy's logger writes evaluations during training to.
+CURVE = "curve.jsonl"
+#: Their scores, with those of the configs. They weigh nothing.
+SHOWN = ("dep_uas_conll", "dep_las_conll")
+
+
+def evaluate_model(
+    treebank: Treebank,
+    output: Path,
+    log: Path,
+    prefix: str,
+    settings: dict[str, Any],
+    which: Sequence[str] = tuple(EVALUATIONS),
+) -> dict[str, Any]:
+    """Evaluate a trained model.
+
+    Args:
+        treebank: The data.
+        output: The run's folder, with the model in model-best.
+        log: The file to append the output to.
+        prefix: What to write before each line shown.
+        settings: Settings of the components that differ from those it was trained with.
+        which: The evaluations, of EVALUATIONS.
+
+    Returns:
+        The evaluations by name.
+
+    Raises:
+        RuntimeError: If one fails.
+    """
+    evaluations = {}
+    for key in which:
+        split, sents = EVALUATIONS[key]
+        target = output / f"{key}.json"
+        command = [str(ROOT / "scripts" / "evaluate.py"), str(output / "model-best")]
+        command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
+        for name, value in settings.items():
+            command += ["--set", f"{name}={write_setting(value)}"]
+        if split in treebank.conllu and find_spec("udtools"):
+            command += ["--conllu", str(treebank.conllu[split])]
+        run(command, log, f"{prefix} {key}:")
+        result = json.loads(target.read_text(encoding="utf-8"))
+        evaluations[key] = {part: result[part] for part in PARTS if part in result}
+    return evaluations
+
+
+def words_of_epoch(treebank: Treebank, system: System, extra: dict[str, Any]) -> int:
+    """Count the words of an epoch, those of copies that `spacy_nmparse.NonceCorpus.v1` makes among
+    them.
+
+    Args:
+        treebank: The data.
+        system: The parser.
+        extra: Further settings, the same for all systems.
+
+    Returns:
+        The number of words.
+    """
+    copies = system.changed(extra).build()["corpora"]["train"].get("copies", 0)
+    return int(treebank.train_words * (1 + copies))
+
+
+def steps_of_last_epoch(words: int, epochs: int) -> int:
+    """Estimate the number of batches of the last epoch, which has the fewest.
+
+    Args:
+        words: Words of an epoch.
+        epochs: Passes over them.
+
+    Returns:
+        The number with the batches of configs/: 100 words, growing by 0.1 % a batch up to 1,000.
+    """
+    size = min(100 + 0.001 * words * epochs, 1000)
+    return max(1, int(words / size))
+
+
+def train_model(
+    treebank: Treebank,
+    system: System,
+    seed: int,
+    epochs: int,
+    output: Path,
+    extra: dict[str, Any],
+    switch: bool = False,
+    each_epoch: bool = False,
+) -> tuple[float, str]:
+    """Train a parser.
+
+    Args:
+        treebank: The data.
+        system: The parser.
+        seed: The random seed.
+        epochs: Passes over the training data.
+        output: The folder for model-best and the log; what it holds is deleted.
+        extra: Further settings, the same for all systems.
+        switch: Whether to train with the switch of docs/speed.md.
+        each_epoch: Whether to evaluate in each epoch.
+
+    Returns:
+        The seconds it took, and the command without paths.
+
+    Raises:
+        RuntimeError: If it fails.
+    """
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    # batches grow to 1,000 words: about one evaluation in two late epochs, and never too many
+    frequency = max(50, treebank.train_words // 500)
+    if each_epoch:
+        frequency = steps_of_last_epoch(words_of_epoch(treebank, system, extra), epochs)
+    settings: dict[str, Any] = {
+        "nlp.lang": treebank.lang,
+        "system.seed": seed,
+        "corpora.train.gold_preproc": True,
+        "training.max_epochs": epochs,
+        "training.eval_frequency": frequency,
+        **extra,
+    }
+    slot = "nlp.after_pipeline_creation"
+    if switch and system.build()["nlp"].get("after_pipeline_creation"):
+        raise RuntimeError(f"{system.name}: --switch needs [{slot}] to be empty.")
+    config = system.write(output, {slot: SWITCH} if switch else {})
+    train = ["-m", "spacy", "train", str(config), "--output", str(output)]
+    for split in ("train", "dev"):
+        train += [f"--paths.{split}", str(treebank.corpus[split])]
+    shown = ["python", "-m", "spacy", "train", config.name]
+    for key, value in settings.items():
+        train += [f"--{key}", write_setting(value)]
+        shown += train[-2:]
+    if system.teacher:
+        train += ["--paths.teacher", str(system.teacher)]
+        shown += ["--paths.teacher", system.teacher.parent.name]
+    train += ["--training.logger.@loggers", "spacy.ConsoleLogger.v2"]
+    train += ["--training.logger.output_file", str(output / CURVE)]
+    for score in SHOWN:
+        train += [f"--training.score_weights.{score}", "0.0"]
+    seconds = run(train, output / "log.txt", f"[{treebank.name} {output.name}]")
+    shutil.rmtree(output / "model-last", ignore_errors=True)
+    return seconds, " ".join(shown)
+
+
+def read_curve(path: Path) -> dict[str, list[float]]:
+    """Read the scores on dev during training.
+
+    Args:
+        path: What spaCy's console logger wrote: a line of JSON for each evaluation.
+
+    Returns:
+        The columns `epoch`, `step`, and the scores that there are, in points.
+    """
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    curve = {name: [row[name] for row in rows] for name in ("epoch", "step")}
+    for name in rows[0]["scores"] if rows else ():
+        values = [round(row["scores"][name], 3) for row in rows]
+        if any(values):  # a score that the parser's scorer does not give is 0
+            curve[name] = values
+    return curve
+
+
+def count_moves(model: Path, corpus: Path, log: Path, prefix: str) -> dict[str, Any]:
+    """Count how a trained parser uses its non-monotonic moves.
+
+    Args:
+        model: The pipeline.
+        corpus: The gold sentences.
+        log: The file to append the output to.
+        prefix: What to write before each line shown.
+
+    Returns:
+        What the command `nmparse repairs` finds: counts by kind of move, and by labels before and
+        after.
+    """
+    command = ["-m", "spacy", "nmparse", "repairs", str(model), str(corpus)]
+    output = log.with_name("moves.txt")
+    run([*command, "--examples", "0", "--json"], output, prefix)
+    lines = output.read_text(encoding="utf-8").splitlines()
+    found = json.loads(next(line for line in lines if line.startswith("{")))
+    labels: dict[str, dict[str, dict[str, int]]] = {}
+    for move, counts in found["labels"].items():
+        changes = labels.setdefault(move, {})
+        for one in counts:
+            change = f"{one['before'] or '-'} > {one['after'] or '-'}"
+            changes.setdefault(change, {})[one["outcome"]] = one["count"]
+    return {
+        **{name: found[name] for name in ("documents", "words", "moves", "repairs", "total")},
+        "labels": labels,
+    }

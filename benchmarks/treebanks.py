@@ -1,0 +1,222 @@
+"""The treebank that a benchmark trains on: its arguments, and its conversion."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import spacy
+from spacy.tokens import DocBin
+
+from benchmarks.common import RUNS, WORK
+from spacy_nmparse.analysis.treebank import SPLITS, convert, find_splits
+
+
+def choose_lang(train_file: Path) -> str:
+    """Choose spaCy's language for a UD file by its name (`got_proiel-ud-train.conllu`).
+
+    Args:
+        train_file: The training file.
+
+    Returns:
+        The language code, or "xx" where spaCy does not know it or lacks its requirements.
+    """
+    code = train_file.name.partition("_")[0]
+    try:
+        spacy.blank(code)
+    except Exception:  # unknown language, or its tokenizer's package is not installed
+        return "xx"
+    return code
+
+
+def fingerprint(path: Path) -> str:
+    """Compute a file's SHA-256.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The first 16 hexadecimal digits.
+    """
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def count_words(path: Path) -> int:
+    """Count the tokens of a .spacy file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The number of tokens.
+    """
+    vocab = spacy.blank("xx").vocab
+    return sum(len(doc) for doc in DocBin().from_disk(path).get_docs(vocab))
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """A converted treebank.
+
+    Attributes:
+        name: The name of its folder.
+        snapshot: Its release, as far as known.
+        lang: spaCy's language code.
+        files: The fingerprint of each CoNLL-U file.
+        corpus: The .spacy file of each split.
+        train_words: The number of words to train on.
+        conllu: The CoNLL-U file of each split; none where the corpus was not converted here.
+    """
+
+    name: str
+    snapshot: str
+    lang: str
+    files: dict[str, str]
+    corpus: dict[str, Path]
+    train_words: int
+    conllu: dict[str, Path]
+
+
+def convert_treebank(
+    folder: Path,
+    work: Path,
+    lang: str | None,
+    snapshot: str,
+    n_sents: int,
+    with_single: bool,
+    merge_subtokens: bool = False,
+) -> Treebank:
+    """Convert a treebank.
+
+    Args:
+        folder: The treebank's folder.
+        work: The folder for the converted files.
+        lang: spaCy's language code; None to choose it by the file names.
+        snapshot: The treebank's release.
+        n_sents: Sentences per document.
+        with_single: Whether each tenth training sentence is also a document of its own.
+        merge_subtokens: Whether multiword tokens stay in one piece, as in the text.
+
+    Returns:
+        The converted treebank.
+    """
+    folder = folder.resolve()
+    files = find_splits(folder)
+    output = work.resolve() / folder.name / "corpus"
+    output.mkdir(parents=True, exist_ok=True)
+    # Each file appears in one step: another run on the treebank may be reading it.
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix="corpus-") as partial:
+        converted = convert(files, Path(partial), n_sents, with_single, merge_subtokens)
+        corpus = {split: path.replace(output / path.name) for split, path in converted.items()}
+    return Treebank(
+        folder.name,
+        snapshot,
+        lang or choose_lang(files["train"]),
+        {path.name: fingerprint(path) for path in files.values()},
+        corpus,
+        count_words(corpus["train"]),
+        {} if merge_subtokens else files,
+    )
+
+
+def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
+    """Take a corpus as it is, such as the demo's.
+
+    Args:
+        folder: The folder with train.spacy, dev.spacy and test.spacy.
+        lang: spaCy's language code; None for the multi-language one.
+        snapshot: The treebank's release.
+
+    Returns:
+        The treebank.
+    """
+    folder = folder.resolve()
+    corpus = {split: folder / f"{split}.spacy" for split in SPLITS}
+    return Treebank(
+        folder.name,
+        snapshot,
+        lang or "xx",
+        {path.name: fingerprint(path) for path in corpus.values()},
+        corpus,
+        count_words(corpus["train"]),
+        {},
+    )
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a treebank, systems and settings.
+
+    Args:
+        parser: The command line's.
+    """
+    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
+    parser.add_argument(
+        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
+    )
+    parser.add_argument("--system", action="append", metavar="NAME[=BASE[,KEY=VALUE]...]")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
+    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+
+
+def add_run_arguments(
+    parser: argparse.ArgumentParser, benchmark: str, epochs: int, least: str = "+"
+) -> None:
+    """Add the arguments that say how often and how long to train, and where results go.
+
+    Args:
+        parser: The command line's.
+        benchmark: The benchmark.
+        epochs: Passes over the training data by default.
+        least: "+" for one seed at least, "*" for none.
+    """
+    parser.add_argument("--seeds", type=int, nargs=least, default=[1, 2, 3])
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--work", type=Path, default=WORK / benchmark, help="models and logs")
+    parser.add_argument("--runs", type=Path, default=RUNS / benchmark, help="a file of each run")
+
+
+def folder_of(args: argparse.Namespace) -> Path:
+    """Tell the treebank's folder.
+
+    Args:
+        args: The arguments of `add_data_arguments`.
+
+    Returns:
+        That of --local, if given.
+    """
+    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
+    return (Path(local) if local else args.treebank).resolve()
+
+
+def open_treebank(args: argparse.Namespace, n_sents: int = 1) -> Treebank:
+    """Find a treebank, and convert it if it has to be.
+
+    Args:
+        args: The arguments of `add_data_arguments`, and `work`.
+        n_sents: Sentences of a document, where it is converted.
+
+    Returns:
+        The treebank.
+    """
+    folder = folder_of(args)
+    if is_prepared(folder):
+        return read_prepared(folder, args.lang, args.snapshot)
+    return convert_treebank(
+        folder, args.work, args.lang, args.snapshot, n_sents, with_single=n_sents > 1
+    )
+
+
+def is_prepared(folder: Path) -> bool:
+    """Tell a corpus in spaCy's format from a UD treebank.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        Whether it holds train.spacy, dev.spacy and test.spacy.
+    """
+    return all((folder / f"{split}.spacy").is_file() for split in SPLITS)

@@ -1,0 +1,1 @@
+"""Programs of this checkout: data, evaluation, the demo."""

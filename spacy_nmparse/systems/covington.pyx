@@ -842,7 +842,7 @@ cdef void start(const SystemC* system, StateC* s) noexcept nogil:
 cdef class Covington(TransitionSystem):
     """Covington's system: arcs between the focus words, NO-ARC moves on to the next pair.
 
-    Options:
+    Args:
         nonmonotonic: arcs may replace arcs and break cycles.
         explicit_root: ROOT is the first item of lambda1, so that arcs from ROOT are moves. Without:
             headless words of a final configuration hang off ROOT, labelled root_label.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Iterator
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def _constructor(declared: griffe.Class) -> griffe.Function:
 class CythonDocstrings(griffe.Extension):
     """Gives what the stubs of Cython modules declare the docstrings of the modules."""
 
-    def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
+    def on_package(self, *, pkg: griffe.Module, loader: griffe.GriffeLoader, **kwargs: Any) -> None:
         """Called once the package is read."""
         modules = [pkg]
         while modules:
@@ -70,12 +71,13 @@ class CythonDocstrings(griffe.Extension):
             modules += module.modules.values()
             stub = module.filepath
             if isinstance(stub, Path) and stub.suffix == ".pyi":
-                self._document(module, stub.with_suffix(".pyx").read_text(encoding="utf-8"))
+                source = stub.with_suffix(".pyx").read_text(encoding="utf-8")
+                self._document(module, source, loader)
                 for declared in module.classes.values():
                     if not declared.is_alias and "__new__" in declared.members:
                         declared.set_member("__init__", _constructor(declared))
 
-    def _document(self, module: griffe.Module, source: str) -> None:
+    def _document(self, module: griffe.Module, source: str, loader: griffe.GriffeLoader) -> None:
         for name, text in docstrings(source):
             found: Any = module
             for part in filter(None, name.split(".")):
@@ -84,4 +86,10 @@ class CythonDocstrings(griffe.Extension):
                     break
             else:
                 if found.docstring is None:
-                    found.docstring = griffe.Docstring(text, lineno=1, parent=found)
+                    found.docstring = griffe.Docstring(
+                        cleandoc(text),
+                        lineno=1,
+                        parent=found,
+                        parser=loader.docstring_parser,
+                        parser_options=loader.docstring_options,
+                    )

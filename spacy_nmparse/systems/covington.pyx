@@ -935,7 +935,7 @@ cdef class Covington(TransitionSystem):
 cdef class NonLocalCovington(Covington):
     """Covington's system with non-local arcs: any item of lambda1 is one move away.
 
-    Options: as those of ``Covington``.
+    Its options are those of ``Covington``.
     """
     def _add_moves(self):
         self.name = "nl_covington"

@@ -8,6 +8,8 @@ that cross, subtrees with gaps, sentence boundaries that are found, preset, or f
 
 from __future__ import annotations
 
+import argparse
+
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
@@ -63,11 +65,15 @@ def crossing(doc: Doc) -> list[Token]:
         if any(between not in below for between in range(first + 1, last)):
             found.append(token)
     return found
-# --8<-- [end:crossing]
+    # --8<-- [end:crossing]
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Train, parse, and look at the documents."""
+    assert __doc__ is not None
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     nlp = trained()
     doc = nlp("A hearing is scheduled on the issue today She left")
     for token in doc:

@@ -7,6 +7,8 @@ Words are numbered from 0; a root is its own head. No model is needed.
 
 from __future__ import annotations
 
+import argparse
+
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 
@@ -49,7 +51,7 @@ def repair() -> None:
         print(f"    {made}, least loss {system.loss(state, GOLD):g}")
     heads, _ = state.tree()
     print("the gold tree:", heads == list(GOLD.heads), end="\n\n")
-# --8<-- [end:repair]
+    # --8<-- [end:repair]
 
 
 # --8<-- [start:crossing]
@@ -68,9 +70,18 @@ def crossing() -> None:
         heads, _ = state.tree()
         wrong = sum(head != other for head, other in zip(heads, gold.heads, strict=True))
         print(f"{name:<14} {moves} moves, {wrong} wrong heads")
-# --8<-- [end:crossing]
+    # --8<-- [end:crossing]
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line."""
+    assert __doc__ is not None
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
+    repair()
+    crossing()
 
 
 if __name__ == "__main__":
-    repair()
-    crossing()
+    main()

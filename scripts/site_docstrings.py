@@ -60,6 +60,17 @@ def _constructor(declared: griffe.Class) -> griffe.Function:
     return made
 
 
+def warn_of_missing(documented: griffe.Module | griffe.Class) -> None:
+    """Warn of public classes and functions of a stub without a docstring: the build then fails."""
+    for name, member in documented.members.items():
+        if name.startswith("_") or member.is_alias or not (member.is_class or member.is_function):
+            continue
+        if member.docstring is None:
+            griffe.logger.warning(f"{member.path} has no docstring in the .pyx file")
+        if isinstance(member, griffe.Class):
+            warn_of_missing(member)
+
+
 class CythonDocstrings(griffe.Extension):
     """Gives what the stubs of Cython modules declare the docstrings of the modules."""
 
@@ -73,6 +84,7 @@ class CythonDocstrings(griffe.Extension):
             if isinstance(stub, Path) and stub.suffix == ".pyi":
                 source = stub.with_suffix(".pyx").read_text(encoding="utf-8")
                 self._document(module, source, loader)
+                warn_of_missing(module)
                 for declared in module.classes.values():
                     if not declared.is_alias and "__new__" in declared.members:
                         declared.set_member("__init__", _constructor(declared))

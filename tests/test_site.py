@@ -5,7 +5,6 @@ from __future__ import annotations
 import configparser
 import importlib
 import re
-import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 import srsly
 
 from spacy_nmparse import analysis, systems
+from tests.test_examples import main_of
 from tests.test_readme import ROOT, blocks, read
 
 DOCS = ROOT / "docs"
@@ -72,7 +72,7 @@ def test_embedded_sections_exist(page: Path) -> None:
     ("page", "example"), [("stepping", "step_by_step"), ("documents", "crossing_arcs")]
 )
 def test_output_in_tutorials(page: str, example: str, capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(ROOT / "examples" / f"{example}.py"), run_name="__main__")
+    main_of(example)([])
     printed = capsys.readouterr().out
     found = blocks(DOCS / "tutorials" / f"{page}.md", "text")
     assert found

@@ -16,6 +16,8 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = "docs"
+#: Files outside docs/ that are in the navigation.
+IN_NAVIGATION = ("README.md", "CHANGELOG.md", "benchmarks/README.md")
 #: The repository's README; the site's first page is docs/index.md.
 OVERVIEW = {"README.md": "overview.md"}
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)\s#])")
@@ -49,22 +51,28 @@ def page_for(path: str) -> str:
     return f'# {path}\n\n````{language}\n--8<-- "{path}"\n````\n'
 
 
+def links_of(page: str) -> list[str]:
+    """The files of the repository that a page of Markdown links to."""
+    if not page.endswith(".md"):
+        return []
+    found = LINK.findall((ROOT / page).read_text(encoding="utf-8"))
+    return [path for link in found if (path := target_of(page, link))]
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add a page for each file that a page links to, and for those that these link to."""
-    waiting = [f"{DOCS}/{file.src_uri}" for file in files.documentation_pages()]
-    sources = {place_of(path): path for path in waiting}
+    pages = [f"{DOCS}/{file.src_uri}" for file in files.documentation_pages()]
+    sources = {place_of(path): path for path in pages}
+    waiting = [*IN_NAVIGATION, *(path for page in pages for path in links_of(page))]
     while waiting:
-        page = waiting.pop()
-        if not page.endswith(".md"):
+        path = waiting.pop()
+        place = place_of(path)
+        if path.startswith(f"{DOCS}/") or place in sources:
             continue
-        for link in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
-            path = target_of(page, link)
-            if path is None or path.startswith(f"{DOCS}/") or place_of(path) in sources:
-                continue
-            sources[place_of(path)] = path
-            waiting.append(path)
-            options = {"content": page_for(path), "inclusion": InclusionLevel.NOT_IN_NAV}
-            files.append(File.generated(config, place_of(path), **options))
+        sources[place] = path
+        options = {"content": page_for(path), "inclusion": InclusionLevel.NOT_IN_NAV}
+        files.append(File.generated(config, place, **options))
+        waiting += links_of(path)
     config.extra["sources"] = sources
     return files
 

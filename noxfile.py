@@ -11,6 +11,7 @@ what tests read, and not the package. See docs/development.md.
 
 from __future__ import annotations
 
+import configparser
 import shutil
 import subprocess
 from pathlib import Path
@@ -126,6 +127,15 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("cython-lint", "spacy_nmparse", "tests")
+
+
+@nox.session(python="3.12")
+def docs(session: nox.Session) -> None:
+    """Build the documentation site, in site/, from the sources: the package is not compiled."""
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    session.install(*settings["options.extras_require"]["docs"].split())
+    session.run("mkdocs", "build", "--strict")
 
 
 @nox.session(python=PYTHONS)

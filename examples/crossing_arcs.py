@@ -8,6 +8,8 @@ that cross, subtrees with gaps, sentence boundaries that are found, preset, or f
 
 from __future__ import annotations
 
+import argparse
+
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
@@ -52,6 +54,7 @@ def trained() -> Language:
     return nlp
 
 
+# --8<-- [start:crossing]
 def crossing(doc: Doc) -> list[Token]:
     """The words whose arc crosses another: between them and their heads is a word that is not
     below the head."""
@@ -62,16 +65,22 @@ def crossing(doc: Doc) -> list[Token]:
         if any(between not in below for between in range(first + 1, last)):
             found.append(token)
     return found
+    # --8<-- [end:crossing]
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Train, parse, and look at the documents."""
+    assert __doc__ is not None
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     nlp = trained()
     doc = nlp("A hearing is scheduled on the issue today She left")
     for token in doc:
         start = "|" if token.is_sent_start else " "
         print(f"{start} {token.text:<10}{token.dep_:<8}{token.head.text}")
     print("sentences:", [sentence.text for sentence in doc.sents])
+    # --8<-- [start:look]
     print("crossing arcs:", [f"{token.head.text} → {token.text}" for token in crossing(doc)])
     hearing = doc[1]
     print("below hearing:", [token.text for token in hearing.subtree])
@@ -81,7 +90,9 @@ def main() -> None:
     again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     fix_edges(again)
     print("the same after from_bytes:", again[1].right_edge.text == hearing.right_edge.text)
+    # --8<-- [end:look]
 
+    # --8<-- [start:boundaries]
     # Boundaries that are there before the parser stay: True starts a sentence, False forbids it.
     words = [token.text for token in doc]
     for number, preset in ((8, None), (8, False), (7, True)):
@@ -90,6 +101,7 @@ def main() -> None:
             fresh[number].is_sent_start = preset
         parsed = nlp(fresh)
         print(f"{words[number]}.is_sent_start = {preset}:", [len(one) for one in parsed.sents])
+    # --8<-- [end:boundaries]
 
 
 if __name__ == "__main__":

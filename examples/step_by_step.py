@@ -7,11 +7,15 @@ Words are numbered from 0; a root is its own head. No model is needed.
 
 from __future__ import annotations
 
+import argparse
+
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 
+# --8<-- [start:gold]
 WORDS = ["I", "saw", "Jack", "and", "Jill", "fall"]
 GOLD = Gold([1, 1, 5, 4, 2, 1], ["nsubj", "ROOT", "nsubj", "cc", "conj", "ccomp"])
+# --8<-- [end:gold]
 
 
 def text(words: list[int]) -> str:
@@ -27,6 +31,7 @@ def least_costs(system: TransitionSystem, state: State, gold: Gold) -> dict[str,
     return dict(sorted(least.items(), key=lambda item: item[1]))
 
 
+# --8<-- [start:repair]
 def repair() -> None:
     """A wrong arc, and how the non-monotonic system replaces it."""
     labels = ("nsubj", "obj", "cc", "conj", "ccomp", "ROOT")
@@ -46,8 +51,10 @@ def repair() -> None:
         print(f"    {made}, least loss {system.loss(state, GOLD):g}")
     heads, _ = state.tree()
     print("the gold tree:", heads == list(GOLD.heads), end="\n\n")
+    # --8<-- [end:repair]
 
 
+# --8<-- [start:crossing]
 def crossing() -> None:
     """A tree whose arcs cross: who derives it, in how many moves."""
     # A hearing is scheduled on the issue today (Nivre 2009): hearing -> on crosses
@@ -63,8 +70,18 @@ def crossing() -> None:
         heads, _ = state.tree()
         wrong = sum(head != other for head, other in zip(heads, gold.heads, strict=True))
         print(f"{name:<14} {moves} moves, {wrong} wrong heads")
+    # --8<-- [end:crossing]
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line."""
+    assert __doc__ is not None
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
+    repair()
+    crossing()
 
 
 if __name__ == "__main__":
-    repair()
-    crossing()
+    main()

@@ -418,7 +418,11 @@ def NonceCorpus(
     them in which words are exchanged for others of the same kind; see ``spacy_nmparse.pipe.nonce``.
 
     Args:
-        path, gold_preproc, max_length, limit, augmenter: as of ``spacy.Corpus.v1``.
+        path: the training data, a .spacy file or a folder of them.
+        gold_preproc: as of ``spacy.Corpus.v1``, like the next three.
+        max_length: sentences or documents that are longer are split or left out; 0: none.
+        limit: at most so many documents; 0: all.
+        augmenter: changes the training examples.
         copies: how often each document is copied; 0: never.
         level: share of the words of open classes that a copy exchanges.
         pos: the open classes, as UPOS tags.

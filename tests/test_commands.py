@@ -34,6 +34,7 @@ NOT_RUN = {
     "python setup.py build_ext": "compiles: .ci/run compiles when it installs",
     "ruff check": "a developer's check",
     "ruff format": "a developer's check",
+    "mkdocs": "builds the site: the session docs of nox does",
     "nox": "a developer's checks, in environments of their own",
     "python -m cibuildwheel": "builds wheels in containers",
     "python scripts/parse_corpus.py": "needs Ray: tests/test_parse_corpus.py runs it",

@@ -82,7 +82,7 @@ def test_confidence(model: Path, tmp_path: Path, trained: Language, capsys: Outp
 
 
 def test_crossing_arcs(capsys: Output) -> None:
-    main_of("crossing_arcs")()
+    main_of("crossing_arcs")([])
     output = capsys.readouterr().out
     assert "sentences: ['A hearing is scheduled on the issue today', 'She left']" in output
     assert "crossing arcs: ['hearing → on']" in output

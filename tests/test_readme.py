@@ -27,7 +27,7 @@ PAGES = [
     README,
     ROOT / "PROJECT.md",
     ROOT / "benchmarks" / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 
 
@@ -76,7 +76,8 @@ def test_programs(
     ops = get_current_ops()
     try:
         for block in blocks(page, "python"):
-            if ">>>" not in block and "TREEBANK" not in block:  # that is test_first_example's
+            # "TREEBANK" is test_first_example's, sections of examples are test_examples's
+            if not any(mark in block for mark in (">>>", "TREEBANK", "--8<--")):
                 names |= given
                 exec(compile(block, page.name, "exec"), names)
     finally:

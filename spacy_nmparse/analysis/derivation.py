@@ -82,13 +82,15 @@ class Items(Sequence[int]):
 class Choice:
     """A legal move of a configuration.
 
-    action: the move, with the label that the model likes best (gold derivations: the right one).
-    probability: of the move among the legal ones; None where no model was asked.
-    label_probability: of the label among those of the move.
-    cost: what the action costs; None where no gold tree is known.
-    least_cost: what the move costs with its best label.
-    repair: which non-monotonic move this would be, or None (see ``Step``).
-    noted: the label that a push notes for a later REDUCE.
+    Attributes:
+        action: the move, with the label that the model likes best (gold derivations: the right
+            one).
+        probability: of the move among the legal ones; None where no model was asked.
+        label_probability: of the label among those of the move.
+        cost: what the action costs; None where no gold tree is known.
+        least_cost: what the move costs with its best label.
+        repair: which non-monotonic move this would be, or None (see ``Step``).
+        noted: the label that a push notes for a later REDUCE.
     """
 
     action: Action
@@ -104,18 +106,24 @@ class Choice:
 class Step:
     """A step of a derivation: the configuration, what could be done, what was done.
 
-    kind: "move"; "complete": arcs that the scorer gives the words of a list system's sentence that
-        have no head at its end; "lower": lifted arcs are lowered after the last move.
-    action: of a move.
-    chosen: of a move: the action as a ``Choice``.
-    choices: the legal moves, the likeliest first (gold derivations: the cheapest); not all where
-        there are many.
-    least_cost: of a move: the least cost of any action of the configuration.
-    start: the first word of the current sentence.
-    stack, buffer, lambda1, lambda2: before the step, as those of ``State``.
-    added, deleted: arcs. An arc whose dependent is in both has been replaced.
-    repair: which non-monotonic move this is, or None: LEFT-ARC, RIGHT-ARC (they delete an arc),
-        REDUCE (it adds one), UNSHIFT, RIGHT-LOWER, RIGHT-RAISE or LEFT-INVERT.
+    Attributes:
+        kind: "move"; "complete": arcs that the scorer gives the words of a list system's sentence
+            that have no head at its end; "lower": lifted arcs are lowered after the last move.
+        action: of a move.
+        chosen: of a move: the action as a ``Choice``.
+        choices: the legal moves, the likeliest first (gold derivations: the cheapest); not all
+            where there are many.
+        least_cost: of a move: the least cost of any action of the configuration.
+        start: the first word of the current sentence.
+        stack: before the step, as that of ``State``.
+        buffer: before the step.
+        lambda1: before the step.
+        lambda2: before the step.
+        added: the arcs that the step makes.
+        deleted: the arcs that it deletes. Those whose dependent is among the added ones too are
+            replaced.
+        repair: which non-monotonic move this is, or None: LEFT-ARC, RIGHT-ARC (they delete an arc),
+            REDUCE (it adds one), UNSHIFT, RIGHT-LOWER, RIGHT-RAISE or LEFT-INVERT.
     """
 
     kind: str
@@ -189,15 +197,20 @@ class Derivation:
 
     Words are numbered from 0, ROOT is ``systems.ROOT``; in heads a root is its own head.
 
-    system: name of the transition system.
-    source: "greedy", the name of the oracle, or "given".
-    words: their texts, without whitespace tokens.
-    tokens: which token of the document each word is.
-    steps: in order.
-    heads, labels, sent_starts: the tree.
-    gold_heads, gold_labels: as far as they are known; None: no gold tree was given.
-    glossary: what moves do and the parts of configurations hold, as ``TransitionSystem.glossary``
-        says; also "repair", and the steps that are no moves, by name.
+    Attributes:
+        system: name of the transition system.
+        source: "greedy", the name of the oracle, or "given".
+        words: their texts, without whitespace tokens.
+        tokens: which token of the document each word is.
+        steps: in order.
+        heads: of the tree.
+        labels: of the tree.
+        sent_starts: which words start a sentence.
+        gold_heads: as far as they are known; None: no gold tree was given.
+        gold_labels: as far as they are known; None: no gold tree was given.
+        glossary: what moves do and the parts of configurations hold, as
+            ``TransitionSystem.glossary`` says; also "repair", and the steps that are no moves, by
+            name.
     """
 
     system: str

@@ -36,10 +36,12 @@ ALL = 1 << 30  # choices
 class Group:
     """Words of one kind: as the gold tree has it, and as the parse has it.
 
-    gold: words of this kind in the gold tree.
-    heads, labelled: of them, those with the right head, and with the right head and label.
-    predicted: words of this kind in the parse.
-    right: of them, those with the right head and label.
+    Attributes:
+        gold: words of this kind in the gold tree.
+        heads: of them, those with the right head.
+        labelled: of them, those with the right head and label.
+        predicted: words of this kind in the parse.
+        right: of them, those with the right head and label.
     """
 
     gold: int = 0
@@ -72,8 +74,9 @@ class Group:
 class FirstError:
     """First wrong moves of one kind: what was made, and what would have been right.
 
-    own: their costs added up.
-    saved: by how many errors fewer the parses have where the right move is made instead.
+    Attributes:
+        own: their costs added up.
+        saved: by how many errors fewer the parses have where the right move is made instead.
     """
 
     made: str
@@ -95,11 +98,12 @@ class FirstError:
 class Errors:
     """What ``find_errors`` has found.
 
-    groups: "all", "label", "length", "direction", "projectivity", "sentence_length" -> kind ->
-        words.
-    confusions: counts of (gold label, predicted label) of words with the right head.
-    first: by (what was made, what would have been right).
-    flawless: documents without a wrong move.
+    Attributes:
+        groups: "all", "label", "length", "direction", "projectivity", "sentence_length" -> kind ->
+            words.
+        confusions: counts of (gold label, predicted label) of words with the right head.
+        first: by (what was made, what would have been right).
+        flawless: documents without a wrong move.
     """
 
     groups: dict[str, dict[str, Group]] = field(

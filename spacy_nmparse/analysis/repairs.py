@@ -78,11 +78,12 @@ class Repair:
 
 @dataclass
 class Repairs:
-    """What ``repairs`` has found.
+    """What ``find_repairs`` has found.
 
-    outcomes: by kind of repair.
-    labels: by kind of repair, counts of (label before, label after, "tp", "neutral" or "fp").
-    examples: a few of each kind and outcome.
+    Attributes:
+        outcomes: by kind of repair.
+        labels: by kind of repair, counts of (label before, label after, "tp", "neutral" or "fp").
+        examples: a few of each kind and outcome.
     """
 
     outcomes: dict[str, Outcomes] = field(default_factory=lambda: defaultdict(Outcomes))

@@ -17,8 +17,10 @@ LIMIT = 1e-4  # nothing is surer than 1 - LIMIT when a temperature is applied
 class Calibration(NamedTuple):
     """What ``NMParser.calibrate`` has found.
 
-    temperature: of the confidences in heads, or in heads and labels; above 1: less sure.
-    before, after: expected calibration errors on the examples, without and with it.
+    Attributes:
+        temperature: of the confidences in heads, or in heads and labels; above 1: less sure.
+        before: expected calibration error on the examples without it.
+        after: the same with it.
     """
 
     temperature: float

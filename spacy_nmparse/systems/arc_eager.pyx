@@ -652,7 +652,7 @@ PUSHES = {"any": PUSH_ANY, "shift": PUSH_SHIFT, "right_arc": PUSH_RIGHT_ARC}
 cdef class ArcEager(TransitionSystem):
     """The arc-eager system.
 
-    Options:
+    Args:
         nonmonotonic_left: LEFT-ARC may replace the head of S0 (HGJ13 section 3.1).
         nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1 (HGJ13 section 3.2), with
             the label noted when S0 was pushed.

@@ -278,7 +278,7 @@ cdef void start(const SystemC* system, StateC* s) noexcept nogil:
 cdef class ArcStandard(TransitionSystem):
     """The arc-standard system.
 
-    Options:
+    Args:
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).

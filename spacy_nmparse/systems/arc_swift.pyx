@@ -471,7 +471,7 @@ cdef void start(const SystemC* system, StateC* s) noexcept nogil:
 cdef class ArcSwift(TransitionSystem):
     """The arc-swift system.
 
-    Options:
+    Args:
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).

@@ -842,7 +842,7 @@ cdef void start(const SystemC* system, StateC* s) noexcept nogil:
 cdef class Covington(TransitionSystem):
     """Covington's system: arcs between the focus words, NO-ARC moves on to the next pair.
 
-    Options:
+    Args:
         nonmonotonic: arcs may replace arcs and break cycles.
         explicit_root: ROOT is the first item of lambda1, so that arcs from ROOT are moves. Without:
             headless words of a final configuration hang off ROOT, labelled root_label.
@@ -935,7 +935,7 @@ cdef class Covington(TransitionSystem):
 cdef class NonLocalCovington(Covington):
     """Covington's system with non-local arcs: any item of lambda1 is one move away.
 
-    Options: as those of ``Covington``.
+    Its options are those of ``Covington``.
     """
     def _add_moves(self):
         self.name = "nl_covington"

@@ -419,7 +419,7 @@ cdef void learn_nd_all(
 cdef class SwapStandard(ArcStandard):
     """The SwapStandard system.
 
-    Options: as those of ``ArcStandard``.
+    Its options are those of ``ArcStandard``.
     """
     cdef int bind(self, Gold gold) except -1:
         derive_swap(gold)

@@ -1,0 +1,81 @@
+"""The documentation site: its navigation, reference and tutorials. The build is `nox -s docs`."""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import srsly
+
+from spacy_nmparse import analysis, systems
+from tests.test_examples import main_of
+from tests.test_readme import ROOT, blocks, read
+
+DOCS = ROOT / "docs"
+SITE: dict[str, Any] = srsly.read_yaml(ROOT / "mkdocs.yml")
+REFERENCE = "".join(read(page) for page in sorted((DOCS / "api").glob("*.md")))
+IDENTIFIERS = re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE)
+
+
+def pages_of(entry: Any) -> Iterator[str]:
+    """The pages of a part of the navigation."""
+    if isinstance(entry, str):
+        yield entry
+    else:
+        for part in entry.values() if isinstance(entry, dict) else entry:
+            yield from pages_of(part)
+
+
+def test_navigation_has_every_page() -> None:
+    pages = list(pages_of(SITE["nav"]))
+    assert len(set(pages)) == len(pages)
+    written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    outside = {"overview.md", "CHANGELOG.md", "benchmarks/README.md"}  # scripts/site_links.py
+    assert set(pages) == written | outside
+
+
+@pytest.mark.parametrize("identifier", IDENTIFIERS)
+def test_reference_names_what_exists(identifier: str) -> None:
+    module, _, name = identifier.rpartition(".")
+    assert getattr(importlib.import_module(module), name).__doc__, identifier
+
+
+def test_reference_is_complete() -> None:
+    settings = configparser.ConfigParser(delimiters="=")
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    points = settings["options.entry_points"]
+    for registry in ("architectures", "misc", "callbacks", "readers", "scorers"):
+        for name in re.findall(r"(?m)^(\S+) = ", points[f"spacy_{registry}"]):
+            assert f"heading: {name}\n" in REFERENCE, name
+    for module in (analysis, systems):
+        for name in module.__all__:
+            if name != "ROOT":
+                assert f"{module.__name__}.{name}" in IDENTIFIERS
+    for name in systems.names():
+        made = type(systems.create(name))
+        assert f"{made.__module__}.{made.__name__}" in IDENTIFIERS
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_embedded_sections_exist(page: Path) -> None:
+    for path, section in re.findall(r'--8<-- "([^":]+):([\w-]+)"', read(page)):
+        text = read(ROOT / path)
+        for mark in (f"[start:{section}]", f"[end:{section}]"):
+            assert text.count(f"--8<-- {mark}") == 1, (path, mark)
+
+
+@pytest.mark.parametrize(
+    ("page", "example"), [("stepping", "step_by_step"), ("documents", "crossing_arcs")]
+)
+def test_output_in_tutorials(page: str, example: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main_of(example)([])
+    printed = capsys.readouterr().out
+    found = blocks(DOCS / "tutorials" / f"{page}.md", "text")
+    assert found
+    for block in found:
+        assert block in printed

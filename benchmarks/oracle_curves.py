@@ -39,7 +39,7 @@ from table import markdown  # noqa: E402
 
 from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
 from spacy_nmparse.analysis.plots import draw, learning_curve, read_lines  # noqa: E402
-from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps  # noqa: E402
+from spacy_nmparse.systems.swap_counts import SWAP_ORACLES, count_swaps  # noqa: E402
 
 LEARNED = ("nd_sw", "nd_all")
 ORACLES = (*SWAP_ORACLES, *LEARNED)

@@ -25,7 +25,7 @@ from evaluate import dump, machine, versions  # noqa: E402
 from table import markdown  # noqa: E402
 
 from spacy_nmparse.analysis.corpus import read_sentences, whole_trees  # noqa: E402
-from spacy_nmparse.analysis.statistics import SWAP_ORACLES, count_swaps  # noqa: E402
+from spacy_nmparse.systems.swap_counts import SWAP_ORACLES, count_swaps  # noqa: E402
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,11 @@ from libc.stdlib cimport calloc, free, malloc
 
 from spacy_nmparse.scorers.features cimport n_crossed, n_headless_between
 from spacy_nmparse.systems.state cimport state_block_size
-from spacy_nmparse.systems.system cimport SHIFT, SWAP, max_candidates
+from spacy_nmparse.systems.system cimport (
+    CROSSES_BY_ARC,
+    CROSSES_LATER,
+    max_candidates,
+)
 
 
 cdef int scratch_init(
@@ -35,11 +39,13 @@ cdef int scratch_init(
 cdef bint makes_crossing(
     const SystemC* system, const StateC* s, const CandidateC* c
 ) noexcept nogil:
-    """Whether a move is SWAP, or makes an arc that crosses one that is there or, as far as is
-    known, one to come: a list system has passed the headless words between the ends by."""
-    if c.dependent == NONE:
-        return system.moves[c.move].name == SWAP
-    return system.lists and (
+    """Whether a move makes crossing arcs possible, or an arc that crosses one that is there or, as
+    far as is known, one to come: a list system has passed the headless words between the ends by.
+    """
+    cdef int crossing = system.moves[c.move].crossing
+    if crossing != CROSSES_BY_ARC:
+        return crossing == CROSSES_LATER
+    return (
         n_crossed(s, c.head, c.dependent) > 0 or n_headless_between(s, c.head, c.dependent) > 0
     )
 
@@ -93,10 +99,10 @@ cdef int fixed_label(
 cdef bint notes_label(
     const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c
 ) noexcept nogil:
-    """Whether the move is a push whose label a later REDUCE may need, to be chosen by the model."""
+    """Whether the move is a push that notes a label, to be chosen by the model."""
     return (
         scorer.notes_labels and s.n_stack > 0 and system.n_labels > 1
-        and system.moves[c.move].name == SHIFT
+        and system.moves[c.move].notes_label
     )
 
 

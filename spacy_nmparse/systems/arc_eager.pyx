@@ -19,7 +19,7 @@ A cost is the difference that a move makes to these terms; tests/exhaustive.py c
 search over all small trees and all configurations.
 """
 from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_rest, needs_exact
-from spacy_nmparse.systems.gold cimport kids_from
+from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle
 from spacy_nmparse.systems.revision cimport repairs as has_repairs
 from spacy_nmparse.systems.revision cimport (
@@ -61,6 +61,7 @@ from spacy_nmparse.systems.system cimport (
     STATIC,
     label_fits,
     learn_cheapest,
+    no_arc,
 )
 from spacy_nmparse.systems.revision import SEARCH
 
@@ -103,7 +104,7 @@ cdef inline bint recoverable(
 
 cdef inline int lost_by_pop(const StateC* s, const GoldC* gold) noexcept nogil:
     """Gold dependents that S0 loses when it is popped: those in the buffer."""
-    return kids_from(gold, S(s, 0), s.b) if s.b < s.end else 0
+    return children_from(gold, S(s, 0), s.b) if s.b < s.end else 0
 
 
 cdef inline int lost_by_push(
@@ -112,12 +113,12 @@ cdef inline int lost_by_push(
     """Gold dependents that B0 loses when it is pushed: those on the stack that it could get."""
     cdef int b0 = B(s, 0)
     cdef int lost = 0
-    cdef int i, kid
-    for i in range(gold.kid_offset[b0], gold.kid_offset[b0 + 1]):
-        kid = gold.kids[i]
-        if kid >= b0:
+    cdef int i, child
+    for i in range(gold.child_offset[b0], gold.child_offset[b0 + 1]):
+        child = gold.children[i]
+        if child >= b0:
             break
-        if s.position[kid] != NONE and (s.head[kid] == NONE or system.nonmonotonic_left):
+        if s.position[child] != NONE and (s.head[child] == NONE or system.nonmonotonic_left):
             lost += 1
     return lost
 
@@ -197,10 +198,6 @@ cdef inline int push_roots(
         surplus_roots(system, gold, bottom_root, end, False)
         - surplus_roots(system, gold, False, end, False) - before
     )
-
-
-cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return NONE
 
 
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -384,6 +381,14 @@ cdef int reduce_cost(
     return cost
 
 
+cdef bint s0_is_headless(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.head[S(s, 0)] == NONE
+
+
+cdef bint s0_is_headed(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.head[S(s, 0)] != NONE
+
+
 cdef inline bint reduce_takes_label(const SystemC* system, const StateC* s) noexcept nogil:
     return system.labelled_reduce and not system.unshift and s.head[S(s, 0)] == NONE
 
@@ -426,7 +431,7 @@ cdef int break_cost(
             g = gold.head[w]
             if g != NONE and g != s.n and g >= s.b and recoverable(system, s, gold, w):
                 cost += 1
-            cost += kids_from(gold, w, s.b)
+            cost += children_from(gold, w, s.b)
     return cost + more_surplus_roots(system, s, gold, False, s.b, False)
 
 
@@ -699,8 +704,7 @@ cdef class ArcEager(TransitionSystem):
         )
         if search < 0:
             raise ValueError(f"arc_eager: search takes a number of configurations, not {search}.")
-        self.name = "arc_eager"
-        self.options = {
+        self.begin("arc_eager", {
             "nonmonotonic_left": bool(nonmonotonic_left),
             "nonmonotonic_reduce": bool(nonmonotonic_reduce),
             "labelled_reduce": bool(labelled_reduce),
@@ -711,7 +715,8 @@ cdef class ArcEager(TransitionSystem):
             "segment": bool(segment),
             "root_label": root_label,
             "search": search,
-        }
+        })
+        self.c.projective = True
         self.c.nonmonotonic_left = nonmonotonic_left
         self.c.nonmonotonic_reduce = nonmonotonic_reduce
         self.c.labelled_reduce = labelled_reduce
@@ -721,9 +726,6 @@ cdef class ArcEager(TransitionSystem):
         self.c.unshift = unshift
         self.c.push = PUSHES[push]
         self.c.search = search
-        self.c.single_root = single_root
-        self.c.segment = segment
-        self._set_root_label(root_label)
         self.c.start = start
         self.c.loss = arc_eager_loss
         if wanted or unshift:
@@ -735,17 +737,28 @@ cdef class ArcEager(TransitionSystem):
             self.c.oracles[COMBINED] = learn_combined
             if not wanted and not unshift:
                 self.c.oracles[PAPER] = hgj13_oracle
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
-        self.add_move(
-            REDUCE, can_reduce, do_reduce, reduce_cost, reduced_head, reduced_dependent, NULL
+        reduce_attaches = nonmonotonic_reduce or single_root
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost).notes_label = (
+            reduce_attaches and not labelled_reduce and not unshift
         )
-        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end, NULL)
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end, NULL)
+        self.add_move(
+            REDUCE, can_reduce, do_reduce, reduce_cost,
+            reduced_head if labelled_reduce else no_arc,
+            reduced_dependent if labelled_reduce else no_arc,
+        ).is_repair = s0_is_headless
+        self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end
+        ).is_repair = s0_is_headed
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end)
+        if self.c.moves[0].notes_label:
+            self.c.noted_arc = self.c.n_moves - 1
+        if unshift:
+            self.repair_names = {"REDUCE": "UNSHIFT"}
         if wanted:
             from spacy_nmparse.systems.repair import add_repairs
             add_repairs(self)
         if segment:
-            self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
+            self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True
 
 
 def check_repairs(repairs):

@@ -23,7 +23,7 @@ cdef int inner(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
 ) noexcept nogil
 cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil
-cdef int last_link(const GoldC* gold, int w) noexcept nogil
+cdef int last_child(const GoldC* gold, int w) noexcept nogil
 cdef int exact_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 cdef int exact_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label

@@ -7,7 +7,7 @@ several gold roots that could still be one is kept. With single_root, but withou
 REDUCE, the forced REDUCEs at the end of a sentence attach headless words to the words beneath: a
 word may be kept on the stack for that, which keeps all beneath it there too.
 """
-from spacy_nmparse.systems.gold cimport kids_from
+from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.state cimport NONE, B, S
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, REDUCE, SHIFT
 
@@ -113,7 +113,7 @@ cdef int inner(
             loss += roots - max(0, roots - 1)
         else:
             w = item(s, v, i - 1)
-            loss += kids_from(gold, w, v.b) - kids_from(gold, w, e)
+            loss += children_from(gold, w, v.b) - children_from(gold, w, e)
         least = min(least, loss)
     return loss if e == v.b else least
 
@@ -123,10 +123,10 @@ cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
     return gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)
 
 
-cdef int last_link(const GoldC* gold, int w) noexcept nogil:
+cdef int last_child(const GoldC* gold, int w) noexcept nogil:
     """The last gold dependent of w, or NONE."""
-    cdef int end = gold.kid_offset[w + 1]
-    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+    cdef int end = gold.child_offset[w + 1]
+    return gold.children[end - 1] if end > gold.child_offset[w] else NONE
 
 
 cdef int rest(
@@ -146,7 +146,7 @@ cdef int rest(
     # far: the last buffer word that has an arc, still to be had, with a word before e.
     for i in range(height(v)):
         w = item(s, v, i)
-        far = max(far, last_link(gold, w))
+        far = max(far, last_child(gold, w))
         g = gold.head[w]
         if g != NONE and g < n and (not is_headed(s, v, w) or system.nonmonotonic_left):
             far = max(far, g)
@@ -162,7 +162,7 @@ cdef int rest(
                 return least
         if gold.sent_start[e] == 1 and e > 0 and not (e == v.b and v.fresh):
             missed += 1
-        far = max(far, last_link(gold, e))
+        far = max(far, last_child(gold, e))
         g = gold.head[e]
         if g != NONE and g < n and g > e:
             far = max(far, g)

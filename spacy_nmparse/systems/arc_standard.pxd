@@ -35,7 +35,6 @@ cdef int arc_standard_loss(
     const SystemC* system, const StateC* s, const GoldC* gold
 ) noexcept nogil
 
-cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s1_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil

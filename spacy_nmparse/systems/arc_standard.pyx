@@ -25,10 +25,6 @@ from spacy_nmparse.systems.system cimport (
 from spacy_nmparse.systems.tabular cimport ViewC, rest, view
 
 
-cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return NONE
-
-
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return S(s, 0)
 
@@ -228,8 +224,8 @@ cdef int arc_standard_loss(
 cdef inline bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
     """Whether w has the gold dependents that wait for a head."""
     cdef int i
-    for i in range(gold.kid_offset[w], gold.kid_offset[w + 1]):
-        if s.head[gold.kids[i]] == NONE:
+    for i in range(gold.child_offset[w], gold.child_offset[w + 1]):
+        if s.head[gold.children[i]] == NONE:
             return False
     return True
 
@@ -286,24 +282,24 @@ cdef class ArcStandard(TransitionSystem):
     def __init__(
         self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
     ):
-        self.options = {
+        self.begin(self._name(), {
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
-        }
-        self.c.single_root = single_root
-        self.c.segment = segment
-        self._set_root_label(root_label)
+        })
         self.c.start = start
         self._add_moves()
 
+    def _name(self):
+        return "arc_standard"
+
     def _add_moves(self):
-        self.name = "arc_standard"
+        self.c.projective = True
         self.c.loss = arc_standard_loss
         self.c.costs = fill_costs
         self.c.oracles[STATIC] = learn_canonical
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
-        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, s0_end, s1_end, NULL)
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s1_end, s0_end, NULL)
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost)
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, s0_end, s1_end)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s1_end, s0_end)
         if self.c.segment:
-            self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
+            self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True

@@ -28,7 +28,6 @@ from spacy_nmparse.systems.arc_standard cimport (
     costs_of_rests,
     label_error,
     least_error,
-    no_arc,
     settled,
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_arc
@@ -46,7 +45,7 @@ from spacy_nmparse.systems.system cimport (
     MoveC,
     learn_cheapest,
 )
-from spacy_nmparse.systems.tabular cimport can_be_right, far_end, last_link
+from spacy_nmparse.systems.tabular cimport can_be_right, far_end, last_child
 
 
 cdef struct ViewC:   # a configuration, told as the difference to a StateC
@@ -96,17 +95,17 @@ cdef inline bint is_lost(
     return gold.head[w] != NONE and not (reachable and can_be_right(system, gold, w))
 
 
-cdef inline int kids_between(
+cdef inline int children_between(
     const SystemC* system, const GoldC* gold, int w, int b, int e
 ) noexcept nogil:
     """Gold dependents of w, to be had, from b to e."""
     cdef int found = 0
-    cdef int i, kid
-    for i in range(gold.kid_offset[w + 1] - 1, gold.kid_offset[w] - 1, -1):
-        kid = gold.kids[i]
-        if kid < b:
+    cdef int i, child
+    for i in range(gold.child_offset[w + 1] - 1, gold.child_offset[w] - 1, -1):
+        child = gold.children[i]
+        if child < b:
             break
-        found += kid < e and can_be_right(system, gold, kid)
+        found += child < e and can_be_right(system, gold, child)
     return found
 
 
@@ -142,7 +141,7 @@ cdef int inner(
         w = stack_item(s, v, i)
         g = gold.head[w]
         if i > 0:
-            lost += kids_between(system, gold, stack_item(s, v, i - 1), v.b, e)
+            lost += children_between(system, gold, stack_item(s, v, i - 1), v.b, e)
         if is_headed(s, v, i):
             continue
         lost -= is_lost(system, gold, w, v.b <= g < e)
@@ -176,7 +175,7 @@ cdef int rest(
         return inner(system, s, gold, v, v.b) + behind(system, gold, v.b)
     for i in range(height(v)):
         if is_headed(s, v, i):
-            far = max(far, last_link(gold, stack_item(s, v, i)))
+            far = max(far, last_child(gold, stack_item(s, v, i)))
         else:
             far = max(far, far_end(gold, stack_item(s, v, i)))
     for e in range(v.b, n):
@@ -479,22 +478,19 @@ cdef class ArcSwift(TransitionSystem):
     def __init__(
         self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
     ):
-        self.name = "arc_swift"
-        self.options = {
+        self.begin("arc_swift", {
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
-        }
+        })
+        self.c.projective = True
         self.c.one_focus = True
-        self.c.single_root = single_root
-        self.c.segment = segment
-        self._set_root_label(root_label)
         self.c.start = start
         self.c.loss = arc_swift_loss
         self.c.costs = fill_costs
         self.c.oracles[STATIC] = learn_canonical
         self.c.oracles[COMBINED] = learn_combined
-        self.add_move(SHIFT, can_shift, do_shift, arc_swift_shift_cost, no_arc, no_arc, NULL)
+        self.add_move(SHIFT, can_shift, do_shift, arc_swift_shift_cost)
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, left_arc_head, left_arc_dependent,
             left_arc_k,
@@ -504,6 +500,4 @@ cdef class ArcSwift(TransitionSystem):
             right_arc_dependent, right_arc_k,
         )
         if segment:
-            self.add_move(
-                BREAK, can_break, do_break, arc_swift_break_cost, no_arc, no_arc, NULL
-            )
+            self.add_move(BREAK, can_break, do_break, arc_swift_break_cost).ends_sentence = True

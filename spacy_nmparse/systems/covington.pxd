@@ -1,7 +1,7 @@
 """Covington's list systems, local and non-local: preconditions, effects, costs."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC, TransitionSystem
+from spacy_nmparse.systems.system cimport CandidateC, SystemC, TransitionSystem, next_k_t
 
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
@@ -40,7 +40,7 @@ cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gol
 
 
 cdef class Covington(TransitionSystem):
-    pass
+    cdef int _add_arcs(self, next_k_t next_k) except -1
 
 
 cdef class NonLocalCovington(Covington):

@@ -46,6 +46,7 @@ from spacy_nmparse.systems.state cimport (
 )
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    CROSSES_BY_ARC,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
@@ -59,6 +60,7 @@ from spacy_nmparse.systems.system cimport (
     cost_each,
     costs_t,
     label_fits,
+    next_k_t,
 )
 
 
@@ -189,10 +191,10 @@ cdef int n_cycles(
     return cycles
 
 
-cdef inline int last_kid(const GoldC* gold, int w) noexcept nogil:
+cdef inline int last_child(const GoldC* gold, int w) noexcept nogil:
     """The last gold dependent of w, or NONE."""
-    cdef int end = gold.kid_offset[w + 1]
-    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+    cdef int end = gold.child_offset[w + 1]
+    return gold.children[end - 1] if end > gold.child_offset[w] else NONE
 
 
 cdef inline bint is_right(const StateC* s, const GoldC* gold, const ViewC* v, int w) noexcept nogil:
@@ -208,7 +210,7 @@ cdef bint may_be_freed(
     closed by an arc w -> y, where y is above w, and no right arc into y is replaced."""
     cdef int j = v.b
     cdef int y = w
-    cdef int g, kid
+    cdef int g, child
     if j >= e:
         return False
     while True:
@@ -226,11 +228,11 @@ cdef bint may_be_freed(
             if not is_right(s, gold, v, j) and (g <= w or g > j or not in_lambda1(s, v, g)):
                 return True  # by w -> j: j's gold arc comes later, or never
         if y > w and not is_right(s, gold, v, y):
-            kid = last_kid(gold, w)
-            if is_pending(system, s, gold, v, y, e) and gold.head[y] < kid:
+            child = last_child(gold, w)
+            if is_pending(system, s, gold, v, y, e) and gold.head[y] < child:
                 continue
-            if kid > j or (kid == j and in_lambda1(s, v, y) and in_lambda1(s, v, w)):
-                return True  # by kid -> y, then w -> kid
+            if child > j or (child == j and in_lambda1(s, v, y) and in_lambda1(s, v, w)):
+                return True  # by child -> y, then w -> child
 
 
 cdef int n_cut(
@@ -316,8 +318,8 @@ cdef int sentence_end(
     if not system.segment or v.b >= n:
         return n
     for w in range(v.start, v.b):
-        if last_kid(gold, w) > v.b:
-            far = max(far, last_kid(gold, w))
+        if last_child(gold, w) > v.b:
+            far = max(far, last_child(gold, w))
         if is_pending(system, s, gold, v, w, n):
             far = max(far, gold.head[w])
     w = v.b
@@ -327,11 +329,11 @@ cdef int sentence_end(
         return w
     if is_pending(system, s, gold, v, w, n):
         far = max(far, gold.head[w])
-    far = max(far, last_kid(gold, w))
+    far = max(far, last_child(gold, w))
     for e in range(v.b + 1, n):
         if far < e and gold.sent_start[e] != 0 and s.constraint[e] != -1:
             return e
-        far = max(far, last_kid(gold, e))
+        far = max(far, last_child(gold, e))
         if gold.head[e] != n:
             far = max(far, gold.head[e])
     return n
@@ -353,7 +355,7 @@ cdef inline int surplus_behind(const GoldC* gold, int e) noexcept nogil:
             if gold.sent_start[w] == 1:
                 return surplus + gold.surplus_from[w]
         roots += gold.head[w] == gold.n
-        far = max(far, last_kid(gold, w))
+        far = max(far, last_child(gold, w))
         if gold.head[w] != gold.n:
             far = max(far, gold.head[w])
     return surplus + max(0, roots - 1)
@@ -386,10 +388,6 @@ cdef int rest(
         if e < gold.n:
             loss += behind(system, gold, e)
     return loss
-
-
-cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return NONE
 
 
 cdef int item_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -429,6 +427,19 @@ cdef void add_arc(
     state_add_arc(s, head, dependent, label)
     if head == s.n:
         s.root_child = dependent
+
+
+cdef inline bint deletes(const StateC* s, int head, int dependent) noexcept nogil:
+    """Non-monotonic: whether an arc is deleted that head -> dependent would be made for."""
+    return s.head[dependent] != NONE or is_above(s, dependent, head)
+
+
+cdef bint left_deletes(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return deletes(s, s.b, item(s, k))
+
+
+cdef bint right_deletes(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return deletes(s, item(s, k), s.b)
 
 
 cdef inline ViewC with_arc(
@@ -833,6 +844,7 @@ cdef inline bint is_non_local(const SystemC* system) noexcept nogil:
 
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+    s.lists = 1
     s.root_first = system.explicit_root
     s.n_lambda1 = s.root_first
     s.root_label = system.root_label
@@ -859,40 +871,52 @@ cdef class Covington(TransitionSystem):
     ):
         if max_length < 0:
             raise ValueError(f"max_length must be 1 or more, or 0 (no limit), not {max_length}.")
-        self.options = {
+        self.begin(self._name(), {
             "nonmonotonic": bool(nonmonotonic),
             "explicit_root": bool(explicit_root),
             "max_length": max_length,
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
-        }
+        })
         self.c.lists = True
         self.c.one_focus = True
         self.c.max_length = max_length
         self.c.nonmonotonic = nonmonotonic
         self.c.explicit_root = explicit_root
-        self.c.single_root = single_root
-        self.c.segment = segment
-        self._set_root_label(root_label)
         self.c.start = start
         self.c.loss = covington_loss
         self.c.costs = fill_costs
         self.c.oracles[STATIC] = learn_canonical
-        self._add_moves()
-
-    def _add_moves(self):
-        self.name = "covington"
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
-        self.add_move(NO_ARC, can_skip, do_skip, skip_cost, no_arc, no_arc, NULL)
-        self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, focus_end, item_end, NULL
-        )
-        self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, item_end, focus_end, NULL
-        )
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost)
+        self.c.shift = self.c.n_moves - 1
+        if not self._is_non_local():
+            self.add_move(NO_ARC, can_skip, do_skip, skip_cost)
+        self._add_arcs(next_item if self._is_non_local() else <next_k_t>NULL)
         if self.c.segment:
-            self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
+            self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True
+
+    cdef int _add_arcs(self, next_k_t next_k) except -1:
+        cdef MoveC* left = self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, focus_end, item_end, next_k
+        )
+        cdef MoveC* right = self.add_move(
+            RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, item_end, focus_end, next_k
+        )
+        self.c.left_arc = self.c.n_moves - 2
+        self.c.right_arc = self.c.n_moves - 1
+        left.crossing = CROSSES_BY_ARC
+        right.crossing = CROSSES_BY_ARC
+        if self.c.nonmonotonic:
+            left.is_repair = left_deletes
+            right.is_repair = right_deletes
+        return 0
+
+    def _name(self):
+        return "covington"
+
+    def _is_non_local(self):
+        return False
 
 
 cdef class NonLocalCovington(Covington):
@@ -900,19 +924,11 @@ cdef class NonLocalCovington(Covington):
 
     Options: as those of ``Covington``.
     """
-    def _add_moves(self):
-        self.name = "nl_covington"
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
-        self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, focus_end, item_end,
-            next_item,
-        )
-        self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, item_end, focus_end,
-            next_item,
-        )
-        if self.c.segment:
-            self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
+    def _name(self):
+        return "nl_covington"
+
+    def _is_non_local(self):
+        return True
 
 
 def move_costs(TransitionSystem system not None, State state not None, Gold gold not None):

@@ -5,7 +5,7 @@ They know neither labels (a right head with a wrong label is charged one here), 
 BREAK: the oracle allows that where gold has a start, and nothing else there. For REDUCE alone (NMD)
 they are wrong as printed: ``docs/oracles.md`` lists where.
 """
-from spacy_nmparse.systems.gold cimport Gold, kids_from
+from spacy_nmparse.systems.gold cimport Gold, children_from
 from spacy_nmparse.systems.state cimport NONE, B, S, State, in_buffer
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -22,15 +22,15 @@ from spacy_nmparse.systems.system cimport (
 )
 
 
-cdef inline int stack_kids(
+cdef inline int stack_children(
     const StateC* s, const GoldC* gold, int b0, bint headed
 ) noexcept nogil:
     """Gold dependents of b0 on the stack that have a head (headed) or have none (not headed)."""
-    cdef int i, kid
+    cdef int i, child
     cdef int count = 0
-    for i in range(gold.kid_offset[b0], gold.kid_offset[b0 + 1]):
-        kid = gold.kids[i]
-        if s.position[kid] != NONE and (s.head[kid] != NONE) == headed:
+    for i in range(gold.child_offset[b0], gold.child_offset[b0 + 1]):
+        child = gold.children[i]
+        if s.position[child] != NONE and (s.head[child] != NONE) == headed:
             count += 1
     return count
 
@@ -48,17 +48,17 @@ cdef int hgj13_cost(
     cdef int h
     if move == SHIFT or move == RIGHT_ARC:
         h = NONE if b0 == s.n else gold.head[b0]            # the gold head of B0
-        cost = stack_kids(s, gold, b0, False)
+        cost = stack_children(s, gold, b0, False)
         if move == SHIFT:
             cost += h != NONE and s.position[h] != NONE
             cost -= D and h != NONE and h == s0
         else:
             cost += h != NONE and ((s.position[h] != NONE and h != s0) or in_buffer(s, h))
             cost -= L and h != NONE and in_buffer(s, h)
-        cost += stack_kids(s, gold, b0, True) if L else 0
+        cost += stack_children(s, gold, b0, True) if L else 0
     else:
         h = gold.head[s0]                                   # the gold head of S0
-        cost = kids_from(gold, s0, s.b)
+        cost = children_from(gold, s0, s.b)
         if move == REDUCE:
             cost += L and h != NONE and in_buffer(s, h)
         elif not headed:

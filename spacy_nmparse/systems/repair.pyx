@@ -38,7 +38,7 @@ cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcep
     cdef int s0 = S(s, 0)
     return (
         system.right_lower and can_right_arc(system, s, k) and s.head[s0] != NONE
-        and s.inner[s0] != NONE
+        and s.inward[s0] != NONE
     )
 
 
@@ -46,7 +46,7 @@ cdef void do_right_lower(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil:
     cdef int s0 = pop(s)
-    cdef int x = s.inner[s0]
+    cdef int x = s.inward[s0]
     cdef int label = s.label[s0]
     state_del_arc(s, s0)
     push(s, x)
@@ -94,7 +94,7 @@ cdef int right_raise_cost(
 
 cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
-        system.left_invert and can_left_arc(system, s, k) and s.left_kid[S(s, 0)] != NONE
+        system.left_invert and can_left_arc(system, s, k) and s.left_child[S(s, 0)] != NONE
     )
 
 
@@ -102,7 +102,7 @@ cdef void do_left_invert(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil:
     cdef int s0 = pop(s)
-    cdef int x = s.left_kid[s0]
+    cdef int x = s.left_child[s0]
     cdef int label = s.label[x]
     state_del_arc(s, s0)
     state_del_arc(s, x)
@@ -118,21 +118,33 @@ cdef int left_invert_cost(
 
 cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
     """The dependent of LEFT-INVERT's labelled arc."""
-    return s.left_kid[S(s, 0)]
+    return s.left_child[S(s, 0)]
+
+
+cdef bint always(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return True
+
+
+# What a scorer should look at: the words that would gain or lose a head.
+FEATURES = {
+    "RIGHT-LOWER": ("S1.r2", "S0*S1.r2", "S1.r2.label"),
+    "RIGHT-RAISE": ("S0.h.h", "S0*S0.h.h"),
+    "LEFT-INVERT": ("S0.l1*B0",),
+}
 
 
 def add_repairs(TransitionSystem system):
     """Add the moves that the system's ``repairs`` name to its move table."""
+    system.features = FEATURES
     if system.c.right_lower:
         system.add_move(
-            RIGHT_LOWER, can_right_lower, do_right_lower, right_lower_cost, s0_end, b0_end, NULL
-        )
+            RIGHT_LOWER, can_right_lower, do_right_lower, right_lower_cost, s0_end, b0_end
+        ).is_repair = always
     if system.c.right_raise:
         system.add_move(
-            RIGHT_RAISE, can_right_raise, do_right_raise, right_raise_cost, s0_end, b0_end, NULL
-        )
+            RIGHT_RAISE, can_right_raise, do_right_raise, right_raise_cost, s0_end, b0_end
+        ).is_repair = always
     if system.c.left_invert:
         system.add_move(
-            LEFT_INVERT, can_left_invert, do_left_invert, left_invert_cost, b0_end, inverted_end,
-            NULL,
-        )
+            LEFT_INVERT, can_left_invert, do_left_invert, left_invert_cost, b0_end, inverted_end
+        ).is_repair = always

@@ -40,11 +40,11 @@ from spacy_nmparse.systems.arc_eager_exact cimport (
     ViewC,
     behind,
     inner,
-    last_link,
+    last_child,
     lost_if_popped,
     view,
 )
-from spacy_nmparse.systems.gold cimport kids_from
+from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B, in_buffer
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -94,7 +94,7 @@ cdef inline bint is_popped(const StateC* s, int w) noexcept nogil:
 cdef int words_to(const SystemC* system, const StateC* s, int w) noexcept nogil:
     """How many words must be read until RIGHT-LOWER has brought back w, at least; FAR: never."""
     cdef int p = s.head[w]
-    cdef int o = s.outer[w]
+    cdef int o = s.outward[w]
     cdef int n = 0
     cdef bint followed = False
     if not system.right_lower or p == NONE or p > w:
@@ -104,7 +104,7 @@ cdef int words_to(const SystemC* system, const StateC* s, int w) noexcept nogil:
             n += 1
         else:
             followed = True
-        o = s.outer[o]
+        o = s.outward[o]
     if s.position[p] != NONE:
         return n + (1 if followed else 2)
     return n + 1 + words_to(system, s, p)
@@ -112,12 +112,12 @@ cdef int words_to(const SystemC* system, const StateC* s, int w) noexcept nogil:
 
 cdef inline int lowered_to(const StateC* s, int w, int g) noexcept nogil:
     """How many RIGHT-LOWERs of w it takes until g is its head; FAR: never."""
-    cdef int x = s.inner[w]
+    cdef int x = s.inward[w]
     cdef int n = 1
     while x != NONE and x <= g:
         if x == g:
             return n
-        x = s.right_kid[x]
+        x = s.right_child[x]
         n += 1
     return FAR
 
@@ -172,7 +172,7 @@ cdef inline bint pays(
     """Whether a word of the buffer might become a dependent of w, on the stack, for nothing."""
     if words.free or (system.left_invert and words.highest > s.position[w]):
         return True
-    return kids_from(gold, w, s.b) > kids_from(gold, w, e)
+    return children_from(gold, w, s.b) > children_from(gold, w, e)
 
 
 cdef inline bint may_come_up(
@@ -187,7 +187,7 @@ cdef bint stack_word_saved(
 ) noexcept nogil:
     """Whether a repair might give the stack word w its gold head."""
     cdef int g = gold.head[w]
-    if system.left_invert and s.left_kid[w] == g and label_ok(gold, w, s.label[g]):
+    if system.left_invert and s.left_child[w] == g and label_ok(gold, w, s.label[g]):
         return True
     if s.head[w] == NONE or g > w or not label_ok(gold, w, s.label[w]):
         return False
@@ -209,7 +209,7 @@ cdef bint popped_word_saved(
         return not system.single_root
     if g > w:
         return s.b + n <= g < e
-    if system.left_invert and s.left_kid[w] == g:
+    if system.left_invert and s.left_child[w] == g:
         return True
     return label_ok(gold, w, s.label[w]) and n + revised_to(system, s, w, g, True) <= words.n
 
@@ -230,9 +230,9 @@ cdef inline bint keeps_head(
 
 cdef inline int last_before(const GoldC* gold, int w, int e) noexcept nogil:
     """The last gold dependent of w before e, or NONE."""
-    cdef int n = kids_from(gold, w, e)
-    cdef int end = gold.kid_offset[w + 1] - n
-    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+    cdef int n = children_from(gold, w, e)
+    cdef int end = gold.child_offset[w + 1] - n
+    return gold.children[end - 1] if end > gold.child_offset[w] else NONE
 
 
 cdef int inverted_saved(
@@ -246,12 +246,12 @@ cdef int inverted_saved(
     cdef int h = s.head[w]
     cdef int n, last, below
     cdef bint by_root   # ROOT may be the one that takes w, when only one word is left on the stack
-    if not system.left_invert or h == s.n or s.left_kid[h] != w:
+    if not system.left_invert or h == s.n or s.left_child[h] != w:
         return 0
     if not may_come_up(system, s, words, h):
         return 0
     by_root = not system.single_root or s.position[h] == 0 or (h == s.b and s.n_stack == 0)
-    n = kids_from(gold, w, s.b) - kids_from(gold, w, e)
+    n = children_from(gold, w, s.b) - children_from(gold, w, e)
     if n > 0 and not by_root and words.n < FAR - 1:
         # The last one gets its head when a word behind takes w: not one that is below it.
         last = last_before(gold, w, e)
@@ -312,12 +312,12 @@ cdef inline bint has_left(
 ) noexcept nogil:
     """Whether w has gold dependents before it that are on the stack or back in the buffer, without
     a head."""
-    cdef int i, kid
-    for i in range(gold.kid_offset[w], gold.kid_offset[w + 1]):
-        kid = gold.kids[i]
-        if kid >= w:
+    cdef int i, child
+    for i in range(gold.child_offset[w], gold.child_offset[w + 1]):
+        child = gold.children[i]
+        if child >= w:
             return False
-        if s.head[kid] == NONE and not is_popped(s, kid):
+        if s.head[child] == NONE and not is_popped(s, child):
             return True
     return False
 
@@ -436,7 +436,7 @@ cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold
         return bounds
     # far: the last buffer word that has an arc, perhaps still to be had, with a word before e.
     for w in range(s.start, s.b):
-        far = max(far, last_link(gold, w))
+        far = max(far, last_child(gold, w))
         g = gold.head[w]
         if g != NONE and g < n:
             far = max(far, g)
@@ -461,7 +461,7 @@ cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold
                 past -= 1
         if gold.sent_start[e] == 1 and e > 0 and not (e == s.b and v.fresh):
             missed += 1
-        far = max(far, last_link(gold, e))
+        far = max(far, last_child(gold, e))
         g = gold.head[e]
         if g != NONE and g < n and g > e:
             far = max(far, g)

@@ -25,7 +25,6 @@ from spacy_nmparse.systems.arc_standard cimport (
     least_error,
     may_break,
     must_break,
-    no_arc,
     s0_end,
     s1_end,
     settled,
@@ -46,6 +45,7 @@ from spacy_nmparse.systems.swap_plan cimport (
 )
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    CROSSES_LATER,
     EAGER,
     LAZY,
     LEARN_ANY,
@@ -332,8 +332,8 @@ cdef int planned_move(
     cdef PlanC p
     cdef int s0 = S(s, 0)
     cdef int s1 = S(s, 1)
-    cdef bint kids0 = False
-    cdef bint kids1 = False
+    cdef bint children0 = False
+    cdef bint children1 = False
     cdef int move = SHIFT
     cdef int end, i, h
     shift[0] = False
@@ -344,11 +344,11 @@ cdef int planned_move(
         return BREAK
     for i in range(1, p.size):
         h = p.head[p.seq[i]]
-        kids0 = kids0 or h == s0
-        kids1 = kids1 or h == s1
-    if s.n_stack > 2 and p.head[s1] == s0 and not kids1:
+        children0 = children0 or h == s0
+        children1 = children1 or h == s1
+    if s.n_stack > 2 and p.head[s1] == s0 and not children1:
         move = LEFT_ARC
-    elif can_right_arc(system, s, 1) and p.head[s0] == s1 and not kids0:
+    elif can_right_arc(system, s, 1) and p.head[s0] == s1 and not children0:
         move = RIGHT_ARC
     elif can_swap(system, s, 1) and p.order[s0] < p.order[s1]:
         move = SWAP
@@ -425,8 +425,10 @@ cdef class SwapStandard(ArcStandard):
         derive_swap(gold)
         return ArcStandard.bind(self, gold)
 
+    def _name(self):
+        return "swap_standard"
+
     def _add_moves(self):
-        self.name = "swap_standard"
         self.c.loss = swap_standard_loss
         self.c.costs = fill_costs
         self.c.oracles[STATIC] = learn_eager
@@ -435,18 +437,13 @@ cdef class SwapStandard(ArcStandard):
         self.c.oracles[MINIMAL] = learn_minimal
         self.c.oracles[ND_SW] = learn_nd_sw
         self.c.oracles[ND_ALL] = learn_nd_all
+        self.add_move(SHIFT, can_shift, do_shift, swap_standard_shift_cost)
         self.add_move(
-            SHIFT, can_shift, do_shift, swap_standard_shift_cost, no_arc, no_arc, NULL
+            LEFT_ARC, can_left_arc, do_left_arc, swap_standard_left_arc_cost, s0_end, s1_end
         )
         self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, swap_standard_left_arc_cost, s0_end, s1_end, NULL
+            RIGHT_ARC, can_right_arc, do_right_arc, swap_standard_right_arc_cost, s1_end, s0_end
         )
-        self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, swap_standard_right_arc_cost, s1_end, s0_end,
-            NULL,
-        )
-        self.add_move(SWAP, can_swap, do_swap, swap_cost, no_arc, no_arc, NULL)
+        self.add_move(SWAP, can_swap, do_swap, swap_cost).crossing = CROSSES_LATER
         if self.c.segment:
-            self.add_move(
-                BREAK, can_break, do_break, swap_standard_break_cost, no_arc, no_arc, NULL
-            )
+            self.add_move(BREAK, can_break, do_break, swap_standard_break_cost).ends_sentence = True

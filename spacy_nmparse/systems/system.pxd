@@ -4,7 +4,7 @@ Other Cython code can cimport everything here and in the modules of the single s
 allocates, takes the GIL or touches a Python object.
 """
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, State, StateC
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, State, StateC, final_t
 
 
 cdef enum:
@@ -23,6 +23,12 @@ cdef enum:  # names of moves
     LEFT_INVERT
     BREAK
     N_MOVE_NAMES
+
+
+cdef enum:  # what a move has to do with crossing arcs
+    CROSSES_NEVER
+    CROSSES_LATER       # it makes no arc, but arcs that cross possible
+    CROSSES_BY_ARC      # its arc may cross others
 
 
 cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
@@ -59,6 +65,8 @@ ctypedef int (*arc_end_t)(const SystemC* system, const StateC* s, int k) noexcep
 ctypedef int (*next_k_t)(const SystemC* system, const StateC* s, int k) noexcept nogil
 ctypedef int (*loss_t)(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 ctypedef void (*start_t)(const SystemC* system, StateC* s) noexcept nogil
+# Whether a and b do not differ in anything from word ``first`` on.
+ctypedef bint (*alike_t)(const StateC* a, const StateC* b, int first) noexcept nogil
 # Fills `learn` of each candidate, its costs given.
 ctypedef void (*oracle_t)(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
@@ -80,6 +88,11 @@ cdef struct MoveC:
     arc_end_t head
     arc_end_t dependent
     next_k_t next_k             # NULL: k is 1
+    bint labelled               # the action has a label, that of the arc that the move makes
+    bint notes_label            # it pushes a word, with the label that a later move may give it
+    bint ends_sentence
+    int crossing                # CROSSES_NEVER, ...
+    precondition_t is_repair    # whether the move is non-monotonic here; NULL: never
 
 
 cdef struct SystemC:
@@ -97,13 +110,21 @@ cdef struct SystemC:
     bint nonmonotonic
     bint explicit_root
     int max_length          # list systems: no arc between words is longer; 0: any length
-    bint lists              # a list system: final configurations may have headless words
+    bint projective         # no arcs cross
+    bint lists              # final configurations may have headless words
+    # List systems: places of the moves that pass j by and that make its arcs, in the move table.
+    int shift
+    int left_arc
+    int right_arc
     bint one_focus          # the arcs of a configuration all join one word, the later, to others
     bint single_root
     bint segment
+    int noted_arc           # place of the move whose labels pushes note, or NONE: they note none
     int n_moves
     MoveC moves[MAX_MOVES]
     start_t start               # makes an empty state the initial configuration
+    final_t is_final
+    alike_t alike
     loss_t loss
     costs_t costs               # all costs of a configuration at once; NULL: one by one
     # The same, but what costs more than the least may be told one above it; NULL: costs is as fast.
@@ -134,7 +155,7 @@ cdef void cost_each(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil
-cdef int judge(
+cdef int apply_oracle(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
     bint exact, CandidateC* out
 ) noexcept nogil
@@ -142,13 +163,8 @@ cdef void learn_cheapest(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil
+cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int max_candidates(const SystemC* system, int n) noexcept nogil
-
-
-cdef inline bint is_final(const StateC* s) noexcept nogil:
-    return (
-        s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n and s.n_stack <= 1
-    )
 
 
 cdef inline bint label_fits(const SystemC* system, bint from_root, int label) noexcept nogil:
@@ -164,8 +180,12 @@ cdef class TransitionSystem:
     cdef readonly tuple label_names     # labels, or (None,)
     cdef dict label_ids
 
-    cdef int add_move(
+    cdef dict repair_names      # name of a move -> its name as a repair, if that is another
+    cdef dict features          # name of a move -> features that a scorer of it should look at
+
+    cdef MoveC* add_move(
         self, int name, precondition_t precondition, effect_t effect, cost_t cost,
-        arc_end_t head, arc_end_t dependent, next_k_t next_k
-    ) except -1
+        arc_end_t head=*, arc_end_t dependent=*, next_k_t next_k=*
+    ) except NULL
+    cdef int begin(self, str name, dict options) except -1
     cdef int bind(self, Gold gold) except -1

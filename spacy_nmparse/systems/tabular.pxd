@@ -22,16 +22,16 @@ cdef int rest(
 cdef int sentence_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
 
 
-cdef inline int last_link(const GoldC* gold, int w) noexcept nogil:
+cdef inline int last_child(const GoldC* gold, int w) noexcept nogil:
     """The last gold dependent of w, or NONE."""
-    cdef int end = gold.kid_offset[w + 1]
-    return gold.kids[end - 1] if end > gold.kid_offset[w] else NONE
+    cdef int end = gold.child_offset[w + 1]
+    return gold.children[end - 1] if end > gold.child_offset[w] else NONE
 
 
 cdef inline int far_end(const GoldC* gold, int w) noexcept nogil:
     """The last word that w has a gold arc with, or NONE."""
     cdef int g = gold.head[w]
-    return max(last_link(gold, w), NONE if g == gold.n else g)
+    return max(last_child(gold, w), NONE if g == gold.n else g)
 
 
 cdef inline bint can_be_right(const SystemC* system, const GoldC* gold, int w) noexcept nogil:

@@ -53,14 +53,14 @@ cdef inline bint on_stack(const StateC* s, const ViewC* v, int w) noexcept nogil
     return w == v.top or 0 <= s.position[w] < v.below
 
 
-cdef inline int first_kid(const GoldC* gold, int head, int first) noexcept nogil:
-    """Where in gold.kids the dependents of head from word ``first`` on begin."""
-    cdef int low = gold.kid_offset[head]
-    cdef int high = gold.kid_offset[head + 1]
+cdef inline int first_child(const GoldC* gold, int head, int first) noexcept nogil:
+    """Where in gold.children the dependents of head from word ``first`` on begin."""
+    cdef int low = gold.child_offset[head]
+    cdef int high = gold.child_offset[head + 1]
     cdef int middle
     while low < high:
         middle = (low + high) // 2
-        if gold.kids[middle] < first:
+        if gold.children[middle] < first:
             low = middle + 1
         else:
             high = middle
@@ -161,11 +161,11 @@ cdef int rest(
                 while v.b <= g < end:
                     insert(right, &n_right, g)
                     g = gold.head[g]
-        for k in range(first_kid(gold, w, v.b), gold.kid_offset[w + 1]):
-            if gold.kids[k] >= end:
+        for k in range(first_child(gold, w, v.b), gold.child_offset[w + 1]):
+            if gold.children[k] >= end:
                 break
             s.entry[w] = 1
-            insert(right, &n_right, gold.kids[k])
+            insert(right, &n_right, gold.children[k])
     # l_1 .. l_L; s.entry tells their numbers.
     for i in range(height(v) - 1, 0, -1):
         w = stack_item(s, v, i)
@@ -208,8 +208,8 @@ cdef int rest(
         if e == end:
             break
         # e joins the words before the end: its dependents there are not across any more.
-        for k in range(first_kid(gold, e, v.b), gold.kid_offset[e + 1]):
-            w = gold.kids[k]
+        for k in range(first_child(gold, e, v.b), gold.child_offset[e + 1]):
+            w = gold.children[k]
             if w >= e:
                 break
             lost -= place_right(right, n_right, w) == NONE and can_be_right(system, gold, w)

@@ -46,7 +46,8 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
 import accuracy  # noqa: E402
 from table import Runs, compare, load, markdown, mean_and_deviation  # noqa: E402
 
-from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES, REPAIR_FEATURES  # noqa: E402
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES  # noqa: E402
+from spacy_nmparse.systems.repair import FEATURES as REPAIR_FEATURES  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "variants"
 SPLITS = ("dev", "test")

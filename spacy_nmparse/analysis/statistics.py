@@ -15,7 +15,7 @@ from spacy_nmparse.systems.swap_counts import count_swaps
 
 
 def _columns() -> dict[str, tuple[str, dict[str, Any], bool]]:
-    columns = {}
+    columns: dict[str, tuple[str, dict[str, Any], bool]] = {}
     for name in systems.names():
         system = systems.create(name)
         suffix = ", projective trees" if system.projective else ""

@@ -279,7 +279,7 @@ def learn(
         constraints: int8 (words,), as in ``greedy.parse``.
         oracle: name of the oracle that judges (see ``oracle_for``).
         explore: probability of following the model instead of the oracle, at each step.
-        repair_weight: of the loss of configurations where only repairs are right (see ``needs_repair``).
+        repair_weight: of the loss of configurations where only repairs are right.
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
         teacher: the scores of the batch by another model of the same system and labels.

@@ -45,6 +45,18 @@ cdef inline int children_from(const GoldC* gold, int head, int first) noexcept n
     return end - low
 
 
+cdef inline int last_child(const GoldC* gold, int w) noexcept nogil:
+    """The last gold dependent of w, or NONE."""
+    cdef int end = gold.child_offset[w + 1]
+    return gold.children[end - 1] if end > gold.child_offset[w] else NONE
+
+
+cdef inline int far_end(const GoldC* gold, int w) noexcept nogil:
+    """The last word that w has a gold arc with, or NONE."""
+    cdef int g = gold.head[w]
+    return max(last_child(gold, w), NONE if g == gold.n else g)
+
+
 cdef class Gold:
     cdef GoldC c
     cdef void* block

@@ -7,13 +7,11 @@ head. Every move that pushes reads a word from the buffer, and pushes at most tw
 What they cost is told by ``revision``: the least loss behind them less the least loss before.
 """
 from spacy_nmparse.systems.arc_eager cimport (
-    b0_end,
     can_left_arc,
     can_right_arc,
     do_right_arc,
-    s0_end,
 )
-from spacy_nmparse.systems.revision cimport revised_cost
+from spacy_nmparse.systems.moves cimport b0_end, s0_end
 from spacy_nmparse.systems.state cimport (
     NONE,
     B,
@@ -55,12 +53,6 @@ cdef void do_right_lower(
     do_right_arc(system, s, k, l, push_label)
 
 
-cdef int right_lower_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    return revised_cost(system, s, gold, RIGHT_LOWER, label, push_label)
-
-
 # RIGHT-RAISE(l): (S|s2|s1|s0, b0|B, A) => (S|s2|s0|b0, B, A - (s1 -> s0) + s2 -> s0 + s0 -l-> b0),
 # where s1 is the head of s0, and s2 that of s1.
 
@@ -83,12 +75,6 @@ cdef void do_right_raise(
     do_right_arc(system, s, k, l, push_label)
 
 
-cdef int right_raise_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    return revised_cost(system, s, gold, RIGHT_RAISE, label, push_label)
-
-
 # LEFT-INVERT(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0 + b0 -l-> x),
 # where x is the leftmost dependent of s0, on its left; s0 takes the label that x had.
 
@@ -108,12 +94,6 @@ cdef void do_left_invert(
     state_del_arc(s, x)
     state_add_arc(s, x, s0, label)
     state_add_arc(s, B(s, 0), x, l)
-
-
-cdef int left_invert_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    return revised_cost(system, s, gold, LEFT_INVERT, label, push_label)
 
 
 cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -138,13 +118,13 @@ def add_repairs(TransitionSystem system):
     system.features = FEATURES
     if system.c.right_lower:
         system.add_move(
-            RIGHT_LOWER, can_right_lower, do_right_lower, right_lower_cost, s0_end, b0_end
+            RIGHT_LOWER, can_right_lower, do_right_lower, NULL, s0_end, b0_end
         ).is_repair = always
     if system.c.right_raise:
         system.add_move(
-            RIGHT_RAISE, can_right_raise, do_right_raise, right_raise_cost, s0_end, b0_end
+            RIGHT_RAISE, can_right_raise, do_right_raise, NULL, s0_end, b0_end
         ).is_repair = always
     if system.c.left_invert:
         system.add_move(
-            LEFT_INVERT, can_left_invert, do_left_invert, left_invert_cost, b0_end, inverted_end
+            LEFT_INVERT, can_left_invert, do_left_invert, NULL, b0_end, inverted_end
         ).is_repair = always

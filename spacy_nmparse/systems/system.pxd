@@ -5,6 +5,7 @@ allocates, takes the GIL or touches a Python object.
 """
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, State, StateC, final_t
+from spacy_nmparse.systems.views cimport ViewC
 
 
 cdef enum:
@@ -64,6 +65,27 @@ ctypedef int (*arc_end_t)(const SystemC* system, const StateC* s, int k) noexcep
 # The k to try after k (the first: after 0), or NONE.
 ctypedef int (*next_k_t)(const SystemC* system, const StateC* s, int k) noexcept nogil
 ctypedef int (*loss_t)(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+# The cost of the move at this place of the table.
+ctypedef int (*move_cost_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil
+# Words on the stack and from v.b to e that lose their gold head when the sentence ends before e.
+ctypedef int (*inner_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
+) noexcept nogil
+# Makes v what it is after the named move, not BREAK. Returns the move's errors, but for labels.
+ctypedef int (*after_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
+) noexcept nogil
+# Errors to come after the named move, and its own, but for labels.
+ctypedef int (*rest_after_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+) noexcept nogil
+# The place among the candidates of the move of the canonical derivation, or NONE.
+ctypedef int (*wanted_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+) noexcept nogil
 ctypedef void (*start_t)(const SystemC* system, StateC* s) noexcept nogil
 # Whether a and b do not differ in anything from word ``first`` on.
 ctypedef bint (*alike_t)(const StateC* a, const StateC* b, int first) noexcept nogil
@@ -84,7 +106,7 @@ cdef struct MoveC:
     int name                    # SHIFT, REDUCE, ...
     precondition_t precondition
     effect_t effect
-    cost_t cost
+    cost_t cost                 # the paper's formula; NULL: the system's ``cost`` has all
     arc_end_t head
     arc_end_t dependent
     next_k_t next_k             # NULL: k is 1
@@ -126,6 +148,15 @@ cdef struct SystemC:
     final_t is_final
     alike_t alike
     loss_t loss
+    # The cost of a move; the one place that chooses between the formulas of the table and others.
+    move_cost_t cost
+    # What sentences, differences and static make losses, costs and oracles of; NULL: not used.
+    inner_t inner
+    bint end_attaches           # its end can give heads to words of a sentence that have lost them
+    after_t after
+    rest_after_t rest_after
+    loss_t rest_here            # errors to come, as far as they can be told without making a move
+    wanted_t wanted
     costs_t costs               # all costs of a configuration at once; NULL: one by one
     # The same, but what costs more than the least may be told one above it; NULL: costs is as fast.
     costs_t least_costs
@@ -151,6 +182,10 @@ cdef enum:
 
 
 cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil
+cdef int formula_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil
 cdef void cost_each(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n

@@ -92,28 +92,36 @@ cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) no
     return n
 
 
+cdef int formula_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil:
+    """The cost of a move by the formula that is in the table."""
+    return system.moves[move].cost(system, s, gold, k, label, push_label)
+
+
 cdef void cost_each(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """Fill cost and cost_other of each candidate by the cost function of its move."""
+    """Fill cost and cost_other of each candidate, one by one."""
     cdef int i
-    cdef const MoveC* move
     cdef CandidateC* c
     for i in range(n):
         c = &candidates[i]
-        move = &system.moves[c.move]
         if c.dependent == NONE:
-            c.cost = move.cost(system, s, gold, c.k, NONE, push_label)
+            c.cost = system.cost(system, s, gold, c.move, c.k, NONE, push_label)
             c.cost_other = c.cost
         else:
-            c.cost_other = move.cost(system, s, gold, c.k, UNKNOWN_LABEL, push_label)
+            c.cost_other = system.cost(
+                system, s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
+            )
             c.cost = c.cost_other
             if gold.label[c.dependent] != NONE and (
                 label_fits(system, c.head == s.n, gold.label[c.dependent])
             ):
-                c.cost = move.cost(
-                    system, s, gold, c.k, gold.label[c.dependent], push_label
+                c.cost = system.cost(
+                    system, s, gold, c.move, c.k, gold.label[c.dependent], push_label
                 )
 
 
@@ -194,6 +202,7 @@ cdef class TransitionSystem:
         self.c.least_costs = NULL
         self.c.start = NULL
         self.c.loss = NULL
+        self.c.cost = formula_cost
         for i in range(N_ORACLE_NAMES):
             self.c.oracles[i] = NULL
         self.c.oracles[DYNAMIC] = learn_cheapest

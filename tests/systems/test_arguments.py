@@ -257,3 +257,23 @@ def test_labels_that_fit_no_arc_are_errors_from_the_start(name: str) -> None:
                     assert cost == least(after, wanted) - least(state, wanted), (state, action)
                     if not after.is_final:
                         todo.append(after)
+
+
+def test_register(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(systems, "_registered", {})
+    before = systems.names()
+    cls = systems.system_class("arc_hybrid")
+    for wrong in (Gold, "arc_hybrid", None):
+        with pytest.raises(TypeError, match="subclass of TransitionSystem"):
+            systems.register("mine", wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="already"):
+        systems.register("arc_eager", cls)
+    with pytest.raises(ValueError, match="calls itself 'arc_hybrid'"):
+        systems.register("mine", cls)
+    monkeypatch.setattr(systems, "_OWN", {})
+    systems.register("arc_hybrid", cls)
+    systems.register("arc_hybrid", cls)  # once more is no harm
+    assert systems.create("arc_hybrid").name in systems.names()
+    with pytest.raises(ValueError, match="already"):
+        systems.register("arc_hybrid", systems.TransitionSystem)
+    assert "arc_hybrid" in before

@@ -38,6 +38,11 @@ if SANITIZERS:
     CHECKED = [*LINK_ARGS, "-fno-sanitize=vptr", "-fno-omit-frame-pointer", "-g1", "-O1"]
     C_ARGS, CPP_ARGS = [*C_ARGS, *CHECKED], [*CPP_ARGS, *CHECKED]
 
+# Plain loops instead of a copy for each instruction set (kernels.h), as tests/robust.py wants them.
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
+if os.environ.get("NMPARSE_PLAIN"):
+    MACROS.append(("NMP_PLAIN", "1"))
+
 
 def extension(name: str, language: str) -> Extension:
     source = str(Path(*name.split("."))) + ".pyx"
@@ -46,7 +51,7 @@ def extension(name: str, language: str) -> Extension:
         [source],
         language=language,
         include_dirs=[numpy.get_include(), str(Path("spacy_nmparse", "scorers"))],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        define_macros=MACROS,
         extra_compile_args=CPP_ARGS if language == "c++" else C_ARGS,
         extra_link_args=LINK_ARGS,
     )

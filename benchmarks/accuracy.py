@@ -77,7 +77,7 @@ PARTS = (
     "per_sentence",
 )
 #: `[nlp.after_pipeline_creation]` with the switch of docs/speed.md.
-SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1", "threads": 1}
+SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
 #: The file that spaCy's logger writes evaluations during training to.
 CURVE = "curve.jsonl"
 #: Their scores, beside those of the configs. They weigh nothing.

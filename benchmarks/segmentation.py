@@ -4,7 +4,8 @@
     python benchmarks/segmentation.py assets/UD_Gothic-PROIEL --table
 
 All are trained on documents of ten sentences, the same data and epochs, and evaluated on such
-documents, from raw text (the pipeline's tokenizer splits it) and from gold tokens. A parser finds
+documents, from raw text (the pipeline's tokenizer splits it) and from gold tokens. UAS and LAS are
+shares of all gold words: one that the tokenizer splits otherwise is wrong. A parser finds
 sentences and trees at once; the senter finds sentences alone. spaCy's parser is there on the same
 token vectors as ours and as installed, the senter as installed. Each run becomes one file,
 benchmarks/results/segmentation/TREEBANK/SYSTEM-seedN.json; runs that have theirs are skipped.

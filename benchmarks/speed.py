@@ -1,4 +1,4 @@
-"""Measure the speed of parsers on the same data, in one process, on one thread.
+"""Measure the speed of parsers on the same data, as users get it: no variable is set.
 
     python benchmarks/speed.py
     python benchmarks/speed.py --treebank assets/UD_English-EWT --ops default switch
@@ -8,69 +8,69 @@
 
 Words per second of
 
-    parse     the parser alone: token vectors are given, as the tok2vec component left them
-    pipeline  from text to trees, tokenizer and tok2vec included
-    training  updates of the whole pipeline
+    parse      the parser alone: token vectors are given, as the tok2vec component left them
+    pipeline   from text to trees, tokenizer and tok2vec included
+    processes  the same in two worker processes (`n_process=2`), from their start to their end
+    training   updates of the whole pipeline
 
 and, as a floor of `parse`, of the parser's products of token vectors and weights run alone (the
 small products of each step are not in it); as that of `training`, of the updates of tok2vec alone
 (`tok2vec`): no parser on it can be trained faster.
 
-By default nm_parser and spaCy's parser, on the same token vectors, are trained first, for a few
-epochs, on the Turkish Web Treebank of the package turkish-treebanks (`--treebank`: a folder of
-Universal Dependencies). They take turns: one timing each per repetition, on fresh copies of the
-documents, in alternating order. A ratio compares two timings of one repetition. A parser must give
-the same trees every time.
+`--busy 0 1` measures each of these on an otherwise idle machine, and next to one process that keeps
+a processor core busy.
+
+The parsers are trained first, for a few epochs, on the Turkish Web Treebank of the package
+turkish-treebanks (`--treebank`: a folder of Universal Dependencies): the three factories and, to
+compare them with, two pipelines of spaCy's parser. `spacy_init_config` is what `spacy init config
+--pipeline parser --optimize efficiency` makes, which is what most users train; `spacy_parser` has
+the sizes of the factory `parser`. All take turns: one timing each per repetition, on fresh copies
+of the documents, in alternating order. A ratio compares two timings of one repetition. A parser
+must give the same trees every time.
 
 Documents have ten sentences without preset boundaries (`--unit sentence`: one sentence each).
 `--ops` chooses who computes matrix products for Thinc, for spaCy's parser too: `default` (BLIS on
-most machines), `numpy` (Thinc's own setting for NumPy's), `switch` (the callback
-spacy_nmparse.fast_blas.v1, docs/speed.md). With several of them all take turns, and the last column
-compares with the last system on the first of them.
+most machines), or `switch` (the callback spacy_nmparse.fast_blas.v1, docs/speed.md). With both, all
+take turns, and ratios are to spaCy's parsers on the first of them.
 
 `--beam 8` compares beam search of that width: ours, with models that were trained without a beam,
 against spaCy's `beam_parser`, trained as its defaults have it. A step then also contains what it
 costs to keep the hypotheses apart; the floor is that of greedy search. A system SYSTEM_beam4 is
-SYSTEM, of this package, searched with a beam of 4 beside the others.
+SYSTEM, of this package, searched with a beam of 4.
 
-`--udpipe MODEL`, of benchmarks/udpipe.py, puts UDPipe 1 beside them. It gets the same sentences,
-with their boundaries, one after the other, and searches with a beam of 5, its default, and
-greedily, as the others do (its name then ends in `_greedy`). For `parse` it also gets the tags that
-it predicts; in `pipeline`, where it has no tokenizer here, it tags and parses tokens.
+`--udpipe MODEL`, of benchmarks/udpipe.py, adds UDPipe 1. It gets the same sentences, with their
+boundaries, one after the other, and searches with a beam of 5, its default, and greedily, as the
+others do (its name then ends in `_greedy`). For `parse` it also gets the tags that it predicts; in
+`pipeline`, where it has no tokenizer here, it tags and parses tokens.
 
 Result: a table, and benchmarks/results/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import gc
+import itertools
 import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
 
-#: One thread; the libraries read these when they are loaded, so they are set before the imports.
-THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-THREADS |= {"BLIS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
-os.environ.update(THREADS)
-
-import argparse  # noqa: E402
-import gc  # noqa: E402
-import itertools  # noqa: E402
-import re  # noqa: E402
-import statistics  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable, Iterator, Sequence  # noqa: E402
-from dataclasses import dataclass, field  # noqa: E402
-from importlib import metadata  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy  # noqa: E402
-import spacy  # noqa: E402
-from spacy.language import Language  # noqa: E402
-from spacy.schemas import ConfigSchemaTraining  # noqa: E402
-from spacy.tokens import Doc  # noqa: E402
-from spacy.training import Example  # noqa: E402
-from spacy.util import minibatch, registry  # noqa: E402
-from thinc.api import NumpyOps, get_current_ops, set_current_ops  # noqa: E402
+import numpy
+import spacy
+from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import minibatch, registry
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
@@ -82,16 +82,22 @@ from prepare_demo import find_treebank, prepare  # noqa: E402
 from table import markdown  # noqa: E402
 from udpipe import Model, read_sentences, write_sentences  # noqa: E402
 
+from spacy_nmparse.layers.blas import matmul  # noqa: E402
 from spacy_nmparse.learning.greedy import WINDOW  # noqa: E402
 from spacy_nmparse.pipe.fast_blas import use_fast_blas  # noqa: E402
 from spacy_nmparse.scorers.context import lstms  # noqa: E402
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs
-SPACY = "spacy_parser"  # how the names of the configs of spaCy's parser begin
-STAGES = ("parse", "pipeline", "training")
+SPACY = "spacy_"  # how the names of systems with spaCy's parser begin
+INIT_CONFIG = "spacy_init_config"
+STAGES = ("parse", "pipeline", "processes", "training")
 FLOORS = {"floor": "parse", "tok2vec": "training"}
-OPS = ("default", "numpy", "switch")
+OPS = ("default", "switch")
+#: Variables that libraries of matrix products read; a run where one is set is refused.
+VARIABLES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM")
+#: A process that keeps one processor core busy.
+BUSY = "while True: pass"
 
 
 @dataclass
@@ -220,11 +226,15 @@ def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int
         FileNotFoundError: If there is no such config.
         RuntimeError: If training fails.
     """
-    config = ROOT / "configs" / f"{system}.cfg"
-    if not config.is_file():
-        raise FileNotFoundError(f"No config {config} for the system {system!r}.")
     output = (work / data.name / (f"{system}-beam{beam}" if beam > 1 else system)).resolve()
     output.mkdir(parents=True, exist_ok=True)
+    config = ROOT / "configs" / f"{system}.cfg"
+    if system == INIT_CONFIG:
+        config = output / "config.cfg"
+        how = ["--lang", data.lang, "--pipeline", PARSER, "--optimize", "efficiency", "--force"]
+        run(["-m", "spacy", "init", "config", str(config), *how], output / "log.txt", f"[{system}]")
+    elif not config.is_file():
+        raise FileNotFoundError(f"No config {config} for the system {system!r}.")
     command = ["-m", "spacy", "train", str(config), "--output", str(output)]
     command += ["--nlp.lang", data.lang, "--system.seed", str(seed)]
     command += ["--training.max_epochs", str(epochs)]
@@ -286,13 +296,7 @@ def load(path: Path, ops: str) -> Language:
     Raises:
         ValueError: If it brings the switch along.
     """
-    default = get_current_ops()
-    if ops == "numpy":
-        set_current_ops(NumpyOps(use_blis=False))
-    try:
-        nlp = spacy.load(path)
-    finally:
-        set_current_ops(default)
+    nlp = spacy.load(path)
     if "fast_blas" in str(nlp.config["nlp"]["after_pipeline_creation"]):
         raise ValueError(
             f"{path} has the switch in its config ([nlp.after_pipeline_creation]), whatever --ops "
@@ -406,8 +410,22 @@ class Contestant(Timed):
 
     def pipeline(self) -> None:
         """Time everything, from text."""
+        self.from_text("pipeline", 1)
+
+    def processes(self) -> None:
+        """Time everything, from text, in two worker processes."""
+        self.from_text("processes", 2)
+
+    def from_text(self, stage: str, n_process: int) -> None:
+        """Time everything, from text.
+
+        Args:
+            stage: The stage.
+            n_process: How many processes parse.
+        """
         words = sum(len(self.nlp.make_doc(text)) for text in self.texts)
-        docs = self.timings["pipeline"].measure(lambda: list(self.nlp.pipe(self.texts)), words)
+        stream = self.nlp.pipe(self.texts, n_process=n_process)
+        docs = self.timings[stage].measure(lambda: list(stream), words)
         self.check("pipeline", trees(docs))
 
     def training(self) -> None:
@@ -478,13 +496,13 @@ class Contestant(Timed):
         def run_ours() -> None:
             for words in wider:
                 for lstm_W in lstm_Ws:
-                    words[:, : len(lstm_W)] @ lstm_W
+                    matmul(words[:, : len(lstm_W)], lstm_W)
                 if arc_W is not None:
-                    words @ arc_W
-                X = words if project_W is None else words @ project_W
+                    matmul(words, arc_W)
+                X = words if project_W is None else matmul(words, project_W)
                 for i in range(0, len(X), WINDOW):
                     window = X[i : i + WINDOW]
-                    numpy.matmul(window, word_W, out=rows[: len(window)])
+                    matmul(window, word_W, out=rows[: len(window)])
 
         return run_ours
 
@@ -597,35 +615,28 @@ def spread(values: Sequence[float], digits: int = 0) -> str:
     return f"{median:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
 
 
-def ratios(ours: Timing, theirs: Timing, *, cpu: bool = False) -> list[float]:
+def ratios(ours: Timing, theirs: Timing) -> list[float]:
     """Compare two parsers repetition by repetition.
 
     Args:
         ours: The timings of one.
         theirs: The timings of the other.
-        cpu: Whether to compare processor time.
 
     Returns:
         How many times as fast the first is.
     """
-    pairs = zip(ours.cpu, theirs.cpu) if cpu else zip(ours.seconds, theirs.seconds)  # noqa: B905
-    return [b / a for a, b in pairs]
+    return [b / a for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
 
 
 def compare(
-    ops: str,
-    contestants: Sequence[Timed],
-    base: Contestant,
-    stock: Contestant,
-    stages: Sequence[str] = STAGES,
+    title: str, contestants: Sequence[Timed], bases: Sequence[Timed], stages: Sequence[str]
 ) -> list[list[str]]:
     """Make the rows of the table.
 
     Args:
-        ops: The name of the matrix products.
+        title: What the rows have in common: the load, the matrix products.
         contestants: The parsers.
-        base: What they are compared with; in the rows of its own that is left out.
-        stock: What all are compared with in the last column.
+        bases: What they are compared with, each in a column of its own.
         stages: The stages that were timed.
 
     Returns:
@@ -637,14 +648,31 @@ def compare(
             if stage not in contestant.stages:
                 continue
             timing = contestant.timings[stage]
-            row = [f"{stage}, {contestant.name}, {ops}", spread(timing.rates()), "", "", ""]
-            if contestant is not base and stage in base.stages:
-                row[2] = spread(ratios(timing, base.timings[stage]), 2)
-                row[3] = spread(ratios(timing, base.timings[stage], cpu=True), 2)
-            if contestant is not stock and stage in stock.stages:
-                row[4] = spread(ratios(timing, stock.timings[stage], cpu=True), 2)
+            row = [f"{stage}, {contestant.name}, {title}", spread(timing.rates())]
+            for base in bases:
+                comparable = contestant is not base and stage in base.stages
+                row.append(spread(ratios(timing, base.timings[stage]), 2) if comparable else "")
             rows.append(row)
     return rows
+
+
+@contextlib.contextmanager
+def load_of(n: int) -> Iterator[None]:
+    """Keep n processor cores busy.
+
+    Args:
+        n: How many.
+
+    Yields:
+        Nothing.
+    """
+    processes = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def measure(contestants: Sequence[Timed], reps: int, stages: Sequence[str] = STAGES) -> None:
@@ -655,6 +683,8 @@ def measure(contestants: Sequence[Timed], reps: int, stages: Sequence[str] = STA
         reps: Repetitions; one more, not counted, comes first.
         stages: The stages.
     """
+    for contestant in contestants:
+        contestant.timings = {stage: Timing() for stage in contestant.stages}
     for stage in with_floors(stages):
         for rep in range(reps + 1):
             turn = contestants if rep % 2 else list(reversed(contestants))
@@ -699,8 +729,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument(
-        "--systems", nargs="+", default=["nm_parser", f"{SPACY}_affixes"], metavar="NAME",
-        help="configs to compare, with the last one",
+        "--systems", nargs="+", metavar="NAME",
+        default=["nm_parser", "swap_parser", "nl_covington_parser", INIT_CONFIG, f"{SPACY}parser"],
+        help="configs; all are compared with those whose names begin with spacy_",
     )  # fmt: skip
     parser.add_argument(
         "--models", nargs="+", type=Path, metavar="FOLDER",
@@ -713,6 +744,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--train-words", type=int, default=5_000, help="words to learn each time")
     parser.add_argument("--unit", choices=("doc", "sentence"), default="doc")
     parser.add_argument("--ops", nargs="+", choices=OPS, default=["default"])
+    parser.add_argument(
+        "--busy", nargs="+", type=int, default=[0, 1], metavar="N",
+        help="measure next to N processes that keep a processor core busy each",
+    )  # fmt: skip
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="width of the beams")
     parser.add_argument(
         "--udpipe", nargs="+", type=Path, default=[], metavar="MODEL",
@@ -727,6 +762,9 @@ def main(argv: list[str] | None = None) -> int:
         args.epochs, args.reps, args.words, args.train_words = 1, 2, 2_000, 1_000
     if args.models and len(args.models) != len(args.systems):
         parser.error(f"{len(args.systems)} systems need as many models, not {len(args.models)}.")
+    set_ = [name for name in VARIABLES if f"{name}_NUM_THREADS" in os.environ]
+    if set_:
+        parser.error(f"Unset {set_[0]}_NUM_THREADS: speed is measured as users get it.")
     try:
         models = [Model(path) for path in args.udpipe]
         data = prepare_data(args.treebank, args.lang, args.work)
@@ -748,39 +786,39 @@ def main(argv: list[str] | None = None) -> int:
         }
         others = [UDPipe(model, gold, greedy) for model in models for greedy in (False, True)]
         ours = [one for group in groups.values() for one in group]
-        measure([*ours, *others], args.reps, args.stages)
+        bases = [one for one in groups[args.ops[0]] if one.name.startswith(SPACY)]
         rows = []
-        stock = groups[args.ops[0]][-1]
-        for ops, contestants in groups.items():
-            rows += compare(ops, contestants, contestants[-1], stock, args.stages)
-        rows += compare("its own", others, stock, stock, args.stages)
-        results: dict[str, Any] = {
-            ops: {
-                stage: {
-                    contestant.name: contestant.timings[stage].as_dict()
-                    for contestant in contestants
-                    if stage in contestant.stages
+        results: dict[str, Any] = {}
+        for busy in args.busy:
+            with load_of(busy):
+                measure([*ours, *others], args.reps, args.stages)
+            results[str(busy)] = {}
+            for ops, group in [*groups.items(), *([("udpipe", others)] if others else [])]:
+                rows += compare(f"{ops}, {busy} busy", group, bases, args.stages)
+                results[str(busy)][ops] = {
+                    stage: {
+                        one.name: one.timings[stage].as_dict()
+                        for one in group
+                        if stage in one.stages
+                    }
+                    for stage in with_floors(args.stages)
                 }
-                for stage in with_floors(args.stages)
-            }
-            for ops, contestants in [*groups.items(), *([("udpipe", others)] if others else [])]
-        }
     except (ImportError, OSError, ValueError, RuntimeError) as error:
         print(f"speed.py: {error}", file=sys.stderr)
         return 1
-    about = {**machine(), "threads": THREADS}
+    about = machine()
     packages = {"ufal.udpipe": metadata.version("ufal.udpipe")} if others else {}
-    title = [f"words per second: median of {args.reps} (range)", f"times {args.systems[-1]}"]
     print(
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
-        f"{about['processor']}, one thread\n"
+        f"{about['processor']}\n"
     )
-    last = f"times {args.systems[-1]}, {args.ops[0]}, in processor time"
-    print(markdown(["stage, parser, matrix products", *title, "in processor time", last], rows))
+    title = ["stage, parser, matrix products, load"]
+    title += [f"words per second: median of {args.reps} (range)"]
+    print(markdown([*title, *(f"times {base.name}" for base in bases)], rows))
     file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
     output = args.output or ROOT / "benchmarks" / "results" / "speed" / file
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
-    options += ["beam", "stages"]
+    options += ["busy", "beam", "stages"]
     given = {name: getattr(args, name) for name in options}
     given["treebank"] = data.name
     if others:
@@ -791,7 +829,8 @@ def main(argv: list[str] | None = None) -> int:
         "command": f"python benchmarks/speed.py --systems {' '.join(args.systems)} "
         f"{shown('models', args.models) or f'--epochs {args.epochs} '}--reps {args.reps} "
         f"--words {args.words} --train-words {args.train_words} --unit {args.unit} "
-        f"--ops {' '.join(args.ops)} --beam {args.beam} {shown('udpipe', args.udpipe)}"
+        f"--ops {' '.join(args.ops)} --busy {' '.join(map(str, args.busy))} --beam {args.beam} "
+        f"{shown('udpipe', args.udpipe)}"
         f"--stages {' '.join(args.stages)}",
         "settings": given,
         "versions": {**versions(), **packages},

@@ -262,7 +262,7 @@ def evaluate(model: Path, conllu: Path, corpus: Path) -> dict[str, Any]:
     return {
         "words_per_second": round(scored["n_words"] / seconds, 1),
         **scored,
-        "conll18": conll18.score(conllu, parsed),
+        "conll18": conll18.score_words(conllu, parsed),
     }
 
 

@@ -1,25 +1,44 @@
 """Scores by the program that evaluated the CoNLL 2018 shared task, as udtools ships it.
 
-The parse is written into the gold CoNLL-U file in place of heads and labels, so that words,
-multiword tokens and the text are the treebank's own. Enhanced dependencies and empty nodes are
-left out.
+Parses of the gold words (`score_words`) are written into the gold CoNLL-U file in place of heads
+and labels, so that words, multiword tokens and the text are the treebank's own. Parses of the text
+(`score_text`) have the tokenizer's words, which the program aligns with the gold words by their
+place in the text: all words count on both sides. Enhanced dependencies and empty nodes are left
+out.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from convert_ud import read_conllu
 from spacy.tokens import Doc
 
+Rows = list[list[str]]
 METRICS = ("UAS", "LAS", "CLAS")
+#: What a tokenizer and a sentence splitter are scored by too.
+TEXT_METRICS = ("Tokens", "Sentences", "Words", *METRICS)
 ID, HEAD, DEPREL, DEPS = 0, 6, 7, 8
 
 
-def read_rows(path: Path) -> list[list[list[str]]]:
+def require_udtools() -> None:
+    """Check that the evaluation can run.
+
+    Raises:
+        ImportError: If udtools is not installed.
+    """
+    if find_spec("udtools") is None:
+        raise ImportError(
+            "The CoNLL 2018 evaluation needs the package udtools: install this package with its "
+            "extra demo, or python -m pip install udtools"
+        )
+
+
+def read_rows(path: Path) -> list[Rows]:
     """Read the sentences of a CoNLL-U file without empty nodes and enhanced dependencies.
 
     Args:
@@ -38,7 +57,7 @@ def read_rows(path: Path) -> list[list[list[str]]]:
     return sentences
 
 
-def put_in(gold: list[list[list[str]]], docs: Iterable[Doc]) -> list[list[list[str]]]:
+def put_in(gold: list[Rows], docs: Iterable[Doc]) -> list[Rows]:
     """Put parses in place of the gold ones; where a parse has more sentences, so has the result.
 
     Args:
@@ -53,10 +72,10 @@ def put_in(gold: list[list[list[str]]], docs: Iterable[Doc]) -> list[list[list[s
     """
     rows = [row for sentence in gold for row in sentence]
     place = 0
-    sentences: list[list[list[str]]] = []
+    sentences: list[Rows] = []
     for doc in docs:
         for sent in doc.sents:
-            filled: list[list[str]] = []
+            filled: Rows = []
             word = 0
             while word < len(sent):
                 if place == len(rows):
@@ -85,8 +104,44 @@ def put_in(gold: list[list[list[str]]], docs: Iterable[Doc]) -> list[list[list[s
     return sentences
 
 
-def score(gold: Path, docs: Iterable[Doc]) -> dict[str, Any]:
-    """Score parses as the CoNLL 2018 shared task did.
+def rows_of(docs: Iterable[Doc]) -> list[Rows]:
+    """Write documents as CoNLL-U.
+
+    Whitespace tokens are left out, and so is whitespace in words: CoNLL-U has neither. A word
+    below a whitespace token goes to the head of that token.
+
+    Args:
+        docs: The documents. One without sentence boundaries is one sentence.
+
+    Returns:
+        The rows of each sentence: numbers, words, heads and labels. Words without annotation have
+        the head 0 and no label.
+    """
+    return [rows for doc in docs for rows in _sentence_rows(doc)]
+
+
+def _sentence_rows(doc: Doc) -> Iterator[Rows]:
+    for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+        words = [token for token in sent if not token.text.isspace()]
+        numbers = {token.i: str(number) for number, token in enumerate(words, start=1)}
+        rows = []
+        for token in words:
+            head = token.head
+            while head.text.isspace() and head.head.i != head.i:
+                head = head.head
+            is_root = head.text.isspace() or head.i == token.i
+            row = ["_"] * 10
+            row[ID] = numbers[token.i]
+            row[1] = "".join(token.text.split())
+            row[HEAD] = "0" if is_root else numbers[head.i]
+            row[DEPREL] = "root" if is_root and token.dep else token.dep_.lower() or "_"
+            rows.append(row)
+        if rows:
+            yield rows
+
+
+def score_words(gold: Path, docs: Iterable[Doc]) -> dict[str, Any]:
+    """Score parses of the gold words as the CoNLL 2018 shared task did.
 
     Args:
         gold: The gold CoNLL-U file.
@@ -99,16 +154,50 @@ def score(gold: Path, docs: Iterable[Doc]) -> dict[str, Any]:
         ImportError: If udtools is not installed.
         ValueError: If the words are not those of the gold file.
     """
+    rows = read_rows(gold)
+    return _evaluate(rows, put_in(rows, docs), METRICS)
+
+
+def score_text(gold: Path | list[Doc], docs: list[Doc]) -> dict[str, Any]:
+    """Score parses of plain text as the CoNLL 2018 shared task did.
+
+    Args:
+        gold: The gold documents; or the gold CoNLL-U file: then the words that it splits multiword
+            tokens into are the gold words, as in the shared task.
+        docs: The parses of the same text, in the same order, with any tokens.
+
+    Returns:
+        F1 of Tokens, Sentences, Words, UAS, LAS and CLAS, the last three None where nothing was
+        parsed; or `error`, what the program objected to.
+
+    Raises:
+        ImportError: If udtools is not installed.
+    """
+    if isinstance(gold, Path):
+        rows = read_rows(gold)
+    elif all(token.dep or token.text.isspace() for doc in gold for token in doc):
+        rows = rows_of(gold)
+    else:
+        return {"error": "The gold data have words without a head and label."}
+    found = _evaluate(rows, rows_of(docs), TEXT_METRICS)
+    if "error" not in found and not any(doc.has_annotation("DEP") for doc in docs):
+        found.update(dict.fromkeys(METRICS))
+    return found
+
+
+def _evaluate(gold: list[Rows], parse: list[Rows], metrics: Iterable[str]) -> dict[str, Any]:
+    require_udtools()
     from udtools import udeval
 
-    rows = read_rows(gold)
     options = {"multiple_roots_okay": True}
     try:
         sides = []
-        for sentences in (rows, put_in(rows, docs)):
+        for name, sentences in (("gold", gold), ("parse", parse)):
             lines = ("\n".join(map("\t".join, sentence)) + "\n\n" for sentence in sentences)
-            sides.append(udeval.load_conllu(io.StringIO("".join(lines)), str(gold), options))
+            sides.append(udeval.load_conllu(io.StringIO("".join(lines)), name, options))
         found = udeval.evaluate(*sides)
     except udeval.UDError as error:
         return {"error": str(error)}
-    return {metric: found[metric].f1 for metric in METRICS}
+    except RecursionError:
+        return {"error": "A tree is too deep for the program, which climbs it by recursion."}
+    return {metric: found[metric].f1 for metric in metrics}

@@ -5,20 +5,30 @@
 
 spaCy's own converter does the work: `root` becomes `ROOT`, empty nodes (1.1) are dropped, and a
 multiword token (1-2) contributes its syntactic words, written without a space between them, or
-itself, with `--merge-subtokens`: better where the pipeline's tokenizer splits the text later.
+itself, with `--merge-subtokens`: for most languages better where the pipeline's tokenizer splits
+the text later.
+
+With `--lang` it says how well the tokenizer of that language fits: F1 of tokens, with and without
+`--merge-subtokens`, and the strings that tokenizer and treebank split otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import spacy
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training.converters import conllu_to_docs
 
+from spacy_nmparse.analysis.tokens import TokenMatch, shorten
+
 SPLITS = ("train", "dev", "test")
+N_STRINGS = 15
 
 
 def find_splits(folder: Path) -> dict[str, Path]:
@@ -191,6 +201,68 @@ def convert(
     return written
 
 
+def match_tokens(nlp: Language, docs: Iterable[Doc]) -> TokenMatch:
+    """Compare a tokenizer's tokens with a treebank's.
+
+    Args:
+        nlp: The pipeline of the tokenizer.
+        docs: The treebank's documents.
+
+    Returns:
+        The counts.
+    """
+    match = TokenMatch()
+    for doc in docs:
+        match.add(doc, nlp.make_doc(doc.text))
+    return match
+
+
+def report_tokens(
+    files: dict[str, Path], written: dict[str, Path], lang: str, merge_subtokens: bool
+) -> None:
+    """Print how well the tokenizer of a language fits a converted treebank.
+
+    Args:
+        files: The CoNLL-U file of each split.
+        written: The .spacy file of each split, as from `convert`.
+        lang: spaCy's language code.
+        merge_subtokens: Whether multiword tokens were merged.
+
+    Raises:
+        ImportError: If spaCy has no such language, or its tokenizer needs another package.
+    """
+    nlp = spacy.blank(lang)
+    matches = {
+        split: match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))
+        for split, path in written.items()
+    }
+    how = "with" if merge_subtokens else "without"
+    figures = ", ".join(f"{split} {100 * (m.f1 or 0):.2f}" for split, m in matches.items())
+    print(f"Tokens of spaCy's tokenizer for {lang!r}, F1 {how} --merge-subtokens: {figures}")
+
+    split = "dev" if "dev" in files else next(iter(files))
+    conllu = read_conllu(files[split])
+    if re.search(r"^\d+-\d+\t", conllu, re.MULTILINE):
+        other = match_tokens(nlp, sentence_docs(conllu, not merge_subtokens))
+        other_way = "without" if merge_subtokens else "with"
+        print(f"{other_way} --merge-subtokens: {split} {100 * (other.f1 or 0):.2f}".capitalize())
+        if (other.f1 or 0) > (matches[split].f1 or 0):
+            value = "no" if merge_subtokens else "yes"
+            print(
+                f"The tokenizer fits better {other_way}: convert with --merge-subtokens {value} "
+                f"(the workflow ud: --vars.merge_subtokens {value})."
+            )
+
+    differences = sum((m.differences for m in matches.values()), TokenMatch().differences)
+    if not differences:
+        return
+    print(f"It splits {differences.total()} strings otherwise than the treebank. Most frequent:")
+    print(f"  {'count':>6}  {'treebank':<24}  tokenizer")
+    for (own, found), count in differences.most_common(N_STRINGS):
+        print(f"  {count:>6}  {shorten(own):<24}  {shorten(found)}")
+    print("docs/training.md shows how to change a tokenizer's rules.")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line.
 
@@ -211,24 +283,34 @@ def main(argv: list[str] | None = None) -> int:
         "--with-single", action="store_true", help="also each tenth training sentence alone"
     )
     parser.add_argument(
-        "--merge-subtokens", action="store_true", help="keep multiword tokens in one piece"
+        "--merge-subtokens",
+        nargs="?",
+        choices=("yes", "no"),
+        const="yes",
+        default="no",
+        help="keep multiword tokens in one piece",
     )
     parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
+        "--lang", help="spaCy's language code: say how well its tokenizer fits the treebank"
     )
     args = parser.parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     if len(args.paths) > 2:
         parser.error(f"{len(args.paths)} paths given: at most a treebank folder and an output.")
-    output = args.paths[-1]
-    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
-    folders = [Path(local)] if local else args.paths[:-1]
+    # On Windows, project.yml's quotes arrive with the path.
+    *folders, output = (Path(str(path).strip("\"'")) for path in args.paths)
     named = {s: getattr(args, s) for s in SPLITS if getattr(args, s) is not None}
     try:
         files = {**(find_splits(folders[0]) if folders else {}), **named}
         if not files:
             parser.error("no input: give a treebank folder, or --train, --dev and --test.")
-        convert(files, output, args.n_sents, args.with_single, args.merge_subtokens)
-    except (OSError, ValueError) as error:
+        merge = args.merge_subtokens == "yes"
+        written = convert(files, output, args.n_sents, args.with_single, merge)
+        if args.lang:
+            report_tokens(files, written, args.lang, merge)
+    except (ImportError, OSError, ValueError) as error:
         print(f"convert_ud.py: {error}", file=sys.stderr)
         return 1
     return 0

@@ -7,7 +7,9 @@
     python scripts/demo.py table metrics/demo
 
 `train` trains the parsers of configs/ on the same data, seed and epochs, at the same time, one
-thread each.
+thread each. `package` installs the wheel into the environment of the Python that runs it. The
+scores from raw text are those of scripts/evaluate.py: F1 over all words by the CoNLL 2018
+evaluation, which needs the package udtools (in the extra demo).
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
 
+import conll18
 import spacy
 from spacy.tokens import Doc, DocBin
 from wasabi import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser_affixes")
+NONE = "none"  # in place of a system, or of a wheel: leave it out
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 #: How each model is evaluated: name, options of evaluate.py.
 EVALUATIONS = {
@@ -118,9 +122,11 @@ def train(
 
     Raises:
         FileNotFoundError: If the data is missing.
+        ImportError: If udtools, which `evaluate` will need, is not installed.
         RuntimeError: If a training fails.
         ValueError: If there is no such system, or a setting is malformed.
     """
+    conll18.require_udtools()
     common = ["--nlp.lang", lang, "--system.seed", str(seed)]
     common += ["--training.max_epochs", str(epochs)]
     for split in ("train", "dev"):
@@ -151,22 +157,25 @@ def train(
         print(f"{system}: trained in {seconds:.0f} s")
 
 
-def evaluate(models: Path, corpus: Path, metrics: Path) -> None:
+def evaluate(models: Path, corpus: Path, metrics: Path, systems: list[str]) -> None:
     """Evaluate what `train` has trained on the test data.
 
     Args:
         models: The folder with a folder per system.
         corpus: The folder with test.spacy.
         metrics: The folder for SYSTEM-gold.json and SYSTEM-raw.json.
+        systems: Names of configs.
 
     Raises:
-        FileNotFoundError: If there is no trained model.
+        FileNotFoundError: If a system has no trained model.
+        ImportError: If udtools is not installed.
         RuntimeError: If an evaluation fails.
     """
-    found = sorted(models.glob("*/model-best"))
-    if not found:
-        raise FileNotFoundError(f"No trained model in {models}: run the step that trains first.")
-    for model in found:
+    conll18.require_udtools()
+    for system in systems:
+        model = models / system / "model-best"
+        if not model.is_dir():
+            raise FileNotFoundError(f"No trained model {model}: run the step that trains first.")
         for name, options in EVALUATIONS.items():
             target = (metrics / f"{model.parent.name}-{name}.json").resolve()
             command = [str(ROOT / "scripts" / "evaluate.py"), str(model.resolve())]
@@ -176,7 +185,7 @@ def evaluate(models: Path, corpus: Path, metrics: Path) -> None:
 
 
 def package(model: Path, packages: Path, name: str, version: str) -> None:
-    """Package a model as a wheel and install it.
+    """Package a model as a wheel and install it into the environment of this Python.
 
     Args:
         model: The trained pipeline.
@@ -196,10 +205,10 @@ def package(model: Path, packages: Path, name: str, version: str) -> None:
     wheels = sorted(packages.glob(f"*_{name}-{version}/dist/*.whl"))
     if not wheels:
         raise FileNotFoundError(f"No wheel in {packages}: python -m pip install build")
+    print(f"Installing {wheels[-1].name} into {sys.prefix}", flush=True)
     # The requirements of the model (spaCy and this package) are installed where this runs.
     install = ["-m", "pip", "install", "--no-deps", "--force-reinstall", "--quiet"]
     run([*install, str(wheels[-1])], packages, quiet=True)
-    print(f"Installed {wheels[-1].name}")
 
 
 def show(doc: Doc) -> str:
@@ -247,19 +256,21 @@ def parse(model: str, text: str, corpus: Path | None) -> None:
     print(show(nlp(text)))
 
 
-def compare(metrics: Path) -> None:
+def compare(metrics: Path, names: list[str]) -> None:
     """Print the scores side by side.
 
     Args:
         metrics: The folder that `evaluate` wrote to.
+        names: Names of configs.
 
     Raises:
-        FileNotFoundError: If it holds no scores.
+        FileNotFoundError: If it does not hold the scores of all.
     """
-    files = sorted(metrics.glob("*-gold.json"))
-    if not files:
-        raise FileNotFoundError(f"No scores in {metrics}: run the step that evaluates first.")
-    names = [file.name.removesuffix("-gold.json") for file in files]
+    missing = [name for name in names if not (metrics / f"{name}-gold.json").is_file()]
+    if missing:
+        raise FileNotFoundError(
+            f"No scores of {', '.join(missing)} in {metrics}: run the step that evaluates first."
+        )
     results = {
         name: {
             kind: json.loads((metrics / f"{name}-{kind}.json").read_text(encoding="utf-8"))
@@ -268,31 +279,43 @@ def compare(metrics: Path) -> None:
         for name in names
     }
 
-    def percent(name: str, kind: str, key: str) -> str:
-        value = results[name][kind]["scores"].get(key)
+    def percent(name: str, kind: str, part: str, key: str) -> str:
+        value = results[name][kind].get(part, {}).get(key)
         return "-" if value is None else f"{100 * value:.2f}"
 
     rows: list[tuple[str, ...]] = []
-    for title, kind, key in (
-        ("UAS, all words", "gold", "uas_all"),
-        ("LAS, all words", "gold", "las_all"),
-        ("UAS, as spaCy", "gold", "dep_uas"),
-        ("LAS, as spaCy", "gold", "dep_las"),
-        ("whole sentences right", "gold", "dep_exact"),
-        ("non-projective arcs, precision", "gold", "nonproj_p"),
-        ("non-projective arcs, recall", "gold", "nonproj_r"),
-        ("from raw text: UAS", "raw", "dep_uas"),
-        ("from raw text: LAS", "raw", "dep_las"),
-        ("from raw text: sentences F", "raw", "sents_f"),
+    for title, kind, part, key in (
+        ("UAS, all words", "gold", "scores", "uas_all"),
+        ("LAS, all words", "gold", "scores", "las_all"),
+        ("LAS, as CoNLL 2018", "gold", "scores", "dep_las_conll"),
+        ("CLAS, as CoNLL 2018", "gold", "scores", "dep_clas"),
+        ("UAS, as spaCy", "gold", "scores", "dep_uas"),
+        ("LAS, as spaCy", "gold", "scores", "dep_las"),
+        ("whole sentences right", "gold", "scores", "dep_exact"),
+        ("non-projective arcs, precision", "gold", "scores", "nonproj_p"),
+        ("non-projective arcs, recall", "gold", "scores", "nonproj_r"),
+        ("from raw text: tokens F1", "raw", "conll18", "Tokens"),
+        ("from raw text: sentences F1", "raw", "conll18", "Sentences"),
+        ("from raw text: UAS F1", "raw", "conll18", "UAS"),
+        ("from raw text: LAS F1", "raw", "conll18", "LAS"),
+        ("from raw text: CLAS F1", "raw", "conll18", "CLAS"),
     ):
-        rows.append((title, *(percent(name, kind, key) for name in names)))
+        rows.append((title, *(percent(name, kind, part, key) for name in names)))
     speeds = (f"{results[name]['gold']['words_per_second']:,.0f}" for name in names)
     rows.append(("words per second", *speeds))
     first = results[names[0]]["gold"]
     print(f"Test data: {first['n_sentences']} sentences, {first['n_words']} words")
+    print("Gold sentences and tokens; from raw text: the CoNLL 2018 evaluation, over all words")
     aligns: list[Literal["l", "r", "c"]] = ["l"]
     aligns += ["r"] * len(names)
     print(table(rows, header=("", *names), divider=True, aligns=aligns))
+
+
+def add_systems(step: argparse.ArgumentParser) -> None:
+    """The option that names the systems."""
+    step.add_argument(
+        "--systems", nargs="+", default=list(SYSTEMS), help="names of configs; none is left out"
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -312,7 +335,7 @@ def main(argv: list[str] | None = None) -> int:
     step = steps.add_parser("train", help="train the parsers of configs/")
     step.add_argument("corpus", type=Path)
     step.add_argument("output", type=Path)
-    step.add_argument("--systems", nargs="+", default=list(SYSTEMS))
+    add_systems(step)
     step.add_argument("--lang", default="xx")
     step.add_argument("--epochs", type=int, default=10)
     step.add_argument("--seed", type=int, default=1)
@@ -322,12 +345,14 @@ def main(argv: list[str] | None = None) -> int:
     step.add_argument("models", type=Path)
     step.add_argument("corpus", type=Path)
     step.add_argument("metrics", type=Path)
+    add_systems(step)
 
     step = steps.add_parser("package", help="package a model as a wheel and install it")
     step.add_argument("model", type=Path)
     step.add_argument("packages", type=Path)
     step.add_argument("--name", required=True)
     step.add_argument("--version", default="0.1.0")
+    step.add_argument("--wheel", choices=("install", NONE), default="install")
 
     step = steps.add_parser("parse", help="parse a text and print its trees")
     step.add_argument("model")
@@ -336,8 +361,11 @@ def main(argv: list[str] | None = None) -> int:
 
     step = steps.add_parser("table", help="print the scores side by side")
     step.add_argument("metrics", type=Path)
+    add_systems(step)
 
     args = parser.parse_args(argv)
+    # A system that is given twice is trained once.
+    systems = [name for name in dict.fromkeys(getattr(args, "systems", ())) if name != NONE]
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -346,21 +374,23 @@ def main(argv: list[str] | None = None) -> int:
             train(
                 args.corpus,
                 args.output,
-                systems=args.systems,
+                systems=systems,
                 lang=args.lang,
                 epochs=args.epochs,
                 seed=args.seed,
                 settings=args.set,
             )
         elif args.step == "evaluate":
-            evaluate(args.models, args.corpus, args.metrics)
+            evaluate(args.models, args.corpus, args.metrics, systems)
+        elif args.step == "package" and args.wheel == NONE:
+            print("No wheel is made (wheel: none).")
         elif args.step == "package":
             package(args.model, args.packages, args.name, args.version)
         elif args.step == "parse":
             parse(args.model, args.text, args.corpus)
         else:
-            compare(args.metrics)
-    except (OSError, ValueError, RuntimeError) as error:
+            compare(args.metrics, systems)
+    except (ImportError, OSError, ValueError, RuntimeError) as error:
         print(f"demo.py {args.step}: {error}", file=sys.stderr)
         return 1
     return 0

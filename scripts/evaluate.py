@@ -6,8 +6,15 @@ By default each gold sentence is one document with gold tokens, as in most of th
 `--unit doc` keeps the file's documents, so that the parser finds the sentences itself, and
 `--tokens raw` lets the pipeline's tokenizer split the text.
 
-`uas_all` and `las_all` count every word, punctuation too, with the whole label. The other scores
-are described in spacy_nmparse/pipe/scorer.py.
+`uas_all` and `las_all` are the shares of gold words with the right head, and with the right head
+and whole label; punctuation counts. The other scores are described in
+spacy_nmparse/pipe/scorer.py.
+
+From raw text the scores are those of the CoNLL 2018 evaluation (package udtools): F1 of tokens,
+sentences, words, UAS, LAS (labels without subtypes) and CLAS over all words, so that a word that
+the tokenizer splits otherwise than the gold data lowers precision and recall. The gold words are
+the tokens of DATA: where it was converted with --merge-subtokens, a multiword token is one word.
+The official figures count the words that it stands for: `--conllu FILE` takes them as gold.
 """
 
 from __future__ import annotations
@@ -166,12 +173,19 @@ def evaluate(
         tokens: See `blank_copy`.
         sents: See `blank_copy`.
         batch_size: Documents per batch.
-        conllu: The CoNLL-U file that the file was made from, to score the parses by the program of
-            the CoNLL 2018 shared task too.
+        conllu: The CoNLL-U file that the file was made from. With gold tokens the parses are
+            scored by the program of the CoNLL 2018 shared task too; with raw ones, which always
+            are, its words are gold, instead of the tokens of `path`.
 
     Returns:
         The settings, speed, scores, and counts by length of the gold arc and per sentence.
+
+    Raises:
+        ImportError: If the package udtools is needed and not installed.
+        ValueError: If `conllu` does not hold the words of `path`.
     """
+    if tokens == "raw" or conllu is not None:
+        conll18.require_udtools()
     gold = list(references(read_docs(nlp, path), unit))
     blank = [blank_copy(nlp, doc, tokens, sents) for doc in gold]
     for _ in nlp.pipe([blank_copy(nlp, doc, tokens, sents) for doc in gold[:64]]):
@@ -189,8 +203,10 @@ def evaluate(
         "words_per_second": round(n_tokens / seconds, 1) if seconds else None,
         **score_parses(parsed, gold),
     }
-    if conllu is not None:
-        result["conll18"] = conll18.score(conllu, parsed)
+    if tokens == "raw":
+        result["conll18"] = conll18.score_text(conllu or gold, parsed)
+    elif conllu is not None:
+        result["conll18"] = conll18.score_words(conllu, parsed)
     return result
 
 
@@ -311,6 +327,21 @@ def write_setting(value: Any) -> str:
     return json.dumps(value)
 
 
+def print_scores(scores: dict[str, Any]) -> None:
+    """Print scores in percent.
+
+    Args:
+        scores: The scores, between 0 and 1 or None, by name; others are left out. Or `error`.
+    """
+    if "error" in scores:
+        print(f"  not evaluated: {scores['error']}")
+    for name, value in scores.items():
+        if isinstance(value, float):
+            print(f"  {name:<14} {100 * value:6.2f}")
+        elif value is None:
+            print(f"  {name:<14}      -")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line.
 
@@ -334,7 +365,7 @@ def main(argv: list[str] | None = None) -> int:
         "--conllu",
         type=Path,
         help="the CoNLL-U file that DATA was made from: score by the program of the CoNLL 2018 "
-        "shared task too (gold tokens; needs the package udtools)",
+        "shared task against its words (needs the package udtools)",
     )
     parser.add_argument(
         "--set",
@@ -361,6 +392,8 @@ def main(argv: list[str] | None = None) -> int:
     command = ["scripts/evaluate.py", Path(args.model).name, args.data.name]
     for name in ("unit", "tokens", "sents"):
         command += [f"--{name}", getattr(args, name)]
+    if args.conllu:
+        command += ["--conllu", args.conllu.name]
     for setting in args.set:
         command += ["--set", setting]
     result = {
@@ -371,11 +404,12 @@ def main(argv: list[str] | None = None) -> int:
         **result,
     }
     print(f"{args.data.name}: {result['n_sentences']} sentences, {result['n_words']} words")
-    for name, value in result["scores"].items():
-        if isinstance(value, float):
-            print(f"  {name:<14} {100 * value:6.2f}")
-        elif value is None:
-            print(f"  {name:<14}      -")
+    if args.tokens == "gold":
+        print_scores(result["scores"])
+    if "conll18" in result:
+        gold = args.conllu or args.data
+        print(f"  CoNLL 2018 evaluation, F1 against the words of {gold.name}")
+        print_scores(result["conll18"])
     print(f"  {'words/s':<14} {result['words_per_second'] or 0:6.0f}")
     if args.output:
         dump(result, args.output)

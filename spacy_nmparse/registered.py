@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Unio
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import registry
 from thinc.api import Model
 
 TOK2VEC = {
@@ -147,12 +148,13 @@ def make_parser(
     explore: Union[float, Iterable[float]],
     repair_weight: float,
     crossing_bias: float,
-    projectivize: bool,
+    # Any: the component checks switches; some versions of spaCy's config library take "yes".
+    projectivize: Any,
     beam_width: int,
     beam_training: str,
     beam_train_width: int,
     beam_updates: Union[float, Iterable[float]],
-    confidence: bool,
+    confidence: Any,
     scorer: Optional[Callable],
 ) -> Any:
     """The three factories, which differ in their defaults: ``nm_parser`` is non-monotonic arc-eager
@@ -455,12 +457,25 @@ def NonceCorpus(
     )
 
 
-def UDNounChunks() -> Callable:
+def LanguageTokenizer() -> Callable[[Language], Any]:
+    """For ``nlp.tokenizer``: the tokenizer that spaCy gives the pipeline's language, so that one
+    config serves every ``nlp.lang``. (A full config must name one, and Chinese, Japanese and others
+    do not have spaCy's usual one.)"""
+
+    def create(nlp: Language) -> Any:
+        own = {"tokenizer": type(nlp).default_config["nlp"]["tokenizer"]}
+        return registry.resolve(own)["tokenizer"](nlp)
+
+    return create
+
+
+def UDNounChunks(replace: bool = False) -> Callable:
     """For ``nlp.after_pipeline_creation``: noun chunks by Universal Dependencies' labels, where the
-    language has none; see ``spacy_nmparse.analysis.noun_chunks``."""
+    language has none, or with ``replace`` in place of its own; see
+    ``spacy_nmparse.analysis.noun_chunks``."""
     from spacy_nmparse.analysis.noun_chunks import make_callback
 
-    return make_callback()
+    return make_callback(replace)
 
 
 def CountSwaps(corpus: str, output: str, oracles: List[str], limit: int = 500) -> Callable:
@@ -479,13 +494,9 @@ def SafeCheckpoints() -> Callable:
     return make_safe
 
 
-def FastBlas(threads: int = 1) -> Callable:
+def FastBlas() -> Callable:
     """For ``nlp.after_pipeline_creation``: faster matrix products for the whole pipeline; see
-    ``spacy_nmparse.pipe.fast_blas``.
+    ``spacy_nmparse.pipe.fast_blas``."""
+    from spacy_nmparse.pipe.fast_blas import use_fast_blas
 
-    Args:
-        threads: threads of NumPy's matrix products; 0: as NumPy has it.
-    """
-    from spacy_nmparse.pipe.fast_blas import make_callback
-
-    return make_callback(threads)
+    return use_fast_blas

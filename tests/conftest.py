@@ -19,3 +19,11 @@ def trained() -> Language:
     from tests.pipe.common import overfitted
 
     return overfitted()
+
+
+@pytest.fixture(scope="session")
+def words_alone() -> Language:
+    """The same where a word's vector depends on no other word, nor on spaces. Do not change it."""
+    from tests.pipe.common import WORDS_ALONE, overfitted
+
+    return overfitted(model=WORDS_ALONE)

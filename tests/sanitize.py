@@ -15,46 +15,14 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.copies import build
+
 SANITIZERS = "address,undefined"
 LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
-COMPILED = ("*.pyx", "*.pxd", "*.h")
-
-
-def files() -> list[str]:
-    """The files of the checkout, but for what git ignores, from its root."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
-
-
-def build(target: Path) -> None:
-    """Copy the checkout to a folder and compile there what is new."""
-    sources = [ROOT / "setup.py"]
-    for pattern in COMPILED:
-        sources += (ROOT / "spacy_nmparse").rglob(pattern)
-    newest = max(path.stat().st_mtime for path in sources)
-    built = target / "built"
-    is_built = built.exists() and built.stat().st_mtime > newest
-    for name in files():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        # Files keep their times, so that only what has changed is compiled again.
-        shutil.copy2(ROOT / name, target / name)
-    if is_built:
-        return
-    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
-    environment = {**os.environ, "NMPARSE_SANITIZE": SANITIZERS}
-    done = subprocess.run(
-        command, cwd=target, env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise SystemExit(f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    built.touch()
 
 
 def library(name: str) -> str:
@@ -96,10 +64,9 @@ def own_leaks(report: str) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """The command line."""
-    target = ROOT / "build" / "sanitize"
     leaks = "--leaks" in arguments[:1]
     command = arguments[leaks:]
-    build(target)
+    target = build("sanitize", {"NMPARSE_SANITIZE": SANITIZERS})
     if not command:
         print(f"Built in {target}.")
         return 0

@@ -51,6 +51,7 @@ NOT_RUN = {
     "python -m tests.same": "runs long; tests/pipe/test_same.py runs its parts",
     "python -m tests.leaks": "runs long",
     "python -m tests.sanitize": "compiles and runs all tests once more",
+    "python -m tests.robust": "runs the tests twelve times; tests/test_robust.py runs its parts",
 }
 #: What a line must begin with to be a command.
 PROGRAMS = ("python ", "python3 ", "py ", ".venv/bin/python ", "ruff ", "cython-lint ", "mypy")
@@ -127,6 +128,7 @@ def main_of(program: str) -> Any:
 #: Commands in the text that have their place in a test of their own.
 RUN_IN_TEXT = {
     "python -m spacy nmparse": "tests/test_cli.py",
+    "python scripts/fill_configs.py configs/*.cfg": "tests/test_configs.py",
     "python scripts/evaluate.py MODEL DATA --set components.parser.beam_width=4": "test_scripts.py",
 }
 

@@ -53,26 +53,88 @@ def test_conll18_scores(gold: Path) -> None:
     deps = ["nsubj", "aux", "advmod", "ROOT", "ROOT", "punct"]
     doc = parse([3, 3, 3, 3, 4, 4], deps)
     # the subtype does not count
-    assert conll18.score(gold, [doc]) == {"UAS": 1, "LAS": 1, "CLAS": 1}
+    assert conll18.score_words(gold, [doc]) == {"UAS": 1, "LAS": 1, "CLAS": 1}
     wrong = parse([1, 3, 3, 3, 4, 4], [*deps[:1], "cop", *deps[2:]])
-    found = conll18.score(gold, [wrong])
+    found = conll18.score_words(gold, [wrong])
     # of cats, not, sleep and Yes, the head of cats is wrong
     assert found == {"UAS": pytest.approx(5 / 6), "LAS": pytest.approx(4 / 6), "CLAS": 3 / 4}
     split = parse([0, 3, 3, 3, 4, 4], ["ROOT", *deps[1:]])
     assert len(list(split.sents)) == 3
-    assert conll18.score(gold, [split])["UAS"] == pytest.approx(5 / 6)
-    assert "error" in conll18.score(gold, [parse([0, 1, 2, 2, 4, 4], ["ROOT", "ROOT", *deps[2:]])])
+    assert conll18.score_words(gold, [split])["UAS"] == pytest.approx(5 / 6)
+    rootless = parse([0, 1, 2, 2, 4, 4], ["ROOT", "ROOT", *deps[2:]])
+    assert "error" in conll18.score_words(gold, [rootless])
 
 
 def test_conll18_wants_the_same_words(gold: Path) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
     doc = parse([3, 3, 3, 3], ["nsubj", "aux", "advmod", "ROOT"])
     with pytest.raises(ValueError, match="fewer words"):
-        conll18.score(gold, [doc])
+        conll18.score_words(gold, [doc])
     with pytest.raises(ValueError, match="more words"):
         conll18.put_in(conll18.read_rows(gold)[:1], [doc, doc])
     with pytest.raises(ValueError, match=r"'cats' where .* 'Yes'"):
         conll18.put_in(conll18.read_rows(gold)[1:], [doc])
+
+
+def text_parse(label: str = "nsubj") -> Doc:
+    """Every head right; don't is split, which the gold data below do not."""
+    return Doc(
+        Vocab(),
+        words=["cats", "do", "n't", "sleep", "\n", "Yes", "!"],
+        spaces=[True, False, True, False, False, False, False],
+        heads=[3, 3, 3, 3, 3, 5, 5],
+        deps=[label, "aux", "advmod", "ROOT", "dep", "ROOT", "punct"],
+    )
+
+
+@pytest.fixture
+def merged() -> Doc:
+    return Doc(
+        Vocab(),
+        words=["cats", "don't", "sleep", "Yes", "!"],
+        heads=[2, 2, 2, 3, 3],
+        deps=["nsubj", "aux", "ROOT", "ROOT", "punct"],
+    )
+
+
+def test_conll18_scores_of_a_text(gold: Path, merged: Doc) -> None:
+    """Words that are split otherwise count on both sides."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    found = conll18.score_text([merged], [text_parse("nsubj:pass")])
+    # 4 of 5 gold words and of 6 others; of content words 3 of 3 and of 4
+    f1 = pytest.approx(8 / 11)
+    names = ("Tokens", "Words", "UAS", "LAS")
+    assert found == {"Sentences": 1, **dict.fromkeys(names, f1), "CLAS": pytest.approx(6 / 7)}
+    wrong = conll18.score_text([merged], [text_parse("obj")])
+    assert wrong == {**found, "LAS": pytest.approx(6 / 11), "CLAS": pytest.approx(4 / 7)}
+    # the file splits don't into do and not: do is right, n't is not
+    split = conll18.score_text(gold, [text_parse()])
+    assert (split["Tokens"], split["Words"], split["LAS"]) == (f1, *[pytest.approx(10 / 12)] * 2)
+
+
+def test_conll18_of_whitespace(merged: Doc) -> None:
+    """A word below a whitespace token goes to its head."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    parse = text_parse()
+    parse[0].head = parse[4]
+    found = conll18.score_text([merged], [parse])
+    assert (found["UAS"], found["LAS"]) == (pytest.approx(8 / 11), pytest.approx(8 / 11))
+    below = Doc(Vocab(), words=["\n", "Yes"], heads=[0, 0], deps=["ROOT", "obj"])
+    assert conll18.rows_of([below]) == [[["1", "Yes", *"____", "0", "root", "_", "_"]]]
+    assert conll18.rows_of([Doc(Vocab(), words=["\n"])]) == []
+
+
+def test_conll18_of_a_text_says_what_it_cannot_score(merged: Doc) -> None:
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    bare = Doc(Vocab(), words=["cats", "don't", "sleep", "Yes!"])
+    found = conll18.score_text([merged], [bare])
+    assert found["Tokens"] == pytest.approx(6 / 9)
+    assert found["UAS"] is found["LAS"] is found["CLAS"] is None
+    merged[0].dep_ = ""
+    assert "without a head" in conll18.score_text([merged], [text_parse()])["error"]
+    heads = [min(4999, i + 1) for i in range(5000)]
+    chain = Doc(Vocab(), words=["x"] * 5000, heads=heads, deps=["dep"] * 4999 + ["ROOT"])
+    assert "too deep" in conll18.score_text([chain], [chain])["error"]
 
 
 @spacy.Language.component("left_for_test_compare")
@@ -96,6 +158,16 @@ def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
     assert result["by_length"]["root"] == {"words": 3, "heads": 1, "labelled": 1}
     assert result["by_length"]["1"] == {"words": 2, "heads": 0, "labelled": 0}
     assert sum(counts["words"] for counts in result["by_length"].values()) == 8
+
+    convert_ud.convert({"test": source}, tmp_path, n_sents=2, merge_subtokens=True)
+    data = tmp_path / "test.spacy"
+    raw = evaluate.evaluate(nlp, data, unit="doc", tokens="raw")["conll18"]
+    # cat and sat are one token to the tokenizer
+    assert raw["Tokens"] == raw["Words"] == pytest.approx(2 * 5 / (7 + 6))
+    words = evaluate.evaluate(nlp, data, unit="doc", tokens="raw", conllu=source)["conll18"]
+    assert words["Tokens"] == raw["Tokens"]
+    # so are do and n't
+    assert words["Words"] == pytest.approx(2 * 4 / (8 + 6))
 
 
 def test_length_counts() -> None:

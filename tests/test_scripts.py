@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import math
 import random
@@ -93,11 +94,31 @@ def test_convert_single_sentences(treebank: Path, tmp_path: Path) -> None:
 def test_convert_documents(treebank: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--n-sents", "2", "--with-single", "--merge-subtokens"]
-    assert convert_ud.main(["missing", str(out), "--local", str(treebank), *options]) == 0
+    assert convert_ud.main([f'"{treebank}"', str(out), *options]) == 0
     sizes = [[len(sent) for sent in doc.sents] for doc in read(out / "train.spacy")]
     assert sizes == [[2, 4], [1], [2]]
     assert [len(list(doc.sents)) for doc in read(out / "dev.spacy")] == [2, 1]
     assert [token.text for token in read(out / "dev.spacy")[0]][:2] == ["don't", "!"]
+
+
+def test_convert_compares_tokens(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [str(treebank), str(tmp_path / "out"), "--lang", "en"]
+    assert convert_ud.main([*command, "--merge-subtokens"]) == 0
+    merged = capsys.readouterr().out
+    # do n't ! A catsat on Yes, of which don't is one token of the data, and cat and sat are two
+    figure = 100 * 2 * 4 / (7 + 7)
+    assert f"with --merge-subtokens: train {figure:.2f}, dev {figure:.2f}" in merged
+    assert f"Without --merge-subtokens: dev {100 * 2 * 6 / (8 + 7):.2f}" in merged
+    assert "fits better without: convert with --merge-subtokens no" in merged
+    assert re.search(r"(?m)^ +3 +don't +do n't$", merged)
+    assert re.search(r"(?m)^ +3 +cat sat +catsat$", merged)
+    assert convert_ud.main([*command, "--merge-subtokens", "no"]) == 0
+    apart = capsys.readouterr().out
+    assert "fits better" not in apart and "do n't" not in apart
+    assert convert_ud.main([*command[:-1], "nonsense"]) == 1
+    assert "nonsense" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -204,6 +225,11 @@ def test_configs_differ_in_the_parser_only() -> None:
     parsers = [config["components"].pop("parser") for config in configs]
     configs[0]["initialize"]["components"].pop("parser")  # spaCy's parser learns from no teacher
     configs[0]["paths"].pop("teacher")
+    for config in configs:  # those that are null are the component's, and not weighed
+        weights = config["training"]["score_weights"]
+        config["training"]["score_weights"] = {
+            key: w for key, w in weights.items() if w is not None
+        }
     assert configs[0] == configs[1]
     assert [parser["factory"] for parser in parsers] == ["nm_parser", "parser"]
     listeners = [parser["model"]["tok2vec"] for parser in parsers]
@@ -257,9 +283,49 @@ def test_evaluate(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert result["versions"]["spacy"] == spacy.__version__
     assert str(tmp_path) not in output.read_text(encoding="utf-8")
     assert "80.00" in capsys.readouterr().out
+    pytest.importorskip("udtools", reason="needs the package udtools")
     for tokens in ("gold", "raw"):
         whole = evaluate.evaluate(spacy.load(model), gold, unit="doc", tokens=tokens)
         assert whole["per_sentence"] == {"words": [3, 2], "heads": [2, 1], "labelled": [2, 0]}
+
+
+def test_evaluate_from_raw_text(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gold word that the tokenizer splits lowers the scores."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    doc = Doc(Vocab(), words=["a", "b.c"], heads=[0, 0], deps=["ROOT", "obj"])
+    convert_ud.write_docs([doc], tmp_path / "gold.spacy")
+    nlp = spacy.load(model)
+    assert len(nlp.make_doc("a b.c")) == 2
+    nlp.tokenizer.add_special_case("b.c", [{"ORTH": "b."}, {"ORTH": "c"}])
+    nlp.to_disk(tmp_path / "splits")
+    command = [str(tmp_path / "splits"), str(tmp_path / "gold.spacy"), "--tokens", "raw"]
+    assert evaluate.main([*command, "-o", str(tmp_path / "x.json")]) == 0
+    found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["conll18"]
+    assert found["Words"] == found["LAS"] == pytest.approx(2 / 5)
+    out = capsys.readouterr().out
+    assert re.search(r"F1 against the words of gold.spacy\n(.*\n)* +LAS +40.00\n", out)
+    assert "dep_las" not in out
+
+
+def test_the_evaluation_names_the_extra_that_it_needs(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(evaluate.conll18, "find_spec", lambda name: None)
+    gold = str(gold_file(tmp_path))
+    assert evaluate.main([str(model), gold]) == 0
+    capsys.readouterr()
+    folder = str(tmp_path)
+    commands = [(evaluate, [str(model), gold, "--tokens", "raw"])]
+    commands += [(demo, ["train", folder, folder]), (demo, ["evaluate", *[folder] * 3])]
+    for program, arguments in commands:
+        assert program.main(arguments) == 1
+        assert "extra demo" in capsys.readouterr().err
+    extras = configparser.ConfigParser()
+    extras.read(ROOT / "setup.cfg", encoding="utf-8")
+    for extra in ("demo", "test", "bench"):
+        assert "udtools" in extras["options.extras_require"][extra], extra
 
 
 def test_evaluate_presets_sentences(model: Path, tmp_path: Path) -> None:
@@ -657,22 +723,57 @@ def test_demo_shows_trees() -> None:
 
 
 def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("udtools", reason="needs the package udtools")
     corpus = tmp_path / "corpus"
     convert_ud.convert(convert_ud.find_splits(treebank), corpus, 2)
     models, metrics = tmp_path / "models", tmp_path / "metrics"
-    train = ["train", str(corpus), str(models), "--epochs", "1", "--systems", "spacy_parser"]
+    systems = ["--systems", "spacy_parser", "none"]
+    train = ["train", str(corpus), str(models), "--epochs", "1", *systems]
     assert demo.main([*train, "--set", SMALL[0], "--set", SMALL[1]]) == 0
-    assert demo.main(["evaluate", str(models), str(corpus), str(metrics)]) == 0
-    assert demo.main(["table", str(metrics)]) == 0
+    # What an earlier run has left is neither evaluated nor shown.
+    shutil.copytree(models / "spacy_parser", models / "nm_parser")
+    assert demo.main(["evaluate", str(models), str(corpus), str(metrics), *systems]) == 0
+    (metrics / "nm_parser-gold.json").write_text("{}", encoding="utf-8")
+    assert demo.main(["table", str(metrics), *systems]) == 0
     best = models / "spacy_parser" / "model-best"
     assert demo.main(["parse", str(best), "--corpus", str(corpus / "test.spacy")]) == 0
+    no_wheel = ["package", str(best), str(tmp_path / "packages"), "--name", "x", "--wheel", "none"]
+    assert demo.main(no_wheel) == 0
+    assert not (tmp_path / "packages").exists()
     out = capsys.readouterr().out
-    assert "[spacy_parser]" in out
+    assert "[spacy_parser]" in out and "nm_parser" not in out
     assert "LAS, all words" in out
+    raw = json.loads((metrics / "spacy_parser-raw.json").read_text(encoding="utf-8"))["conll18"]
+    for title, metric in (("tokens", "Tokens"), ("LAS", "LAS"), ("CLAS", "CLAS")):
+        assert re.search(rf"from raw text: {title} F1 +{100 * raw[metric]:.2f}\b", out), title
     assert "xx_pipeline 0.0.0: ['tok2vec', 'parser']" in out
     assert demo.main(["parse", str(best)]) == 1
     assert demo.main(["table", str(tmp_path)]) == 1
+    assert demo.main(["evaluate", str(tmp_path), str(corpus), str(metrics)]) == 1
     assert demo.main(["package", str(models), str(tmp_path), "--name", "x"]) == 1
+
+
+def dry_run(folder: Path, *options: str) -> str:
+    """What the workflow `ud` would run, as spaCy prints it."""
+    for name in ("configs", "scripts", "project.yml"):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(ROOT / name)
+    command = [sys.executable, "-m", "spacy", "project", "run", "ud", str(folder), "--dry"]
+    done = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
+    out = dry_run(tmp_path, "--vars.local", "some folder/UD_English-EWT", "--vars.ud_epochs", "7")
+    assert "convert_ud.py 'some folder/UD_English-EWT' corpus/ud " in out
+    assert "--epochs 7 " in out and "--systems nl_covington_parser spacy_parser_affixes" in out
+    assert "Gothic" not in out
+    out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
+    assert "convert_ud.py assets/UD_Gothic-PROIEL corpus/ud " in out
+    assert "spacy_parser" not in out
+    assert out.count("--systems nl_covington_parser none") == 3
+    assert "--wheel none" in out
 
 
 def interpolate(text: str, values: dict[str, Any]) -> str:

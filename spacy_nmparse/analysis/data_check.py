@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.util import registry, resolve_dot_names
 
 from spacy_nmparse.analysis.derivation import parser_of
+from spacy_nmparse.analysis.tokens import TokenMatch, shorten
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
 from spacy_nmparse.pipe.gold import ROOT_LABEL
 from spacy_nmparse.pipe.parser import NMParser
@@ -52,6 +53,7 @@ class Split:
     words: int = 0
     unknown_heads: int = 0
     lost_heads: int = 0
+    tokens: TokenMatch = field(default_factory=TokenMatch)
     cycles: list[str] = field(default_factory=list)
     several_roots: int = 0
     crossing_arcs: int = 0
@@ -68,6 +70,7 @@ class Split:
         """For JSON."""
         result = {k: v for k, v in self.__dict__.items() if k not in ("texts", "cycles")}
         result["cycles"] = len(self.cycles)
+        result["tokens"] = self.tokens.as_dict()
         for name in ("labels", "lifted_labels"):
             result[name] = dict(getattr(self, name).most_common())
         result["sentences_per_document"] = {
@@ -105,13 +108,17 @@ class DataCheck:
 def check_data(nlp: Language, name: str | None = None) -> DataCheck:
     """Read the corpora of a pipeline's config and check them for its parser.
 
+    The callback ``[initialize.before_init]`` is run first, as in training: it may change the
+    tokenizer.
+
     Args:
         nlp: the pipeline as made from its config (``spacy.util.load_model_from_config``), not
-            initialized.
+            initialized. The callback changes it.
         name: which parser, where there are several.
 
     Raises:
-        ValueError: no parser of this package; a corpus without a path.
+        ValueError: no parser of this package; a corpus without a path; a tokenizer that changes
+            the text.
         FileNotFoundError: a corpus' file is missing.
     """
     parser = parser_of(nlp, name)
@@ -119,14 +126,20 @@ def check_data(nlp: Language, name: str | None = None) -> DataCheck:
     training = registry.resolve(config["training"], schema=ConfigSchemaTraining)
     names = [training["train_corpus"], training["dev_corpus"]]
     readers: list[Callable[[Language], Iterable[Example]]] = list(resolve_dot_names(config, names))
-    train, dev = (count_split(reader(nlp), parser) for reader in readers)
-    findings = [*_sizes(train, dev), *_trees(train, dev, parser), *_labels(train, dev)]
+    callback = {"before_init": config["initialize"]["before_init"]}
+    before_init = registry.resolve(callback)["before_init"]
+    if before_init is not None:
+        before_init(nlp)
+    train, dev = (count_split(reader(nlp), parser, nlp) for reader in readers)
+    findings = [*_sizes(train, dev), *_tokens(train, dev), *_trees(train, dev, parser)]
+    findings += _labels(train, dev)
     findings += _sentences(train, nlp, parser)
     return DataCheck(parser.name, parser.system_spec.name, train, dev, findings)
 
 
-def count_split(examples: Iterable[Example], parser: NMParser) -> Split:
-    """Count what is in a corpus, as the parser would meet it."""
+def count_split(examples: Iterable[Example], parser: NMParser, nlp: Language) -> Split:
+    """Count what is in a corpus, as the parser would meet it, and compare its tokens with those of
+    the pipeline's tokenizer."""
     split = Split()
     for example in examples:
         split.documents += 1
@@ -140,6 +153,7 @@ def count_split(examples: Iterable[Example], parser: NMParser) -> Split:
         split.partial += is_partial(doc)
         _count_trees(split, doc, parser)
         _count_alignment(split, example)
+        split.tokens.add(doc, nlp.make_doc(doc.text))
     return split
 
 
@@ -232,6 +246,48 @@ def _sizes(train: Split, dev: Split) -> Iterable[Finding]:
         )
 
 
+def _tokens(train: Split, dev: Split) -> Iterable[Finding]:
+    advised = False
+    for name, split in (("training", train), ("development", dev)):
+        tokens = split.tokens
+        if tokens.f1 is None:
+            continue
+        text = f"Tokens, F1 {100 * tokens.f1:.2f}: the pipeline's tokenizer "
+        if not tokens.differences:
+            text += f"splits the {name} texts as the data do."
+            yield Finding(GOOD, f"tokens_{name}", text)
+            continue
+        text += f"splits {tokens.differences.total()} strings of the {name} texts otherwise than "
+        text += "the data do."
+        if split.lost_heads:
+            text += f" {split.lost_heads} of its words have no gold head."
+        if not advised:
+            text += f" {_advice(tokens)}"
+            advised = True
+        level = WARNING if split.lost_heads else INFO
+        yield Finding(level, f"misaligned_{name}", text)
+
+
+def _advice(tokens: TokenMatch) -> str:
+    most = tokens.differences.total() / 2
+    if tokens.split_merged > most:
+        return (
+            "Most are multiword tokens that were merged: convert the treebank without "
+            "--merge-subtokens."
+        )
+    if tokens.kept_letters > most and not tokens.merged:
+        return (
+            "Most are words that are split within, as multiword tokens are: convert the treebank "
+            "with --merge-subtokens."
+        )
+    (own, other), count = tokens.differences.most_common(1)[0]
+    return (
+        f"The most frequent: {shorten(own)!r} in the data, {shorten(other)!r} by the tokenizer "
+        f"({count}). Change the tokenizer's rules in [initialize.before_init]; docs/training.md "
+        f"shows how."
+    )
+
+
 def _trees(train: Split, dev: Split, parser: NMParser) -> Iterable[Finding]:
     for name, split in (("training", train), ("development", dev)):
         if split.cycles:
@@ -247,14 +303,6 @@ def _trees(train: Split, dev: Split, parser: NMParser) -> Iterable[Finding]:
                 f"several_roots_{name}",
                 f"{split.several_roots} {name} sentences have several roots: the parser builds one "
                 f"root a sentence, and cannot get the others right.",
-            )
-        if split.lost_heads:
-            yield Finding(
-                WARNING,
-                f"misaligned_{name}",
-                f"{split.lost_heads} words, as the pipeline's tokenizer splits the {name} texts, "
-                f"have no gold head: their tokens do not match the treebank's. Convert it with "
-                f"--merge-subtokens, or train with gold_preproc = true.",
             )
     if train.partial:
         yield Finding(

@@ -22,6 +22,21 @@ from spacy_nmparse.systems import ROOT, Action, Gold, State, TransitionSystem
 
 MOVE, COMPLETE, LOWER = "move", "complete", "lower"  # kinds of steps
 SHOWN = 24  # words of a buffer or list in JSON
+#: What is in a derivation but in no system's glossary; names as in ``Step.name``.
+GLOSSARY = {
+    "repair": "A non-monotonic move takes back an earlier decision: it replaces or deletes an arc, "
+    "attaches a word that was left without a head, or puts it back into the buffer.",
+    f"({LOWER})": "After the last move: arcs that were lifted in training, so that none cross, "
+    "return to the heads that their labels point to.",
+}
+SCORED_COMPLETION = (
+    "The sentence is over, and some words have no head: the scorer attaches each to the head that "
+    "it likes best, the root of the sentence first."
+)
+HUNG_COMPLETION = (
+    "The derivation is over, and some words have no head: they become dependents of ROOT, or of "
+    "the sentence's root if there may be only one."
+)
 
 
 class Arc(NamedTuple):
@@ -177,6 +192,8 @@ class Derivation:
     steps: in order.
     heads, labels, sent_starts: the tree.
     gold_heads, gold_labels: as far as they are known; None: no gold tree was given.
+    glossary: what moves do and the parts of configurations hold, as ``TransitionSystem.glossary``
+        says; also "repair", and the steps that are no moves, by name.
     """
 
     system: str
@@ -189,6 +206,7 @@ class Derivation:
     sent_starts: list[bool] = field(repr=False)
     gold_heads: list[int | None] | None = field(default=None, repr=False)
     gold_labels: list[str | None] | None = field(default=None, repr=False)
+    glossary: dict[str, str] = field(default_factory=dict, repr=False)
 
     def arcs(self, step: int) -> list[Arc]:
         """The arcs before a step, by dependent; ``len(steps)``: those of the tree."""
@@ -330,6 +348,7 @@ def derive(
     tracing = Tracing(component, doc, gold)
     steps = list(tracing.steps(tracing.initial(), n_choices))
     heads, labels, lowered = tracing.tree()
+    gold_heads, gold_labels = tracing.gold_tree or (None, None)
     if lowered is not None:
         steps.append(lowered)
     return Derivation(
@@ -341,7 +360,9 @@ def derive(
         heads,
         labels,
         tracing.final.sent_starts,
-        *(tracing.gold_tree or (None, None)),
+        gold_heads,
+        gold_labels,
+        _glossary(component.system, SCORED_COMPLETION),
     )
 
 
@@ -624,7 +645,12 @@ def _finished(
         state.sent_starts,
         None if gold is None else list(gold.heads),
         None if gold is None else list(gold.labels),
+        _glossary(system, HUNG_COMPLETION),
     )
+
+
+def _glossary(system: TransitionSystem, completion: str) -> dict[str, str]:
+    return {**GLOSSARY, f"({COMPLETE})": completion, **system.glossary()}
 
 
 def least_costs(costs: dict[Action, float]) -> dict[tuple[str, int], float]:

@@ -1,4 +1,5 @@
-"""Base noun phrases by Universal Dependencies' labels, for languages without an iterator in spaCy.
+"""Base noun phrases by Universal Dependencies' labels, for languages without an iterator in spaCy,
+and for those whose iterator knows other labels.
 
 A chunk is a nominal with its determiners, adjectives, numerals, compounds, flat names and
 possessors, as far as they are next to each other: no adpositions, no coordination, no clauses, no
@@ -7,11 +8,13 @@ other modifiers.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 
 from spacy.errors import Errors
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
+from spacy.util import logger
 
 #: Universal parts of speech of nominals.
 NOMINALS = ("NOUN", "PROPN", "PRON")
@@ -49,24 +52,44 @@ def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
             end = last
 
 
-def register_noun_chunks(nlp: Language) -> bool:
-    """Make ``doc.noun_chunks`` work for new documents of a pipeline, where its language has no
-    iterator of its own.
+def register_noun_chunks(nlp: Language, replace: bool = False) -> bool:
+    """Make ``doc.noun_chunks`` work for new documents of a pipeline.
+
+    Says what it has done: by a line of the log at level INFO, or by a warning where it has left the
+    language's own iterator in place.
+
+    Args:
+        nlp: the pipeline.
+        replace: take the place of the language's own iterator. Those of spaCy know the labels of
+            its own models: English, German, Spanish and others have one, and under Universal
+            Dependencies' labels it misses chunks.
 
     Returns:
-        Whether it had none.
+        Whether new documents have noun chunks by Universal Dependencies' labels.
     """
-    if nlp.vocab.get_noun_chunks is not None:
+    own = nlp.vocab.get_noun_chunks
+    if own is ud_noun_chunks:
+        return True
+    if own is not None and not replace:
+        warnings.warn(
+            f"The noun chunks of spaCy's language {nlp.lang!r} stay: its iterator is made for the "
+            f"labels of spaCy's own models, and may miss chunks under Universal Dependencies' "
+            f"labels. To replace it, set replace = true (spacy_nmparse.ud_noun_chunks.v1 in a "
+            f"config, or register_noun_chunks(nlp, replace=True)).",
+            stacklevel=2,
+        )
         return False
     nlp.vocab.get_noun_chunks = ud_noun_chunks  # type: ignore[assignment]
+    done = "were registered" if own is None else "replace those of the language"
+    logger.info("Noun chunks by Universal Dependencies' labels %s (%r).", done, nlp.lang)
     return True
 
 
-def make_callback() -> Callable[[Language], Language]:
+def make_callback(replace: bool) -> Callable[[Language], Language]:
     """For the setting ``nlp.after_pipeline_creation`` of a config: see ``register_noun_chunks``."""
 
     def register(nlp: Language) -> Language:
-        register_noun_chunks(nlp)
+        register_noun_chunks(nlp, replace)
         return nlp
 
     return register

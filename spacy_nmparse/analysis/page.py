@@ -19,6 +19,13 @@ from spacy_nmparse.pipe.doc_io import gold_parse
 TEMPLATE = Path(__file__).with_name("page.html")
 SHOWN = 14  # words of a buffer or list
 HEIGHT = 760  # of the frame in a notebook
+#: What the columns of the table of moves hold, by heading.
+COLUMNS = {
+    "model %": "The probability that the model gives the move, among the legal moves.",
+    "label %": "The probability that the model gives the label, among the labels of this move.",
+    "oracle's cost": "How many more words get a wrong head or label if this move is made, even if "
+    "all later moves are the best possible. In brackets: with the right label.",
+}
 
 
 def render(
@@ -34,13 +41,14 @@ def render(
     The page needs nothing but a browser. A derivation is stepped through with buttons or keys: the
     arcs over the sentence, new ones green and deleted ones red; stack, buffer or lists; what the
     model thinks of each move beside the oracle's costs, where a gold tree is known; the gold tree
-    below the sentence. Words are never read as HTML.
+    below the sentence. Moves and lists are explained on demand, and the page's address leads back
+    to the step. Words are never read as HTML.
 
     Args:
         shown: a derivation, or a parsed document.
         style: "html", the only one.
         gold: with a document: its gold tree, drawn below (a derivation knows its own).
-        title: heading of the page.
+        title: heading of the page; by default the sentence that is shown.
         jupyter: whether to display it in a notebook; by default, where this is one.
 
     Returns:
@@ -65,14 +73,15 @@ def render_page(
 ) -> str:
     """The page that ``render`` gives."""
     data = _derivation_data(shown) if isinstance(shown, Derivation) else _doc_data(shown, gold)
-    if title is not None:
-        data["title"] = title
+    data["title"] = title
+    if title is None:
+        title = " ".join(data["words"][slice(*data["sentences"][0])])
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":  # nothing in it can end the script
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     template = TEMPLATE.read_text(encoding="utf-8")
     before, after = template.split("__DATA__")
-    return before.replace("__TITLE__", html.escape(data["title"])) + text + after
+    return before.replace("__TITLE__", html.escape(title)) + text + after
 
 
 def frame(page: str, height: int = HEIGHT) -> str:
@@ -97,7 +106,6 @@ def _derivation_data(derivation: Derivation) -> dict[str, Any]:
     sources = {"greedy": "greedy search", "given": "given actions"}
     source = sources.get(derivation.source, f"oracle: {derivation.source}")
     return {
-        "title": " ".join(words[:12]) + (" …" if len(words) > 12 else ""),
         "source": f"{derivation.system}, {source}, {len(derivation.steps)} steps",
         "words": words,
         "rtl": is_right_to_left(words),
@@ -106,6 +114,7 @@ def _derivation_data(derivation: Derivation) -> dict[str, Any]:
         "heads": derivation.heads,
         "labels": derivation.labels,
         "gold": gold,
+        "glossary": {**COLUMNS, **derivation.glossary},
         "steps": [_step_data(step) for step in derivation.steps],
     }
 
@@ -114,6 +123,7 @@ def _step_data(step: Step) -> dict[str, Any]:
     return {
         "kind": step.kind,
         "name": step.name,
+        "move": step.name if step.action is None else step.action.move,
         "repair": step.repair,
         "cost": _number(step.cost),
         "least": _number(step.least_cost),
@@ -135,6 +145,7 @@ def _step_data(step: Step) -> dict[str, Any]:
 def _choice_data(choice: Choice, chosen: bool) -> dict[str, Any]:
     return {
         "name": action_name(choice.action),
+        "move": choice.action.move,
         "labelled": choice.action.label is not None,
         "probability": None if choice.probability is None else round(choice.probability, 4),
         "labelProbability": (
@@ -175,7 +186,6 @@ def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
         }
     words = [token.text for token in tokens]
     return {
-        "title": " ".join(words[:12]) + (" …" if len(words) > 12 else ""),
         "source": f"{len(words)} words",
         "words": words,
         "rtl": is_right_to_left(words),
@@ -184,5 +194,6 @@ def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
         "heads": [number.get(token.head.i, word) for word, token in enumerate(tokens)],
         "labels": [token.dep_ for token in tokens],
         "gold": found,
+        "glossary": {},
         "steps": [],
     }

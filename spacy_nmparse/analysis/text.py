@@ -227,11 +227,16 @@ def _picture(
     return picture(derivation.words[first:end], arcs, paint, marks)
 
 
+def has_lists(derivation: Derivation) -> bool:
+    """Whether its system has lists in place of a stack."""
+    return any(step.lambda1 or step.lambda2 for step in derivation.steps)
+
+
 def step_lines(derivation: Derivation, paint: Paint = plain, n_choices: int = 0) -> list[str]:
     """A derivation, a line for each step: number, move, probability, cost, stack (or lists) and
     buffer, arcs. Below it up to n_choices other moves."""
     words, steps = derivation.words, derivation.steps
-    lists = any(step.lambda1 or step.lambda2 for step in steps)
+    lists = has_lists(derivation)
     wide = max((len(step.name) for step in steps), default=0)
     with_cost = any(step.cost is not None for step in steps)
     with_share = any(step.chosen and step.chosen.probability is not None for step in steps)
@@ -243,13 +248,7 @@ def step_lines(derivation: Derivation, paint: Paint = plain, n_choices: int = 0)
             paint(name, "repair") if step.repair else name,
         ]
         parts += _numbers(step.chosen, with_share, with_cost, step, paint)
-        if lists:
-            shown = (
-                f"[{_some(step.lambda1, words, 3, False)}] [{_some(step.lambda2, words, 3, True)}]"
-            )
-        else:
-            shown = f"[{_some(step.stack, words, 4, False)}]"
-        parts.append(f"{shown} [{_some(step.buffer, words, 3, True)}]")
+        parts.append(configuration(step, words, lists))
         parts += [paint(f"- {arc_text(arc, words)}", "old") for arc in step.deleted]
         parts += [paint(f"+ {arc_text(arc, words)}", "new") for arc in step.added]
         lines.append("  ".join(parts).rstrip())
@@ -276,6 +275,15 @@ def _numbers(
         wrong = cost is not None and step.least_cost is not None and cost > step.least_cost
         parts.append(paint(text, "old") if wrong else text)
     return parts
+
+
+def configuration(step: Step, words: Sequence[str], lists: bool) -> str:
+    """The stack (or lists) and the buffer before a step; of long ones the ends that meet."""
+    if lists:
+        left = f"[{_some(step.lambda1, words, 3, False)}] [{_some(step.lambda2, words, 3, True)}]"
+    else:
+        left = f"[{_some(step.stack, words, 4, False)}]"
+    return f"{left} [{_some(step.buffer, words, 3, True)}]"
 
 
 def _some(numbers: Sequence[int], words: Sequence[str], n: int, front: bool) -> str:

@@ -10,10 +10,12 @@ from spacy.cli._util import import_code, parse_config_overrides
 from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, Split, check_data
+from spacy_nmparse.analysis.tokens import shorten
 from spacy_nmparse.cli.console import fail, failures, paint, print_json, print_table, title
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
 N_LABELS = 12
+N_STRINGS = 10
 
 
 def run(
@@ -54,6 +56,20 @@ def _print(found: DataCheck) -> None:
     print_table(("label", "training", "development"), rows)
     if len(labels) > N_LABELS:
         print(f"({len(labels) - N_LABELS} more: --json)")
+    train, dev = found.train.tokens.differences, found.dev.tokens.differences
+    strings = (train + dev).most_common(N_STRINGS)
+    if strings:
+        title("Strings that the tokenizer splits otherwise")
+        print_table(
+            ("data", "tokenizer", "training", "development"),
+            [
+                (shorten(pair[0]), shorten(pair[1]), str(train[pair]), str(dev[pair]))
+                for pair, _ in strings
+            ],
+        )
+        more = len(train + dev) - len(strings)
+        if more:
+            print(f"({more} more: --json)")
     title("Findings")
     for finding in found.findings:
         sign, style = SIGNS[finding.level]
@@ -62,6 +78,7 @@ def _print(found: DataCheck) -> None:
 
 def _rows(split: Split) -> list[tuple[str, str]]:
     sizes = split.sentences_per_document
+    f1 = split.tokens.f1
     per_document = sum(size * count for size, count in sizes.items()) / max(1, sizes.total())
     return [
         ("documents", str(split.documents)),
@@ -69,6 +86,7 @@ def _rows(split: Split) -> list[tuple[str, str]]:
         ("sentences per document", f"{per_document:.1f}"),
         ("words", str(split.words)),
         ("words without a head", str(split.unknown_heads)),
+        ("tokens of the tokenizer, F1", "-" if f1 is None else f"{100 * f1:.2f}"),
         ("documents with cycles", str(len(split.cycles))),
         ("sentences with several roots", str(split.several_roots)),
         ("crossing arcs", str(split.crossing_arcs)),

@@ -13,8 +13,12 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis.corpus import Sentence, read_sentences
 from spacy_nmparse.analysis.derivation import Derivation, Step, all_derivations, derive_gold
 from spacy_nmparse.analysis.page import render_page
+from spacy_nmparse.analysis.text import configuration, has_lists
 from spacy_nmparse.cli.console import failures, paint
 from spacy_nmparse.systems import Gold
+
+#: How many moves are shown with their costs, the cheapest; non-local systems can have many.
+SHOWN = 8
 
 
 def read_heads(text: str) -> list[int | None]:
@@ -139,16 +143,17 @@ def _print_json(derivation: Derivation) -> None:
 
 
 def _print_text(derivation: Derivation) -> None:
+    numbers = list(map(_name, range(len(derivation.words))))
+    lists = has_lists(derivation)
     for count, step in enumerate(_moves(derivation), start=1):
-        assert step.action is not None
-        left = " ".join(map(_name, step.stack or step.lambda1))
-        right = " ".join(map(_name, step.buffer))
         costs = "  ".join(
             paint(f"{_short(choice.action)} {choice.cost:g}", "" if choice.cost else "good")
-            for choice in step.choices
+            for choice in step.choices[:SHOWN]
         )
-        print(f"{count:>3}  [{left}] [{right}]  {step.name}  ({costs})")
-    if derivation.words != list(map(_name, range(len(derivation.words)))):
+        if len(step.choices) > SHOWN:
+            costs += f"  … {len(step.choices) - SHOWN} more"
+        print(f"{count:>3}  {configuration(step, numbers, lists)}  {step.name}  ({costs})")
+    if derivation.words != numbers:
         print("words:", " ".join(f"{i}:{word}" for i, word in enumerate(derivation.words, start=1)))
     print("heads:", *_heads(derivation))
 

@@ -1,7 +1,7 @@
 """The hypotheses of a beam search, for parsing and for learning."""
 from libc.stdint cimport int8_t
 
-from spacy_nmparse.learning.search cimport CandidateC, ScratchC, StateC
+from spacy_nmparse.learning.search cimport CandidateC, ScratchC, StateC, SureC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.system cimport TransitionSystem
@@ -14,6 +14,7 @@ cdef struct HypothesisC:
     double* entered         # word -> the score when its sentence began, if one began with it
     int last                # learning: the record of its last move, or NONE
     bint right              # learning: the oracle allows all its moves
+    float* sure             # (4, max_words), see sure_of; or NULL: nobody asks
 
 
 # A move of a hypothesis, or a label of such a move.
@@ -25,6 +26,8 @@ cdef struct ItemC:
     int noted
     bint stays              # the hypothesis is final
     bint right
+    float move_share        # its probability, and that of the label that it gives or notes
+    float label_share
     CandidateC candidate
 
 
@@ -53,6 +56,7 @@ cdef class Beam:
     cdef ItemC* choices
     cdef ScratchC scratch
     cdef bint has_scratch
+    cdef float* elsewhere       # (width, max_words), see search.weigh; or NULL: nobody asks
     # Learning.
     cdef const GoldC* gold      # NULL: parsing
     cdef int oracle
@@ -74,6 +78,7 @@ cdef class Beam:
     cdef bint make(self, HypothesisC* h, const ItemC* item) noexcept nogil
     cdef int record(self, int before, const ItemC* item) noexcept nogil
     cdef void complete_tree(self, HypothesisC* h) noexcept nogil
+    cdef SureC sure_of(self, const HypothesisC* h) noexcept nogil
     cdef bint settle(self) noexcept nogil
-    cdef list analyses(self, int first, int last, int n)
+    cdef list analyses(self, int first, int last, int n, shares)
     cdef void forget(self) noexcept nogil

@@ -25,6 +25,7 @@ def search(
     width: int,
     n: int,
     reach: int = ...,
+    shares: NDArray[numpy.float32] | None = None,
 ) -> list[Parts]: ...
 def parse(
     system: TransitionSystem,
@@ -47,5 +48,4 @@ def n_best(
 
 SAME: float
 
-def agreement(analyses: list[Analysis]) -> NDArray[numpy.float32]: ...
 def combine(parts: Parts, n: int) -> list[Analysis]: ...

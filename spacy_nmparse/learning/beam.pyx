@@ -15,6 +15,7 @@ is bounded as long as something gets settled in each.
 import numpy
 
 from libc.limits cimport INT_MAX
+from libc.math cimport exp
 from libc.stdint cimport int8_t, int32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
@@ -23,15 +24,23 @@ from spacy_nmparse.learning.complete cimport complete, needs_completion
 from spacy_nmparse.learning.search cimport (
     NONE,
     CandidateC,
+    MomentC,
     ScratchC,
     StateC,
+    SureC,
     SystemC,
     fixed_label,
     is_forced,
+    is_only_word,
+    keep,
+    look,
+    note,
     notes_label,
     scratch_free,
     scratch_init,
     score_moves,
+    share_of,
+    weigh,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
 from spacy_nmparse.systems.state cimport State, state_block_size, state_copy, state_init
@@ -91,8 +100,11 @@ cdef class Beam:
         scored: the scores of the batch.
         width: the most hypotheses.
         max_words: the longest window.
+        asked: whether to note how sure the search is.
     """
-    def __cinit__(self, TransitionSystem system, Scorer scored, int width, int max_words):
+    def __cinit__(
+        self, TransitionSystem system, Scorer scored, int width, int max_words, bint asked=False
+    ):
         cdef int i
         cdef size_t size = max_words + 1
         if width < 1:
@@ -112,11 +124,19 @@ cdef class Beam:
             or self.children == NULL or self.moves == NULL or self.choices == NULL
         ):
             raise MemoryError(f"No memory for a beam of {width} hypotheses.")
+        if asked:
+            self.elsewhere = <float*>calloc(width * size, sizeof(float))
+            if self.elsewhere == NULL:
+                raise MemoryError(f"No memory for a beam of {width} hypotheses.")
         for i in range(2 * width):
             self.unused[i].block = malloc(state_block_size(max_words))
             self.unused[i].entered = <double*>calloc(size, sizeof(double))
+            if asked:
+                self.unused[i].sure = <float*>calloc(4 * size, sizeof(float))
             self.n_free += 1
-            if self.unused[i].block == NULL or self.unused[i].entered == NULL:
+            if self.unused[i].block == NULL or self.unused[i].entered == NULL or (
+                asked and self.unused[i].sure == NULL
+            ):
                 raise MemoryError(f"No memory for a beam over {max_words} words.")
         scratch_init(&self.scratch, &system.c, &scored.c, max_words)
         self.has_scratch = True
@@ -129,9 +149,12 @@ cdef class Beam:
         for i in range(self.n_live):
             free(self.live[i].block)
             free(self.live[i].entered)
+            free(self.live[i].sure)
         for i in range(self.n_free):
             free(self.unused[i].block)
             free(self.unused[i].entered)
+            free(self.unused[i].sure)
+        free(self.elsewhere)
         free(self.live)
         free(self.next)
         free(self.unused)
@@ -160,6 +183,9 @@ cdef class Beam:
         first.entered[0] = 0
         first.last = NONE
         first.right = self.gold is not NULL
+        if first.sure is not NULL:
+            for w in range(4 * self.max_words):
+                first.sure[w] = 1
         self.n_records = 0
 
     cdef void take(self, HypothesisC* out) noexcept nogil:
@@ -247,6 +273,8 @@ cdef class Beam:
             item.label = NONE
             item.noted = NONE
             item.right = h.right
+            item.move_share = 1
+            item.label_share = 1
             item.stays = self.stays(h)
             if item.stays:
                 insert(self.moves, &n_moves, self.width, &item)
@@ -255,12 +283,18 @@ cdef class Beam:
             if n == 1 and is_forced(system, scorer, s, candidates):
                 item.candidate = candidates[0]
                 item.candidate.learn = LEARN_ANY
+                if self.elsewhere is not NULL:
+                    weigh(
+                        system, s, candidates, scores, n, &self.elsewhere[parent * self.max_words]
+                    )
                 insert(self.moves, &n_moves, self.width, &item)
                 continue
             score_moves(system, scorer, s, candidates, n, scores)
             scorer.keep(scorer.self, parent)
             last_scored = parent
             total = log_total(scores, n, NONE)
+            if self.elsewhere is not NULL:
+                weigh(system, s, candidates, scores, n, &self.elsewhere[parent * self.max_words])
             if h.right:
                 self.judge_moves(h, candidates)
             for i in range(n):
@@ -272,6 +306,8 @@ cdef class Beam:
                 if n_moves == self.width and item.score < self.moves[n_moves - 1].score:
                     continue
                 item.candidate = candidates[i]
+                if self.elsewhere is not NULL and not is_only_word(system, s):
+                    item.move_share = <float>exp(scores[i] - total)
                 insert(self.moves, &n_moves, self.width, &item)
         # The best labels of these. The scorer knows those of the configuration scored last only.
         for i in range(n_moves):
@@ -306,6 +342,8 @@ cdef class Beam:
                         item.raw = labels[j]
                         item.label = j
                         item.noted = j
+                        if self.elsewhere is not NULL:
+                            item.label_share = <float>exp(labels[j] - total)
                         insert(self.choices, &n_choices, self.width, &item)
                     continue
             elif notes_label(system, scorer, s, &move.candidate):
@@ -314,6 +352,10 @@ cdef class Beam:
                     last_scored = move.parent
                 scorer.score_noted(scorer.self, s, labels)
                 item.noted = best_label(scorer, labels)
+                if self.elsewhere is not NULL:
+                    item.label_share = share_of(
+                        labels, system.n_labels, scorer.root_label, item.noted
+                    )
             insert(self.choices, &n_choices, self.width, &item)
         # Make the moves. The last child of a hypothesis takes its memory.
         for i in range(self.n_live):
@@ -338,6 +380,8 @@ cdef class Beam:
                 memcpy(
                     h.entered, self.live[parent].entered, (h.state.n + 1) * sizeof(double)
                 )
+                if h.sure is not NULL:
+                    memcpy(h.sure, self.live[parent].sure, 4 * self.max_words * sizeof(float))
         for i in range(n_choices):
             h = &self.next[i]
             h.score = self.choices[i].score
@@ -355,11 +399,19 @@ cdef class Beam:
         cdef SystemC* system = &self.system.c
         cdef const CandidateC* c = &item.candidate
         cdef int start = h.state.start
+        cdef SureC sure = self.sure_of(h)
+        cdef MomentC moment
+        if h.sure is not NULL:
+            keep(system, &h.state, c, &self.elsewhere[item.parent * self.max_words], &sure)
         if self.gold is not NULL:
             h.last = self.record(h.last, item)
         elif system.moves[c.move].ends_sentence:
             self.complete_tree(h)
+        if h.sure is not NULL:
+            look(&h.state, c, &moment)
         system.moves[c.move].effect(system, &h.state, c.k, item.label, item.noted)
+        if h.sure is not NULL:
+            note(&h.state, c, &moment, item.move_share, item.label_share, &sure)
         if h.state.start == start:
             return False
         h.entered[h.state.start] = h.score
@@ -386,11 +438,22 @@ cdef class Beam:
         self.n_records += 1
         return self.n_records - 1
 
+    cdef SureC sure_of(self, const HypothesisC* h) noexcept nogil:
+        """How sure a hypothesis is, of the words of the window."""
+        cdef SureC sure
+        sure.head = h.sure
+        if h.sure is not NULL:
+            sure.label = &h.sure[self.max_words]
+            sure.kept = &h.sure[2 * self.max_words]
+            sure.noted = &h.sure[3 * self.max_words]
+        return sure
+
     cdef void complete_tree(self, HypothesisC* h) noexcept nogil:
         cdef StateC unlent
         if needs_completion(&self.system.c):
             unlent = self.scratch.state
             self.scratch.state = h.state
+            self.scratch.sure = self.sure_of(h)
             complete(&self.system.c, &self.scored.c, &self.scratch)
             h.state = self.scratch.state
             self.scratch.state = unlent
@@ -410,14 +473,17 @@ cdef class Beam:
                 return True
         return False
 
-    cdef list analyses(self, int first, int last, int n):
+    cdef list analyses(self, int first, int last, int n, shares):
         """The n best analyses of the words first .. last - 1, before the end or a settled start:
-        (score, heads, labels, starts), best first; each once."""
+        (score, heads, labels, starts), best first; each once. How sure the best one is goes to
+        shares, float32 (2, words), unless they are None."""
         cdef int i, w
         cdef int n_words = self.live[0].state.n
         cdef HypothesisC* h
         cdef int32_t[::1] heads, labels
         cdef int8_t[::1] starts
+        cdef SureC sure
+        cdef float[:, :] filled
         ends = [
             self.live[i].score if last == n_words else self.live[i].entered[last]
             for i in range(self.n_live)
@@ -428,6 +494,12 @@ cdef class Beam:
             h = &self.live[i]
             if last == n_words:
                 self.complete_tree(h)
+            if shares is not None and not found:
+                sure = self.sure_of(h)
+                filled = shares
+                for w in range(first, last):
+                    filled[0, w - first] = sure.head[w] * sure.kept[w]
+                    filled[1, w - first] = sure.label[w]
             heads_array = numpy.empty(last - first, dtype="int32")
             labels_array = numpy.empty(last - first, dtype="int32")
             starts_array = numpy.empty(last - first, dtype="int8")
@@ -541,7 +613,8 @@ def probabilities(TransitionSystem system, Scorer scored, int offset, State stat
 
 
 def search(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
+    shares=None
 ):
     """Beam search through a batch.
 
@@ -553,6 +626,8 @@ def search(
         width: the most hypotheses at a time.
         n: how many analyses of each part are wanted.
         reach: words of a longer sequence that are searched through at a time, at first.
+        shares: float32 (2, words) to be filled, or None: for each word the probabilities of its
+            head in the best tree, and of its label with that head, as ``search.pyx`` has it.
 
     Returns:
         For each sequence a list of parts, which begin with sentences: (first word, analyses), the
@@ -564,7 +639,7 @@ def search(
     cdef int first = 0
     cdef int last = 0
     cdef int offset = 0
-    cdef int i, j, whole
+    cdef int i, j, whole, start
     result = []
     wanted = 1 if n == 1 else width
     for i in range(len(lengths)):
@@ -576,7 +651,7 @@ def search(
             rest = length - base
             words = min(words, rest)
             if beam is None or beam.max_words < words:
-                beam = Beam(system, scored, width, words)
+                beam = Beam(system, scored, width, words, shares is not None)
             if offset + base + words > last or max(0, base - scored.margin) + offset < first:
                 first = offset + max(0, base - scored.margin)
                 last = offset + base + words
@@ -601,7 +676,11 @@ def search(
                 if why == BLIND:
                     break
                 settled = words if why == FINISHED else beam.settled
-                analyses = beam.analyses(done, settled, n)
+                start = offset + base
+                analyses = beam.analyses(
+                    done, settled, n,
+                    None if shares is None else shares[:, start + done: start + settled]
+                )
                 if base + done:
                     for analysis in analyses:
                         analysis[3][0] = 1
@@ -627,9 +706,7 @@ def parse(
     """Parse a batch.
 
     Args:
-        system, scored, lengths, constraints, width, reach: as those of ``search``.
-        shares: float32 (2, words) to be filled, or None: for each word the share of the final beam
-            that agrees on its head, and of what agrees on that, the share that agrees on its label.
+        system, scored, lengths, constraints, width, reach, shares: as those of ``search``.
 
     Returns:
         heads, labels, starts: as ``greedy.parse`` returns them.
@@ -639,35 +716,13 @@ def parse(
     labels = numpy.empty(n_words, dtype="int32")
     starts = numpy.zeros(n_words, dtype="int8")
     offset = 0
-    for length, parts in zip(
-        lengths,
-        search(
-            system, scored, lengths, constraints, width, 1 if shares is None else 0, reach
-        ),
-        strict=True,
-    ):
+    found = search(system, scored, lengths, constraints, width, 1, reach, shares)
+    for length, parts in zip(lengths, found, strict=True):
         (_, *arrays), = combine(parts, 1)
         heads[offset: offset + length], labels[offset: offset + length], \
             starts[offset: offset + length] = arrays
-        if shares is not None:
-            for first, analyses in parts:
-                last = first + len(analyses[0][1])
-                shares[:, offset + first: offset + last] = agreement(analyses)
         offset += length
     return heads, labels, starts
-
-
-def agreement(analyses):
-    """float32 (2, words): how much of the probability of the analyses agrees with the first one's
-    heads, and, of this, with its labels."""
-    scores = numpy.asarray([score for score, *_ in analyses])
-    mass = numpy.exp(scores - scores.max())
-    mass /= mass.sum()
-    _, heads, labels, _ = analyses[0]
-    same_head = numpy.stack([one[1] == heads for one in analyses])
-    same_label = same_head & numpy.stack([one[2] == labels for one in analyses])
-    head_mass = mass @ same_head
-    return numpy.stack([head_mass, mass @ same_label / head_mass]).astype("float32")
 
 
 def n_best(

@@ -12,6 +12,26 @@ from spacy_nmparse.scorers.scorer cimport best_label
 from spacy_nmparse.systems.state cimport is_above, n_items, state_add_arc
 
 
+# The best of the options offered so far.
+cdef struct ChoiceC:
+    int best            # or NONE: none was offered
+    float liking
+    double total        # the sum of exp(liking) over that of the best; if wanted
+
+
+cdef inline void offer(ChoiceC* choice, int option, float liking, bint wanted) noexcept nogil:
+    """Ties: the first."""
+    if choice.best == NONE or liking > choice.liking:
+        if wanted:
+            choice.total = 1 if choice.best == NONE else (
+                1 + choice.total * exp(<double>choice.liking - liking)
+            )
+        choice.best = option
+        choice.liking = liking
+    elif wanted:
+        choice.total += exp(<double>liking - choice.liking)
+
+
 cdef enum:
     FAR = 100   # how many words away a head is looked for
 
@@ -22,9 +42,9 @@ cdef bint needs_completion(const SystemC* system) noexcept nogil:
 
 
 cdef void attach(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, CandidateC* arc, float liking
+    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, CandidateC* arc, float chosen
 ) noexcept nogil:
-    """Make the arc, labelled as the scorer likes best."""
+    """Make the arc, labelled as the scorer likes best; chosen: its probability."""
     cdef StateC* s = &scratch.state
     cdef float share = 1
     cdef int label = fixed_label(system, s, arc)
@@ -34,11 +54,11 @@ cdef void attach(
         else:
             scorer.score_labels(scorer.self, s, arc, False, scratch.labels)
             label = best_label(scorer, scratch.labels)
-            if scratch.head_share is not NULL:
+            if scratch.sure.head is not NULL:
                 share = share_of(scratch.labels, system.n_labels, scorer.root_label, label)
-    if scratch.head_share is not NULL:  # against SHIFT
-        scratch.head_share[arc.dependent] = <float>(1 / (1 + exp(-liking)))
-        scratch.label_share[arc.dependent] = share
+    if scratch.sure.head is not NULL:
+        scratch.sure.head[arc.dependent] = chosen
+        scratch.sure.label[arc.dependent] = share
     state_add_arc(s, arc.head, arc.dependent, label)
 
 
@@ -64,24 +84,24 @@ cdef void find_head(
     const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int w, int end
 ) noexcept nogil:
     """Note the head that w likes best, among the words near it and the root, in s.entry[w]; how
-    much, in scratch.shares[w]."""
+    much, in scratch.shares[w]; its probability, if wanted, in scratch.right[w]."""
     cdef StateC* s = &scratch.state
     cdef int first = max(s.start, w - FAR)
     cdef int last = min(end, w + FAR + 1)
     cdef int h
-    cdef float liking
-    s.entry[w] = NONE
-    scratch.shares[w] = -INFINITY
+    cdef ChoiceC choice
+    choice.best = NONE
+    choice.total = 1
     for h in range(first, last):
         if h != w and not is_above(s, w, h):
             look_from(s, max(h, w))
-            liking = likes(system, scorer, s, h, w)
-            if s.entry[w] == NONE or liking > scratch.shares[w]:
-                s.entry[w] = h
-                scratch.shares[w] = liking
-    if s.entry[w] == NONE:  # nothing near but its own descendants
-        s.entry[w] = s.root_child
-        scratch.shares[w] = -INFINITY
+            offer(&choice, h, likes(system, scorer, s, h, w), scratch.sure.head is not NULL)
+    if choice.best == NONE:  # nothing near but its own descendants
+        choice.best = s.root_child
+        choice.liking = -INFINITY
+    s.entry[w] = choice.best
+    scratch.shares[w] = choice.liking
+    scratch.right[w] = <float>(1 / choice.total)
 
 
 cdef inline void look_from(StateC* s, int j) noexcept nogil:
@@ -99,8 +119,7 @@ cdef void complete(
     cdef int n_lambda1 = s.n_lambda1
     cdef int headless = 0
     cdef int w, best
-    cdef float liking
-    cdef float top = -INFINITY
+    cdef ChoiceC root
     cdef CandidateC arc
     for w in range(s.start, end):
         headless += s.head[w] == NONE
@@ -109,20 +128,18 @@ cdef void complete(
     arc.k = 1
     arc.move = system.right_arc
     if s.root_child < s.start or s.head[s.root_child] != s.n:
-        best = NONE
+        root.best = NONE
+        root.total = 1
         for w in range(s.start, end):
             if s.head[w] == NONE:
                 look_from(s, w)
-                liking = likes(system, scorer, s, s.n, w)
-                if best == NONE or liking > top:
-                    best = w
-                    top = liking
+                offer(&root, w, likes(system, scorer, s, s.n, w), scratch.sure.head is not NULL)
         arc.head = s.n
-        arc.dependent = best
-        look_from(s, best)
-        likes(system, scorer, s, s.n, best)
-        attach(system, scorer, scratch, &arc, top)
-        s.root_child = best
+        arc.dependent = root.best
+        look_from(s, root.best)
+        likes(system, scorer, s, s.n, root.best)
+        attach(system, scorer, scratch, &arc, <float>(1 / root.total))
+        s.root_child = root.best
         headless -= 1
     for w in range(s.start, end):
         if s.head[w] == NONE:
@@ -140,7 +157,7 @@ cdef void complete(
         look_from(s, max(arc.head, best))
         arc.move = system.right_arc if best == s.b else system.left_arc
         likes(system, scorer, s, arc.head, best)
-        attach(system, scorer, scratch, &arc, scratch.shares[best])
+        attach(system, scorer, scratch, &arc, scratch.right[best])
         headless -= 1
     s.b = end
     s.n_lambda1 = n_lambda1

@@ -7,59 +7,29 @@ from spacy_nmparse.learning.complete cimport complete, needs_completion
 from spacy_nmparse.learning.search cimport (
     NONE,
     CandidateC,
+    MomentC,
     ScratchC,
     StateC,
     SystemC,
     fixed_label,
     is_forced,
+    is_only_word,
+    keep,
+    look,
+    note,
     notes_label,
     scratch_free,
     scratch_init,
     score_moves,
     share_of,
+    weigh,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
-from spacy_nmparse.systems.state cimport B, S, state_init
+from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport TransitionSystem, legal_moves
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 256
-
-
-cdef struct SureC:
-    float move          # share of the move
-    float label         # share of the label that it gives or notes
-    int words[4]        # that may get a head
-    int heads[4]        # theirs before the move
-
-
-cdef void look(const StateC* s, const CandidateC* c, SureC* sure) noexcept nogil:
-    """Note, before a move, whom it may attach."""
-    cdef int i
-    sure.words[0] = B(s, 0)
-    sure.words[1] = S(s, 0)
-    sure.words[2] = S(s, 1)
-    sure.words[3] = c.dependent
-    for i in range(4):
-        if sure.words[i] == s.n:
-            sure.words[i] = NONE
-        sure.heads[i] = NONE if sure.words[i] == NONE else s.head[sure.words[i]]
-
-
-cdef void note(ScratchC* scratch, const CandidateC* c, const SureC* sure) noexcept nogil:
-    """Note, after a move, how sure it was of whom it has attached."""
-    cdef const StateC* s = &scratch.state
-    cdef int i, w
-    for i in range(4):
-        w = sure.words[i]
-        if w == NONE:
-            continue
-        if i == 3 or (s.head[w] != NONE and s.head[w] != sure.heads[i] and w != c.dependent):
-            scratch.head_share[w] = sure.move
-            scratch.label_share[w] = sure.label if i == 3 else scratch.noted_share[w]
-    w = sure.words[0]
-    if w != NONE:  # the pushed word, in case
-        scratch.noted_share[w] = sure.label
 
 
 cdef bint advance(
@@ -72,7 +42,9 @@ cdef bint advance(
     cdef float* scores = scratch.scores
     cdef int i, n, label, noted
     cdef int top
-    cdef SureC sure
+    cdef float move_share, label_share
+    cdef MomentC moment
+    cdef bint asked = scratch.sure.head is not NULL
     cdef bint completes = needs_completion(system)
     while not system.is_final(s):
         if s.b + lookahead > last_word and last_word < s.n:
@@ -80,16 +52,19 @@ cdef bint advance(
         n = legal_moves(system, s, candidates)
         best = &candidates[0]
         top = 0
-        sure.move = 1
-        sure.label = 1
+        move_share = 1
+        label_share = 1
         if n > 1 or not is_forced(system, scorer, s, best):
             score_moves(system, scorer, s, candidates, n, scores)
             for i in range(1, n):
                 if scores[i] > scores[top]:
                     top = i
             best = &candidates[top]
-            if scratch.head_share is not NULL and n > 1:
-                sure.move = share_of(scores, n, NONE, top)
+            if asked and n > 1:
+                if not is_only_word(system, s):
+                    move_share = share_of(scores, n, NONE, top)
+                weigh(system, s, candidates, scores, n, scratch.right)
+                keep(system, s, best, scratch.right, &scratch.sure)
         label = NONE
         noted = NONE
         if best.dependent != NONE:
@@ -97,23 +72,23 @@ cdef bint advance(
             if label == NONE:
                 scorer.score_labels(scorer.self, s, best, False, scratch.labels)
                 label = best_label(scorer, scratch.labels)
-                if scratch.head_share is not NULL:
-                    sure.label = share_of(
+                if asked:
+                    label_share = share_of(
                         scratch.labels, system.n_labels, scorer.root_label, label
                     )
             noted = label
         elif notes_label(system, scorer, s, best):
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
-            if scratch.head_share is not NULL:
-                sure.label = share_of(scratch.labels, system.n_labels, scorer.root_label, noted)
+            if asked:
+                label_share = share_of(scratch.labels, system.n_labels, scorer.root_label, noted)
         elif completes and system.moves[best.move].ends_sentence:
             complete(system, scorer, scratch)
-        if scratch.head_share is not NULL:
-            look(s, best, &sure)
+        if asked:
+            look(s, best, &moment)
         system.moves[best.move].effect(system, s, best.k, label, noted)
-        if scratch.head_share is not NULL:
-            note(scratch, best, &sure)
+        if asked:
+            note(s, best, &moment, move_share, label_share, &scratch.sure)
     if completes:
         complete(system, scorer, scratch)
     return True
@@ -127,9 +102,8 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
         scored: the scores of the batch, as the scorer's model gives them.
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
-        shares: float32 (3, words) to be filled, or None: for each word the probability of the move
-            that attached it, among the legal ones, and of its label, among the labels of that move;
-            the third row is room.
+        shares: float32 (2, words) to be filled, or None: for each word the probability of its head,
+            and of its label with that head, as ``search.pyx`` has it.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -147,11 +121,17 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
     cdef ScratchC scratch
     cdef StateC* s = &scratch.state
     cdef float[:, ::1] sure
+    cdef float[:, ::1] room
     cdef int lookahead = scored.lookahead
     cdef int i, w, n, first, last, offset, window
     cdef bint done
     if n_words == 0:
         return heads_array, labels_array, starts_array
+    if shares is not None:
+        shares.fill(1)
+        kept = numpy.ones((2, n_words), dtype="float32")
+        sure = shares
+        room = kept
     scratch_init(&scratch, &system.c, &scored.c, max(lengths))
     try:
         first = last = offset = 0  # the window: words first .. last - 1 of the batch
@@ -162,10 +142,10 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
                 s.constraint[w] = fixed[offset + w]
             system.c.start(&system.c, s)
             if shares is not None:
-                sure = shares
-                scratch.head_share = &sure[0, offset]
-                scratch.label_share = &sure[1, offset]
-                scratch.noted_share = &sure[2, offset]
+                scratch.sure.head = &sure[0, offset]
+                scratch.sure.label = &sure[1, offset]
+                scratch.sure.kept = &room[0, offset]
+                scratch.sure.noted = &room[1, offset]
             if offset + n > last:
                 first = offset
                 last = offset
@@ -194,4 +174,6 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
             offset += n
     finally:
         scratch_free(&scratch)
+    if shares is not None:
+        shares[0] *= kept[0]
     return heads_array, labels_array, starts_array

@@ -3,6 +3,9 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.training import Example
 
+PRESET: tuple[str, str, int, None]
+
+def preset_starts(doc: Doc) -> NDArray[numpy.int8]: ...
 def parsed_tokens(doc: Doc) -> tuple[NDArray[numpy.int32], NDArray[numpy.int8]]: ...
 def write_parse(
     doc: Doc,

@@ -13,8 +13,47 @@ from spacy.tokens.doc cimport Doc
 from spacy.typedefs cimport attr_t
 
 
+#: In ``doc.user_data`` of a parsed document: ``preset_starts`` before the parse, as bytes, where
+#: there were any. It has the form of a spaCy extension's value at character 0: ``Doc.from_docs``
+#: warns of other keys.
+PRESET = ("._.", "spacy_nmparse.preset_starts", 0, None)
+
+
 cdef inline bint is_space(const TokenC* token) noexcept nogil:
     return Lexeme.c_check_flag(token.lex, IS_SPACE)
+
+
+cdef bint has_parse(Doc doc) noexcept:
+    """As spaCy sees it when it refuses to set sentence starts: some token has a label."""
+    cdef int i
+    for i in range(doc.length):
+        if doc.c[i].dep != 0:
+            return True
+    return False
+
+
+def preset_starts(Doc doc):
+    """Where sentences must and must not start, whatever the parser says.
+
+    In a document without a parse these are its sentence starts. Those of a parsed document come
+    from the heads (spaCy does not let anyone else set them), and a new parse replaces them: only
+    those that were set before the first parse count.
+
+    Returns:
+        int8 (tokens,): 1 where a sentence must start, -1 where none may, 0 free.
+    """
+    cdef int i
+    noted = b""
+    if has_parse(doc):
+        noted = doc.user_data.get(PRESET, b"")
+        if len(noted) == doc.length:  # or else tokens have been merged or split since
+            return numpy.frombuffer(noted, dtype="int8")
+        return numpy.zeros(doc.length, dtype="int8")
+    array = numpy.empty(doc.length, dtype="int8")
+    cdef int8_t[::1] starts = array
+    for i in range(doc.length):
+        starts[i] = doc.c[i].sent_start
+    return array
 
 
 def parsed_tokens(Doc doc):
@@ -23,23 +62,30 @@ def parsed_tokens(Doc doc):
     Returns:
         tokens: int32 (words,): the tokens that are parsed.
         constraints: int8 (words,): 1 where a sentence must start between the word before and this
-            one (the word's own mark, or that of a space between them), -1 where none may, 0 free.
+            one (the word's own mark, or that of a space between them), -1 where none may, 0 free;
+            from ``preset_starts``.
     """
     cdef int i
     cdef int n = 0
     cdef int length = doc.length
+    cdef int start
     cdef bint forced = False
     tokens_array = numpy.empty(length, dtype="int32")
     constraints_array = numpy.zeros(length, dtype="int8")
     cdef int32_t[::1] tokens = tokens_array
     cdef int8_t[::1] constraints = constraints_array
+    cdef bint parsed = has_parse(doc)
+    cdef const int8_t[::1] preset = None
+    if parsed:
+        preset = preset_starts(doc)
     for i in range(length):
-        forced = forced or doc.c[i].sent_start == 1
+        start = preset[i] if parsed else doc.c[i].sent_start
+        forced = forced or start == 1
         if is_space(&doc.c[i]):
             continue
         tokens[n] = i
         if n > 0:
-            constraints[n] = 1 if forced else (-1 if doc.c[i].sent_start == -1 else 0)
+            constraints[n] = 1 if forced else (-1 if start == -1 else 0)
         forced = False
         n += 1
     return tokens_array[:n], constraints_array[:n]
@@ -83,6 +129,7 @@ def write_parse(
 
     A space is attached to the last word of its sentence before it, or the first one after it; a
     sentence of spaces gets the first of them as its root. A preset sentence start on a space stays.
+    Preset starts are noted in ``doc.user_data``, so that another parse finds them.
 
     Args:
         tokens: the tokens that were parsed (``parsed_tokens``).
@@ -99,13 +146,24 @@ def write_parse(
     cdef bint pending = False
     if n == 0:
         return
+    cdef bint parsed = has_parse(doc)
+    cdef bint any_preset = False
+    cdef const int8_t[::1] preset = None
+    if parsed:
+        preset = preset_starts(doc)
     start_array = numpy.zeros(n + 1, dtype="int8")
     cdef int8_t[::1] start = start_array
+    start[0] = 1
+    start[n] = 1
+    for i in range(1, n):  # spaCy sets the first itself
+        any_preset = any_preset or c[i].sent_start != 0
+        start[i] = (preset[i] if parsed else c[i].sent_start) == 1
+    if not parsed:
+        if any_preset:
+            doc.user_data[PRESET] = preset_starts(doc).tobytes()
+        else:
+            doc.user_data.pop(PRESET, None)
     with nogil:
-        start[0] = 1
-        start[n] = 1
-        for i in range(1, n):
-            start[i] = c[i].sent_start == 1
         j = 0
         for w in range(n_words):
             i = tokens[w]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from spacy.language import Language
@@ -12,23 +12,18 @@ from thinc.layers import layernorm
 from spacy_nmparse.scorers.ops import FastOps, norm_forward
 
 
-def use_fast_blas(nlp: Language, threads: int = 1) -> Language:
-    """Give a pipeline's components NumPy's matrix products, maxout and layer normalization in one
-    pass: those that run on Thinc's NumpyOps. Models on a GPU, on Apple's ops or in PyTorch stay as
-    they are. Components that are added later are not reached: call it again.
+def use_fast_blas(nlp: Language) -> Language:
+    """Give a pipeline's components OpenBLAS' matrix products on one thread, and maxout and layer
+    normalization in one pass: those that run on Thinc's NumpyOps. Models on a GPU, on Apple's ops
+    or in PyTorch stay as they are. Components that are added later are not reached: call it again.
 
     Args:
         nlp: the pipeline; it is changed.
-        threads: threads of NumPy's matrix products, in this process and in those that parse for it
-            (``n_process``); 0: as NumPy has it.
 
     Returns:
         The pipeline.
-
-    Raises:
-        ValueError: threads is below 0.
     """
-    ops = FastOps(threads=threads)
+    ops = FastOps()
     for node in nodes(nlp):
         if type(node.ops) in (NumpyOps, FastOps):
             node.ops = ops
@@ -43,12 +38,3 @@ def nodes(nlp: Language) -> Iterator[Model]:
         model: Any = getattr(component, "model", None)
         if isinstance(model, Model):
             yield from model.walk()
-
-
-def make_callback(threads: int = 1) -> Callable[[Language], Language]:
-    """The callback of a config; see ``use_fast_blas``."""
-
-    def switch(nlp: Language) -> Language:
-        return use_fast_blas(nlp, threads)
-
-    return switch

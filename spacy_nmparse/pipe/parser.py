@@ -33,7 +33,7 @@ from spacy_nmparse.pipe.confidence import (
     register_extensions,
     write_confidences,
 )
-from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, write_parse
+from spacy_nmparse.pipe.doc_io import gold_parse, parsed_tokens, preset_starts, write_parse
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, make_gold, projective_parse, word_parse
 from spacy_nmparse.pipe.schedule import Chance
@@ -104,7 +104,9 @@ class NMParser(TrainablePipe):
     """A trainable transition-based dependency parser, a drop-in for spaCy's ``parser``.
 
     Sets heads, labels and sentence starts. Sentence starts that are set before it are kept, those
-    that are ruled out are never made. Trees have one root a sentence; spaces head nothing.
+    that are ruled out are never made. A document that has a parse gets a new one: the boundaries of
+    the old one bind nothing, those set before it still do, so that parsing twice changes nothing.
+    Trees have one root a sentence; spaces head nothing.
     """
 
     def __init__(
@@ -158,7 +160,7 @@ class NMParser(TrainablePipe):
         Raises:
             ValueError: an oracle or a kind of training that there is not, a model that cannot
                 score the system, a probability outside 0 .. 1, a weight below 0, a bias beyond
-                a million, or a beam width below 1.
+                a million, a beam width below 1, or a switch that is neither true nor false.
         """
         self.vocab = vocab
         self.model = model
@@ -172,7 +174,9 @@ class NMParser(TrainablePipe):
         self.beam_width = beam_width
         self.confidence = confidence
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"projectivize": projectivize}
+        self.cfg: dict[str, Any] = {
+            "projectivize": self._checked_switch(projectivize, "projectivize")
+        }
         self._rehearsal_model: Model | None = None
         self._teacher: Teacher | None = None
         self._labels: list[str] = []
@@ -341,9 +345,16 @@ class NMParser(TrainablePipe):
 
     @confidence.setter
     def confidence(self, on: bool) -> None:
+        self._confidence = self._checked_switch(on, "confidence")
         if on:
             register_extensions()
-        self._confidence = bool(on)
+
+    def _checked_switch(self, on: bool, setting: str) -> bool:
+        if not isinstance(on, bool):
+            raise ValueError(
+                f"The component '{self.name}' takes true or false as {setting}, not {on!r}."
+            )
+        return on
 
     # Parsing
 
@@ -363,7 +374,7 @@ class NMParser(TrainablePipe):
             try:
                 self.set_annotations(docs, parses)
             except Exception:
-                # Those that have got theirs must not be parsed again under their own boundaries.
+                # The parses are there: only writing one of them has failed.
                 docs = [doc for i, doc in enumerate(docs) if self._annotated(doc, parses.one(i))]
             yield from docs
 
@@ -385,15 +396,15 @@ class NMParser(TrainablePipe):
         tokens = [tokens_ for tokens_, _ in words]
         arrays: list[Arrays | None] = [None] * len(docs)
         n_words = sum(map(len, tokens))
-        shares = numpy.ones((3, n_words), dtype="float32") if confidence else None
+        shares = numpy.ones((2, n_words), dtype="float32") if confidence else None
         split = None
         if shares is not None:
-            split = numpy.split(shares[:2], numpy.cumsum([len(t) for t in tokens])[:-1], axis=1)
+            split = numpy.split(shares, numpy.cumsum([len(t) for t in tokens])[:-1], axis=1)
         found = self._score(docs, words)
         if found is None:
             return Parses(tokens, arrays, split)
         if self.beam_width > 1:
-            flat = beam.parse(self.system, *found, self.beam_width, shares=_rows_of(shares, 2))
+            flat = beam.parse(self.system, *found, self.beam_width, shares=shares)
         else:
             flat = greedy.parse(self.system, *found, shares)
         start = 0
@@ -433,7 +444,7 @@ class NMParser(TrainablePipe):
                     doc.vocab,
                     words=[token.text for token in doc],
                     spaces=[bool(token.whitespace_) for token in doc],
-                    sent_starts=[token.is_sent_start for token in doc],
+                    sent_starts=preset_starts(doc).tolist(),
                 )
                 self.set_annotations([copy], Parses([tokens], [parse]))
                 tree = Tree(
@@ -1021,10 +1032,6 @@ class NMParser(TrainablePipe):
         self._load(labels, tags, cfg, data)
         if VOCAB_FILE in parts:
             self.vocab.from_bytes(parts[VOCAB_FILE])
-
-
-def _rows_of(shares: numpy.ndarray | None, n: int) -> numpy.ndarray | None:
-    return None if shares is None else shares[:n]
 
 
 def _scorer_input(

@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
+from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
 from spacy_nmparse.scorers.context import build_lstms, init_words, run_words
 from spacy_nmparse.scorers.features import Features
@@ -221,7 +222,7 @@ def forward(
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = words @ project_W.T
+    projected = matmul(words, project_W.T)
     projected += model.get_param("project_b")
     tree, backprop_tree = run_tree(model, words, lengths, is_train)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
@@ -238,11 +239,11 @@ def forward(
     def backprop(d: ArcGradients) -> list[Doc]:
         xp = model.ops.xp
         d_rows: Any = xp.asarray(d.word_rows)
-        d_projected = d_rows @ model.get_param("word_W")
-        model.inc_grad("word_W", d_rows.T @ projected)
-        model.inc_grad("project_W", d_projected.T @ words)
+        d_projected = matmul(d_rows, model.get_param("word_W"))
+        model.inc_grad("word_W", matmul(d_rows.T, projected))
+        model.inc_grad("project_W", matmul(d_projected.T, words))
         model.inc_grad("project_b", d_projected.sum(axis=0))
-        d_words = d_projected @ project_W + backprop_tree(d.items)
+        d_words = matmul(d_projected, project_W) + backprop_tree(d.items)
         for name in WEIGHTS:
             gradient: Any = xp.asarray(d.weights[name])
             model.inc_grad(name, gradient)

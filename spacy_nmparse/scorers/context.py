@@ -13,6 +13,7 @@ import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, to_numpy
 
+from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.lstm import run_backward, run_forward
 from spacy_nmparse.scorers.model import ScorerInput, uniform
 from spacy_nmparse.scorers.tagging import learn_tags
@@ -98,13 +99,13 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
         result: Any = xp.empty((len(words), n_in + 2 * width), dtype="float32")
         result[:, :n_in] = words
         for sequences, part in windows(lengths):
-            gates: Any = words[part] @ W.T
+            gates: Any = matmul(words[part], W.T)
             gates += model.get_param("b")
             gates = to_numpy(gates).reshape(-1, 2, 4 * width)
             hidden, _ = run_forward(gates, U, lengths[sequences])
             result[part, n_in:] = xp.asarray(hidden.reshape(-1, 2 * width))
         return result, not_trained
-    gates = numpy.ascontiguousarray(to_numpy(words @ W.T + model.get_param("b")))
+    gates = numpy.ascontiguousarray(to_numpy(matmul(words, W.T) + model.get_param("b")))
     gates = gates.reshape(-1, 2, 4 * width)
     hidden, cells = run_forward(gates, U, lengths)
     outputs: Any = xp.asarray(hidden.reshape(-1, 2 * width))
@@ -125,12 +126,12 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
         ends = numpy.cumsum(lengths)
         before[(ends - lengths)[lengths > 0], 0] = 0
         before[(ends - 1)[lengths > 0], 1] = 0
-        d_U = numpy.stack([before[:, side].T @ d_gates[:, side] for side in (0, 1)])
+        d_U = numpy.stack([matmul(before[:, side].T, d_gates[:, side]) for side in (0, 1)])
         flat: Any = xp.asarray(d_gates.reshape(len(words), 8 * width))
         model.inc_grad("U", xp.asarray(d_U))
-        model.inc_grad("W", flat.T @ words)
+        model.inc_grad("W", matmul(flat.T, words))
         model.inc_grad("b", flat.sum(axis=0))
-        return d[:, :n_in] + flat @ W
+        return d[:, :n_in] + matmul(flat, W)
 
     return xp.hstack([words, outputs]), backprop
 

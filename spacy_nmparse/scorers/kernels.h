@@ -1,5 +1,6 @@
 /* Vector loops over float arrays. On x86-64 Linux the compiler makes one copy for each instruction
- * set and the loader picks the best that the machine has; elsewhere these are plain C loops.
+ * set and the loader picks the best that the machine has; elsewhere, and where NMP_PLAIN is defined,
+ * these are plain C loops.
  *
  * Loop variables are ptrdiff_t, and rows have pointers of their own: Python compiles with -fwrapv,
  * where an int sum like `n_out + o` may wrap, and compilers then gather element by element. */
@@ -14,7 +15,8 @@
 #include <features.h>
 #endif
 
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#if !defined(NMP_PLAIN) && defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
+    && !defined(__clang__)
 /* Levels and features, not names of processors: "arch=haswell" would be chosen on Intel's alone. */
 #if __GNUC__ >= 12
 #define NMP_CLONES \

@@ -16,6 +16,8 @@ from libc.string cimport memcpy, memset
 from spacy_nmparse.scorers.features cimport find_facts, find_words
 from spacy_nmparse.systems.state cimport NONE
 
+from spacy_nmparse.layers.blas import matmul
+
 
 cdef extern from "kernels.h" nogil:
     void nmp_add(float* out, const float* row, int width)
@@ -466,9 +468,9 @@ cdef class Layer:
             tape_floats(self.c.tape.d_outputs, steps, self.c.tape.n_outputs)
         )
         hidden = numpy.asarray(tape_floats(self.c.tape.hidden, steps, self.c.width))
-        result["output_W"] = d_outputs.T @ hidden
+        result["output_W"] = matmul(d_outputs.T, hidden)
         result["output_b"] = d_outputs.sum(axis=0)
-        d_hidden_array = numpy.ascontiguousarray(d_outputs @ output_W, dtype="float32")
+        d_hidden_array = matmul(d_outputs, output_W)
         cdef const float[:, ::1] d_hidden = d_hidden_array
         cdef float[:, :, ::1] d_pads = result["pad_rows"]
         cdef float[:, ::1] d_facts = result["fact_rows"]
@@ -582,7 +584,7 @@ cdef class WordRows:
             self.made[:n_kept] = old[1][kept]
         self.made[n_kept:n] = 0
         for begin, end in [(0, self.size)] if learning else self.runs:
-            numpy.matmul(
+            matmul(
                 self.vectors[first + n_kept : last], self.weights[:, begin:end],
                 out=self.rows[n_kept:n, begin:end]
             )

@@ -1,58 +1,33 @@
-"""Thinc ops with NumPy's matrix products, and two of Thinc's layers in one pass.
+"""Thinc ops with the products of ``layers.blas``, and two of Thinc's layers in one pass.
 
 Thinc computes matrix products with BLIS, compiled for each family of processors as well as its
-authors could; NumPy's wheels bring OpenBLAS, which is faster on many of them. The formulas are
-Thinc's: results differ in the last bits.
+authors could; OpenBLAS is faster on many of them. The formulas are Thinc's: results differ in the
+last bits.
 """
 
 from __future__ import annotations
 
-import ctypes
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 from thinc.api import Model, NumpyOps
 
+from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers import ops_kernels
-
-#: Functions that set the number of threads: of OpenBLAS, as NumPy's wheels and others name it, and
-#: of MKL.
-THREAD_SETTERS = (
-    "scipy_openblas_set_num_threads64_",
-    "scipy_openblas_set_num_threads",
-    "openblas_set_num_threads64_",
-    "openblas_set_num_threads",
-    "MKL_Set_Num_Threads",
-)
 
 
 class FastOps(NumpyOps):
-    """Thinc's NumpyOps with products by NumPy; other formats than float32 are left to Thinc.
+    """Thinc's NumpyOps with products on one thread by OpenBLAS; formats other than float32 are left
+    to Thinc."""
 
-    Copies in other processes, by fork or by pickle, are the same, their threads limited too.
-    """
-
-    def __init__(self, device_type: Any = "cpu", device_id: int = -1, *, threads: int = 1) -> None:
-        """Make the ops, and limit the threads of this process.
-
-        Args:
-            device_type, device_id: as Thinc's.
-            threads: threads of NumPy's matrix products; 0: as many as there are now.
-
-        Raises:
-            ValueError: threads is below 0.
-        """
-        if threads < 0:
-            raise ValueError(f"fast_blas: threads {threads} must be at least 0.")
-        super().__init__(device_type, device_id, use_blis=False)
-        self.threads = threads
-        limit_threads(threads)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        limit_threads(self.threads)
+    def gemm(
+        self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False
+    ) -> Any:
+        """The product of two matrices, each transposed first where asked."""
+        if not x.dtype == y.dtype == "float32":
+            return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+        return matmul(x.T if trans1 else x, y.T if trans2 else y, out=out)
 
     def maxout(self, X: Any) -> tuple[Any, Any]:
         """The largest of the pieces, and which one it is."""
@@ -88,22 +63,3 @@ def norm_forward(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable[[A
         return dX
 
     return Y, backprop
-
-
-def limit_threads(threads: int) -> None:
-    """Set how many threads NumPy's matrix products take in this process; 0: leave that."""
-    if not threads:
-        return
-    core: Any = numpy
-    library = ctypes.CDLL(core._core._multiarray_umath.__file__)
-    for name in THREAD_SETTERS:
-        setter = getattr(library, name, None)
-        if setter is not None:
-            setter(ctypes.c_int(threads))
-            return
-    warnings.warn(
-        f"fast_blas: this NumPy's library of matrix products has no function to limit it to "
-        f"{threads} threads. Set the library's own variable before Python starts, as "
-        f"OMP_NUM_THREADS or VECLIB_MAXIMUM_THREADS, and threads = 0 in the config.",
-        stacklevel=2,
-    )

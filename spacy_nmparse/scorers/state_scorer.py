@@ -16,6 +16,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
+from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.context import build_lstms, init_words, run_words
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.model import ScorerInput, renew, spread, uniform
@@ -187,7 +188,7 @@ def forward(
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = words @ project_W.T
+    projected = matmul(words, project_W.T)
     projected += model.get_param("project_b")
     tree: TreeScores | None = None
     backprop_tree: Callable[[numpy.ndarray], Any] | None = None
@@ -209,11 +210,11 @@ def forward(
     def backprop(d: Gradients) -> list[Doc]:
         d_rows: Any = d.word_rows
         d_rows = model.ops.xp.asarray(d_rows)
-        d_projected = d_rows @ model.get_param("word_W")
-        model.inc_grad("word_W", d_rows.T @ projected)
-        model.inc_grad("project_W", d_projected.T @ words)
+        d_projected = matmul(d_rows, model.get_param("word_W"))
+        model.inc_grad("word_W", matmul(d_rows.T, projected))
+        model.inc_grad("project_W", matmul(d_projected.T, words))
         model.inc_grad("project_b", d_projected.sum(axis=0))
-        d_words = d_projected @ project_W
+        d_words = matmul(d_projected, project_W)
         if backprop_tree is not None and d.items is not None:
             d_words += backprop_tree(d.items)
         for name in weights:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 from thinc.api import Model, to_numpy
 
+from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.model import renew
 
 #: A tag that is not known: nothing is learned from it.
@@ -53,13 +54,13 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
 def forward(model: Model, vectors: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     """Score the tags of words."""
     W: Any = model.get_param("W")
-    scores = vectors @ W.T
+    scores = matmul(vectors, W.T)
     scores += model.get_param("b")
 
     def backprop(d_scores: Any) -> Any:
-        model.inc_grad("W", d_scores.T @ vectors)
+        model.inc_grad("W", matmul(d_scores.T, vectors))
         model.inc_grad("b", d_scores.sum(axis=0))
-        return d_scores @ W
+        return matmul(d_scores, W)
 
     return scores, backprop
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 from thinc.api import Model, to_numpy
 
+from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.model import uniform
 from spacy_nmparse.scorers.tree_scores import TreeScores
 
@@ -60,7 +61,7 @@ def run_tree(
         The scores; and what takes their gradient, float32 (words, 2, nA), and gives that of words.
     """
     arc_W: Any = model.get_param("arc_W")
-    items = words @ arc_W.T
+    items = matmul(words, arc_W.T)
     items += model.get_param("arc_b")
     slope: Any = None
     if is_train:
@@ -80,8 +81,8 @@ def run_tree(
 
     def backprop(d: numpy.ndarray) -> Any:
         d_items: Any = model.ops.xp.asarray(d.reshape(items.shape)) * slope
-        model.inc_grad("arc_W", d_items.T @ words)
+        model.inc_grad("arc_W", matmul(d_items.T, words))
         model.inc_grad("arc_b", d_items.sum(axis=0))
-        return d_items @ arc_W
+        return matmul(d_items, arc_W)
 
     return scores, backprop

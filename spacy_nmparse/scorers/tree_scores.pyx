@@ -14,6 +14,7 @@ from libc.string cimport memcpy
 
 from spacy_nmparse.systems.state cimport NONE
 
+from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.layer import check_shapes
 
 
@@ -153,7 +154,7 @@ cdef class TreeScores:
         items_array[n, 1] = self.root
         queries_array = numpy.empty((n + 1, 2, self.c.width), dtype="float32")
         for side in (0, 1):
-            queries_array[:, side] = items_array[:, 1 - side] @ self.U[side].T
+            matmul(items_array[:, 1 - side], self.U[side].T, out=queries_array[:, side])
         stretch_array = numpy.clip(self.starts[first:last] - first, 0, n).astype("int32")
         shares_array = numpy.empty(HEADS, dtype="float32")
         head_scores_array = numpy.empty((n, HEADS), dtype="float32")
@@ -199,6 +200,6 @@ cdef class TreeScores:
         d_items, d_queries, _ = self.d_tables
         d_U = numpy.empty_like(self.U)
         for side in (0, 1):
-            d_U[side] = d_queries[:, side].T @ self.tables[0][:, 1 - side]
-            d_items[:, 1 - side] += d_queries[:, side] @ self.U[side]
+            matmul(d_queries[:, side].T, self.tables[0][:, 1 - side], out=d_U[side])
+            d_items[:, 1 - side] += matmul(d_queries[:, side], self.U[side])
         return d_items[:-1], {"arc_U": d_U, "root": d_items[-1, 1].copy()}

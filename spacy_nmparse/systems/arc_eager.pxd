@@ -40,4 +40,4 @@ cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gol
 
 
 cdef class ArcEager(TransitionSystem):
-    pass
+    cdef int _add_reduce(self) except -1

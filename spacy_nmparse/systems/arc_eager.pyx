@@ -65,6 +65,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
+    MoveC,
     no_arc,
 )
 
@@ -301,6 +302,11 @@ cdef int reduce_cost(
     return cost
 
 
+cdef int reduced_word(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    """The word that REDUCE gives a head, or NONE."""
+    return S(s, 0) if s.head[S(s, 0)] == NONE and not system.unshift else NONE
+
+
 cdef bint s0_is_headless(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return s.head[S(s, 0)] == NONE
 
@@ -483,11 +489,7 @@ cdef class ArcEager(TransitionSystem):
         self.add_move(SHIFT, can_shift, do_shift, shift_cost).notes_label = (
             reduce_attaches and not labelled_reduce and not unshift
         )
-        self.add_move(
-            REDUCE, can_reduce, do_reduce, reduce_cost,
-            reduced_head if labelled_reduce else no_arc,
-            reduced_dependent if labelled_reduce else no_arc,
-        ).is_repair = s0_is_headless
+        self._add_reduce()
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end
         ).is_repair = s0_is_headed
@@ -501,6 +503,67 @@ cdef class ArcEager(TransitionSystem):
             add_repairs(self)
         if segment:
             self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True
+
+    cdef int _add_reduce(self) except -1:
+        cdef bint labelled = self.c.labelled_reduce
+        cdef MoveC* move = self.add_move(
+            REDUCE, can_reduce, do_reduce, reduce_cost, reduced_head if labelled else no_arc,
+            reduced_dependent if labelled else no_arc,
+        )
+        move.attached = reduced_word
+        move.is_repair = s0_is_headless
+        return 0
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        texts = {
+            "stack": "Words that were read and can still get arcs. Moves are made with the top, "
+            "the last one shown.",
+            "buffer": "What is to come, the next one first. ROOT is the last item.",
+            "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. "
+            "SHIFT of ROOT ends the sentence.",
+            "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, "
+            "which leaves the stack.",
+            "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, "
+            "which goes onto the stack.",
+            "REDUCE": "The top of the stack leaves it.",
+        }
+        if self.c.nonmonotonic_left:
+            texts["LEFT-ARC"] += " If the top had a head, that arc is deleted."
+        if self.c.nonmonotonic_reduce:
+            texts["REDUCE"] += " If it has no head, the word beneath it becomes its head."
+        elif self.c.unshift:
+            texts["REDUCE"] += (
+                " If it has no head, it goes back to the front of the buffer, to be attached later."
+            )
+        elif self.c.single_root:
+            texts["REDUCE"] += (
+                " It has a head; or only ROOT is left in the buffer, and the word beneath it "
+                "becomes its head."
+            )
+        else:
+            texts["REDUCE"] += " It has a head."
+        if self.c.right_lower:
+            texts["RIGHT-LOWER"] = (
+                "The top of the stack gets a new head: the last dependent between its old head and "
+                "it, which returns to the stack beneath it. Then as RIGHT-ARC."
+            )
+        if self.c.right_raise:
+            texts["RIGHT-RAISE"] = (
+                "The head of the top's head becomes the head of the top of the stack, and the old "
+                "head leaves the stack. Then as RIGHT-ARC."
+            )
+        if self.c.left_invert:
+            texts["LEFT-INVERT"] = (
+                "The first dependent on the left of the top of the stack becomes its head, and the "
+                "first item of the buffer the head of that dependent. The top leaves the stack."
+            )
+        if self.c.segment:
+            texts["BREAK"] = (
+                "The sentence ends before the first word of the buffer, where the next one starts "
+                "as soon as the stack is empty."
+            )
+        return texts
 
 
 def check_repairs(repairs):

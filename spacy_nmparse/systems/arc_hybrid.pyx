@@ -184,3 +184,17 @@ cdef class ArcHybrid(TransitionSystem):
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s1_end, s0_end)
         if segment:
             self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return {
+            "stack": "Words that were read and have no head yet; the top is the last one shown.",
+            "buffer": "What is to come, the next one first. ROOT is the last item.",
+            "SHIFT": "The first item of the buffer goes onto the stack. SHIFT of ROOT ends the "
+            "sentence.",
+            "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, "
+            "which leaves the stack.",
+            "RIGHT-ARC": "The word beneath the top of the stack becomes the head of the top, which "
+            "leaves the stack.",
+            "BREAK": "The sentence ends before the first word of the buffer.",
+        }

@@ -181,3 +181,22 @@ cdef class ArcStandard(TransitionSystem):
         if self.c.segment:
             self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
         return 0
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        texts = {
+            "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are "
+            "made between the two on top, the last ones shown.",
+            "buffer": "The words to come, the next one first.",
+            "SHIFT": "The first word of the buffer goes onto the stack.",
+            "LEFT-ARC": "The top of the stack becomes the head of the word beneath it, which "
+            "leaves the stack.",
+            "RIGHT-ARC": "The item beneath the top of the stack becomes the head of the top, which "
+            "leaves the stack.",
+        }
+        if self.c.segment:
+            texts["BREAK"] = (
+                "The sentence ends before the first word of the buffer, where the next one starts "
+                "as soon as all words on the stack have a head."
+            )
+        return texts

@@ -315,3 +315,29 @@ cdef class ArcSwift(TransitionSystem):
         )
         if segment:
             self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        texts = {
+            "stack": "Words that were read and can still get arcs; the top is the last one shown.",
+            "buffer": "What is to come, the next one first. ROOT is the last item.",
+            "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. "
+            "SHIFT of ROOT ends the sentence.",
+            "LEFT-ARC": "The first item of the buffer becomes the head of the k-th word of the "
+            "stack, counted from the top, which leaves the stack with all words above it. The "
+            "number in the move's name is k; without a number, k is 1.",
+            "RIGHT-ARC": "The k-th word of the stack, counted from the top, becomes the head of "
+            "the first word of the buffer, which goes onto the stack; the words above the k-th "
+            "leave it. The number in the move's name is k; without a number, k is 1.",
+        }
+        if self.c.single_root:
+            texts["RIGHT-ARC"] += (
+                " When only ROOT is left in the buffer, the dependent is the last word without a "
+                "head."
+            )
+        if self.c.segment:
+            texts["BREAK"] = (
+                "The sentence ends before the first word of the buffer, where the next one starts "
+                "as soon as the stack is empty."
+            )
+        return texts

@@ -330,6 +330,43 @@ cdef class Covington(TransitionSystem):
     def _is_non_local(self):
         return False
 
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        texts = {
+            "lambda1": "Items before the first word of the buffer that can still get an arc with "
+            "it, the nearest one last.",
+            "lambda2": "Words that moves have already passed on the way from the first word of the "
+            "buffer to the left. SHIFT puts them back into λ1.",
+            "buffer": "The words to come. Arcs are made with the first of them.",
+            "SHIFT": "The first word of the buffer gets no more arcs with words before it: λ2 and "
+            "then this word are appended to λ1, and the next word is first.",
+            **self._arc_glossary(),
+        }
+        if self.c.explicit_root:
+            texts["lambda1"] += " The first one is ROOT."
+        if self.c.nonmonotonic:
+            for move in ("LEFT-ARC", "RIGHT-ARC"):
+                texts[move] += (
+                    " If the dependent has a head, that arc is deleted; if the new arc closes a "
+                    "cycle, so is the arc to its head."
+                )
+        if self.c.segment:
+            texts["BREAK"] = (
+                "The sentence ends before the first word of the buffer, and the next one starts "
+                "there, with new lists."
+            )
+        return texts
+
+    def _arc_glossary(self):
+        return {
+            "NO-ARC": "There is no arc between the last item of λ1 and the first word of the "
+            "buffer: that item goes to the front of λ2.",
+            "LEFT-ARC": "The first word of the buffer becomes the head of the last word of λ1, "
+            "which goes to the front of λ2.",
+            "RIGHT-ARC": "The last item of λ1 becomes the head of the first word of the buffer, "
+            "and goes to the front of λ2.",
+        }
+
 
 cdef class NonLocalCovington(Covington):
     """Covington's system with non-local arcs: any item of lambda1 is one move away.
@@ -341,3 +378,15 @@ cdef class NonLocalCovington(Covington):
 
     def _is_non_local(self):
         return True
+
+    def _arc_glossary(self):
+        counted = (
+            "The item and all behind it go to the front of λ2. The number in the move's name is k; "
+            "without a number, k is 1."
+        )
+        return {
+            "LEFT-ARC": "The first word of the buffer becomes the head of the k-th item of λ1, "
+            f"counted from the end. {counted}",
+            "RIGHT-ARC": "The k-th item of λ1, counted from the end, becomes the head of the first "
+            f"word of the buffer. {counted}",
+        }

@@ -341,3 +341,13 @@ cdef class SwapStandard(ArcStandard):
         self._add_arc_moves()
         self.add_move(SWAP, can_swap, do_swap, NULL).crossing = CROSSES_LATER
         self._add_break()
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return {
+            **ArcStandard.glossary(self),
+            "buffer": "The words to come, the next one first; words that SWAP put back are in "
+            "front.",
+            "SWAP": "The word beneath the top of the stack goes back to the front of the buffer. "
+            "The two change their order, so that arcs can cross.",
+        }

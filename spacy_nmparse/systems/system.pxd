@@ -110,6 +110,7 @@ cdef struct MoveC:
     arc_end_t head
     arc_end_t dependent
     next_k_t next_k             # NULL: k is 1
+    arc_end_t attached          # the word that gets a head, or NONE: by default the dependent
     bint labelled               # the action has a label, that of the arc that the move makes
     bint notes_label            # it pushes a word, with the label that a later move may give it
     bint ends_sentence

@@ -241,6 +241,7 @@ cdef class TransitionSystem:
         move.head = head
         move.dependent = dependent
         move.next_k = next_k
+        move.attached = dependent
         move.labelled = dependent is not no_arc
         move.notes_label = False
         move.ends_sentence = False
@@ -295,6 +296,17 @@ cdef class TransitionSystem:
         """Names of the oracles that ``oracle`` and ``derivation`` take."""
         return tuple(ORACLE_NAMES[i] for i in range(N_ORACLE_NAMES)
                      if self.c.oracles[i] is not NULL)
+
+    def glossary(self):
+        """What its moves do, and what the parts of its configurations hold, for readers of a
+        derivation.
+
+        Returns:
+            dict from str to str, a sentence or two each: for the moves, as ``moves`` names them,
+            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. Empty for a
+            system that does not say.
+        """
+        return {}
 
     def initial(self, n, sent_starts=None):
         """The initial configuration over n words.
@@ -449,21 +461,16 @@ cdef class TransitionSystem:
         return actions
 
     def repair(self, State state not None, action):
-        """The name of the non-monotonic move that a legal action is here (str), or None.
-
-        A move is non-monotonic that deletes an arc, makes one that no monotonic system has, or puts
-        a word back into the buffer.
-        """
+        """The name of the non-monotonic move that a legal action is here (str), or None: it deletes
+        an arc, makes one that no monotonic system has, or puts a word back into the buffer."""
         cdef int i
         cdef const MoveC* move
         self._check_state(state)
         for i in range(self.c.n_moves):
             move = &self.c.moves[i]
-            name = MOVE_NAMES[move.name]
-            if name == action[0]:
-                if move.is_repair is NULL or not move.is_repair(&self.c, &state.c, action[1]):
-                    return None
-                return self.repair_names.get(name, name)
+            if MOVE_NAMES[move.name] == action[0] and move.is_repair is not NULL:
+                if move.is_repair(&self.c, &state.c, action[1]):
+                    return self.repair_names.get(action[0], action[0])
         return None
 
     def oracle_id(self, name):

@@ -10,9 +10,11 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from spacy.training.converters import conllu_to_docs
 from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, check_data
+from spacy_nmparse.analysis.tokens import TokenMatch
 from tests.pipe.common import DOCUMENTS, gold_doc
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -34,6 +36,11 @@ def check(
 
 def codes(found: DataCheck, *levels: str) -> set[str]:
     return {one.code for one in found.findings if one.level in (levels or ("warning", "error"))}
+
+
+def message_of(found: DataCheck, code: str = "misaligned_training") -> str:
+    (message,) = (one.message for one in found.findings if one.code == code)
+    return message
 
 
 @pytest.fixture
@@ -134,9 +141,74 @@ def test_tokens_that_do_not_match(tmp_path: Path, make: Callable[..., Doc]) -> N
         heads=[2, 2, 2],
         deps=["aux", "neg", "ROOT"],
     )
-    assert "misaligned_training" in codes(check(tmp_path, [doc]))
+    found = check(tmp_path, [doc])
+    assert "misaligned_training" in codes(found)
+    assert found.train.tokens.f1 == pytest.approx(2 * 1 / (3 + 2))
+    assert found.as_dict()["train"]["tokens"]["differences"] == [
+        {"treebank": "do n't", "tokenizer": "don't", "count": 1}
+    ]
+    message = message_of(found)
+    assert "F1 40.00" in message and "with --merge-subtokens" in message
+    # the parser sees the data's tokens in training, and the tokenizer's in use
     preset = {"corpora.train.gold_preproc": True}
-    assert "misaligned_training" not in codes(check(tmp_path, [doc], **preset))
+    found = check(tmp_path, [doc], **preset)
+    assert "misaligned_training" in codes(found, "info")
+    assert found.train.tokens.f1 == pytest.approx(2 * 1 / (3 + 2))
+
+
+def test_the_advice_fits_the_conversion(tmp_path: Path) -> None:
+    """Multiword tokens that are merged are not to be merged; nor is what is no multiword token."""
+    rows = "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    rows += "1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n"
+    rows += "3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n"
+    english = {"nlp.lang": "en"}
+    merged, split = (
+        list(conllu_to_docs(rows, n_sents=1, merge_subtokens=merge, no_print=True))
+        for merge in (True, False)
+    )
+    found = check(tmp_path, merged, **english)
+    assert (found.train.tokens.merged, found.train.tokens.split_merged) == (1, 1)
+    assert "without --merge-subtokens" in message_of(found)
+    found = check(tmp_path, split, **english)
+    assert "tokens_training" in codes(found, "good")
+    assert "F1 100.00" in message_of(found, "tokens_training")
+    assert "with --merge-subtokens" in message_of(check(tmp_path, split))
+    marks = Doc(split[0].vocab, words=["!!", "go"], heads=[1, 1], deps=["punct", "ROOT"])
+    message = message_of(check(tmp_path, [*merged, marks, marks], **english))
+    assert "--merge-subtokens" not in message
+    assert "'!!' in the data, '! !' by the tokenizer (2)" in message
+
+
+def test_a_mended_tokenizer_is_seen(tmp_path: Path, make: Callable[..., Doc]) -> None:
+    doc = make("!! go", [1, 1], "punct ROOT")
+    assert "misaligned_training" in codes(check(tmp_path, [doc]), "info")
+
+    @spacy.registry.callbacks("keep_marks_for_test_data_check")
+    def keep_marks() -> Callable[[Language], Language]:
+        def change(nlp: Language) -> Language:
+            nlp.tokenizer.add_special_case("!!", [{"ORTH": "!!"}])
+            return nlp
+
+        return change
+
+    block = {"@callbacks": "keep_marks_for_test_data_check"}
+    found = check(tmp_path, [doc], **{"initialize.before_init": block})
+    assert "tokens_training" in codes(found, "good")
+
+
+def test_tokens_are_counted_by_their_place() -> None:
+    vocab = spacy.blank("xx").vocab
+
+    def document(words: str) -> Doc:
+        return Doc(vocab, words=words.split("|"), spaces=[False] * len(words.split("|")))
+
+    match = TokenMatch()
+    assert match.f1 is None
+    match.add(document("1 000|a|bc|d"), document("1| |000|a|b|cd"))
+    assert (match.treebank, match.tokenizer, match.common) == (4, 5, 1)
+    assert match.differences == {("1000", "1 000"): 1, ("bc d", "b cd"): 1}
+    with pytest.raises(ValueError, match="changes the text"):
+        match.add(document("a|b"), document("a"))
 
 
 def test_long_arcs(tmp_path: Path, make: Callable[..., Doc]) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import logger
 
 from spacy_nmparse.analysis import register_noun_chunks, ud_noun_chunks
 from spacy_nmparse.registered import UDNounChunks
@@ -66,7 +69,7 @@ def test_registering() -> None:
     with pytest.raises(NotImplementedError):
         list(doc.noun_chunks)
     assert register_noun_chunks(nlp)
-    assert not register_noun_chunks(nlp)
+    assert register_noun_chunks(nlp)
     words, heads, deps, pos = EXAMPLE
     doc = Doc(nlp.vocab, words.split(), heads=heads, deps=deps.split(), pos=pos.split())
     assert [chunk.text for chunk in doc.noun_chunks] == EXPECTED
@@ -75,17 +78,63 @@ def test_registering() -> None:
     assert vocab.get_noun_chunks is ud_noun_chunks
 
 
-def test_own_iterators_are_kept() -> None:
-    nlp = spacy.blank("de")
+ENGLISH = (
+    "She bought a red car in Berlin",
+    [1, 1, 4, 4, 1, 6, 1],
+    "nsubj ROOT det amod obj case obl",
+    "PRON VERB DET ADJ NOUN ADP PROPN",
+)
+
+
+def noun_chunks(nlp: Language) -> list[str]:
+    words, heads, deps, pos = ENGLISH
+    doc = Doc(nlp.vocab, words.split(), heads=heads, deps=deps.split(), pos=pos.split())
+    return [chunk.text for chunk in doc.noun_chunks]
+
+
+def from_config(**settings: bool) -> Language:
+    """A blank English pipeline whose config has the callback."""
+    callback = {"@callbacks": "spacy_nmparse.ud_noun_chunks.v1", **settings}
+    config = {"nlp": {"lang": "en", "after_pipeline_creation": callback}}
+    return spacy.util.load_model_from_config(config, auto_fill=True)
+
+
+def test_own_iterators_are_kept_with_a_warning() -> None:
+    nlp = spacy.blank("en")
     before = nlp.vocab.get_noun_chunks
-    assert not register_noun_chunks(nlp)
+    with pytest.warns(UserWarning, match=r"'en' stay.*replace = true"):
+        assert not register_noun_chunks(nlp)
     assert nlp.vocab.get_noun_chunks is before
+    assert noun_chunks(nlp) == ["She"]
+    with pytest.warns(UserWarning, match="replace = true"):
+        assert noun_chunks(from_config()) == ["She"]
 
 
-def test_the_callback() -> None:
+@pytest.mark.filterwarnings("error")
+def test_own_iterators_can_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logger, "propagate", True)
+    caplog.set_level("INFO", logger="spacy")
+    nlp = spacy.blank("en")
+    assert register_noun_chunks(nlp, replace=True)
+    assert noun_chunks(nlp) == ["She", "a red car", "Berlin"]
+    assert "replace those of the language ('en')" in caplog.text
+    nlp = from_config(replace=True)
+    assert noun_chunks(nlp) == ["She", "a red car", "Berlin"]
+    nlp.to_disk(tmp_path)
+    assert noun_chunks(spacy.load(tmp_path)) == ["She", "a red car", "Berlin"]
+
+
+def test_the_callback_says_that_it_has_registered(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logger, "propagate", True)
+    caplog.set_level("INFO", logger="spacy")
     nlp = spacy.blank("cs")
     assert UDNounChunks()(nlp) is nlp
     assert nlp.vocab.get_noun_chunks is ud_noun_chunks
+    assert "were registered ('cs')" in caplog.text
 
 
 def test_no_parse() -> None:

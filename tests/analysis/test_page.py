@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import derive, derive_gold, render
+from spacy_nmparse.analysis import Derivation, derive, derive_gold, render
 from spacy_nmparse.analysis.page import is_right_to_left
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import NL, TREES, gold_doc, random_parser
@@ -53,6 +53,35 @@ def test_the_data_of_a_derivation(trained: Language) -> None:
     )
     assert [choice["chosen"] for choice in step["choices"]].count(True) == 1
     assert step["choices"][0]["cost"] == 0
+
+
+def test_moves_and_lists_are_explained(trained: Language) -> None:
+    data = data_of(render(derive(trained, "She saw the cat .")))
+    assert set(data["glossary"]) >= {"stack", "buffer", "repair", "model %", "oracle's cost"}
+    assert set(data["glossary"]) >= {c["move"] for step in data["steps"] for c in step["choices"]}
+    nlp = random_parser(1, factory=NL)
+    data = data_of(render(derive(nlp, Doc(nlp.vocab, words=["cat"] * 3))))
+    assert set(data["glossary"]) >= {"lambda1", "lambda2", "buffer", "(complete)", "SHIFT"}
+    assert "stack" not in data["glossary"]
+
+
+def test_headings_are_whole() -> None:
+    words = [f"word{i}" for i in range(30)]
+    doc = Doc(Vocab(), words=words, heads=[0] * 30, deps=["ROOT", *["dep"] * 29])
+    page = render(doc)
+    assert page is not None
+    assert f"<title>{' '.join(words)}</title>" in page
+    assert data_of(page)["title"] is None
+    page = render(doc, title="A & B")
+    assert page is not None
+    assert "<title>A &amp; B</title>" in page
+    assert data_of(page)["title"] == "A & B"
+
+
+def test_buttons_are_drawn(trained: Language) -> None:
+    page = render(derive(trained, "She saw the cat ."))
+    assert page is not None
+    assert not set(page) & set("⏮⏭◀▶↺")  # common fonts lack some of them
 
 
 def test_nothing_comes_from_elsewhere(trained: Language) -> None:
@@ -212,12 +241,12 @@ def test_repairs_and_wrong_moves(tmp_path: Path) -> None:
     press("Home"); press("w"); result.wrong = byId("count").textContent;
     result.wrongTag = texts(".tag.wrong").length;
     """
-    result = in_browser(render(derivation), script, tmp_path, f"#step={replaced}")
+    result = in_browser(render(derivation), script, tmp_path, f"#step={replaced + 1}")
     step = derivation.steps[replaced]
     assert result["deleted"] == [f"{arc.head},{arc.dependent}" for arc in step.deleted]
     assert result["added"] == [f"{arc.head},{arc.dependent}" for arc in step.added]
     assert result["colors"] == ["rgb(200, 30, 30)", "rgb(21, 128, 61)"]  # red, green
-    assert result["tag"] == [f"repair ↺ {step.repair}"]
+    assert result["tag"] == [f" repair {step.repair}"]
     assert result["wrong"] == f"{wrong + 1} / {len(derivation.steps)}"
     assert result["wrongTag"] == 1
 
@@ -257,3 +286,121 @@ def test_lists_and_right_to_left(tmp_path: Path) -> None:
     assert result["count"].startswith("3 /")  # forward is to the left
     assert result["titles"] == ["λ1 (focus last)", "λ2", "Buffer"]
     assert result["places"] == sorted(result["places"], reverse=True)
+
+
+def test_explanations(tmp_path: Path) -> None:
+    nlp = random_parser(1, factory=NL)
+    derivation = derive(nlp, Doc(nlp.vocab, words=TREES[0][0].split()))
+    assert len(derivation.steps) > 2
+    script = """
+    const box = byId("explanation"), read = () => box.hidden ? null : box.textContent;
+    const over = (one) => one.dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
+    const terms = (where) => all(`${where} .term`);
+    result.icons = ["first", "back", "next", "last"].map((id) =>
+      document.querySelectorAll(`#${id} svg path`).length);
+    result.hidden = read();
+    result.lists = terms("#configuration").map((one) => { over(one); return read(); });
+    over(byId("slider")); result.left = read();
+    const move = terms("#move")[0];
+    move.focus(); result.focused = read();
+    press("ArrowRight"); result.stepped = read();
+    result.held = document.activeElement === terms("#move")[0];
+    press("Escape"); result.escaped = read();
+    terms("#table-box td")[0].click(); over(byId("slider")); result.pinned = read();
+    byId("slider").click(); result.elsewhere = read();
+    const cell = terms("#table-box td")[0];
+    cell.click(); cell.click(); result.twice = read();
+    result.reached = terms("#table-box td").filter((one) => one.tabIndex === 0)
+      .map((one) => one.dataset.term);
+    result.spoken = cell.getAttribute("aria-description");
+    """
+    result = in_browser(render(derivation), script, tmp_path)
+    text = derivation.glossary
+    assert result["icons"] == [1, 1, 1, 1]
+    assert result["lists"] == [
+        f"λ1 (focus last) {text['lambda1']}",
+        f"λ2 {text['lambda2']}",
+        f"Buffer {text['buffer']}",
+    ]
+    first, second = derivation.steps[:2]
+    assert first.action is not None and second.action is not None
+    assert result["focused"] == f"{first.name} {text[first.action.move]}"
+    assert result["stepped"] == f"{second.name} {text[second.action.move]}"
+    assert result["held"]
+    shown = second.choices[0].action
+    assert result["pinned"].startswith(shown.move)
+    assert result["pinned"].endswith(text[shown.move]) and result["spoken"] == text[shown.move]
+    closed = [result[name] for name in ("hidden", "left", "escaped", "elsewhere", "twice")]
+    assert closed == [None] * 5
+    moves = [choice.action.move for choice in second.choices]
+    assert result["reached"] == list(dict.fromkeys(moves))  # each explained once by Tab
+
+
+def two_sentences() -> Derivation:
+    """She left . | What do you want ?"""
+    system = systems.create("arc_eager", segment=True)
+    words = ["She", "left", ".", "What", "do", "you", "want", "?"]
+    gold = Gold([1, 1, 1, 6, 6, 6, 6, 6], sent_starts=[1, 0, 0, 1, 0, 0, 0, 0])
+    return derive_gold(system, gold, "static", words)
+
+
+def test_the_address_follows(tmp_path: Path) -> None:
+    derivation = two_sentences()
+    assert derivation.sentences() == [(0, 3), (3, 8)]
+    second = next(i for i, step in enumerate(derivation.steps) if step.start == 3)
+    script = """
+    const step = (act) => { written = 0; act(); return location.hash; };
+    result.fresh = location.hash; result.before = history.length;
+    result.title = byId("title").textContent;
+    result.next = step(() => press("ArrowRight"));
+    result.soon = (press("ArrowRight"), location.hash);  // not yet: browsers limit the changes
+    result.waits = waiting !== null;
+    const choose = (i) => {
+      byId("sentence").value = i; byId("sentence").dispatchEvent(new Event("change"));
+    };
+    result.sentence = step(() => choose(1));
+    result.otherTitle = byId("title").textContent;
+    result.tree = step(() => press("End"));
+    result.firstTree = step(() => choose(0));
+    result.after = history.length;
+    const at = (hash) => { history.replaceState(null, "", hash); readAddress(); show();
+      return [byId("count").textContent, byId("sentence").value]; };
+    result.opened = ["#step=3", "#sentence=2", "#sentence=2&step=tree", "#step=999", "#step=0",
+      "#step=x&sentence=-1", "#step=1.5", "#"].map(at);
+    history.replaceState(null, "", "#theme=dark"); readAddress();
+    result.themed = step(() => press("Home"));
+    result.theme = document.documentElement.dataset.theme;
+    """
+    n = len(derivation.steps)
+    result = in_browser(render(derivation), script, tmp_path)
+    assert result["fresh"] == ""
+    assert result["title"] == "She left ."
+    assert result["next"] == result["soon"] == "#sentence=1&step=2"
+    assert result["waits"]
+    assert result["sentence"] == f"#sentence=2&step={second + 1}"
+    assert result["otherTitle"] == "What do you want ?"
+    assert result["tree"] == "#sentence=2&step=tree"
+    assert result["firstTree"] == "#sentence=1&step=tree"
+    assert result["before"] == result["after"]  # Back leaves the page
+    start = [f"1 / {n}", "0"]
+    assert result["opened"] == [
+        [f"3 / {n}", "0"],
+        [f"{second + 1} / {n}", "1"],
+        ["the tree", "1"],
+        [f"{n} / {n}", "1"],
+        *[start] * 4,
+    ]
+    assert result["themed"] == "#theme=dark&sentence=1&step=1" and result["theme"] == "dark"
+
+
+def test_an_address_opens_its_step(tmp_path: Path) -> None:
+    derivation = two_sentences()
+    script = """
+    result.count = byId("count").textContent; result.move = byId("move").textContent;
+    result.words = texts("[data-word]");
+    """
+    n = len(derivation.steps)
+    result = in_browser(render(derivation), script, tmp_path, f"#sentence=2&step={n - 1}")
+    assert result["count"] == f"{n - 1} / {n}"
+    assert result["move"] == derivation.steps[n - 2].name
+    assert result["words"] == derivation.words[3:]

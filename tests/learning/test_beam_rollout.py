@@ -26,6 +26,7 @@ from tests.pipe.common import (
     arc_model_config,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
@@ -272,7 +273,7 @@ def test_gradients_behind_the_scorer() -> None:
 def test_overfitting(name: str, update: str) -> None:
     nlp = make(name, beam_training=update)
     documents = [trees for trees in DOCUMENTS if name != "arc-eager" or not {2, 3} & {*trees}]
-    train(nlp, make_examples(nlp.vocab, documents), steps=60)
+    learn(nlp, make_examples(nlp.vocab, documents))
     for width in (1, 4):
         parser_of(nlp).beam_width = width
         for trees in documents:

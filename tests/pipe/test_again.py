@@ -15,6 +15,7 @@ from tests.pipe.common import (
     TOK2VEC,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
@@ -59,7 +60,7 @@ def test_initialized_again_after_updates(factory: str) -> None:
     nlp.update(make_examples(nlp.vocab), sgd=False)
     examples = other_examples(nlp)
     labels = len(parser_of(nlp).labels)
-    train(nlp, examples, steps=60)
+    learn(nlp, examples)
     assert len(parser_of(nlp).labels) > labels
     for example in examples:
         assert tree(nlp(bare(example.reference))) == tree(example.reference)
@@ -74,7 +75,7 @@ def test_loaded_with_other_labels_after_updates(factory: str) -> None:
     train(other, other_examples(other), steps=2)
     parser_of(nlp).from_bytes(parser_of(other).to_bytes())
     examples = other_examples(nlp)
-    train(nlp, examples, steps=60, sgd=sgd)
+    learn(nlp, examples, sgd=sgd)
     for example in examples:
         assert tree(nlp(bare(example.reference))) == tree(example.reference)
 
@@ -156,11 +157,22 @@ def test_sentences_of_one_word_are_trees() -> None:
         ({"oracle": "wise"}, r"'nm_parser' cannot be made: .*wise"),
         ({"explore": 1.5}, r"'nm_parser' cannot be made: explore.*1\.5"),
         ({"beam_updates": 2.0}, r"'nm_parser' cannot be made: beam_updates.*2\.0"),
+        ({"confidence": "yes"}, r"'nm_parser' takes true or false as confidence, not 'yes'"),
+        ({"projectivize": 1}, r"'nm_parser' takes true or false as projectivize, not 1"),
     ],
 )
 def test_messages_name_the_component(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_nlp(**config)
+
+
+def test_a_switch_that_is_set_later() -> None:
+    parser = parser_of(make_nlp())
+    with pytest.raises(
+        ValueError, match=r"'nm_parser' takes true or false as confidence, not 'no'"
+    ):
+        parser.confidence = "no"
+    assert parser.confidence is False
 
 
 def test_one_repair_may_be_a_string() -> None:

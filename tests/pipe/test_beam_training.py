@@ -16,6 +16,7 @@ from tests.pipe.common import (
     TOK2VEC,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
@@ -93,7 +94,7 @@ def test_how_often_the_beam_is_used() -> None:
 
 def test_learning_and_storing() -> None:
     nlp = make_nlp(beam_training="early_update", beam_width=4)
-    train(nlp, make_examples(nlp.vocab), steps=50)
+    learn(nlp, make_examples(nlp.vocab))
     other = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
     other.from_bytes(nlp.to_bytes())
     assert parser_of(other).beam_training == "early_update"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from copy import copy
 from typing import Any
 
 import numpy
@@ -11,7 +12,7 @@ import spacy
 from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
-from spacy_nmparse.learning import beam
+from spacy_nmparse.learning import beam, greedy
 from spacy_nmparse.pipe.confidence import (
     KEY,
     calibration_error,
@@ -21,6 +22,8 @@ from spacy_nmparse.pipe.confidence import (
 )
 from tests.pipe.common import (
     NL,
+    NM,
+    arc_model_config,
     bare,
     make_example,
     make_examples,
@@ -84,54 +87,263 @@ def test_confidences(config: dict[str, Any], width: int) -> None:
         assert KEY not in parser(on).user_data  # of another tree
 
 
-@pytest.mark.parametrize("system", ["ArcEager", "ArcStandard", "SwapStandard"])
+def changed(before: list[Any], after: list[Any]) -> set[int]:
+    """Words that have another head."""
+    return {word for word, head in enumerate(after) if head != before[word]}
+
+
+class Way:
+    """A sequence of moves.
+
+    kept, attached, labels: float arrays (words,), of each word the probability of the moves that
+    did not attach it though others would have; of the move that did; and of its label among those
+    of the move, NaN where none was chosen.
+    """
+
+    def __init__(self, parser: Any, scored: Any, n: int, starts: list[int] | None = None) -> None:
+        self.parser, self.scored, self.n = parser, scored, n
+        self.state = parser.system.initial(n, starts)
+        self.score = 0.0
+        self.kept, self.attached, self.labels = numpy.ones((3, n))
+
+    def actions(self) -> dict[Any, float]:
+        """Logarithms of the probabilities of the legal actions, the best first."""
+        self.scores = beam.probabilities(self.parser.system, self.scored, 0, self.state)
+        self.moves: dict[Any, float] = {}
+        for action, (score, _) in self.scores.items():
+            move = action[:2]
+            self.moves[move] = self.moves.get(move, 0.0) + float(numpy.exp(score))
+        return {one: self.scores[one][0] for one in sorted(self.scores, key=self.rank)}
+
+    def rank(self, action: Any) -> tuple[float, float]:
+        return -self.moves[action[:2]], -self.scores[action][0]
+
+    def after(self, action: Any) -> Any:
+        state = self.state.copy()
+        self.parser.system.apply(state, action, push_label=self.scores[action][1])
+        return state
+
+    def follow(self, action: Any) -> Way:
+        """The way that goes on with one of the ``actions``."""
+        way = copy(self)
+        arrays = (self.kept, self.attached, self.labels)
+        way.kept, way.attached, way.labels = (array.copy() for array in arrays)
+        way.score += self.scores[action][0]
+        elsewhere = numpy.zeros(self.n)
+        for move, share in self.moves.items():
+            one = next(one for one in self.scores if one[:2] == move)
+            for word in changed(self.state.heads, self.after(one).heads):
+                elsewhere[word] += share
+        way.state = self.after(action)
+        taken = changed(self.state.heads, way.state.heads)
+        for word in range(self.n):
+            if word in taken:
+                way.attached[word] = self.moves[action[:2]]
+                way.labels[word] = numpy.exp(self.scores[action][0]) / way.attached[word]
+                if action.move == "REDUCE":  # which gives the label noted before
+                    way.labels[word] = numpy.nan
+            elif action.move != "BREAK" or word != self.state.buffer[0]:
+                way.kept[word] *= 1 - elsewhere[word]
+        return way
+
+    @property
+    def heads(self) -> numpy.ndarray:
+        return self.attached * self.kept
+
+
+def replayed(parser: Any, scored: Any, n: int, starts: list[int] | None = None) -> Way:
+    """Greedy search, move by move."""
+    way = Way(parser, scored, n, starts)
+    while not way.state.is_final:
+        way = way.follow(next(iter(way.actions())))
+    return way
+
+
+def best_way(way: Way, best: Way | None = None) -> Way | None:
+    """The likeliest of all that begin with this one, unless another is likelier."""
+    if best is not None and way.score <= best.score:
+        return best
+    if way.state.is_final:
+        return way
+    for action in way.actions():
+        best = best_way(way.follow(action), best)
+    return best
+
+
+def scored_by(parser: Any, doc: Doc) -> Any:
+    return parser._score([doc], [(numpy.arange(len(doc)), numpy.zeros(len(doc), dtype="int8"))])[0]
+
+
+def check_shares(parser: Any, doc: Doc, way: Way) -> None:
+    parsed = parser(doc)
+    assert [t.head.i for t in parsed] == way.state.heads
+    found = found_in(parsed)
+    chosen = ~numpy.isnan(way.labels)
+    assert found[0] == pytest.approx(way.heads, abs=1e-4)
+    assert found[1, chosen] == pytest.approx((way.heads * way.labels)[chosen], abs=1e-4)
+    assert (found[1, ~chosen] < found[0, ~chosen]).all()
+
+
+@pytest.mark.parametrize("system", ["ArcEager", "ArcStandard", "SwapStandard", "ArcSwift"])
 def test_shares_of_the_moves(system: str) -> None:
-    """Greedy search: the probability of the move that attached the word, and of its label."""
+    """Greedy search: the probability that the word's head and label were decided as they were."""
     nlp = unsure(
-        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True
+        factory=NL if system == "ArcSwift" else NM,
+        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True,
     )
     parser = parser_of(nlp)
     for n in (1, 3, 40):
         doc = random_doc(nlp.vocab, random.Random(n), n, space=0)
-        scored = parser._score([doc], [(numpy.arange(n), numpy.zeros(n, dtype="int8"))])[0]
-        state = parser.system.initial(n)
-        expected = numpy.zeros((2, n))
-        while not state.is_final:
-            scores = beam.probabilities(parser.system, scored, 0, state)
-            moves: dict[Any, float] = {}
-            for action, (score, _) in scores.items():
-                moves[action[:2]] = moves.get(action[:2], 0.0) + float(numpy.exp(score))
-            move = max(moves, key=lambda one: moves[one])
-            action = max((one for one in scores if one[:2] == move), key=lambda one: scores[one])
-            before = state.heads
-            parser.system.apply(state, action, push_label=scores[action][1])
-            for word, head in enumerate(state.heads):
-                if head is not None and head != before[word]:
-                    expected[0, word] = moves[move]
-                    # A REDUCE gives the label noted before.
-                    labelled = action.move != "REDUCE"
-                    expected[1, word] = numpy.exp(scores[action][0]) if labelled else numpy.nan
+        check_shares(parser, doc, replayed(parser, scored_by(parser, doc), n))
+
+
+def likings(parser: Any, scored: Any, n: int) -> numpy.ndarray:
+    """How far the arc from each word (n: from ROOT) to each word is scored above SHIFT, where the
+    scorer looks at no arcs: float (heads, dependents)."""
+    found = numpy.full((n + 1, n), numpy.nan)
+    state = parser.system.initial(n)
+    for j in range(n):
+        totals: dict[Any, float] = {}
+        for action, (score, _) in beam.probabilities(parser.system, scored, 0, state).items():
+            move = action[:2]
+            totals[move] = totals.get(move, 0.0) + float(numpy.exp(score))
+        shift = totals.pop(("SHIFT", 1))
+        for (name, k), share in totals.items():
+            if name == "RIGHT-ARC":
+                found[j - k if k <= j else n, j] = numpy.log(share / shift)
+            elif name == "LEFT-ARC":
+                found[j, j - k] = numpy.log(share / shift)
+        shift_action = next(one for one in parser.system.actions(state) if one.move == "SHIFT")
+        parser.system.apply(state, shift_action)
+    return found
+
+
+def completed(heads: list[int | None], likes: numpy.ndarray) -> dict[int, float]:
+    """Complete a tree, which is changed: the best root, then the best heads.
+
+    Returns: by word that got a head, its probability among those (or the roots) to choose from.
+    """
+    n = len(heads)
+    shares: dict[int, float] = {}
+
+    def choose(options: list[int], scores: list[float]) -> tuple[int, float, float]:
+        best = int(numpy.argmax(scores))
+        return options[best], scores[best], float(1 / numpy.exp(scores - numpy.max(scores)).sum())
+
+    def above(word: int, below: int) -> bool:
+        while below != word:
+            head = heads[below]
+            if head is None or head == below:
+                return False
+            below = head
+        return True
+
+    if all(head != word for word, head in enumerate(heads)):
+        open_words = [word for word, head in enumerate(heads) if head is None]
+        root, _, share = choose(open_words, [likes[n, word] for word in open_words])
+        heads[root] = root
+        shares[root] = share
+
+    def choose_head(word: int) -> tuple[int, float, float]:
+        options = [head for head in range(n) if not above(word, head)]
+        return choose(options, [likes[head, word] for head in options])
+
+    choices = {word: choose_head(word) for word, head in enumerate(heads) if head is None}
+    while choices:
+        word = max(choices, key=lambda one: choices[one][1])
+        if above(word, choices[word][0]):  # an arc made meanwhile has put it below
+            choices[word] = choose_head(word)
+        else:
+            heads[word], _, shares[word] = choices.pop(word)
+    return shares
+
+
+def test_shares_of_completion() -> None:
+    """The root among the headless words, and heads among those possible, by softmax."""
+    no_arcs = {"context": ["B0", "B1", "I1", "B0*I1"], "pair": ["H", "D", "H*D"], "label": ["D"]}
+    model = arc_model_config(features=no_arcs, n_pairs=0)  # all arcs are scored in full
+    nlp = random_parser(0, factory=NL, model=model, confidence=True)
+    parser = parser_of(nlp)
+    n = 8
+    starts = [1] + [-1] * (n - 1)
+    roots = others = 0
+    for seed in range(20):
+        randomize(parser.model, seed, 0.1)
+        doc = random_doc(nlp.vocab, random.Random(seed), n, space=0)
+        for token in doc:
+            token.is_sent_start = starts[token.i] == 1
+        scored = scored_by(parser, doc)
+        way = replayed(parser, scored, n, starts)
+        expected, heads = way.heads, way.state.heads
+        for word, share in completed(heads, likings(parser, scored, n)).items():
+            assert way.state.heads[word] is None
+            expected[word] *= share
+            roots += heads[word] == word and share < 0.9
+            others += heads[word] != word and share < 0.9
         parsed = parser(doc)
-        assert [t.head.i for t in parsed] == state.heads
-        found = found_in(parsed)
-        noted = numpy.isnan(expected[1])
-        assert found[0] == pytest.approx(expected[0], abs=1e-4)
-        assert found[1, ~noted] == pytest.approx(expected[1, ~noted], abs=1e-4)
-        assert (found[1, noted] < found[0, noted]).all()
+        assert [t.head.i for t in parsed] == heads
+        assert found_in(parsed)[0] == pytest.approx(expected, abs=1e-4)
+    assert roots and others
 
 
-def test_shares_of_the_beam() -> None:
-    """Beam search with room for all sequences: the sum over all sequences."""
-    a, b = (numpy.asarray(heads, dtype="int32") for heads in ([1, 1], [0, 0]))
-    x, y = (numpy.asarray(labels, dtype="int32") for labels in ([0, 1], [2, 1]))
-    starts = numpy.asarray([1, 0], dtype="int8")
-    analyses = [
-        (float(numpy.log(p)), heads, labels, starts)
-        for p, heads, labels in ((0.4, a, x), (0.2, a, y), (0.1, b, x), (0.1, a, x))
-    ]
-    found = beam.agreement(analyses)
-    assert found[0] == pytest.approx([7 / 8, 7 / 8])
-    assert found[1] == pytest.approx([5 / 7, 1])
+@pytest.mark.parametrize("config", PARSERS)
+def test_roots(config: dict[str, Any]) -> None:
+    """A root is as sure as the choice was; the only word of a sentence is."""
+    nlp = random_parser(0, confidence=True, **config)
+    parser = parser_of(nlp)
+    randomize(parser.model, 0, 0.1)  # no move is certain
+    doc = random_doc(nlp.vocab, random.Random(0), 60, space=0)
+    for token in doc:  # sentences of one to eleven words
+        token.is_sent_start = token.i in (0, 1, 5, 6, 13, 24, 35, 46, 57)
+    found = found_in(parser(doc))
+    assert len(list(doc.sents)) == 9
+    for sentence in doc.sents:
+        share = found[0, sentence.root.i]
+        if len(sentence) == 1:
+            assert found[:, sentence.root.i].tolist() == [1, 1]
+        else:
+            assert 0 < share < 0.999, sentence.root.i
+
+
+@pytest.mark.parametrize("config", PARSERS)
+def test_beam_of_one(config: dict[str, Any]) -> None:
+    """It is as sure as greedy search, in windows and with several sentences in each too."""
+    nlp = random_parser(0, **config)
+    parser = parser_of(nlp)
+    randomize(parser.model, 0, 0.15)
+    lengths = [1, 5, 150, 20]
+    docs = [random_doc(nlp.vocab, random.Random(n), n, space=0) for n in lengths]
+    constraints = numpy.zeros(sum(lengths), dtype="int8")
+    constraints[20::13] = 1
+    words = [(numpy.arange(n), numpy.zeros(n, dtype="int8")) for n in lengths]
+    scored = parser._score(docs, words)[0]
+    found = numpy.zeros((2, 2, sum(lengths)), dtype="float32")
+    expected = greedy.parse(parser.system, scored, lengths, constraints, shares=found[0])
+    trees = beam.parse(parser.system, scored, lengths, constraints, 1, 10, shares=found[1])
+    for one, other in zip(trees, expected, strict=True):
+        assert one.tolist() == other.tolist()
+    assert found[1] == pytest.approx(found[0], abs=1e-5)
+    assert found[0].std() > 0.05
+
+
+@pytest.mark.parametrize("system", ["ArcEager", "SwapStandard"])
+def test_shares_of_the_beam(system: str) -> None:
+    """They are those of the likeliest sequence of moves."""
+    nlp = random_parser(
+        system={"@misc": f"spacy_nmparse.{system}.v1"}, projectivize=False, confidence=True,
+        beam_width=100,
+    )
+    parser = parser_of(nlp)
+    others = 0
+    for seed in range(8):
+        randomize(parser.model, seed, 0.15)
+        doc = random_doc(nlp.vocab, random.Random(seed), 4, space=0)
+        scored = scored_by(parser, doc)
+        best = best_way(Way(parser, scored, 4))
+        assert best is not None
+        check_shares(parser, doc, best)
+        others += best.state.heads != replayed(parser, scored, 4).state.heads
+    assert others
 
 
 def test_confidences_travel_with_the_doc() -> None:

@@ -21,12 +21,12 @@ from tests.pipe.common import (
     assert_sound,
     bare,
     gold_doc,
+    learn,
     make_examples,
     make_nlp,
     model_config,
     parser_of,
     random_doc,
-    train,
     tree,
 )
 
@@ -42,7 +42,7 @@ def saved(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def other() -> Language:
     """Another trained parser, which the damaged files are loaded into."""
     nlp = make_nlp()
-    train(nlp, make_examples(nlp.vocab, [[0], [1]]), steps=30)
+    learn(nlp, make_examples(nlp.vocab, [[0], [1]]))
     return nlp
 
 

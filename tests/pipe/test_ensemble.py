@@ -23,13 +23,13 @@ from tests.pipe.common import (
     TOK2VEC,
     assert_sound,
     bare,
+    learn,
     make_examples,
     make_nlp,
     parser_of,
     random_doc,
     random_parser,
     randomize,
-    train,
     tree,
 )
 
@@ -154,7 +154,7 @@ def test_trained_parsers() -> None:
             tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
             nlp.add_pipe("tagger", config={"model": tagger})
         numpy.random.seed(seed)
-        train(nlp, [tagged(example) for example in make_examples(nlp.vocab)])
+        learn(nlp, [tagged(example) for example in make_examples(nlp.vocab)])
         pipelines.append(nlp)
     gold = [example.reference for example in make_examples(pipelines[0].vocab)]
     tags = [[token.tag_ for token in doc] for doc in pipelines[0].pipe(bare(doc) for doc in gold)]

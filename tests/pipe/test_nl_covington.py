@@ -32,6 +32,7 @@ from tests.pipe.common import (
     assert_sound,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
@@ -43,6 +44,7 @@ from tests.pipe.common import (
     randomize,
     train,
     tree,
+    unknown,
 )
 from tests.pipe.test_overfitting import texts
 from tests.pipe.test_pipeline import CONFIG as NM_CONFIG
@@ -85,7 +87,10 @@ def same_trees(a: Language, b: Language) -> bool:
 
 @pytest.mark.parametrize(
     ("system", "oracle"),
-    [*((system, "dynamic") for system in KNOWN), ("plain", "static"), ("local implicit", "static")],
+    [
+        *((system, "dynamic") for system in KNOWN if "nonmonotonic" not in system),
+        *((system, "static") for system in KNOWN),
+    ],
 )
 def test_overfitting(system: str, oracle: str) -> None:
     nlp = overfitted(factory=NL, system=SYSTEMS[system], oracle=oracle)
@@ -96,6 +101,18 @@ def test_overfitting(system: str, oracle: str) -> None:
     assert knows_the_trees(nlp)
     for trees in DOCUMENTS:
         doc = nlp(bare(gold_doc(nlp.vocab, trees)))
+        assert_sound(doc)
+        assert_edges(doc)
+
+
+@pytest.mark.parametrize("system", [name for name in KNOWN if "nonmonotonic" in name])
+def test_learning_where_the_loss_is_a_guess(system: str) -> None:
+    """An error may be learned as free (docs/systems.md): most trees are right, not all."""
+    nlp = overfitted(factory=NL, system=SYSTEMS[system], oracle="dynamic")
+    examples = make_examples(nlp.vocab)
+    assert nlp.evaluate(examples)["dep_las"] > 0.8
+    for example in examples:
+        doc = nlp(bare(example.reference))
         assert_sound(doc)
         assert_edges(doc)
 
@@ -145,7 +162,7 @@ def test_overfitting_random_crossing_trees() -> None:
         words = [f"{k}-{i}" for i in range(7)]
         golds.append(Doc(nlp.vocab, words=words, heads=heads, deps=deps))
     assert crossing >= 6
-    train(nlp, [make_example(gold) for gold in golds], steps=60)
+    learn(nlp, [make_example(gold) for gold in golds])
     for gold in golds:
         doc = nlp(bare(gold))
         assert [(t.head.i, t.dep_) for t in doc] == [(t.head.i, t.dep_) for t in gold]
@@ -287,10 +304,10 @@ def test_crossing_trees_come_through_a_doc_bin() -> None:
 
 
 def test_displacy(trained: Language) -> None:
-    doc = trained(bare(gold_doc(trained.vocab, [2, 0])))
+    doc = trained(bare(gold_doc(trained.vocab, [2, 4, 3])))
     assert crossing_arcs([token.head.i for token in doc])
     html = displacy.render(doc, style="dep", jupyter=False, options={"collapse_punct": False})
-    assert html.count('class="displacy-arc"') == len(doc) - 2
+    assert html.count('class="displacy-arc"') == len(doc) - 3
     for label in ("prep", "advmod", "nsubj"):
         assert f">{label}<" in html
 
@@ -340,8 +357,7 @@ def test_a_copy_can_be_trained(trained: Language) -> None:
     parser = parser_of(trained)
     before = parser.to_bytes()
     other = pickle.loads(pickle.dumps(parser))
-    losses = other.update(make_examples(other.vocab), sgd=trained.create_optimizer())
-    assert losses[NL] > 0
+    assert other.update([unknown(other.vocab)], sgd=trained.create_optimizer())[NL] > 1
     assert other.to_bytes() != before
     assert parser.to_bytes() == before
 
@@ -360,7 +376,7 @@ def test_labels_added_after_training() -> None:
         deps=["ROOT", "vocative", "punct"],
     )
     examples = [*make_examples(nlp.vocab), make_example(gold)]
-    train(nlp, examples, steps=40, sgd=nlp.resume_training())
+    learn(nlp, examples, sgd=nlp.resume_training())
     assert tree(nlp(bare(gold))) == tree(gold)
     assert knows_the_trees(nlp)
     other = make_nlp(factory=NL)
@@ -453,7 +469,7 @@ def test_a_shared_tok2vec(tmp_path: Path) -> None:
     nlp = spacy.util.load_model_from_config(Config().from_str(CONFIG), auto_fill=True)
     examples = make_examples(nlp.vocab)
     examples += [make_example(Doc(nlp.vocab, words=words)) for words in ([], ["\n"])]
-    train(nlp, examples)
+    learn(nlp, examples)
     assert knows_the_trees(nlp)
     expected = tree(nlp(TEXT))
     nlp.to_disk(tmp_path)

@@ -22,6 +22,7 @@ from tests.pipe.common import (
     assert_sound,
     bare,
     gold_doc,
+    learn,
     make_examples,
     make_nlp,
     model_config,
@@ -30,6 +31,7 @@ from tests.pipe.common import (
     random_parser,
     train,
     tree,
+    unknown,
 )
 
 BOTH = ("nonmonotonic_left", "nonmonotonic_reduce")
@@ -118,6 +120,14 @@ def test_overfitting_with_other_scorers() -> None:
         nlp = overfitted(model=model_config(**options))
         gold = gold_doc(nlp.vocab, [0, 1])
         assert tree(nlp(bare(gold))) == tree(gold)
+
+
+def test_what_cannot_be_learned_is_no_success() -> None:
+    """``learn`` of tests/pipe/common.py, which most tests of training rely on, can fail."""
+    nlp = make_nlp()
+    examples = [*make_examples(nlp.vocab, [[0]]), unknown(nlp.vocab)]
+    with pytest.raises(AssertionError, match="not learned"):
+        learn(nlp, examples, sgd=nlp.initialize(lambda: make_examples(nlp.vocab)))
 
 
 @pytest.mark.parametrize("explore", [0.0, 0.5])
@@ -226,10 +236,8 @@ def test_a_copy_can_be_trained(trained: Language) -> None:
     parser = trained.get_pipe("nm_parser")
     before = parser.to_bytes()
     other = pickle.loads(pickle.dumps(parser))
-    examples = make_examples(other.vocab)
     sgd = trained.create_optimizer()
-    loss = other.update(examples, sgd=sgd)["nm_parser"]
-    assert loss > 0
+    assert other.update([unknown(other.vocab)], sgd=sgd)["nm_parser"] > 1
     assert other.to_bytes() != before
     assert parser.to_bytes() == before
 
@@ -242,16 +250,16 @@ def test_labels_restore_a_pipeline_without_examples(trained: Language) -> None:
     parser.initialize(lambda: examples, nlp=nlp, labels=data)
     assert parser.label_data == data
     parser.from_bytes(trained.get_pipe("nm_parser").to_bytes())
-    gold = gold_doc(nlp.vocab, [2, 4])
+    gold = gold_doc(nlp.vocab, [2, 4, 3])
     assert tree(nlp(bare(gold))) == tree(gold)
 
 
 def test_memory_zone(trained: Language) -> None:
-    gold = gold_doc(trained.vocab, [1, 2])
+    gold = gold_doc(trained.vocab, [0, 1])
     expected = tree(gold)
     for _ in range(2):
         with trained.memory_zone():
-            doc = trained("I like London and Berlin . A hearing is scheduled on the issue today")
+            doc = trained("She saw the cat . I like London and Berlin .")
             assert tree(doc) == expected
     assert trained.vocab.strings[trained.vocab.strings["nsubj"]] == "nsubj"
 

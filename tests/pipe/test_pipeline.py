@@ -32,11 +32,13 @@ from tests.pipe.common import (
     assert_sound,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
     model_config,
     overfitted,
+    random_parser,
     train,
     tree,
 )
@@ -108,7 +110,7 @@ def two_pipes(projectivize: bool = True, **training: Any) -> Language:
     config = Config().from_str(CONFIG)
     config["components"]["parser"]["projectivize"] = projectivize
     nlp = spacy.util.load_model_from_config(config, auto_fill=True)
-    train(nlp, examples_with_spaces(nlp), **training)
+    learn(nlp, examples_with_spaces(nlp), **training)
     return nlp
 
 
@@ -289,7 +291,7 @@ def test_a_shared_tok2vec_is_trained(tmp_path: Path) -> None:
 
 def test_accumulated_gradients_are_those_of_one_batch() -> None:
     """Without a step in between, two half batches give the gradient of the whole."""
-    nlp = overfitted(explore=0.0)
+    nlp = random_parser(1, explore=0.0)
     parser = nlp.get_pipe("nm_parser")
     examples = make_examples(nlp.vocab)
 
@@ -304,13 +306,13 @@ def test_accumulated_gradients_are_those_of_one_batch() -> None:
         return model.get_grad("word_W").copy()
 
     whole = gradient([examples])
-    assert abs(whole).sum() > 0
+    assert abs(whole).max() > 1
     parts = gradient([examples[:4], examples[4:]])
     assert abs(whole - parts).max() < 1e-4 * max(1, abs(whole).max())
 
 
 def test_update_without_an_optimizer_changes_nothing() -> None:
-    nlp = overfitted()
+    nlp = random_parser(1)
     parser = nlp.get_pipe("nm_parser")
     before = parser.to_bytes()
     for sgd in (None, False):
@@ -346,7 +348,7 @@ def test_sourcing_into_another_pipeline(trained: Language) -> None:
     nlp.add_pipe("nm_parser", source=trained)
     nlp.rename_pipe("nm_parser", "parser")
     assert nlp.get_pipe("parser") is trained.get_pipe("nm_parser")
-    gold = gold_doc(trained.vocab, [2, 0])
+    gold = gold_doc(trained.vocab, [2, 4, 3])
     doc = nlp(Doc(nlp.vocab, words=[t.text for t in gold]))
     assert tree(doc) == tree(gold)
     assert all(token.dep_ in nlp.vocab.strings for token in doc)
@@ -499,6 +501,6 @@ def test_schedules_of_exploration() -> None:
     schedule = {"@schedules": "compounding.v1", "start": 0.1, "stop": 0.9, "compound": 2}
     nlp = make_nlp(explore=schedule)
     examples = make_examples(nlp.vocab)
-    train(nlp, examples, steps=80)
+    learn(nlp, examples)
     for example in examples:
         assert tree(nlp(bare(example.reference))) == tree(example.reference)

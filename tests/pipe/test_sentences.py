@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 
 import pytest
 import spacy
@@ -10,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
+from spacy_nmparse.pipe.doc_io import PRESET
 from tests.pipe.common import (
     NL,
     NM,
@@ -17,15 +19,14 @@ from tests.pipe.common import (
     assert_starts_kept,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
-    overfitted,
     parser_of,
     random_doc,
     random_parser,
     randomize,
-    train,
     tree,
 )
 
@@ -142,7 +143,7 @@ def test_a_senter_before_the_parser_in_training(factory: str) -> None:
     nlp.add_pipe("senter", first=True)
     examples = make_examples(nlp.vocab)
     sgd = nlp.initialize(lambda: examples)
-    train(nlp, examples, steps=100, sgd=sgd, annotates=["senter"])
+    learn(nlp, examples, sgd=sgd, annotates=["senter"])
     for example in examples:
         doc = nlp(bare(example.reference))
         assert tree(doc) == tree(example.reference)
@@ -185,19 +186,19 @@ def test_gold_sentence_starts_are_learned_without_trees(factory: str) -> None:
     gold = Doc(nlp.vocab, words=words, sent_starts=[True, False, False, True, False, False])
     assert not gold.has_annotation("DEP")
     examples = [make_example(gold), *make_examples(nlp.vocab)]
-    train(nlp, examples, steps=80)
+    learn(nlp, examples)
     assert [t.is_sent_start for t in nlp(bare(gold))] == [t.is_sent_start for t in gold]
 
 
-def test_start_on_a_space_between_sentences(trained: Language) -> None:
+def test_start_on_a_space_between_sentences(words_alone: Language) -> None:
     words = ["Sleep", "!", "\n", "Yes"]
-    parser = trained.get_pipe("nm_parser")
-    doc = Doc(trained.vocab, words=words)
+    parser = words_alone.get_pipe("nm_parser")
+    doc = Doc(words_alone.vocab, words=words)
     doc[2].is_sent_start = True
     doc = parser(doc)
     assert [t.is_sent_start for t in doc] == [True, False, True, False]
     assert [t.head.i for t in doc] == [0, 0, 3, 3]
-    doc = Doc(trained.vocab, words=words)
+    doc = Doc(words_alone.vocab, words=words)
     doc[2].is_sent_start = False
     doc[3].is_sent_start = True
     doc = parser(doc)
@@ -207,13 +208,78 @@ def test_start_on_a_space_between_sentences(trained: Language) -> None:
 
 def test_sentences_of_forced_pieces_are_parsed_alone() -> None:
     """A forced start between two documents gives the trees of the two documents."""
-    nlp = overfitted()
+    nlp = make_nlp()
+    learn(nlp, make_examples(nlp.vocab, [[0], [3], [0, 3]]))
     parser = nlp.get_pipe("nm_parser")
     left, right = (nlp(bare(gold_doc(nlp.vocab, [n]))) for n in (0, 3))
     both = bare(gold_doc(nlp.vocab, [0, 3]))
     both[5].is_sent_start = True
     both = parser(both)
     assert [t.dep_ for t in both] == [t.dep_ for t in (*left, *right)]
+
+
+def preset_doc(doc: Doc, preset: list[int]) -> Doc:
+    """The same tokens, with these sentence starts and no other annotation."""
+    fresh = bare(doc)
+    for token, start in zip(fresh, preset, strict=True):
+        token.is_sent_start = {1: True, -1: False, 0: None}[start]
+    return fresh
+
+
+@pytest.mark.parametrize("kinds", [(0,), (0, 0, 1), (0, -1), (0, 1, -1)])
+def test_a_second_parse_changes_nothing(nlp: Language, kinds: tuple[int, ...]) -> None:
+    """Boundaries that a parse has made do not bind the next one; those set before it still do."""
+    rng = random.Random(5)
+    parser = parser_of(nlp)
+    for _ in range(40):
+        doc = random_doc(nlp.vocab, rng, rng.randrange(1, 30))
+        preset = constrain(doc, rng, kinds)
+        expected = tree(parser(doc))
+        for again in (doc, doc.copy(), Doc(nlp.vocab).from_bytes(doc.to_bytes())):
+            assert tree(parser(again)) == expected
+            assert_starts_kept(again, preset)
+        assert parser.n_best([doc], 2) == parser.n_best([preset_doc(doc, preset)], 2)
+
+
+def test_own_boundaries_change_trees_when_they_are_preset() -> None:
+    """Its LSTM reads each preset sentence alone, so the test above can fail."""
+    nlp = make_list_model("list random")
+    rng = random.Random(5)
+    parser = parser_of(nlp)
+    docs = [parser(random_doc(nlp.vocab, rng, 30)) for _ in range(40)]
+    starts = [[1 if token.is_sent_start else -1 for token in doc] for doc in docs]
+    preset = [parser(preset_doc(*pair)) for pair in zip(docs, starts, strict=True)]
+    assert sum(tree(a) != tree(b) for a, b in zip(docs, preset, strict=True)) > 10
+
+
+def test_boundaries_of_another_parse_are_not_preset() -> None:
+    """A tree of someone else's, read back: its sentence starts come from its heads."""
+    nlp = overfitted()
+    expected = nlp(bare(gold_doc(nlp.vocab, [0, 3])))
+    other = Doc(
+        nlp.vocab,
+        words=[token.text for token in expected],
+        heads=list(range(len(expected))),
+        deps=["ROOT"] * len(expected),
+    )
+    assert len(list(other.sents)) == len(other)
+    assert tree(parser_of(nlp)(other)) == tree(expected)
+
+
+def test_preset_starts_are_noted_where_there_are_any() -> None:
+    nlp = random_parser(4)
+    doc = nlp("One two three")
+    assert not doc.user_data
+    nlp.add_pipe("sentencizer", first=True)
+    docs = [nlp(text) for text in ("One two . Three", "Four . Five")]
+    assert all(list(doc.user_data) == [PRESET] for doc in docs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Doc.from_docs(docs) is not None
+    # Tokens that were merged since: nothing is known of the tokens of now.
+    with docs[0].retokenize() as retokenizer:
+        retokenizer.merge(docs[0][0:2])
+    assert_sound(parser_of(nlp)(docs[0]))
 
 
 def test_a_blank_pipeline_says_what_to_do() -> None:

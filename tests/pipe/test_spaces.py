@@ -17,24 +17,22 @@ from tests.pipe.common import (
     ARC_FEATURES,
     NL,
     TOK2VEC,
+    WORDS_ALONE,
     arc_model_config,
     assert_sound,
     bare,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
-    model_config,
     parser_of,
     random_doc,
     random_parser,
     randomize,
-    train,
     tree,
 )
 
-# A tok2vec that sees no neighbours.
-WORDS_ALONE = model_config(tok2vec={**TOK2VEC, "window_size": 0})
 SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
 
 
@@ -54,8 +52,8 @@ SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
         ([], []),
     ],
 )
-def test_where_spaces_go(trained: Language, words: list[str], heads: list[int]) -> None:
-    doc = trained.get_pipe("nm_parser")(Doc(trained.vocab, words=words))
+def test_where_spaces_go(words_alone: Language, words: list[str], heads: list[int]) -> None:
+    doc = words_alone.get_pipe("nm_parser")(Doc(words_alone.vocab, words=words))
     assert [token.head.i for token in doc] == heads
     deps = ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
     for token, dep in zip(doc, deps, strict=True):
@@ -64,10 +62,9 @@ def test_where_spaces_go(trained: Language, words: list[str], heads: list[int]) 
     assert_sound(doc)
 
 
-def test_spaces_do_not_change_the_parse(trained: Language) -> None:
+def test_spaces_do_not_change_the_parse(words_alone: Language) -> None:
     """The parser looks at words only."""
-    nlp = make_nlp(model=WORDS_ALONE)
-    train(nlp, make_examples(nlp.vocab))
+    nlp = words_alone
     rng = random.Random(0)
     for trees in ([0], [2], [1, 0, 5, 2]):
         gold = gold_doc(nlp.vocab, trees)
@@ -112,8 +109,7 @@ def test_training_with_empty_documents_and_spaces() -> None:
     examples = make_examples(nlp.vocab)
     for words in ([], [" "], ["\n", "\n"]):
         examples.insert(len(words), make_example(Doc(nlp.vocab, words=words)))
-    loss = train(nlp, examples, steps=60)
-    assert loss < 5
+    learn(nlp, examples)
     parser = nlp.get_pipe("nm_parser")
     before = parser.to_bytes()
     sgd = nlp.create_optimizer()
@@ -130,7 +126,7 @@ def test_initialize_with_empty_documents_first() -> None:
     nlp = make_nlp()
     empty = [make_example(Doc(nlp.vocab, words=words)) for words in ([], [" "])] * 10
     examples = [*empty, *make_examples(nlp.vocab)]
-    assert train(nlp, examples, steps=40) < 20
+    learn(nlp, examples)
 
 
 def test_gold_heads_on_spaces_are_unknown() -> None:
@@ -145,7 +141,7 @@ def test_gold_heads_on_spaces_are_unknown() -> None:
     )
     plain = make_examples(nlp.vocab, [[0]])
     example = make_example(gold)
-    train(nlp, [example, *plain], steps=20)
+    learn(nlp, [example, *plain])
     assert_sound(nlp(bare(gold)))
 
 
@@ -158,7 +154,7 @@ def test_spaces_in_gold_trees_that_are_well_attached() -> None:
         heads=[1, 1, 1, 1, 3, 5],
         deps=["dep", "ROOT", "dep", "punct", "dep", "ROOT"],
     )
-    train(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])], steps=40)
+    learn(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])])
     assert tree(nlp(bare(gold))) == tree(gold)
 
 
@@ -172,7 +168,7 @@ def test_a_gold_start_on_a_space_is_that_of_the_next_word() -> None:
         deps=["ROOT", "punct", "dep", "dep", "ROOT", "ROOT", "punct"],
     )
     assert gold[2].is_sent_start and not gold[4].is_sent_start
-    train(nlp, [make_example(gold)], steps=40)
+    learn(nlp, [make_example(gold)])
     doc = nlp(bare(gold))
     # Unless it was preset there, a sentence starts at a word.
     assert [t.i for t in doc if t.is_sent_start] == [0, 4, 5]
@@ -337,7 +333,7 @@ def test_examples_where_only_one_side_has_spaces() -> None:
     spaces = [True, False, True, True, False, True, False, False]
     spaced = Doc(nlp.vocab, words=words, spaces=spaces)
     example = Example(spaced, gold)
-    train(nlp, [example], steps=40)
+    learn(nlp, [example])
     doc = nlp(bare(spaced))
     assert [t.dep_ for t in doc if not t.is_space] == [t.dep_ for t in gold]
     back = Example(bare(gold), tree_with_spaces(nlp))

@@ -16,7 +16,16 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.scorers.tagging import UNKNOWN
 
-from .common import SMALL, gold_doc, make_example, make_examples, make_nlp, parser_of, train
+from .common import (
+    SMALL,
+    gold_doc,
+    learn,
+    make_example,
+    make_examples,
+    make_nlp,
+    parser_of,
+    train,
+)
 
 FACTORIES = sorted(SMALL)
 
@@ -133,7 +142,7 @@ def test_bad_values(values: Any) -> None:
 @pytest.mark.parametrize("factory", FACTORIES)
 def test_token_vectors_learn_the_tags(factory: str) -> None:
     nlp, examples = tagged_nlp(factory)
-    train(nlp, examples, steps=80)
+    learn(nlp, examples)
     parser = parser_of(nlp)
     layer = parser.model.get_ref("tagging")
     docs = [eg.predicted for eg in examples]

@@ -25,13 +25,13 @@ from tests.pipe.common import (
     bare,
     descendants,
     gold_doc,
+    learn,
     make_example,
     make_examples,
     make_nlp,
     random_doc,
     random_heads,
     random_parser,
-    train,
     tree,
 )
 
@@ -75,7 +75,7 @@ def test_overfitting_random_crossing_trees() -> None:
             heads=[t.head.i for t in gold],
             deps=[t.dep_ for t in gold],
         )
-    train(nlp, [make_example(gold) for gold in golds], steps=100)
+    learn(nlp, [make_example(gold) for gold in golds])
     crossing = 0
     for gold in golds:
         heads, labels = [t.head.i for t in gold], [t.dep_ for t in gold]
@@ -177,7 +177,7 @@ def test_lifting_partial_and_interleaved_trees() -> None:
 
 def test_noun_chunks_and_displacy() -> None:
     nlp = make_nlp(lang="en")
-    train(nlp, make_examples(nlp.vocab))
+    learn(nlp, make_examples(nlp.vocab, [[0, 2]]))
     doc = nlp(bare(gold_doc(nlp.vocab, [0, 2])))
     for token in doc:
         if token.text in ("She", "cat", "hearing", "issue"):
@@ -195,7 +195,7 @@ def test_noun_chunks_and_displacy() -> None:
 
 def test_merging_and_matching() -> None:
     nlp = make_nlp(lang="en")
-    train(nlp, make_examples(nlp.vocab))
+    learn(nlp, make_examples(nlp.vocab))
     doc = nlp(bare(gold_doc(nlp.vocab, [2])))
     matcher = DependencyMatcher(nlp.vocab)
     pattern = [

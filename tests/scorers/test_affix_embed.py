@@ -18,6 +18,7 @@ from thinc.api import Model, fix_random_seed, set_dropout_rate
 
 from spacy_nmparse.scorers.affix_embed import AffixEmbed, number_words
 from spacy_nmparse.scorers.affixes import affix_numbers
+from tests.pipe.common import learn
 
 LENGTHS = (1, 2, 3, 5)
 
@@ -257,9 +258,7 @@ def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
         for text, heads in texts.items()
     ]
     fix_random_seed(0)
-    optimizer = nlp.initialize(lambda: examples)
-    for _ in range(20):
-        nlp.update(examples, sgd=optimizer)
+    learn(nlp, examples)
     doc = nlp("she eats cats")
     assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "obj"]
     nlp.to_disk(tmp_path)

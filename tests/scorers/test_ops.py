@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 import pytest
-from thinc.api import HashEmbed, LayerNorm, Maxout, Model, NumpyOps, get_current_ops
+from thinc.api import HashEmbed, LayerNorm, Maxout, Model, NumpyOps
 
-from spacy_nmparse.scorers.ops import FastOps, limit_threads, norm_forward
+from spacy_nmparse.scorers.ops import FastOps, norm_forward
 from tests.pipe.common import randomize
 
 
@@ -67,7 +67,6 @@ def test_gemm(trans1: bool, trans2: bool) -> None:
     given = (x.T.copy() if trans1 else x, y.T.copy() if trans2 else y)
     out = numpy.empty((5, 3), dtype="float32")
     ops = FastOps()
-    assert ops.use_blis is False
     for found in (
         ops.gemm(*given, trans1=trans1, trans2=trans2),
         ops.gemm(*given, trans1=trans1, trans2=trans2, out=out),
@@ -107,15 +106,7 @@ def test_layers_learn_the_same(make: Any) -> None:
         numpy.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_threads() -> None:
-    with pytest.raises(ValueError, match="threads -1 must be at least 0"):
-        FastOps(threads=-1)
-    limit_threads(0)
-    assert not isinstance(get_current_ops(), FastOps)
-
-
 def test_copies_are_the_same() -> None:
-    ops = FastOps(threads=1)
+    ops = FastOps()
     for other in (pickle.loads(pickle.dumps(ops)), copy.deepcopy(ops)):
         assert type(other) is FastOps
-        assert (other.use_blis, other.threads) == (False, 1)

@@ -1,0 +1,128 @@
+"""How well a tokenizer's tokens fit those of a treebank."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacy.tokens import Doc, Token
+
+SHOWN = 100  # differences for programs
+
+
+@dataclass
+class TokenMatch:
+    """Counts of tokens, whitespace left out: of the treebank, of the tokenizer, and common ones.
+
+    ``differences`` counts the strings that are split otherwise: the treebank's tokens and the
+    tokenizer's, each joined by spaces. ``kept_letters`` counts those that the tokenizer keeps whole
+    and the treebank splits into pieces of letters, as it does multiword tokens. ``merged`` counts
+    tokens that spaCy's converter made of a multiword token's words, and ``split_merged`` those of
+    them that the tokenizer splits.
+    """
+
+    treebank: int = 0
+    tokenizer: int = 0
+    common: int = 0
+    merged: int = 0
+    split_merged: int = 0
+    kept_letters: int = 0
+    differences: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def f1(self) -> float | None:
+        """F1 of tokens; None where there are none."""
+        total = self.treebank + self.tokenizer
+        return 2 * self.common / total if total else None
+
+    def add(self, treebank: Doc, tokenizer: Doc) -> None:
+        """Count a text.
+
+        Args:
+            treebank: The text with the treebank's tokens.
+            tokenizer: The same text with the tokenizer's.
+
+        Raises:
+            ValueError: The texts differ in more than whitespace.
+        """
+        text, gold, tokens = _letters(treebank)
+        other, found, _ = _letters(tokenizer)
+        if text != other:
+            raise ValueError(
+                f"The tokenizer changes the text that begins with {treebank.text[:40]!r}: tokens "
+                f"must have the characters of the text."
+            )
+        common = set(gold) & set(found)
+        self.treebank += len(gold)
+        self.tokenizer += len(found)
+        self.common += len(common)
+        self.merged += sum(map(is_merged, tokens))
+        if len(common) == len(gold) == len(found):
+            return
+        self.split_merged += sum(
+            is_merged(token) and place not in common
+            for token, place in zip(tokens, gold, strict=True)
+        )
+        # A string that is split otherwise reaches from one common start of tokens to the next.
+        starts = sorted({start for start, _ in gold} & {start for start, _ in found})
+        ends = [*starts[1:], len(text)]
+        left, right = iter(gold), iter(found)
+        for end in ends:
+            own, others = (_until(end, places, text) for places in (left, right))
+            if own == others:
+                continue
+            self.differences[" ".join(own), " ".join(others)] += 1
+            if len(others) == 1 and all(map(_is_letters, own)):
+                self.kept_letters += 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: the counts, F1, and the most frequent differences."""
+        result = {name: value for name, value in self.__dict__.items() if name != "differences"}
+        result["f1"] = self.f1
+        result["differences"] = [
+            {"treebank": own, "tokenizer": other, "count": count}
+            for (own, other), count in self.differences.most_common(SHOWN)
+        ]
+        return result
+
+
+def _letters(doc: Doc) -> tuple[str, list[tuple[int, int]], list[Token]]:
+    """The characters without whitespace, the place of each token in them, and the tokens."""
+    texts, places, tokens = [], [], []
+    end = 0
+    for token in doc:
+        text = "".join(token.text.split())
+        if text:
+            texts.append(text)
+            places.append((end, end + len(text)))
+            tokens.append(token)
+            end += len(text)
+    return "".join(texts), places, tokens
+
+
+def _until(end: int, places: Any, text: str) -> list[str]:
+    pieces = []
+    for start, stop in places:
+        pieces.append(text[start:stop])
+        if stop >= end:
+            break
+    return pieces
+
+
+def _is_letters(piece: str) -> bool:
+    return piece.replace("'", "").replace("’", "").isalpha()
+
+
+def is_merged(token: Token) -> bool:
+    """Whether spaCy's converter has merged a multiword token into this one: it joins the lemmas of
+    the words by spaces and their tags by underscores."""
+    lemmas = token.lemma_.split(" ")
+    return 1 < len(lemmas) <= len(token.tag_.split("_")) and " " not in token.text
+
+
+def shorten(text: str, width: int = 24) -> str:
+    """A string for a table; in the middle of a long one are dots."""
+    if len(text) <= width:
+        return text
+    return f"{text[: width // 2]}…{text[len(text) - width // 2 + 1 :]}"

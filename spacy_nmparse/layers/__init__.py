@@ -1,0 +1,1 @@
+"""Layers and products that any Thinc model can use."""

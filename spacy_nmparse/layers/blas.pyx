@@ -1,0 +1,112 @@
+"""Matrix products on one thread, without the GIL, by an OpenBLAS of our own.
+
+NumPy's products use as many threads as the machine has cores. On a busy machine these threads wait
+for one another, and a parser takes several times as long; with ``n_process`` the workers take one
+another's cores. The package ``scipy-openblas32`` brings an OpenBLAS that NumPy does not use: its
+number of threads is set to 1 here, and NumPy's stays what it is.
+"""
+import ctypes
+from pathlib import Path
+
+import numpy
+
+try:
+    import scipy_openblas32
+except ImportError as error:
+    raise ImportError(
+        "spacy-nmparse computes its matrix products with the package scipy-openblas32, which is "
+        "not installed: python -m pip install scipy-openblas32"
+    ) from error
+
+
+cdef enum:  # of cblas.h
+    ROW_MAJOR = 101
+    AS_GIVEN = 111
+    TRANSPOSED = 112
+
+
+ctypedef void (*sgemm_t)(
+    int order, int transposed_a, int transposed_b, int m, int n, int k, float alpha,
+    const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc
+) noexcept nogil
+
+
+def _load():
+    folder = Path(scipy_openblas32.get_lib_dir())
+    for path in sorted(folder.glob("*scipy_openblas*")):
+        if path.suffix in (".so", ".dylib", ".dll"):
+            library = ctypes.CDLL(str(path))
+            library.scipy_openblas_set_num_threads(1)
+            return library
+    raise ImportError(
+        f"The package scipy-openblas32 has no library in {folder}: "
+        f"python -m pip install --force-reinstall scipy-openblas32"
+    )
+
+
+_library = _load()  # kept: the pointer below goes into it
+cdef sgemm_t _sgemm = <sgemm_t><size_t>ctypes.cast(
+    _library.scipy_cblas_sgemm, ctypes.c_void_p
+).value
+
+
+def matmul(A, B, out=None):
+    """The product ``A @ B``, on one thread and without the GIL.
+
+    Transposed arrays and slices of larger ones are read where they are.
+
+    Args:
+        A: float32 (m, k).
+        B: float32 (k, n).
+        out: float32 (m, n) to write to, its rows contiguous, apart from A and B; None: a new array.
+
+    Returns:
+        float32 (m, n): out, or a new array. Where A is on a GPU, ``A @ B`` there.
+
+    Raises:
+        ValueError: shapes that do not fit, or arrays that are not of two dimensions or float32.
+    """
+    cdef int m, n, k, transposed_a, transposed_b, lda, ldb, ldc
+    cdef size_t a, b, c
+    if not isinstance(A, numpy.ndarray):
+        return A @ B
+    if not (A.ndim == B.ndim == 2 and A.shape[1] == B.shape[0] and A.dtype == B.dtype == "float32"):
+        raise ValueError(
+            f"matmul: a {A.dtype} array {A.shape} cannot be multiplied by a {B.dtype} array "
+            f"{B.shape}: it takes float32 arrays (m, k) and (k, n)."
+        )
+    shape = (A.shape[0], B.shape[1])
+    if out is None:
+        out = numpy.empty(shape, dtype="float32")
+    elif (
+        out.shape != shape or out.dtype != "float32"
+        or (out.size and (out.strides[1] != 4 or out.strides[0] < 4 * shape[1]))
+    ):
+        raise ValueError(f"matmul: the product {shape} does not fit into out, {out.shape}.")
+    if not A.size or not B.size:
+        out[:] = 0
+        return out
+    A, transposed_a, lda = _layout(A)
+    B, transposed_b, ldb = _layout(B)
+    m, k = A.shape
+    n = shape[1]
+    ldc = max(out.strides[0] // 4, n)
+    a, b, c = A.ctypes.data, B.ctypes.data, out.ctypes.data
+    with nogil:
+        _sgemm(
+            ROW_MAJOR, transposed_a, transposed_b, m, n, k, 1.0, <const float*>a, lda,
+            <const float*>b, ldb, 0.0, <float*>c, ldc
+        )
+    return out
+
+
+cdef tuple _layout(array):
+    """The array, or a copy that a product can read; how it lies; and the step between its rows, or
+    columns where it is transposed."""
+    rows, columns = array.strides
+    n_rows, n_columns = array.shape
+    if (columns == 4 or n_columns == 1) and rows % 4 == 0 and rows >= 4 * n_columns:
+        return array, AS_GIVEN, rows // 4
+    if (rows == 4 or n_rows == 1) and columns % 4 == 0 and columns >= 4 * n_rows:
+        return array, TRANSPOSED, columns // 4
+    return numpy.ascontiguousarray(array), AS_GIVEN, n_columns

@@ -1,0 +1,71 @@
+"""How much processor time training and parsing take in the thread that does them, and in others.
+
+    python -m tests.layers.processor_time nm_parser fork
+
+prints a JSON list: the seconds of that thread, those of all other threads of its process, and the
+threads that NumPy's own products may use, before and after (null: this NumPy does not say).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import multiprocessing
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import fix_random_seed
+
+FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
+WHERE = ("main", "thread", *multiprocessing.get_all_start_methods())
+
+
+def numpys_threads() -> int | None:
+    """How many threads NumPy's own products may use; None: it does not say."""
+    library = ctypes.CDLL(numpy._core._multiarray_umath.__file__)
+    getter = getattr(library, "scipy_openblas_get_num_threads64_", None)
+    return None if getter is None else int(getter())
+
+
+def measure(factory: str) -> list[Any]:
+    """Train and parse with a parser of the factory's sizes; the figures."""
+    fix_random_seed(0)
+    nlp = spacy.blank("xx")
+    nlp.add_pipe(factory)
+    words = ["the", "dog", "sees", "a", "cat"] * 10
+    heads = [5 * (i // 5) + head for i, head in enumerate([1, 2, 2, 4, 2] * 10)]
+    labels = ["det", "nsubj", "ROOT", "det", "obj"] * 10
+    gold = Doc(nlp.vocab, words=words, heads=heads, deps=labels)
+    docs = [Doc(nlp.vocab, words=words) for _ in range(20)]
+    optimizer = nlp.initialize(lambda: [Example(docs[0], gold)])
+    numpys = numpys_threads()
+    whole, own = time.process_time(), time.thread_time()
+    nlp.update([Example(doc, gold) for doc in docs], sgd=optimizer)
+    list(nlp.pipe(docs))
+    own = time.thread_time() - own
+    whole = time.process_time() - whole
+    return [own, whole - own, numpys, numpys_threads()]
+
+
+def main(factory: str, where: str) -> None:
+    """Measure in this thread, in another one, or in a process started by the method `where`."""
+    if where == "main":
+        figures = measure(factory)
+    elif where == "thread":
+        with ThreadPoolExecutor(1) as threads:
+            figures = threads.submit(measure, factory).result()
+    else:
+        measure(factory)  # a fork inherits what this has left
+        with multiprocessing.get_context(where).Pool(1) as processes:
+            figures = processes.apply(measure, (factory,))
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,101 @@
+"""Products of ``layers.blas``: right, and on one thread whatever the environment says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from spacy_nmparse.layers.blas import matmul
+from tests.layers.processor_time import FACTORIES, WHERE
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def sample(*shape: int) -> numpy.ndarray:
+    return numpy.random.RandomState(len(shape) + sum(shape)).normal(size=shape).astype("float32")
+
+
+#: Arrays of one shape, laid out in different ways.
+LAYOUTS = {
+    "rows": lambda m, n: sample(m, n),
+    "transposed": lambda m, n: sample(n, m).T,
+    "slice of columns": lambda m, n: sample(m, n + 5)[:, 2 : n + 2],
+    "slice of transposed": lambda m, n: sample(n, m + 5)[:, 1 : m + 1].T,
+    "one of two sides": lambda m, n: sample(m, 2, n)[:, 1],
+    "every second column": lambda m, n: sample(m, 2 * n)[:, ::2],
+    "backwards": lambda m, n: sample(m, n)[::-1],
+    "one row, repeated": lambda m, n: numpy.broadcast_to(sample(n), (m, n)),
+}
+
+
+@pytest.mark.parametrize("first", LAYOUTS)
+@pytest.mark.parametrize("second", LAYOUTS)
+def test_is_numpys_product(first: str, second: str) -> None:
+    for m, k, n in [(1, 1, 1), (1, 7, 3), (5, 1, 4), (6, 9, 1), (33, 20, 17)]:
+        A, B = LAYOUTS[first](m, k), LAYOUTS[second](k, n)
+        expected = A.astype("float64") @ B.astype("float64")
+        found = matmul(A, B)
+        assert found.dtype == "float32" and found.flags.c_contiguous
+        numpy.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_writes_into_a_part_of_an_array() -> None:
+    room = numpy.full((8, 10), 7, dtype="float32")
+    A, B = sample(4, 3), sample(3, 5)
+    part = room[2:6, 1:6]
+    assert matmul(A, B, out=part) is part
+    numpy.testing.assert_allclose(part, A @ B, atol=1e-5)
+    part[:] = 7
+    assert (room == 7).all()
+
+
+@pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (4, 0, 2), (4, 3, 0), (0, 0, 0)])
+def test_empty_arrays(m: int, k: int, n: int) -> None:
+    numpy.testing.assert_array_equal(matmul(sample(m, k), sample(k, n)), numpy.zeros((m, n)))
+
+
+@pytest.mark.parametrize(
+    ("A", "B", "out"),
+    [
+        (sample(2, 3), sample(2, 3), None),
+        (sample(3), sample(3, 2), None),
+        (sample(2, 3).astype("float64"), sample(3, 2), None),
+        (sample(2, 3), sample(3, 2), sample(2, 3)),
+        (sample(2, 3), sample(3, 2), sample(2, 2).astype("float64")),
+        (sample(2, 3), sample(3, 2), sample(2, 2).T),
+        (sample(2, 3), sample(3, 2), sample(2, 2)[::-1]),
+    ],
+)
+def test_refuses_what_does_not_fit(A: Any, B: Any, out: Any) -> None:
+    with pytest.raises(ValueError, match="matmul: "):
+        matmul(A, B, out=out)
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("variables", [{}, {"OPENBLAS_NUM_THREADS": "4"}])
+def test_one_thread_computes(factory: str, where: str, variables: dict[str, str]) -> None:
+    """Training and parsing use the processor in one thread, and NumPy keeps its threads."""
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.layers.processor_time", factory, where],
+        env={**environment, **variables},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    own, others, numpys_before, numpys_after = json.loads(run.stdout.splitlines()[-1])
+    assert own > 0.05
+    assert others < 0.1 * own
+    assert numpys_after == numpys_before
+    if variables and numpys_before is not None and (os.cpu_count() or 1) > 1:
+        assert numpys_before > 1

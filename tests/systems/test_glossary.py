@@ -1,0 +1,45 @@
+"""What the systems say of their moves and configurations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spacy_nmparse import systems
+
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "arc_eager": [
+        {},
+        {"nonmonotonic_left": True},
+        {"nonmonotonic_reduce": True},
+        {"unshift": True},
+        {"single_root": True},
+        {
+            "nonmonotonic_left": True,
+            "repairs": ["right_lower", "right_raise", "left_invert"],
+        },
+    ],
+    "covington": [{}, {"nonmonotonic": True}, {"explicit_root": True}],
+    "nl_covington": [{}, {"nonmonotonic": True}, {"explicit_root": True}],
+    "arc_swift": [{}, {"single_root": True}],
+}
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_every_move_and_part_is_explained(name: str) -> None:
+    said = []
+    for options in OPTIONS.get(name, [{}]):
+        for segment in (False, True):
+            system = systems.create(name, segment=segment, **options)
+            glossary = system.glossary()
+            lists = "covington" in name
+            parts = {"buffer", "lambda1", "lambda2"} if lists else {"buffer", "stack"}
+            assert set(glossary) == set(system.moves) | parts
+            assert all(text.endswith(".") for text in glossary.values())
+            said.append(glossary)
+    assert len({tuple(sorted(one.items())) for one in said}) == len(said)  # options are heeded
+
+
+def test_a_system_that_does_not_say() -> None:
+    assert systems.TransitionSystem().glossary() == {}

@@ -9,46 +9,13 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-# language: "c" for modules that know nothing of spaCy, "c++" for those that cimport its Doc.
+# Modules that cimport spaCy's Doc are C++, all others C.
+CPP = ("spacy_nmparse.pipe.doc_io",)
 MODULES = {
-    "spacy_nmparse.systems.state": "c",
-    "spacy_nmparse.systems.gold": "c",
-    "spacy_nmparse.systems.system": "c",
-    "spacy_nmparse.systems.hgj13": "c",
-    "spacy_nmparse.systems.arc_eager": "c",
-    "spacy_nmparse.systems.arc_eager_exact": "c",
-    "spacy_nmparse.systems.repair": "c",
-    "spacy_nmparse.systems.revision": "c",
-    "spacy_nmparse.systems.trial": "c",
-    "spacy_nmparse.systems.arc_standard": "c",
-    "spacy_nmparse.systems.arc_swift": "c",
-    "spacy_nmparse.systems.tabular": "c",
-    "spacy_nmparse.systems.swap": "c",
-    "spacy_nmparse.systems.swap_gold": "c",
-    "spacy_nmparse.systems.swap_plan": "c",
-    "spacy_nmparse.systems.covington": "c",
-    "spacy_nmparse.systems.projective": "c",
-    "spacy_nmparse.systems.walk": "c",
-    "spacy_nmparse.layers.blas": "c",
-    "spacy_nmparse.scorers.affixes": "c",
-    "spacy_nmparse.scorers.features": "c",
-    "spacy_nmparse.scorers.layer": "c",
-    "spacy_nmparse.scorers.lstm": "c",
-    "spacy_nmparse.scorers.ops_kernels": "c",
-    "spacy_nmparse.scorers.scorer": "c",
-    "spacy_nmparse.scorers.state_scorer_kernel": "c",
-    "spacy_nmparse.scorers.arc_scorer_kernel": "c",
-    "spacy_nmparse.scorers.tree_scores": "c",
-    "spacy_nmparse.scorers.ensemble_kernel": "c",
-    "spacy_nmparse.scorers.table_rows": "c",
-    "spacy_nmparse.learning.search": "c",
-    "spacy_nmparse.learning.complete": "c",
-    "spacy_nmparse.learning.greedy": "c",
-    "spacy_nmparse.learning.beam": "c",
-    "spacy_nmparse.learning.rollout": "c",
-    "spacy_nmparse.learning.beam_rollout": "c",
-    "spacy_nmparse.pipe.doc_io": "c++",
-    "spacy_nmparse.analysis.tracer": "c",
+    name: "c++" if name in CPP else "c"
+    for name in sorted(
+        ".".join(path.with_suffix("").parts) for path in Path("spacy_nmparse").rglob("*.pyx")
+    )
 }
 
 DIRECTIVES = {

@@ -115,6 +115,7 @@ SWAP_PARSER = {
     **{**LEARNING, "oracle": "nd_all", "explore": 0.5},
 }
 NO_REPAIRS: List[str] = []
+NO_OPTIONS: Dict[str, Any] = {}
 ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
 
 SCORE_WEIGHTS = {
@@ -203,6 +204,23 @@ def make_parser(
         confidence=confidence,
         scorer=scorer,
     )
+
+
+def System(name: str, options: Dict[str, Any] = NO_OPTIONS) -> Any:
+    """Any transition system for a config block, those that other packages bring among them.
+
+    Args:
+        name: what ``spacy_nmparse.systems.create`` calls it.
+        options: its options (a block of their own, ``[components.parser.system.options]``); the
+            component sets ``single_root``, ``segment`` and ``root_label``.
+
+    Raises:
+        ValueError: there is no such system, or a value is none of the option's.
+        TypeError: it has no such option.
+    """
+    from spacy_nmparse.pipe.spec import SystemSpec
+
+    return SystemSpec(name, dict(options))
 
 
 def ArcEager(

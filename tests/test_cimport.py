@@ -1,8 +1,10 @@
-"""Other packages can cimport the systems: an extension elsewhere calls the cost functions."""
+"""Other packages can cimport the systems: an extension elsewhere calls the cost functions, another
+brings a system."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import random
 import shutil
 import subprocess
@@ -16,7 +18,8 @@ from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.walk import random_walk
 
-SOURCE = Path(__file__).parent / "cimport_example" / "best_move.pyx"
+SOURCES = Path(__file__).parent / "cimport_example"
+ROOT = SOURCES.parents[1]
 # Cython finds the .pxd files of installed packages by itself; those of editable installs, whose
 # folder may not be on sys.path, by the include path.
 SETUP = """
@@ -29,10 +32,47 @@ from setuptools import Extension, setup
 setup(
     name="example",
     ext_modules=cythonize(
-        [Extension("best_move", ["best_move.pyx"])],
+        [Extension(path.stem, [path.name]) for path in sorted(Path().glob("*.pyx"))],
         include_path=[str(Path(spacy_nmparse.__file__).parents[1])],
     ),
 )
+"""
+ENTRY_POINTS = """
+[spacy_nmparse_systems]
+outside = outside:Outside
+"""
+# What somebody does who has both packages installed.
+TRAINING = """
+import pickle
+import random
+import sys
+
+import spacy
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Gold
+from tests.naive.trees import golds
+from tests.pipe.common import DOCUMENTS, bare, gold_doc, overfitted, tree
+
+assert systems.names()[-1] == "outside"
+system, known = systems.create("outside"), systems.create("arc_hybrid")
+assert system.moves == ("RIGHT-ARC", "LEFT-ARC", "SHIFT")
+assert pickle.loads(pickle.dumps(system)).name == "outside"
+for gold in (Gold(*one) for one in golds(4, partial=True)):
+    state, same = system.initial(4), known.initial(4)
+    while not state.is_final:
+        assert system.costs(state, gold) == known.costs(same, gold)
+        action = random.choice(system.actions(state))
+        system.apply(state, action)
+        known.apply(same, action)
+
+block = {"@misc": "spacy_nmparse.System.v1", "name": "outside"}
+nlp = overfitted(system=block, oracle="static")
+nlp.to_disk(sys.argv[1])
+again = spacy.load(sys.argv[1])
+for trees in DOCUMENTS:
+    gold = gold_doc(nlp.vocab, trees)
+    assert tree(again(bare(gold))) == tree(gold)
 """
 MOVES = ("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC")
 OPTIONS = (
@@ -52,13 +92,14 @@ GOLDS = (
 
 
 @pytest.fixture(scope="module")
-def best_move(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of its own, where the cimports must be found in the installed package."""
     pytest.importorskip("Cython")
     pytest.importorskip("setuptools")
     folder = tmp_path_factory.mktemp("cimport")
-    shutil.copy(SOURCE, folder)
+    for source in SOURCES.glob("*.pyx"):
+        shutil.copy(source, folder)
     (folder / "setup.py").write_text(SETUP, encoding="utf-8")
-    # In a folder of its own: the cimports must be found in the installed package.
     done = subprocess.run(
         [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],
         cwd=folder,
@@ -67,7 +108,12 @@ def best_move(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    found = [*folder.glob("best_move*.so"), *folder.glob("best_move*.pyd")]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def best_move(built: Path) -> ModuleType:
+    found = [*built.glob("best_move*.so"), *built.glob("best_move*.pyd")]
     assert len(found) == 1
     spec = importlib.util.spec_from_file_location("best_move", found[0])
     assert spec is not None and spec.loader is not None
@@ -101,6 +147,23 @@ def test_search(best_move: ModuleType, options: dict[str, bool]) -> None:
         assert state.is_final
         wrong = sum(g is not None and g != h for g, h in zip(heads, state.heads, strict=True))
         assert wrong == least
+
+
+def test_a_package_brings_a_system(built: Path, tmp_path: Path) -> None:
+    """It is found by its entry point, trained, saved and loaded."""
+    metadata = built / "outside-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: outside\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
+    path = os.pathsep.join([str(built), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", TRAINING, str(tmp_path / "model")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ PROVEN = {
     "arc_eager": "arc-eager, up to 5 words, projective gold",
     "repairs": "the same with repairs, Unshift or one kind of push",
     "arc_standard": "arc-standard, up to 5 words, projective gold",
+    "arc_hybrid": "arc-hybrid, up to 5 words, projective gold",
     "arc_swift": "arc-swift, up to 5 words, projective gold",
     "nl_covington": "NL-Covington, up to 4 words, all trees",
     "nl_covington-5": "NL-Covington, 5 words, trees drawn from all",

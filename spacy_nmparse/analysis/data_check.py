@@ -27,7 +27,6 @@ from spacy_nmparse.systems.projective import (
     lower,
 )
 
-PROJECTIVE = ("arc_standard", "arc_eager", "arc_swift")
 RARE = 20  # occurrences of a label
 FEW, FEWER = 2000, 100  # sentences to train on
 GOOD, INFO, WARNING, ERROR = "good", "info", "warning", "error"
@@ -331,7 +330,7 @@ def _crossing(train: Split, parser: NMParser) -> Iterable[Finding]:
     share = f"{train.crossing_arcs} arcs ({100 * train.crossing_arcs / max(1, train.arcs):.2f} %) "
     share += f"in {train.crossing_sentences} sentences cross others"
     name = parser.system_spec.name
-    if name not in PROJECTIVE:
+    if not parser.system_spec.create(None).projective:
         yield Finding(GOOD, "crossing", f"{share}: {name} can build them.")
     elif parser.cfg["projectivize"]:
         yield Finding(

@@ -21,9 +21,6 @@ from spacy_nmparse.pipe.parser import SPACE_LABEL, NMParser
 from spacy_nmparse.systems import ROOT, Action, Gold, State, TransitionSystem
 
 MOVE, COMPLETE, LOWER = "move", "complete", "lower"  # kinds of steps
-#: Moves that are repairs whenever they are made (REP).
-REPAIRS = ("RIGHT-LOWER", "RIGHT-RAISE", "LEFT-INVERT")
-UNSHIFT = "UNSHIFT"  # a REDUCE that moves its word back to the buffer
 SHOWN = 24  # words of a buffer or list in JSON
 #: What is in a derivation but in no system's glossary; names as in ``Step.name``.
 GLOSSARY = {
@@ -90,7 +87,7 @@ class Choice:
         cost: what the action costs; None where no gold tree is known.
         least_cost: what the move costs with its best label.
         repair: which non-monotonic move this would be, or None (see ``Step``).
-        noted: the label that a push notes for a later REDUCE.
+        noted: the label that a push notes for a later move.
     """
 
     action: Action
@@ -122,8 +119,8 @@ class Step:
         added: the arcs that the step makes.
         deleted: the arcs that it deletes. Those whose dependent is among the added ones too are
             replaced.
-        repair: which non-monotonic move this is, or None: LEFT-ARC, RIGHT-ARC (they delete an arc),
-            REDUCE (it adds one), UNSHIFT, RIGHT-LOWER, RIGHT-RAISE or LEFT-INVERT.
+        repair: the name of the non-monotonic move that this is, or None
+            (``TransitionSystem.repair``).
     """
 
     kind: str
@@ -434,13 +431,16 @@ class Tracing:
             moves = self._tracer.moves(state)
             best = _best(moves)
             choices, least = self._judged(state, moves)
-            if best.action.move == "BREAK":
+            if self._ends_sentence(best.action):
                 yield from self._completion(state)
             before = state.copy()
             self.system.apply(state, best.action, push_label=best.noted)
             yield _step(before, state, best.action, choices, least, n_choices)
         yield from self._completion(state)
         self.final = state
+
+    def _ends_sentence(self, action: Action) -> bool:
+        return self.system.table[action.move].ends_sentence
 
     def _completion(self, state: State) -> Iterator[Step]:
         before = state.copy()
@@ -459,7 +459,7 @@ class Tracing:
                 one.label_share,
                 costs.get(one.action),
                 least.get((one.action.move, one.action.k)),
-                would_repair(self.system, state, one.action, one.noted),
+                self.system.repair(state, one.action),
                 one.noted,
             )
             for one in sorted(moves, key=lambda one: -one.share)
@@ -473,12 +473,13 @@ class Tracing:
         """
         if self.gold is None:
             raise ValueError("Costs need a gold tree.")
-        noted = next((one.noted for one in moves if one.action.move == "SHIFT"), None)
+        table = self.system.table
+        noted = next((one.noted for one in moves if table[one.action.move].notes_label), None)
         return self.system.costs(state, self.gold, push_label=noted)
 
     def make(self, state: State, action: Action, noted: str | None) -> None:
-        """Make a move, in place; before a BREAK the sentence is completed."""
-        if action.move == "BREAK":
+        """Make a move, in place; before one that ends a sentence, that is completed."""
+        if self._ends_sentence(action):
             self._tracer.complete(state)
         self.system.apply(state, action, push_label=noted)
 
@@ -618,7 +619,7 @@ def derive_actions(
             legal = {(one.move, one.k): one for one in reversed(system.actions(before))}
             legal[action.move, action.k] = action
             choices = [
-                Choice(one, repair=would_repair(system, before, one)) for one in legal.values()
+                Choice(one, repair=system.repair(before, one)) for one in legal.values()
             ]
             steps.append(_step(before, state, action, choices, None, len(choices)))
         else:
@@ -675,29 +676,6 @@ def least_costs(costs: dict[Action, float]) -> dict[tuple[str, int], float]:
     return least
 
 
-def repair(before: State, after: State, action: Action) -> str | None:
-    """Which non-monotonic move an action was that led from one configuration to the next."""
-    if action.move in REPAIRS:
-        return action.move
-    changed = changes(before, after)
-    if action.move == "REDUCE":
-        if changed:
-            return action.move
-        return UNSHIFT if len(items(after)[2]) > len(items(before)[2]) else None
-    return action.move if any(old is not None for _, old, *_ in changed) else None
-
-
-def would_repair(
-    system: TransitionSystem, state: State, action: Action, push_label: str | None = None
-) -> str | None:
-    """Which non-monotonic move a legal action would be."""
-    if system.name != "arc_eager" and not system.options.get("nonmonotonic"):
-        return None
-    after = state.copy()
-    system.apply(after, action, push_label=push_label)
-    return repair(state, after, action)
-
-
 def _best(moves: list[Scored]) -> Scored:
     return max(moves, key=lambda one: one.score)  # of equal ones the first
 
@@ -714,7 +692,7 @@ def _cheapest(
             action,
             cost=costs[action],
             least_cost=costs[action],
-            repair=would_repair(system, state, action),
+            repair=system.repair(state, action),
         )
         for action in sorted(best.values(), key=lambda one: costs[one])
     ]
@@ -760,5 +738,5 @@ def _step(
         Items((), lambda2),
         tuple(added),
         tuple(deleted),
-        None if action is None else repair(before, after, action),
+        None if chosen is None else chosen.repair,
     )

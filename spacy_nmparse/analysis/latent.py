@@ -35,7 +35,8 @@ def swaps_per_sentence(
         ValueError: another system, no such oracle, no documents.
     """
     parser = parser_of(nlp, name)
-    if "SWAP" not in parser.system.moves:
+    swapping = {move.name for move in parser.system.table.values() if move.opens_crossing}
+    if not swapping:
         raise ValueError(
             f"The system {parser.system.name} of '{parser.name}' has no SWAP: take a pipeline with "
             f"swap_parser."
@@ -52,7 +53,7 @@ def swaps_per_sentence(
             allowed = tracing.system.oracle(state, tracing.gold, oracle)
             moves = {one.action[:2]: one for one in tracing.moves(state)}
             action = max(sorted(allowed, key=str), key=lambda one: moves[one.move, one.k].score)
-            swaps += action.move == "SWAP"
+            swaps += action.move in swapping
             tracing.system.apply(state, action)
     if not sentences:
         raise ValueError("There is no document to derive.")

@@ -11,19 +11,22 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis.corpus import Sentence, whole_trees
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import crossing_arcs, is_projective
-from spacy_nmparse.systems.swap_gold import fewest_swaps
+from spacy_nmparse.systems.swap_counts import count_swaps
 
-#: What FG18's Table 4 counts: system, its options, whether it derives crossing arcs.
-COLUMNS: dict[str, tuple[str, dict[str, Any], bool]] = {
-    "covington": ("covington", {}, True),
-    "nl_covington": ("nl_covington", {}, True),
-    "nl_covington, explicit root": ("nl_covington", {"explicit_root": True}, True),
-    "swap_standard": ("swap_standard", {}, True),
-    "arc_eager, projective trees": ("arc_eager", {}, False),
-    "arc_swift, projective trees": ("arc_swift", {}, False),
-}
-#: The oracles of BN15's Table 1.
-SWAP_ORACLES = ("eager", "lazy", "minimal")
+
+def _columns() -> dict[str, tuple[str, dict[str, Any], bool]]:
+    columns: dict[str, tuple[str, dict[str, Any], bool]] = {}
+    for name in systems.names():
+        system = systems.create(name)
+        suffix = ", projective trees" if system.projective else ""
+        columns[name + suffix] = (name, {}, not system.projective)
+        if "explicit_root" in system.options:
+            columns[f"{name}, explicit root"] = (name, {"explicit_root": True}, True)
+    return columns
+
+
+#: What is counted, as in FG18's Table 4: system, its options, whether it derives crossing arcs.
+COLUMNS: dict[str, tuple[str, dict[str, Any], bool]] = _columns()
 #: The last bin of a length has no end.
 BINS = (1, 2, 3, 6, 11, 21, 41)
 
@@ -61,54 +64,6 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
             "per_sentence": total / derived if derived else None,
         }
     return result
-
-
-def count_swaps(trees: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Count the SWAPs by which SwapStandard derives trees (BN15, Table 1).
-
-    Projective trees need none. For the oracle `minimal` it is told how many searches were cut off,
-    so that fewer SWAPs cannot be ruled out.
-
-    Args:
-        trees: heads of each tree, a root being its own.
-
-    Returns:
-        sentences; projective ones; not_proven; unique (sentences with one derivation only, by the
-        oracle `nd_all`); swaps by oracle.
-
-    Raises:
-        ValueError: a derivation does not end in the tree.
-    """
-    system = systems.create("swap_standard")
-    result = {"sentences": 0, "projective": 0, "not_proven": 0, "unique": 0}
-    swaps = dict.fromkeys(SWAP_ORACLES, 0)
-    for heads in trees:
-        gold = Gold(heads)
-        result["sentences"] += 1
-        result["unique"] += is_unique(system, gold)
-        if is_projective(heads):
-            result["projective"] += 1
-            continue
-        result["not_proven"] += not fewest_swaps(gold)[1]
-        for oracle in SWAP_ORACLES:
-            state = system.initial(len(heads))
-            for action in system.derivation(gold, oracle):
-                system.apply(state, action)
-                swaps[oracle] += action.move == "SWAP"
-            if list(state.tree()[0]) != list(heads):
-                raise ValueError(f"{oracle} does not derive {heads}.")
-    return {**result, "swaps": swaps}
-
-
-def is_unique(system: systems.TransitionSystem, gold: Gold) -> bool:
-    """Whether SwapStandard has a single derivation of the tree, by the oracle `nd_all`."""
-    state = system.initial(len(gold))
-    while not state.is_final:
-        allowed = system.oracle(state, gold, "nd_all")
-        if len(allowed) > 1:
-            return False
-        system.apply(state, next(iter(allowed)))
-    return True
 
 
 def bin_name(length: int) -> str:

@@ -128,7 +128,7 @@ cdef class Tracer:
 
     def complete(self, State state):
         """Give the words of the current sentence that have no head one, where the system leaves
-        that to the scorer (list systems, before a BREAK and at the end). In place."""
+        that to the scorer (list systems, at the end of a sentence). In place."""
         cdef StateC own
         if not needs_completion(&self.system.c):
             return
@@ -152,13 +152,12 @@ def items(State state):
     cdef StateC* s = &state.c
     cdef int i
     put_back = [s.rebuffer[s.n_rebuffer - 1 - i] for i in range(s.n_rebuffer)]
-    cdef bint lists = not (s.root_last or s.n_stack or s.n_rebuffer)  # or a stack system
     cdef int focus = s.start + max(0, s.n_lambda1 - s.root_first)
-    before = range(s.start, focus) if lists else range(0)
-    after = range(focus, s.b) if lists else range(0)
+    before = range(s.start, focus) if s.lists else range(0)
+    after = range(focus, s.b) if s.lists else range(0)
     return (
         s.start, state.stack, put_back, range(s.b, s.end), bool(s.root_last),
-        bool(lists and s.root_first and s.n_lambda1), before, after,
+        bool(s.lists and s.root_first and s.n_lambda1), before, after,
     )
 
 

@@ -82,4 +82,3 @@ cdef class Beam:
     cdef bint settle(self) noexcept nogil
     cdef list analyses(self, int first, int last, int n, shares)
     cdef void forget(self) noexcept nogil
-    cdef bint alike(self, const StateC* a, const StateC* b) noexcept nogil

@@ -18,7 +18,7 @@ from libc.limits cimport INT_MAX
 from libc.math cimport exp
 from libc.stdint cimport int8_t, int32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from spacy_nmparse.learning.complete cimport complete, needs_completion
 from spacy_nmparse.learning.search cimport (
@@ -45,12 +45,10 @@ from spacy_nmparse.learning.search cimport (
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
 from spacy_nmparse.systems.state cimport State, state_block_size, state_copy, state_init
 from spacy_nmparse.systems.system cimport (
-    BREAK,
     LEARN_ANY,
     LEARN_NOT,
     TransitionSystem,
-    is_final,
-    judge,
+    apply_oracle,
     legal_moves,
 )
 
@@ -209,7 +207,7 @@ cdef class Beam:
         cdef int i
         while True:
             for i in range(self.n_live):
-                if not is_final(&self.live[i].state):
+                if not self.system.c.is_final(&self.live[i].state):
                     break
             else:
                 return FINISHED
@@ -235,7 +233,7 @@ cdef class Beam:
 
     cdef bint stays(self, const HypothesisC* h) noexcept nogil:
         """Whether a hypothesis has no more moves to make."""
-        return is_final(&h.state) or h.state.start >= self.stop
+        return self.system.c.is_final(&h.state) or h.state.start >= self.stop
 
     cdef void judge_moves(self, const HypothesisC* h, CandidateC* candidates) noexcept nogil:
         """Fill `learn` of the candidates of the configuration scored last."""
@@ -245,7 +243,7 @@ cdef class Beam:
         if scorer.notes_labels and s.n_stack > 0 and self.system.c.n_labels > 1:
             scorer.score_noted(scorer.self, s, self.scratch.labels)
             noted = best_label(scorer, self.scratch.labels)
-        judge(&self.system.c, s, self.gold, self.oracle, noted, False, candidates)
+        apply_oracle(&self.system.c, s, self.gold, self.oracle, noted, False, candidates)
 
     cdef bint step(self) noexcept nogil:
         """One move in every hypothesis. Returns whether one has begun a sentence."""
@@ -407,7 +405,7 @@ cdef class Beam:
             keep(system, &h.state, c, &self.elsewhere[item.parent * self.max_words], &sure)
         if self.gold is not NULL:
             h.last = self.record(h.last, item)
-        elif system.moves[c.move].name == BREAK:
+        elif system.moves[c.move].ends_sentence:
             self.complete_tree(h)
         if h.sure is not NULL:
             look(&h.state, c, &moment)
@@ -545,28 +543,13 @@ cdef class Beam:
         i = 1
         while i < self.n_live:
             for j in range(i):
-                if self.alike(&self.live[i].state, &self.live[j].state):
+                if self.system.c.alike(
+                    &self.live[i].state, &self.live[j].state, self.settled
+                ):
                     self.drop(i)
                     break
             else:
                 i += 1
-
-    cdef bint alike(self, const StateC* a, const StateC* b) noexcept nogil:
-        """Whether two configurations do not differ in anything that is not settled."""
-        cdef int first = self.settled
-        cdef size_t size = (a.n - first) * sizeof(int)
-        return (
-            a.start == b.start and a.end == b.end and a.b == b.b and a.root_last == b.root_last
-            and a.n_stack == b.n_stack and a.n_rebuffer == b.n_rebuffer
-            and a.n_lambda1 == b.n_lambda1
-            and (a.root_child == b.root_child or max(a.root_child, b.root_child) < first)
-            and memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) == 0
-            and memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) == 0
-            and memcmp(a.head + first, b.head + first, size) == 0
-            and memcmp(a.label + first, b.label + first, size) == 0
-            and memcmp(a.push_label + first, b.push_label + first, size) == 0
-            and memcmp(a.sentence_start + first, b.sentence_start + first, a.n - first) == 0
-        )
 
 
 def probabilities(TransitionSystem system, Scorer scored, int offset, State state):

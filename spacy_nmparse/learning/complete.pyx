@@ -10,7 +10,6 @@ from libc.math cimport INFINITY, exp
 from spacy_nmparse.learning.search cimport NONE, CandidateC, fixed_label, share_of
 from spacy_nmparse.scorers.scorer cimport best_label
 from spacy_nmparse.systems.state cimport is_above, n_items, state_add_arc
-from spacy_nmparse.systems.system cimport LEFT_ARC, RIGHT_ARC, SHIFT
 
 
 # The best of the options offered so far.
@@ -42,15 +41,6 @@ cdef bint needs_completion(const SystemC* system) noexcept nogil:
     return system.lists and system.single_root
 
 
-cdef int find_move(const SystemC* system, int name) noexcept nogil:
-    """The place of a move in the move table."""
-    cdef int i
-    for i in range(system.n_moves):
-        if system.moves[i].name == name:
-            return i
-    return NONE
-
-
 cdef void attach(
     const SystemC* system, const ScorerC* scorer, ScratchC* scratch, CandidateC* arc, float chosen
 ) noexcept nogil:
@@ -78,11 +68,11 @@ cdef float likes(
     """How far the arc's score is above that of SHIFT, j being the focus word."""
     cdef CandidateC pair[2]
     cdef float scores[2]
-    pair[0].move = find_move(system, SHIFT)
+    pair[0].move = system.shift
     pair[0].k = 1
     pair[0].head = NONE
     pair[0].dependent = NONE
-    pair[1].move = find_move(system, RIGHT_ARC if dependent == s.b else LEFT_ARC)
+    pair[1].move = system.right_arc if dependent == s.b else system.left_arc
     pair[1].k = 1
     pair[1].head = head
     pair[1].dependent = dependent
@@ -136,7 +126,7 @@ cdef void complete(
     if headless == 0:
         return
     arc.k = 1
-    arc.move = find_move(system, RIGHT_ARC)
+    arc.move = system.right_arc
     if s.root_child < s.start or s.head[s.root_child] != s.n:
         root.best = NONE
         root.total = 1
@@ -165,7 +155,7 @@ cdef void complete(
         arc.head = s.entry[best]
         arc.dependent = best
         look_from(s, max(arc.head, best))
-        arc.move = find_move(system, RIGHT_ARC if best == s.b else LEFT_ARC)
+        arc.move = system.right_arc if best == s.b else system.left_arc
         likes(system, scorer, s, arc.head, best)
         attach(system, scorer, scratch, &arc, scratch.right[best])
         headless -= 1

@@ -26,7 +26,7 @@ from spacy_nmparse.learning.search cimport (
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
 from spacy_nmparse.systems.state cimport state_init
-from spacy_nmparse.systems.system cimport BREAK, TransitionSystem, is_final, legal_moves
+from spacy_nmparse.systems.system cimport TransitionSystem, legal_moves
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 256
@@ -46,7 +46,7 @@ cdef bint advance(
     cdef MomentC moment
     cdef bint asked = scratch.sure.head is not NULL
     cdef bint completes = needs_completion(system)
-    while not is_final(s):
+    while not system.is_final(s):
         if s.b + lookahead > last_word and last_word < s.n:
             return False
         n = legal_moves(system, s, candidates)
@@ -82,7 +82,7 @@ cdef bint advance(
             noted = best_label(scorer, scratch.labels)
             if asked:
                 label_share = share_of(scratch.labels, system.n_labels, scorer.root_label, noted)
-        elif completes and system.moves[best.move].name == BREAK:
+        elif completes and system.moves[best.move].ends_sentence:
             complete(system, scorer, scratch)
         if asked:
             look(s, best, &moment)

@@ -25,20 +25,16 @@ from spacy_nmparse.learning.search cimport (
 from spacy_nmparse.scorers.layer cimport uniform
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.state cimport S, is_above, state_init
+from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport (
     COMBINED,
     DYNAMIC,
     LEARN_LABEL,
     LEARN_NOT,
-    LEFT_INVERT,
     MONOTONIC,
-    REDUCE,
-    RIGHT_LOWER,
-    RIGHT_RAISE,
+    MoveC,
     TransitionSystem,
-    is_final,
-    judge,
+    apply_oracle,
     legal_moves,
     max_candidates,
 )
@@ -101,28 +97,17 @@ cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
     return DYNAMIC
 
 
-cdef bint is_repair(const SystemC* system, const StateC* s, const CandidateC* c) noexcept nogil:
-    """Whether a move is one that no monotonic system has: it deletes an arc, is a REDUCE of a word
-    without a head, or a repair transition."""
-    cdef int name = system.moves[c.move].name
-    if name == REDUCE:
-        return s.head[S(s, 0)] == NONE
-    if name == RIGHT_LOWER or name == RIGHT_RAISE or name == LEFT_INVERT:
-        return True
-    if c.dependent == NONE:
-        return False
-    if s.head[c.dependent] != NONE:
-        return True
-    return system.lists and system.nonmonotonic and is_above(s, c.dependent, c.head)
-
-
 cdef bint needs_repair(
     const SystemC* system, const StateC* s, const CandidateC* candidates, int n
 ) noexcept nogil:
-    """Whether the oracle allows nothing but repairs."""
+    """Whether the oracle allows nothing but repairs: moves that are not monotonic."""
+    cdef const MoveC* move
     cdef int i
     for i in range(n):
-        if candidates[i].learn != LEARN_NOT and not is_repair(system, s, &candidates[i]):
+        move = &system.moves[candidates[i].move]
+        if candidates[i].learn != LEARN_NOT and (
+            move.is_repair is NULL or not move.is_repair(system, s, candidates[i].k)
+        ):
             return False
     return True
 
@@ -186,7 +171,7 @@ cdef void roll_out(
     cdef float* probability = scratch.shares    # of each candidate
     cdef float* right_mass = scratch.right      # of what is right about it
     cdef double* log_mass = scratch.logs
-    while not is_final(s):
+    while not system.is_final(s):
         n = legal_moves(system, s, candidates)
         if n == 1 and is_forced(system, scorer, s, &candidates[0]):
             label = NONE
@@ -199,7 +184,7 @@ cdef void roll_out(
         if scorer.notes_labels and s.n_stack > 0 and system.n_labels > 1:
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
-        n = judge(system, s, gold, oracle, noted, False, candidates)
+        n = apply_oracle(system, s, gold, oracle, noted, False, candidates)
 
         weight = 1 if teacher is NULL else 1 - teacher.weight
         if repair_weight != 1 and needs_repair(system, s, candidates, n):
@@ -294,7 +279,7 @@ def learn(
         constraints: int8 (words,), as in ``greedy.parse``.
         oracle: name of the oracle that judges (see ``oracle_for``).
         explore: probability of following the model instead of the oracle, at each step.
-        repair_weight: of the loss of configurations where only repairs are right (``is_repair``).
+        repair_weight: of the loss of configurations where only repairs are right.
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
         teacher: the scores of the batch by another model of the same system and labels.

@@ -10,7 +10,11 @@ from libc.stdlib cimport calloc, free, malloc
 from spacy_nmparse.scorers.features cimport n_crossed, n_headless_between
 from spacy_nmparse.scorers.scorer cimport log_total
 from spacy_nmparse.systems.state cimport B, S, state_block_size
-from spacy_nmparse.systems.system cimport BREAK, REDUCE, SHIFT, SWAP, max_candidates
+from spacy_nmparse.systems.system cimport (
+    CROSSES_BY_ARC,
+    CROSSES_LATER,
+    max_candidates,
+)
 
 
 # What the made move adds to 1 - elsewhere may be lost in rounding.
@@ -43,11 +47,13 @@ cdef int scratch_init(
 cdef bint makes_crossing(
     const SystemC* system, const StateC* s, const CandidateC* c
 ) noexcept nogil:
-    """Whether a move is SWAP, or makes an arc that crosses one that is there or, as far as is
-    known, one to come: a list system has passed the headless words between the ends by."""
-    if c.dependent == NONE:
-        return system.moves[c.move].name == SWAP
-    return system.lists and (
+    """Whether a move makes crossing arcs possible, or an arc that crosses one that is there or, as
+    far as is known, one to come: a list system has passed the headless words between the ends by.
+    """
+    cdef int crossing = system.moves[c.move].crossing
+    if crossing != CROSSES_BY_ARC:
+        return crossing == CROSSES_LATER
+    return (
         n_crossed(s, c.head, c.dependent) > 0 or n_headless_between(s, c.head, c.dependent) > 0
     )
 
@@ -75,12 +81,11 @@ cdef float share_of(const float* scores, int n, int skip, int which) noexcept no
     return <float>(1 / total)
 
 
-cdef int attached(const SystemC* system, const StateC* s, const CandidateC* c) noexcept nogil:
-    """The word that a move attaches, or NONE: a non-monotonic REDUCE makes an arc without a label
-    to choose."""
-    if c.dependent == NONE and system.moves[c.move].name == REDUCE and not system.unshift:
-        return S(s, 0) if s.head[S(s, 0)] == NONE else NONE
-    return c.dependent
+cdef inline int attached(
+    const SystemC* system, const StateC* s, const CandidateC* c
+) noexcept nogil:
+    """The word that a move attaches, or NONE; it may not have a label to choose."""
+    return system.moves[c.move].attached(system, s, c.k)
 
 
 cdef bint is_only_word(const SystemC* system, const StateC* s) noexcept nogil:
@@ -113,9 +118,9 @@ cdef void keep(
     const SureC* sure
 ) noexcept nogil:
     """Note, before a move, of whom other moves would have attached and it does not. A sentence does
-    not depend on what was before it: BREAK says nothing of its first word."""
+    not depend on what was before it: its start says nothing of its first word."""
     cdef int taken = attached(system, s, c)
-    cdef int last = s.b if system.moves[c.move].name == BREAK else min(s.b + 1, s.n)
+    cdef int last = s.b if system.moves[c.move].ends_sentence else min(s.b + 1, s.n)
     cdef int w
     for w in range(s.start, last):
         if w != taken and elsewhere[w] > 0:
@@ -180,10 +185,10 @@ cdef int fixed_label(
 cdef bint notes_label(
     const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c
 ) noexcept nogil:
-    """Whether the move is a push whose label a later REDUCE may need, to be chosen by the model."""
+    """Whether the move is a push that notes a label, to be chosen by the model."""
     return (
         scorer.notes_labels and s.n_stack > 0 and system.n_labels > 1
-        and system.moves[c.move].name == SHIFT
+        and system.moves[c.move].notes_label
     )
 
 

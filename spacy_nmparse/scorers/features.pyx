@@ -18,7 +18,7 @@ have been read and have no head), ``root.child`` (whether ROOT has a child in th
 
 Dependents of ROOT are those in the current sentence.
 """
-from spacy_nmparse.systems.state cimport NONE, B, S, item, left_kid, right_kid
+from spacy_nmparse.systems.state cimport NONE, B, S, item, nth_left_child, nth_right_child
 
 
 cdef enum:  # where a word feature starts
@@ -64,32 +64,32 @@ FACTS = {
 }
 
 
-cdef int root_kid(const StateC* s, int i) noexcept nogil:
+cdef int nth_root_child(const StateC* s, int i) noexcept nogil:
     """The i-th child of ROOT in the current sentence, or NONE. Those of sentences before may not
     even be among the words at hand."""
     cdef int w
     if s.one_root:  # noted
         w = s.root_child
         return w if i == 0 and w >= s.start and s.head[w] == s.n else NONE
-    w = s.last_root_kid
+    w = s.last_root_child
     if w < s.start:
         return NONE
-    while s.outer[w] >= s.start:
-        w = s.outer[w]
+    while s.outward[w] >= s.start:
+        w = s.outward[w]
     while i > 0 and w != NONE:
-        w = s.inner[w]
+        w = s.inward[w]
         i -= 1
     return w
 
 
-cdef int n_root_kids(const StateC* s) noexcept nogil:
+cdef int n_root_children(const StateC* s) noexcept nogil:
     """Children of ROOT in the current sentence, as far as counts tell them apart."""
-    cdef int w = root_kid(s, 0)
+    cdef int w = nth_root_child(s, 0)
     cdef int n = 0
     if s.one_root:
         return w != NONE
     while w != NONE and n < COUNT_VALUES:
-        w = s.inner[w]
+        w = s.inward[w]
         n += 1
     return n
 
@@ -120,15 +120,15 @@ cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) 
         if hop == HEAD:
             w = NONE if w == s.n else s.head[w]
         elif w == s.n:  # ROOT has all its children on its left
-            w = root_kid(s, hop - LEFT_1) if hop in (LEFT_1, LEFT_2) else NONE
+            w = nth_root_child(s, hop - LEFT_1) if hop in (LEFT_1, LEFT_2) else NONE
         elif hop == LEFT_1:
-            w = s.left_kid[w]
+            w = s.left_child[w]
         elif hop == LEFT_2:
-            w = left_kid(s, w, 1)
+            w = nth_left_child(s, w, 1)
         elif hop == RIGHT_1:
-            w = s.right_kid[w]
+            w = s.right_child[w]
         else:
-            w = right_kid(s, w, 1)
+            w = nth_right_child(s, w, 1)
     return w
 
 
@@ -166,8 +166,8 @@ cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil:
         head = s.head[w]
         n += (
             (head != NONE and (head < first or head > last))
-            or (s.left_kid[w] != NONE and s.left_kid[w] < first)
-            or s.right_kid[w] > last
+            or (s.left_child[w] != NONE and s.left_child[w] < first)
+            or s.right_child[w] > last
         )
         if n == COUNT_VALUES - 1:
             break
@@ -200,7 +200,7 @@ cdef void find_facts(
         elif fact.kind == HEADLESS:
             out[i] = min(n_headless(s), COUNT_VALUES - 1)
         elif fact.kind == ROOT_CHILD:
-            out[i] = root_kid(s, 0) != NONE
+            out[i] = nth_root_child(s, 0) != NONE
         elif fact.kind == DISTANCE:
             out[i] = apart(S(s, 0), B(s, 0))
         elif fact.kind == STACK_DISTANCE:
@@ -225,7 +225,7 @@ cdef void find_facts(
                 # A head without a label (none was noted) counts as no label.
                 out[i] = 0 if w == s.n or s.head[w] == NONE else s.label[w] + 1
             elif fact.kind == N_LEFT:
-                w = n_root_kids(s) if w == s.n else s.n_left[w]
+                w = n_root_children(s) if w == s.n else s.n_left[w]
                 out[i] = min(w + 1, COUNT_VALUES - 1)
             else:
                 out[i] = min(s.n_right[w] + 1, COUNT_VALUES - 1)

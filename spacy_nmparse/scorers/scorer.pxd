@@ -66,4 +66,3 @@ cdef class Scorer:
 
 cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil
 cdef double log_total(const float* scores, int n, int skip) noexcept nogil
-cdef bint notes_labels(system) except -1

@@ -2,7 +2,6 @@
 from libc.math cimport exp, log
 
 from spacy_nmparse.systems.state cimport NONE
-from spacy_nmparse.systems.system cimport TransitionSystem
 
 
 cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil:
@@ -27,15 +26,6 @@ cdef double log_total(const float* scores, int n, int skip) noexcept nogil:
         if i != skip:
             total += exp(scores[i] - top)
     return top + log(total)
-
-
-cdef bint notes_labels(system) except -1:
-    """Whether a later REDUCE may need the label noted by a push."""
-    cdef TransitionSystem t = system
-    return (
-        t.labels is not None and not t.c.labelled_reduce and t.name == "arc_eager"
-        and not t.c.unshift and (t.c.nonmonotonic_reduce or t.c.single_root)
-    )
 
 
 cdef class Scorer:

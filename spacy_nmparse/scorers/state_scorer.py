@@ -34,13 +34,6 @@ DEFAULT_FEATURES = (
     "S0.n_left", "S0.n_right", "B0.n_left", "S0-B0.distance", "stack.depth",
 )  # fmt: skip
 
-# What a repair needs beside them: the words that would gain or lose a head.
-REPAIR_FEATURES = {
-    "RIGHT-LOWER": ("S1.r2", "S0*S1.r2", "S1.r2.label"),
-    "RIGHT-RAISE": ("S0.h.h", "S0*S0.h.h"),
-    "LEFT-INVERT": ("S0.l1*B0",),
-}
-
 WEIGHTS = ("pad_rows", "fact_rows", "bias", "move_W", "move_b", "label_W", "label_b")
 
 
@@ -86,7 +79,7 @@ def StateScorer(
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
             training asks for.
         features: feature names (see ``scorers.features``); None for the default ones, and those
-            that the system's repair transitions need.
+            that the system's moves need besides (``Move.features``).
 
     Raises:
         ValueError: an unknown feature, sizes below 1, or a weight or factor below 0.
@@ -144,8 +137,8 @@ def StateScorer(
 def system_features(system: TransitionSystem) -> list[str]:
     """The default features for a system."""
     names = list(DEFAULT_FEATURES)
-    for move in system.moves:
-        names += REPAIR_FEATURES.get(move, ())
+    for move in system.table.values():
+        names += move.features
     return names
 
 

@@ -19,7 +19,6 @@ from spacy_nmparse.scorers.layer cimport (
     layer_remember,
     layer_run,
 )
-from spacy_nmparse.scorers.scorer cimport notes_labels
 from spacy_nmparse.scorers.tree_scores cimport (
     REACH,
     tree_learn,
@@ -28,7 +27,7 @@ from spacy_nmparse.scorers.tree_scores cimport (
 )
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport RIGHT_ARC, CandidateC, TransitionSystem
+from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
 from spacy_nmparse.scorers.layer import check_shapes, padded
 
@@ -179,8 +178,8 @@ cdef class StateScorerKernel(Scorer):
         self.s.noted_block = NONE
         for i in range(system.c.n_moves):
             self.s.block[i] = blocks[i]
-            if system.c.moves[i].name == RIGHT_ARC and notes_labels(system):
-                self.s.noted_block = blocks[i]
+        if system.c.noted_arc != NONE:
+            self.s.noted_block = blocks[system.c.noted_arc]
         width = self.layer.c.width
         check_shapes(
             weights,
@@ -289,15 +288,10 @@ cdef class StateScorerKernel(Scorer):
 
 def label_blocks(TransitionSystem system):
     """For each move of the table the number of its label distribution, or -1: it has none."""
-    from spacy_nmparse.systems.system import MOVE_NAMES
     blocks = []
     cdef int n = 0
     for i in range(system.c.n_moves):
-        name = MOVE_NAMES[system.c.moves[i].name]
-        labelled = system.labels is not None and (
-            name in ("LEFT-ARC", "RIGHT-ARC", "RIGHT-LOWER", "RIGHT-RAISE", "LEFT-INVERT")
-            or (name == "REDUCE" and system.c.labelled_reduce)
-        )
+        labelled = system.labels is not None and system.c.moves[i].labelled
         blocks.append(n if labelled else NONE)
         n += labelled
     return blocks

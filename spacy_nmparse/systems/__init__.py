@@ -11,32 +11,86 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
-from spacy_nmparse.systems.arc_eager import ArcEager
-from spacy_nmparse.systems.arc_standard import ArcStandard
-from spacy_nmparse.systems.arc_swift import ArcSwift
-from spacy_nmparse.systems.covington import Covington, NonLocalCovington
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import ROOT, State
-from spacy_nmparse.systems.swap import SwapStandard
-from spacy_nmparse.systems.system import Action, TransitionSystem
+from spacy_nmparse.systems.system import Action, Move, TransitionSystem
 
-__all__ = ["ROOT", "Action", "Gold", "State", "TransitionSystem", "create", "names"]
+__all__ = [
+    "ROOT",
+    "Action",
+    "Gold",
+    "Move",
+    "State",
+    "TransitionSystem",
+    "create",
+    "names",
+    "register",
+    "system_class",
+]
 
-_SYSTEMS: dict[str, type[TransitionSystem]] = {
-    "arc_standard": ArcStandard,
-    "arc_eager": ArcEager,
-    "arc_swift": ArcSwift,
-    "covington": Covington,
-    "nl_covington": NonLocalCovington,
-    "swap_standard": SwapStandard,
+#: The entry points by which installed packages bring systems: names and classes.
+ENTRY_POINTS = "spacy_nmparse_systems"
+
+#: The systems of this package: names, and where the classes are.
+_OWN = {
+    "arc_standard": "arc_standard:ArcStandard",
+    "arc_eager": "arc_eager:ArcEager",
+    "arc_hybrid": "arc_hybrid:ArcHybrid",
+    "arc_swift": "arc_swift:ArcSwift",
+    "covington": "covington:Covington",
+    "nl_covington": "covington:NonLocalCovington",
+    "swap_standard": "swap:SwapStandard",
 }
+_registered: dict[str, type[TransitionSystem]] = {}
 
 
 def names() -> tuple[str, ...]:
-    """Names of all transition systems."""
-    return tuple(_SYSTEMS)
+    """Names of all transition systems: of this package, registered, and of installed packages."""
+    installed = sorted(point.name for point in entry_points(group=ENTRY_POINTS))
+    return tuple(dict.fromkeys([*_OWN, *_registered, *installed]))
+
+
+def register(name: str, cls: type[TransitionSystem]) -> None:
+    """Add a transition system, for this process. An installed package does the same by an entry
+    point of the group ``spacy_nmparse_systems``.
+
+    Args:
+        name: what ``create`` and config blocks call it; ``cls().name`` must be the same.
+        cls: its class.
+
+    Raises:
+        TypeError: cls is not a transition system.
+        ValueError: the name is that of another system, or not that of the class.
+    """
+    if not isinstance(cls, type) or not issubclass(cls, TransitionSystem):
+        raise TypeError(f"A system is a subclass of TransitionSystem, not {cls!r}.")
+    if name in _OWN or _registered.get(name, cls) is not cls:
+        raise ValueError(f"There is a transition system {name!r} already: choose another name.")
+    if cls().name != name:
+        raise ValueError(f"{cls.__name__} calls itself {cls().name!r}: register it by that name.")
+    _registered[name] = cls
+
+
+def system_class(name: str) -> type[TransitionSystem]:
+    """The class of a transition system.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    if name not in _registered:
+        if name in _OWN:
+            module, cls = _OWN[name].split(":")
+            _registered[name] = getattr(import_module(f"{__name__}.{module}"), cls)
+        else:
+            found = entry_points(group=ENTRY_POINTS, name=name)
+            if not found:
+                raise ValueError(f"There is no transition system {name!r}: there are {names()}.")
+            register(name, next(iter(found)).load())
+    return _registered[name]
 
 
 def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> TransitionSystem:
@@ -51,9 +105,8 @@ def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> Tr
         ValueError: an unknown name, an option's value of the wrong kind, or labels that are not
             distinct non-empty strings.
     """
-    if name not in _SYSTEMS:
-        raise ValueError(f"There is no transition system {name!r}: there are {names()}.")
-    known = _SYSTEMS[name]().options
+    cls = system_class(name)
+    known = cls().options
     for option, value in options.items():
         if option not in known:
             raise TypeError(f"{name} has no option {option!r}: it has {', '.join(known)}.")
@@ -61,4 +114,4 @@ def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> Tr
             raise ValueError(f"{name}: {option} is True or False, not {value!r}.")
         if type(known[option]) is int and type(value) is not int:
             raise ValueError(f"{name}: {option} is a whole number, not {value!r}.")
-    return _SYSTEMS[name](labels, **options)
+    return cls(labels, **options)

@@ -1,7 +1,7 @@
 """Arc-eager (Nivre 2003; Honnibal, Goldberg & Johnson 2013): preconditions, effects, costs."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC, TransitionSystem
+from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
@@ -32,16 +32,12 @@ cdef int right_arc_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
 cdef int break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef class ArcEager(TransitionSystem):
-    pass
+    cdef int _add_reduce(self) except -1

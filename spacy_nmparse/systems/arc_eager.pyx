@@ -18,10 +18,10 @@ and all words that can, can together; loss = words that cannot, plus
 A cost is the difference that a move makes to these terms; tests/exhaustive.py compares costs with
 search over all small trees and all configurations.
 """
-from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_rest, needs_exact
-from spacy_nmparse.systems.gold cimport kids_from
-from spacy_nmparse.systems.hgj13 cimport hgj13_oracle
-from spacy_nmparse.systems.revision cimport repairs as has_repairs
+from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, inner, needs_exact
+from spacy_nmparse.systems.gold cimport children_from
+from spacy_nmparse.systems.hgj13 cimport hgj13_oracle, learn_combined, learn_monotonic
+from spacy_nmparse.systems.moves cimport b0_end, label_ok, s0_end
 from spacy_nmparse.systems.revision cimport (
     revised_cost,
     revised_costs,
@@ -29,9 +29,19 @@ from spacy_nmparse.systems.revision cimport (
     revised_loss,
     revises,
 )
+from spacy_nmparse.systems.sentences cimport (
+    all_surplus_roots,
+    bottom_is_root,
+    can_break,
+    do_break,
+    gold_breaks,
+    more_surplus_roots,
+    must_break,
+    push_roots,
+    start_errors,
+)
 from spacy_nmparse.systems.state cimport (
     NONE,
-    UNKNOWN_LABEL,
     B,
     S,
     in_buffer,
@@ -41,16 +51,12 @@ from spacy_nmparse.systems.state cimport (
     state_del_arc,
 )
 from spacy_nmparse.systems.state cimport push as push_word
+from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
     COMBINED,
-    LEARN_ANY,
-    LEARN_LABEL,
-    LEARN_NOT,
     LEFT_ARC,
-    MAX_MOVES,
     MONOTONIC,
-    MoveC,
     PAPER,
     PUSH_ANY,
     PUSH_RIGHT_ARC,
@@ -58,15 +64,12 @@ from spacy_nmparse.systems.system cimport (
     REDUCE,
     RIGHT_ARC,
     SHIFT,
-    STATIC,
-    label_fits,
-    learn_cheapest,
+    CandidateC,
+    MoveC,
+    no_arc,
 )
+
 from spacy_nmparse.systems.revision import SEARCH
-
-
-cdef inline bint label_ok(const GoldC* gold, int w, int label) noexcept nogil:
-    return gold.label[w] == NONE or gold.label[w] == label
 
 
 cdef inline bint reduce_adds_head(const SystemC* system, const StateC* s) noexcept nogil:
@@ -103,7 +106,7 @@ cdef inline bint recoverable(
 
 cdef inline int lost_by_pop(const StateC* s, const GoldC* gold) noexcept nogil:
     """Gold dependents that S0 loses when it is popped: those in the buffer."""
-    return kids_from(gold, S(s, 0), s.b) if s.b < s.end else 0
+    return children_from(gold, S(s, 0), s.b) if s.b < s.end else 0
 
 
 cdef inline int lost_by_push(
@@ -112,103 +115,34 @@ cdef inline int lost_by_push(
     """Gold dependents that B0 loses when it is pushed: those on the stack that it could get."""
     cdef int b0 = B(s, 0)
     cdef int lost = 0
-    cdef int i, kid
-    for i in range(gold.kid_offset[b0], gold.kid_offset[b0 + 1]):
-        kid = gold.kids[i]
-        if kid >= b0:
+    cdef int i, child
+    for i in range(gold.child_offset[b0], gold.child_offset[b0 + 1]):
+        child = gold.children[i]
+        if child >= b0:
             break
-        if s.position[kid] != NONE and (s.head[kid] == NONE or system.nonmonotonic_left):
+        if s.position[child] != NONE and (s.head[child] == NONE or system.nonmonotonic_left):
             lost += 1
     return lost
-
-
-cdef inline bint bottom_is_root(const StateC* s, const GoldC* gold) noexcept nogil:
-    return s.n_stack > 0 and gold.head[s.stack[0]] == s.n
-
-
-cdef inline int surplus_roots(
-    const SystemC* system, const GoldC* gold, bint bottom_root, int first, bint open_start
-) noexcept nogil:
-    """Gold roots that lose ROOT to another one of their sentence, counting as candidates the bottom
-    of the stack and the buffer from word ``first`` to the end of its gold sentence. open_start:
-    ``first`` may still start a sentence."""
-    cdef int end = gold.n
-    if not system.single_root or first >= gold.n:
-        return 0
-    if system.segment:
-        end = gold.next_start[first + 1]
-        if open_start and gold.sent_start[first] != 0:
-            bottom_root = False
-    return max(0, bottom_root + gold.n_roots[end] - gold.n_roots[first] - 1)
-
-
-cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogil:
-    return (
-        system.segment and s.b < s.end and s.n_rebuffer == 0 and s.n_stack > 0
-        and s.n_left[s.b] == 0 and s.constraint[s.b] != -1
-    )
-
-
-cdef inline bint must_break(const SystemC* system, const StateC* s) noexcept nogil:
-    return (
-        system.segment and s.b < s.end and s.n_rebuffer == 0 and s.n_stack > 0
-        and s.constraint[s.b] == 1
-    )
 
 
 cdef inline int missed_start(
     const SystemC* system, const StateC* s, const GoldC* gold
 ) noexcept nogil:
     """Cost of not making the sentence start at B0 that could be made now."""
-    return may_break(system, s) and gold.sent_start[s.b] == 1
+    return gold_breaks(system, s, gold)
 
 
-cdef inline int more_surplus_roots(
-    const SystemC* system, const StateC* s, const GoldC* gold, bint bottom_root, int first,
-    bint open_start
+cdef int arc_eager_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
 ) noexcept nogil:
-    """How many more surplus roots there are with these arguments than there are now."""
-    if not system.single_root or s.end < s.n or s.b >= s.n:
-        return 0
-    return surplus_roots(system, gold, bottom_root, first, open_start) - surplus_roots(
-        system, gold, bottom_is_root(s, gold), s.b, may_break(system, s)
-    )
-
-
-cdef inline int push_roots(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
-    """Surplus roots that a push of B0 adds."""
-    cdef int b0 = s.b
-    cdef int end = gold.n
-    cdef bint bottom_root
-    cdef int before
-    if not system.single_root or s.end < s.n or b0 >= s.n:
-        return 0
-    if system.segment:
-        end = gold.next_start[b0 + 1]
-    bottom_root = bottom_is_root(s, gold) if s.n_stack else gold.head[b0] == s.n
-    before = surplus_roots(system, gold, bottom_is_root(s, gold), b0, may_break(system, s))
-    if b0 + 1 < end:
-        return surplus_roots(system, gold, bottom_root, b0 + 1, False) - before
-    if end == gold.n or s.constraint[end] != -1:  # the gold sentence ends here, and so can ours
-        return -before
-    return (
-        surplus_roots(system, gold, bottom_root, end, False)
-        - surplus_roots(system, gold, False, end, False) - before
-    )
-
-
-cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return NONE
-
-
-cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return S(s, 0)
-
-
-cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return B(s, 0)
+    """The cost of a move: searched for, told by the exact loss, or by the formula with the move."""
+    cdef int name = system.moves[move].name
+    if revises(system, s):
+        return revised_cost(system, s, gold, move, label, push_label)
+    if needs_exact(system, gold):
+        return exact_cost(system, s, gold, name, label, push_label)
+    return system.moves[move].cost(system, s, gold, k, label, push_label)
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT and what Unshift put back only to an empty stack.
@@ -240,10 +174,6 @@ cdef int shift_cost(
     dependents on the stack."""
     cdef int b0 = B(s, 0)
     cdef int g, cost
-    if revises(system, s):
-        return revised_cost(system, s, gold, SHIFT, label, push_label)
-    if needs_exact(system, gold):
-        return exact_cost(system, s, gold, SHIFT, label, push_label)
     if b0 == s.n:
         return 0
     g = gold.head[b0]
@@ -285,10 +215,6 @@ cdef int right_arc_cost(
     cdef int b0 = B(s, 0)
     cdef int g = gold.head[b0]
     cdef int cost
-    if revises(system, s):
-        return revised_cost(system, s, gold, RIGHT_ARC, label, push_label)
-    if needs_exact(system, gold):
-        return exact_cost(system, s, gold, RIGHT_ARC, label, push_label)
     cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
     if g == s.n:
         cost += system.single_root or not system.nonmonotonic_left
@@ -328,10 +254,6 @@ cdef int left_arc_cost(
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
     cdef int cost
-    if revises(system, s):
-        return revised_cost(system, s, gold, LEFT_ARC, label, push_label)
-    if needs_exact(system, gold):
-        return exact_cost(system, s, gold, LEFT_ARC, label, push_label)
     cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
     if gold.head[s0] == b0:
         cost -= label_ok(gold, s0, label)
@@ -372,16 +294,25 @@ cdef int reduce_cost(
     dependents in the buffer."""
     cdef int s0 = S(s, 0)
     cdef int cost
-    if revises(system, s):
-        return revised_cost(system, s, gold, REDUCE, label, push_label)
-    if needs_exact(system, gold):
-        return exact_cost(system, s, gold, REDUCE, label, push_label)
     cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
     if s.head[s0] != NONE:
         cost -= s.head[s0] == gold.head[s0] and label_ok(gold, s0, s.label[s0])
     elif S(s, 1) == gold.head[s0]:
         cost -= label_ok(gold, s0, label if system.labelled_reduce else s.push_label[s0])
     return cost
+
+
+cdef int reduced_word(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    """The word that REDUCE gives a head, or NONE."""
+    return S(s, 0) if s.head[S(s, 0)] == NONE and not system.unshift else NONE
+
+
+cdef bint s0_is_headless(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.head[S(s, 0)] == NONE
+
+
+cdef bint s0_is_headed(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.head[S(s, 0)] != NONE
 
 
 cdef inline bint reduce_takes_label(const SystemC* system, const StateC* s) noexcept nogil:
@@ -396,17 +327,7 @@ cdef int reduced_head(const SystemC* system, const StateC* s, int k) noexcept no
     return S(s, 1) if reduce_takes_label(system, s) else NONE
 
 
-# BREAK: (S, b0|B, A) => (S, [ROOT], A), a fresh configuration over b0|B to follow. S is not empty
-# and b0, the next unread word, has no dependents yet.
-
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return may_break(system, s)
-
-
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
-    s.end = s.b
-    s.sentence_start[s.b] = 1
-
+# BREAK: (S, b0|B, A) => (S, [ROOT], A), a fresh configuration over b0|B to follow; see sentences.
 
 cdef int break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
@@ -414,10 +335,6 @@ cdef int break_cost(
     """An invented start; and the gold arcs between stack and buffer."""
     cdef int cost = 0
     cdef int i, w, g
-    if revises(system, s):
-        return revised_cost(system, s, gold, BREAK, label, push_label)
-    if needs_exact(system, gold):
-        return exact_cost(system, s, gold, BREAK, label, push_label)
     if gold.sent_start[s.b] == 0:
         cost += s.constraint[s.b] != 1  # a forced start was lost from the beginning
     if gold.sent_start[s.b] != 1:
@@ -426,7 +343,7 @@ cdef int break_cost(
             g = gold.head[w]
             if g != NONE and g != s.n and g >= s.b and recoverable(system, s, gold, w):
                 cost += 1
-            cost += kids_from(gold, w, s.b)
+            cost += children_from(gold, w, s.b)
     return cost + more_surplus_roots(system, s, gold, False, s.b, False)
 
 
@@ -434,211 +351,44 @@ cdef int break_cost(
 
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
     cdef int loss = 0
-    cdef int w, first
+    cdef int w
     if revises(system, s):
-        for w in range(s.start):
-            loss += gold.head[w] != NONE and (
-                s.head[w] != gold.head[w] or not label_ok(gold, w, s.label[w])
-            )
-        if system.segment:
-            for w in range(1, min(s.start + 1, s.n)):
-                loss += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
-        return loss + revised_loss(system, s, gold)
+        return revised_loss(system, s, gold)
     if needs_exact(system, gold):
-        for w in range(s.b):
-            if s.position[w] == NONE and gold.head[w] != NONE:
-                loss += s.head[w] != gold.head[w] or not label_ok(gold, w, s.label[w])
-            if system.segment and w > 0:
-                loss += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
-        if s.b < s.n and s.end == s.b and system.segment:
-            loss += gold.sent_start[s.b] == 0
-        elif s.b < s.n and s.b == s.start and s.b > 0:
-            loss += gold.sent_start[s.b] == 0
-        return loss + exact_rest(system, s, gold)
+        return exact_loss(system, s, gold)
     for w in range(s.n):
         loss += gold.head[w] != NONE and not recoverable(system, s, gold, w)
-    if system.segment:
-        for w in range(1, s.n):
-            if w <= s.start or w == s.end:                      # decided: start or no start
-                loss += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
-            elif w < s.b:                                       # decided: no start
-                loss += gold.sent_start[w] == 1
-            elif w == s.b and w < s.end:
-                loss += gold.sent_start[w] == 1 and not may_break(system, s)
-                loss += gold.sent_start[w] == 0 and must_break(system, s)
-            else:                                               # undecided
-                loss += gold.sent_start[w] == 1 and s.constraint[w] == -1
-                loss += gold.sent_start[w] == 0 and s.constraint[w] == 1
-    if system.single_root:
-        if s.end < s.n:
-            first = s.end
-            loss += surplus_roots(system, gold, False, first, False)
-        else:
-            first = s.b
-            if may_break(system, s) and first < s.n and gold.sent_start[first] != 0:
-                loss += surplus_roots(system, gold, False, first, True)
-            else:
-                loss += surplus_roots(
-                    system, gold, bottom_is_root(s, gold), first, may_break(system, s)
-                )
-        if system.segment and first < s.n:
-            first = gold.next_start[first + 1]
-            while first < s.n:
-                loss += surplus_roots(system, gold, False, first, False)
-                first = gold.next_start[first + 1]
-    return loss
+    return loss + start_errors(system, s, gold) + all_surplus_roots(system, s, gold)
 
 
-# Oracles beside the dynamic one.
+# The static oracle.
 
-cdef void learn_canonical(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+cdef int wanted_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
-    """The static oracle: BREAK where gold does; else the gold arc between S0 and B0; else REDUCE if
-    S0 has a head and B0 is ROOT or has a gold arc, either way, with a word beneath S0; else SHIFT.
-    Where that is not legal, or another move costs less: the first cheapest move."""
+    """BREAK where gold does; else the gold arc between S0 and B0; else REDUCE if S0 has a head and
+    B0 is ROOT or has a gold arc, either way, with a word beneath S0; else SHIFT."""
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
-    cdef int i, w, wanted
-    cdef int least = 0
-    wanted = SHIFT
-    if may_break(system, s) and gold.sent_start[s.b] == 1:
-        wanted = BREAK
+    cdef int name = SHIFT
+    cdef int i, w
+    if gold_breaks(system, s, gold):
+        name = BREAK
     elif s0 != NONE and gold.head[s0] == b0 and can_left_arc(system, s, 1):
-        wanted = LEFT_ARC
+        name = LEFT_ARC
     elif s0 != NONE and b0 != s.n and gold.head[b0] == s0:
-        wanted = RIGHT_ARC
+        name = RIGHT_ARC
     elif s0 != NONE and (
         s.head[s0] != NONE or (system.push == PUSH_SHIFT and gold.head[s0] == S(s, 1))
     ):
         if b0 == s.n:
-            wanted = REDUCE
+            name = REDUCE
         else:
             for i in range(s.n_stack - 1):
                 w = s.stack[i]
                 if gold.head[w] == b0 or gold.head[b0] == w:
-                    wanted = REDUCE
-    for i in range(n):
-        candidates[i].learn = LEARN_NOT
-        if candidates[i].cost < candidates[least].cost:
-            least = i
-    for i in range(n):
-        if system.moves[candidates[i].move].name == wanted:
-            if candidates[i].cost == candidates[least].cost:
-                least = i
-            break
-    candidates[least].learn = LEARN_ANY if candidates[least].label == NONE else LEARN_LABEL
-
-
-cdef void learn_monotonic(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """What the monotonic system's dynamic oracle allows here."""
-    cdef SystemC monotonic = system[0]
-    monotonic.nonmonotonic_left = False
-    monotonic.nonmonotonic_reduce = False
-    monotonic.unshift = False
-    without_repairs(&monotonic)
-    learn_in(&monotonic, s, gold, push_label, candidates, n)
-
-
-cdef inline void without_repairs(SystemC* system) noexcept nogil:
-    system.right_lower = False
-    system.right_raise = False
-    system.left_invert = False
-
-
-cdef void learn_in(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """What the dynamic oracle of another system allows among its own moves."""
-    cdef int i, cost, label
-    cdef int least = -1
-    cdef CandidateC* c
-    cdef const MoveC* move
-    for i in range(n):
-        candidates[i].learn = LEARN_NOT
-        move = &system.moves[candidates[i].move]
-        if move.precondition(system, s, candidates[i].k):
-            cost = move.cost(
-                system, s, gold, candidates[i].k, gold_label(system, gold, &candidates[i]),
-                push_label,
-            )
-            if least < 0 or cost < least:
-                least = cost
-    for i in range(n):
-        c = &candidates[i]
-        move = &system.moves[c.move]
-        if not move.precondition(system, s, c.k):
-            continue
-        label = gold_label(system, gold, c)
-        if move.cost(system, s, gold, c.k, label, push_label) == least:
-            c.learn = LEARN_LABEL
-            if c.dependent == NONE or move.cost(
-                system, s, gold, c.k, UNKNOWN_LABEL, push_label
-            ) == least:
-                c.learn = LEARN_ANY
-            elif c.label == NONE:
-                c.label = label
-
-
-cdef inline int gold_label(
-    const SystemC* system, const GoldC* gold, const CandidateC* c
-) noexcept nogil:
-    """The label that the move's arc should have; UNKNOWN_LABEL where it can't."""
-    cdef int label = NONE if c.dependent == NONE else gold.label[c.dependent]
-    if label == NONE or label_fits(system, c.head == gold.n, label):
-        return label
-    return UNKNOWN_LABEL
-
-
-cdef void learn_combined(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """HGJ13 section 6: of the moves that cost least, those that the monotonic oracle also allows;
-    all of them where it allows none. With repair transitions, of those that are as good without,
-    if there are any. A repair is learned where it is needed, and not relied on."""
-    cdef SystemC plain
-    cdef int i
-    cdef int[MAX_MOVES] kept
-    if has_repairs(system):
-        plain = system[0]
-        without_repairs(&plain)
-        learn_in(&plain, s, gold, push_label, candidates, n)
-        if not agree(candidates, n):
-            learn_cheapest(system, s, gold, push_label, candidates, n)
-    else:
-        learn_cheapest(system, s, gold, push_label, candidates, n)
-    for i in range(n):
-        kept[i] = candidates[i].learn
-    learn_monotonic(system, s, gold, push_label, candidates, n)
-    for i in range(n):
-        candidates[i].learn = min(candidates[i].learn, kept[i])
-    for i in range(n):
-        if candidates[i].learn != LEARN_NOT:
-            return
-    for i in range(n):
-        candidates[i].learn = kept[i]
-
-
-cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
-    """Of what is to be learned keep what costs least. Returns whether anything is left."""
-    cdef int i
-    cdef int least = candidates[0].cost
-    cdef bint left = False
-    for i in range(1, n):
-        least = min(least, candidates[i].cost)
-    for i in range(n):
-        if candidates[i].cost > least:
-            candidates[i].learn = LEARN_NOT
-        elif candidates[i].learn == LEARN_ANY and candidates[i].cost_other > least:
-            candidates[i].learn = LEARN_LABEL
-        left = left or candidates[i].learn != LEARN_NOT
-    return left
+                    name = REDUCE
+    return find_move(system, candidates, n, name, 1)
 
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
@@ -699,8 +449,7 @@ cdef class ArcEager(TransitionSystem):
         )
         if search < 0:
             raise ValueError(f"arc_eager: search takes a number of configurations, not {search}.")
-        self.name = "arc_eager"
-        self.options = {
+        self.begin("arc_eager", {
             "nonmonotonic_left": bool(nonmonotonic_left),
             "nonmonotonic_reduce": bool(nonmonotonic_reduce),
             "labelled_reduce": bool(labelled_reduce),
@@ -711,7 +460,8 @@ cdef class ArcEager(TransitionSystem):
             "segment": bool(segment),
             "root_label": root_label,
             "search": search,
-        }
+        })
+        self.c.projective = True
         self.c.nonmonotonic_left = nonmonotonic_left
         self.c.nonmonotonic_reduce = nonmonotonic_reduce
         self.c.labelled_reduce = labelled_reduce
@@ -721,31 +471,48 @@ cdef class ArcEager(TransitionSystem):
         self.c.unshift = unshift
         self.c.push = PUSHES[push]
         self.c.search = search
-        self.c.single_root = single_root
-        self.c.segment = segment
-        self._set_root_label(root_label)
         self.c.start = start
+        self.c.inner = inner
+        self.c.end_attaches = not nonmonotonic_reduce
+        self.c.cost = arc_eager_cost
         self.c.loss = arc_eager_loss
         if wanted or unshift:
             self.c.costs = revised_costs
             self.c.least_costs = revised_least_costs
-        self.c.oracles[STATIC] = learn_canonical
+        use_static(&self.c, wanted_move)
         if push == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic
             self.c.oracles[COMBINED] = learn_combined
             if not wanted and not unshift:
                 self.c.oracles[PAPER] = hgj13_oracle
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost, no_arc, no_arc, NULL)
-        self.add_move(
-            REDUCE, can_reduce, do_reduce, reduce_cost, reduced_head, reduced_dependent, NULL
+        reduce_attaches = nonmonotonic_reduce or single_root
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost).notes_label = (
+            reduce_attaches and not labelled_reduce and not unshift
         )
-        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end, NULL)
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end, NULL)
+        self._add_reduce()
+        self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end
+        ).is_repair = s0_is_headed
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end)
+        if self.c.moves[0].notes_label:
+            self.c.noted_arc = self.c.n_moves - 1
+        if unshift:
+            self.repair_names = {"REDUCE": "UNSHIFT"}
         if wanted:
             from spacy_nmparse.systems.repair import add_repairs
             add_repairs(self)
         if segment:
-            self.add_move(BREAK, can_break, do_break, break_cost, no_arc, no_arc, NULL)
+            self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True
+
+    cdef int _add_reduce(self) except -1:
+        cdef bint labelled = self.c.labelled_reduce
+        cdef MoveC* move = self.add_move(
+            REDUCE, can_reduce, do_reduce, reduce_cost, reduced_head if labelled else no_arc,
+            reduced_dependent if labelled else no_arc,
+        )
+        move.attached = reduced_word
+        move.is_repair = s0_is_headless
+        return 0
 
     def glossary(self):
         """As ``TransitionSystem.glossary``."""

@@ -1,46 +1,27 @@
-"""Covington's list systems, local and non-local: preconditions, effects, costs."""
-from spacy_nmparse.systems.gold cimport GoldC
+"""Covington's list systems, local and non-local: preconditions and effects."""
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC, TransitionSystem
+from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, next_k_t
 
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
-cdef int shift_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil
 
 cdef bint can_skip(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_skip(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
-cdef int skip_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil
 
 cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
-cdef int left_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil
 
 cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_right_arc(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil
-cdef int right_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil
 
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
-cdef int break_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil
-
-cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef class Covington(TransitionSystem):
-    pass
+    cdef int _add_arcs(self, next_k_t next_k) except -1
 
 
 cdef class NonLocalCovington(Covington):

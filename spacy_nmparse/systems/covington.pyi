@@ -1,7 +1,5 @@
 from collections.abc import Sequence
 
-from spacy_nmparse.systems.gold import Gold
-from spacy_nmparse.systems.state import State
 from spacy_nmparse.systems.system import TransitionSystem
 
 class Covington(TransitionSystem):
@@ -18,5 +16,3 @@ class Covington(TransitionSystem):
     ) -> None: ...
 
 class NonLocalCovington(Covington): ...
-
-def move_costs(system: TransitionSystem, state: State, gold: Gold) -> list[float]: ...

@@ -19,8 +19,8 @@ cdef struct GoldC:
     const int* head                  # word -> gold head (n: ROOT), NONE: unknown
     const int* label                 # word -> gold label, NONE: unknown
     const signed char* sent_start    # word -> 1 starts a sentence, 0 does not, -1 unknown
-    const int* kid_offset            # word or ROOT -> where its dependents begin in kids
-    const int* kids                  # dependents, in text order
+    const int* child_offset            # word or ROOT -> where its dependents begin in children
+    const int* children                  # dependents, in text order
     const int* next_start            # word -> first word >= it that may start a sentence, or n
     const int* n_roots               # word -> number of words before it whose gold head is ROOT
     const int* lost_from             # word -> words from it on whose gold head is a word before it
@@ -30,19 +30,31 @@ cdef struct GoldC:
     SwapC* swap                      # NULL until a swap system binds the tree
 
 
-cdef inline int kids_from(const GoldC* gold, int head, int first) noexcept nogil:
+cdef inline int children_from(const GoldC* gold, int head, int first) noexcept nogil:
     """How many gold dependents of head have a number >= first."""
-    cdef int low = gold.kid_offset[head]
-    cdef int end = gold.kid_offset[head + 1]
+    cdef int low = gold.child_offset[head]
+    cdef int end = gold.child_offset[head + 1]
     cdef int high = end
     cdef int middle
     while low < high:
         middle = (low + high) // 2
-        if gold.kids[middle] < first:
+        if gold.children[middle] < first:
             low = middle + 1
         else:
             high = middle
     return end - low
+
+
+cdef inline int last_child(const GoldC* gold, int w) noexcept nogil:
+    """The last gold dependent of w, or NONE."""
+    cdef int end = gold.child_offset[w + 1]
+    return gold.children[end - 1] if end > gold.child_offset[w] else NONE
+
+
+cdef inline int far_end(const GoldC* gold, int w) noexcept nogil:
+    """The last word that w has a gold arc with, or NONE."""
+    cdef int g = gold.head[w]
+    return max(last_child(gold, w), NONE if g == gold.n else g)
 
 
 cdef class Gold:

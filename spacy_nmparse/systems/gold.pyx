@@ -121,9 +121,9 @@ cdef class Gold:
 
     def _fill(self, int n):
         cdef int* head = <int*>self.block
-        cdef int* kid_offset = head + n
-        cdef int* kids = kid_offset + n + 2
-        cdef int* next_start = kids + n
+        cdef int* child_offset = head + n
+        cdef int* children = child_offset + n + 2
+        cdef int* next_start = children + n
         cdef int* n_roots = next_start + n + 1
         cdef int* lost_from
         cdef int* surplus_from
@@ -146,18 +146,18 @@ cdef class Gold:
             start = True if w == 0 else self.sent_starts[w]
             sent_start[w] = -1 if start is None else (1 if start else 0)
         for w in range(n + 2):
-            kid_offset[w] = 0
+            child_offset[w] = 0
         for w in range(n):
             if head[w] != NONE:
-                kid_offset[head[w] + 1] += 1
+                child_offset[head[w] + 1] += 1
         for w in range(n + 1):
-            kid_offset[w + 1] += kid_offset[w]
+            child_offset[w + 1] += child_offset[w]
         # next_start serves as the fill pointer first.
         for w in range(n + 1):
-            next_start[w] = kid_offset[w]
+            next_start[w] = child_offset[w]
         for w in range(n):
             if head[w] != NONE:
-                kids[next_start[head[w]]] = w
+                children[next_start[head[w]]] = w
                 next_start[head[w]] += 1
         next_start[n] = n
         for w in range(n - 1, -1, -1):
@@ -202,8 +202,8 @@ cdef class Gold:
         self.c.head = head
         self.c.label = self.label_ids
         self.c.sent_start = sent_start
-        self.c.kid_offset = kid_offset
-        self.c.kids = kids
+        self.c.child_offset = child_offset
+        self.c.children = children
         self.c.next_start = next_start
         self.c.n_roots = n_roots
 

@@ -135,10 +135,10 @@ def lower(heads, labels):
     waiting = [w for w in range(len(heads)) if DELIMITER in labels[w] and heads[w] != w]
     if not waiting:
         return heads, plain
-    kids = [[] for _ in heads]
+    children = [[] for _ in heads]
     for x, h in enumerate(heads):
         if h != x:
-            kids[h].append(x)
+            children[h].append(x)
     moved = True
     while moved:
         moved = False
@@ -147,15 +147,15 @@ def lower(heads, labels):
             level = [heads[w]]
             found = None
             while level and found is None:
-                level = sorted(x for h in level for x in kids[h] if x != w)
+                level = sorted(x for h in level for x in children[h] if x != w)
                 for x in level:
                     if plain[x] == wanted:
                         found = x
                         break
             if found is not None:
                 waiting.remove(w)
-                kids[heads[w]].remove(w)
-                kids[found].append(w)
+                children[heads[w]].remove(w)
+                children[found].append(w)
                 heads[w] = found
                 moved = True
     return heads, plain

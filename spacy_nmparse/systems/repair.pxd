@@ -1,5 +1,4 @@
 """The repair transitions: preconditions, effects, costs."""
-from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC
 
@@ -8,23 +7,14 @@ cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcep
 cdef void do_right_lower(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil
-cdef int right_lower_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil
 
 cdef bint can_right_raise(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_right_raise(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil
-cdef int right_raise_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil
 
 cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_left_invert(
     const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int left_invert_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept nogil

@@ -7,13 +7,11 @@ head. Every move that pushes reads a word from the buffer, and pushes at most tw
 What they cost is told by ``revision``: the least loss behind them less the least loss before.
 """
 from spacy_nmparse.systems.arc_eager cimport (
-    b0_end,
     can_left_arc,
     can_right_arc,
     do_right_arc,
-    s0_end,
 )
-from spacy_nmparse.systems.revision cimport revised_cost
+from spacy_nmparse.systems.moves cimport b0_end, s0_end
 from spacy_nmparse.systems.state cimport (
     NONE,
     B,
@@ -38,7 +36,7 @@ cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcep
     cdef int s0 = S(s, 0)
     return (
         system.right_lower and can_right_arc(system, s, k) and s.head[s0] != NONE
-        and s.inner[s0] != NONE
+        and s.inward[s0] != NONE
     )
 
 
@@ -46,19 +44,13 @@ cdef void do_right_lower(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil:
     cdef int s0 = pop(s)
-    cdef int x = s.inner[s0]
+    cdef int x = s.inward[s0]
     cdef int label = s.label[s0]
     state_del_arc(s, s0)
     push(s, x)
     state_add_arc(s, x, s0, label)
     push(s, s0)
     do_right_arc(system, s, k, l, push_label)
-
-
-cdef int right_lower_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    return revised_cost(system, s, gold, RIGHT_LOWER, label, push_label)
 
 
 # RIGHT-RAISE(l): (S|s2|s1|s0, b0|B, A) => (S|s2|s0|b0, B, A - (s1 -> s0) + s2 -> s0 + s0 -l-> b0),
@@ -83,18 +75,12 @@ cdef void do_right_raise(
     do_right_arc(system, s, k, l, push_label)
 
 
-cdef int right_raise_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    return revised_cost(system, s, gold, RIGHT_RAISE, label, push_label)
-
-
 # LEFT-INVERT(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0 + b0 -l-> x),
 # where x is the leftmost dependent of s0, on its left; s0 takes the label that x had.
 
 cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
-        system.left_invert and can_left_arc(system, s, k) and s.left_kid[S(s, 0)] != NONE
+        system.left_invert and can_left_arc(system, s, k) and s.left_child[S(s, 0)] != NONE
     )
 
 
@@ -102,7 +88,7 @@ cdef void do_left_invert(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil:
     cdef int s0 = pop(s)
-    cdef int x = s.left_kid[s0]
+    cdef int x = s.left_child[s0]
     cdef int label = s.label[x]
     state_del_arc(s, s0)
     state_del_arc(s, x)
@@ -110,29 +96,35 @@ cdef void do_left_invert(
     state_add_arc(s, B(s, 0), x, l)
 
 
-cdef int left_invert_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    return revised_cost(system, s, gold, LEFT_INVERT, label, push_label)
-
-
 cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
     """The dependent of LEFT-INVERT's labelled arc."""
-    return s.left_kid[S(s, 0)]
+    return s.left_child[S(s, 0)]
+
+
+cdef bint always(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return True
+
+
+# What a scorer should look at: the words that would gain or lose a head.
+FEATURES = {
+    "RIGHT-LOWER": ("S1.r2", "S0*S1.r2", "S1.r2.label"),
+    "RIGHT-RAISE": ("S0.h.h", "S0*S0.h.h"),
+    "LEFT-INVERT": ("S0.l1*B0",),
+}
 
 
 def add_repairs(TransitionSystem system):
     """Add the moves that the system's ``repairs`` name to its move table."""
+    system.features = FEATURES
     if system.c.right_lower:
         system.add_move(
-            RIGHT_LOWER, can_right_lower, do_right_lower, right_lower_cost, s0_end, b0_end, NULL
-        )
+            RIGHT_LOWER, can_right_lower, do_right_lower, NULL, s0_end, b0_end
+        ).is_repair = always
     if system.c.right_raise:
         system.add_move(
-            RIGHT_RAISE, can_right_raise, do_right_raise, right_raise_cost, s0_end, b0_end, NULL
-        )
+            RIGHT_RAISE, can_right_raise, do_right_raise, NULL, s0_end, b0_end
+        ).is_repair = always
     if system.c.left_invert:
         system.add_move(
-            LEFT_INVERT, can_left_invert, do_left_invert, left_invert_cost, b0_end, inverted_end,
-            NULL,
-        )
+            LEFT_INVERT, can_left_invert, do_left_invert, NULL, b0_end, inverted_end
+        ).is_repair = always

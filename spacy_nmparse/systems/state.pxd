@@ -21,8 +21,9 @@ cdef struct StateC:
     int n_rebuffer
     int n_swaps         # SWAPs made so far
     int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
+    int lists           # 1: a configuration of a list system
     int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
-    int last_root_kid   # ROOT's last dependent, or NONE: the innermost one
+    int last_root_child   # ROOT's last dependent, or NONE: the innermost one
     int root_child      # with one_root: the last word that got an arc from ROOT, or NONE
     int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
     int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT
@@ -32,10 +33,10 @@ cdef struct StateC:
     int* head           # word -> its head, or NONE
     int* label          # word -> label of the arc from its head, or NONE
     int* push_label     # word -> label noted when it was pushed, or NONE
-    int* left_kid       # word -> its leftmost left dependent, or NONE
-    int* right_kid      # word -> its rightmost right dependent, or NONE
-    int* inner          # word -> the next sibling on its side, towards the head, or NONE
-    int* outer          # word -> the next sibling on its side, away from the head, or NONE
+    int* left_child       # word -> its leftmost left dependent, or NONE
+    int* right_child      # word -> its rightmost right dependent, or NONE
+    int* inward         # word -> the next sibling on its side, towards the head, or NONE
+    int* outward        # word -> the next sibling on its side, away from the head, or NONE
     int* link           # list systems, union-find: word -> the next, or minus its set's size
     int* top            # list systems: first of a set -> the word that heads it, or NONE: itself
     int* n_left         # word -> number of left dependents
@@ -46,12 +47,18 @@ cdef struct StateC:
     signed char* constraint       # word -> 1: must start a sentence, -1: must not, 0: free
 
 
+ctypedef bint (*final_t)(const StateC* s) noexcept nogil
+
 cdef size_t state_block_size(int n) noexcept nogil
 cdef void state_init(StateC* s, void* block, int n) noexcept nogil
 cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept nogil
 cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil
 cdef void state_del_arc(StateC* s, int dependent) noexcept nogil
 cdef void state_join(StateC* s, int head, int dependent) noexcept nogil
+
+
+cdef bint state_is_final(const StateC* s) noexcept nogil
+cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogil
 
 
 cdef inline int S(const StateC* s, int i) noexcept nogil:
@@ -143,20 +150,20 @@ cdef inline int read(StateC* s) noexcept nogil:
     return s.n
 
 
-cdef inline int left_kid(const StateC* s, int w, int i) noexcept nogil:
+cdef inline int nth_left_child(const StateC* s, int w, int i) noexcept nogil:
     """The i-th left dependent of w counted from the outermost, or NONE."""
-    w = s.left_kid[w]
+    w = s.left_child[w]
     while i > 0 and w != NONE:
-        w = s.inner[w]
+        w = s.inward[w]
         i -= 1
     return w
 
 
-cdef inline int right_kid(const StateC* s, int w, int i) noexcept nogil:
+cdef inline int nth_right_child(const StateC* s, int w, int i) noexcept nogil:
     """The i-th right dependent of w counted from the outermost, or NONE."""
-    w = s.right_kid[w]
+    w = s.right_child[w]
     while i > 0 and w != NONE:
-        w = s.inner[w]
+        w = s.inward[w]
         i -= 1
     return w
 
@@ -164,6 +171,7 @@ cdef inline int right_kid(const StateC* s, int w, int i) noexcept nogil:
 cdef class State:
     cdef StateC c
     cdef void* block
+    cdef final_t final
     cdef readonly tuple label_names
     cdef readonly str system
 

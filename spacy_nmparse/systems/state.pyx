@@ -1,6 +1,6 @@
 """The configuration of every transition system (see state.pxd) and its Python face."""
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 ROOT = -1  # the number that stands for ROOT in the Python face
 
@@ -23,10 +23,10 @@ cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
     s.head = ints + 3 * size
     s.label = ints + 4 * size
     s.push_label = ints + 5 * size
-    s.left_kid = ints + 6 * size
-    s.right_kid = ints + 7 * size
-    s.inner = ints + 8 * size
-    s.outer = ints + 9 * size
+    s.left_child = ints + 6 * size
+    s.right_child = ints + 7 * size
+    s.inward = ints + 8 * size
+    s.outward = ints + 9 * size
     s.link = ints + 10 * size
     s.top = ints + 11 * size
     s.n_left = ints + 12 * size
@@ -50,8 +50,9 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.n_rebuffer = 0
     s.n_swaps = 0
     s.n_lambda1 = 0
+    s.lists = 0
     s.root_first = 0
-    s.last_root_kid = NONE
+    s.last_root_child = NONE
     s.root_child = NONE
     s.root_label = NONE
     s.one_root = 0
@@ -73,35 +74,35 @@ cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept 
     s.head[dependent] = head
     s.label[dependent] = label
     if dependent < head:
-        outermost = &s.left_kid[head]
+        outermost = &s.left_child[head]
         s.n_left[head] += 1
     else:
-        outermost = &s.right_kid[head]
+        outermost = &s.right_child[head]
         s.n_right[head] += 1
     if head == s.n:
         # Walk outwards: ROOT has a dependent in every sentence before.
         near_ = NONE
-        far = s.last_root_kid
+        far = s.last_root_child
         while far != NONE and far > dependent:
             near_ = far
-            far = s.outer[far]
+            far = s.outward[far]
         if near_ == NONE:
-            s.last_root_kid = dependent
+            s.last_root_child = dependent
     else:
         # Walk inwards past the siblings that lie further out: none, in stack systems.
         far = NONE
         near_ = outermost[0]
         while near_ != NONE and (near_ < dependent if dependent < head else near_ > dependent):
             far = near_
-            near_ = s.inner[near_]
-    s.inner[dependent] = near_
-    s.outer[dependent] = far
+            near_ = s.inward[near_]
+    s.inward[dependent] = near_
+    s.outward[dependent] = far
     if near_ != NONE:
-        s.outer[near_] = dependent
+        s.outward[near_] = dependent
     if far == NONE:
         outermost[0] = dependent
     else:
-        s.inner[far] = dependent
+        s.inward[far] = dependent
 
 
 cdef void state_del_arc(StateC* s, int dependent) noexcept nogil:
@@ -110,26 +111,26 @@ cdef void state_del_arc(StateC* s, int dependent) noexcept nogil:
     cdef int near_, far
     if head == NONE:
         return
-    near_ = s.inner[dependent]
-    far = s.outer[dependent]
+    near_ = s.inward[dependent]
+    far = s.outward[dependent]
     if near_ != NONE:
-        s.outer[near_] = far
+        s.outward[near_] = far
     elif head == s.n:
-        s.last_root_kid = far
+        s.last_root_child = far
     if far != NONE:
-        s.inner[far] = near_
+        s.inward[far] = near_
     elif dependent < head:
-        s.left_kid[head] = near_
+        s.left_child[head] = near_
     else:
-        s.right_kid[head] = near_
+        s.right_child[head] = near_
     if dependent < head:
         s.n_left[head] -= 1
     else:
         s.n_right[head] -= 1
     s.head[dependent] = NONE
     s.label[dependent] = NONE
-    s.inner[dependent] = NONE
-    s.outer[dependent] = NONE
+    s.inward[dependent] = NONE
+    s.outward[dependent] = NONE
 
 
 cdef void state_join(StateC* s, int head, int dependent) noexcept nogil:
@@ -150,6 +151,31 @@ cdef void state_join(StateC* s, int head, int dependent) noexcept nogil:
     s.top[head] = top
 
 
+cdef bint state_is_final(const StateC* s) noexcept nogil:
+    """Whether everything is read, and ROOT alone, if anything, is on the stack."""
+    return (
+        s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n and s.n_stack <= 1
+        and (s.n_stack == 0 or s.stack[0] == s.n)
+    )
+
+
+cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+    """Whether two configurations do not differ in anything from word ``first`` on."""
+    cdef size_t size = (a.n - first) * sizeof(int)
+    return (
+        a.start == b.start and a.end == b.end and a.b == b.b and a.root_last == b.root_last
+        and a.n_stack == b.n_stack and a.n_rebuffer == b.n_rebuffer
+        and a.n_lambda1 == b.n_lambda1
+        and (a.root_child == b.root_child or max(a.root_child, b.root_child) < first)
+        and memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) == 0
+        and memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) == 0
+        and memcmp(a.head + first, b.head + first, size) == 0
+        and memcmp(a.label + first, b.label + first, size) == 0
+        and memcmp(a.push_label + first, b.push_label + first, size) == 0
+        and memcmp(a.sentence_start + first, b.sentence_start + first, a.n - first) == 0
+    )
+
+
 cdef class State:
     """A configuration. Made by ``TransitionSystem.initial``; changed by ``TransitionSystem.apply``.
 
@@ -164,6 +190,7 @@ cdef class State:
         if self.block == NULL:
             raise MemoryError(f"No memory for a configuration of {n} words.")
         state_init(&self.c, self.block, n)
+        self.final = state_is_final
         self.label_names = label_names
         self.system = system
 
@@ -177,6 +204,7 @@ cdef class State:
         """An independent copy."""
         cdef State other = State(self.c.n, self.label_names, self.system)
         state_copy(&other.c, other.block, &self.c)
+        other.final = self.final
         return other
 
     def _name(self, int w):
@@ -218,7 +246,7 @@ cdef class State:
     @property
     def lambda2(self):
         """List systems: the items between the focus words, in text order."""
-        if self.c.root_last or self.c.n_stack:  # a stack system
+        if not self.c.lists:
             return []
         return self._items(self.c.n_lambda1, n_items(&self.c))
 
@@ -254,9 +282,7 @@ cdef class State:
     @property
     def is_final(self):
         """Whether the derivation has ended."""
-        return n_buffer(&self.c) == 0 and self.c.end == self.c.n and (
-            self.c.n_stack == 0 or (self.c.n_stack == 1 and self.c.stack[0] == self.c.n)
-        )
+        return self.final(&self.c)
 
     def dependents(self, int word):
         """Dependents of a word so far (of ROOT: ``systems.ROOT``), in text order.
@@ -266,17 +292,17 @@ cdef class State:
         cdef int w, h = self.c.n if word == ROOT else word
         if not 0 <= h <= self.c.n:
             raise IndexError(f"No word {word} among {self.c.n}.")
-        kids = []
-        w = self.c.left_kid[h]
+        children = []
+        w = self.c.left_child[h]
         while w != NONE:
-            kids.append(w)
-            w = self.c.inner[w]
+            children.append(w)
+            w = self.c.inward[w]
         right = []
-        w = self.c.right_kid[h]
+        w = self.c.right_child[h]
         while w != NONE:
             right.append(w)
-            w = self.c.inner[w]
-        return kids + right[::-1]
+            w = self.c.inward[w]
+        return children + right[::-1]
 
     def tree(self):
         """(heads, labels) of a final configuration, every word attached.

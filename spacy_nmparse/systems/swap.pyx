@@ -9,29 +9,13 @@ Loss: no closed form is known. The number told is that of a derivation that lose
 ones among the walks that begin with each legal move. The true loss is never higher. docs/oracles.md
 tells how often it is lower.
 """
-from spacy_nmparse.systems.arc_standard cimport (
-    ArcStandard,
-    can_break,
-    can_left_arc,
-    can_right_arc,
-    can_shift,
-    costs_of_rests,
-    do_break,
-    do_left_arc,
-    do_right_arc,
-    do_shift,
-    label_error,
-    learn_one,
-    least_error,
-    may_break,
-    must_break,
-    no_arc,
-    s0_end,
-    s1_end,
-    settled,
-)
+from spacy_nmparse.systems.arc_standard cimport ArcStandard, can_right_arc
+from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport SwapC
+from spacy_nmparse.systems.moves cimport least_error
+from spacy_nmparse.systems.sentences cimport errors_behind, may_break, must_break
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
+from spacy_nmparse.systems.static cimport learn_first_cheapest
 from spacy_nmparse.systems.swap_gold cimport derive_swap, find_minimal, is_minimal_swap, step_of
 from spacy_nmparse.systems.swap_plan cimport (
     STAY,
@@ -46,13 +30,13 @@ from spacy_nmparse.systems.swap_plan cimport (
 )
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    CROSSES_LATER,
     EAGER,
     LAZY,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
-    MAX_MOVES,
     MINIMAL,
     ND_ALL,
     ND_SW,
@@ -62,7 +46,6 @@ from spacy_nmparse.systems.system cimport (
     SWAP,
     CandidateC,
     learn_cheapest,
-    legal_moves,
 )
 
 
@@ -83,12 +66,16 @@ cdef int rest(
         make_order(&p)
         lost = base + improve(system, &p, certain - base, lost - base)
     if p.end < gold.n:
-        lost += gold.lost_from[p.end] + (gold.surplus_from[p.end] if system.single_root else 0)
+        lost += errors_behind(system, gold, p.end)
     return lost
 
 
+cdef int rest_here(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    return rest(system, s, gold, STAY)
+
+
 cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k
 ) noexcept nogil:
     """The same with what the move itself does wrong, but for labels."""
     cdef int errors = 0
@@ -104,54 +91,8 @@ cdef int rest_after(
     return errors + rest(system, s, gold, move)
 
 
-cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    """Errors to come."""
-    cdef CandidateC[MAX_MOVES] candidates
-    cdef int n = legal_moves(system, s, candidates)
-    cdef int least = rest(system, s, gold, STAY)
-    cdef int i
-    for i in range(n):
-        least = min(
-            least, rest_after(system, s, gold, system.moves[candidates[i].move].name)
-        )
-    return least
-
-
-# SHIFT: (S, b0|B, A) => (S|b0, B, A).
-
-cdef int swap_standard_shift_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    """Heads of, or from, words that it buries; a missed start."""
-    return rest_after(system, s, gold, SHIFT) - best_rest(system, s, gold)
-
-
-# LEFT-ARC(l): (S|s1|s0, B, A) => (S|s0, B, A + s0 -l-> s1). s1 is not ROOT.
-
-cdef int swap_standard_left_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    """s1 loses a head other than s0, and the dependents that it could still get."""
-    return (
-        rest_after(system, s, gold, LEFT_ARC) - best_rest(system, s, gold)
-        + label_error(system, gold, S(s, 0), S(s, 1), label)
-    )
-
-
-# RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0). single_root: from ROOT only when the
-# buffer is empty.
-
-cdef int swap_standard_right_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    """s0 loses a head other than s1, and the dependents that it could still get."""
-    return (
-        rest_after(system, s, gold, RIGHT_ARC) - best_rest(system, s, gold)
-        + label_error(system, gold, S(s, 1), S(s, 0), label)
-    )
-
-
-# SWAP: (S|s1|s0, B, A) => (S|s0, s1|B, A). s1 is not ROOT and before s0 in the text.
+# SWAP: (S|s1|s0, B, A) => (S|s0, s1|B, A). s1 is not ROOT and before s0 in the text. Lost are heads
+# that can only be got when s1 is beneath s0. BREAK waits until no swapped word is in the buffer.
 
 cdef bint can_swap(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return s.n_stack > 2 and S(s, 1) < S(s, 0) and not must_break(system, s)
@@ -163,46 +104,6 @@ cdef void do_swap(const SystemC* system, StateC* s, int k, int l, int push_label
     s.n_rebuffer += 1
     s.n_swaps += 1
     push(s, s0)
-
-
-cdef int swap_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    """Heads that can only be got when s1 is beneath s0."""
-    return rest_after(system, s, gold, SWAP) - best_rest(system, s, gold)
-
-
-# BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when S
-# is ROOT alone. The sentence has a word, b0 has never been read, no swapped word waits before it.
-
-cdef int swap_standard_break_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
-) noexcept nogil:
-    """An invented start; and the gold arcs between the stack and the buffer."""
-    return rest_after(system, s, gold, BREAK) - best_rest(system, s, gold)
-
-
-# All costs of a configuration at once.
-
-cdef void fill_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """cost and cost_other of each candidate: each move is followed to the end once."""
-    cdef int i
-    for i in range(n):
-        candidates[i].cost = rest_after(
-            system, s, gold, system.moves[candidates[i].move].name
-        )
-    costs_of_rests(system, gold, candidates, n)
-
-
-# The loss, from scratch: for tests and for the Python face.
-
-cdef int swap_standard_loss(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
-    return settled(system, s, gold) + best_rest(system, s, gold)
 
 
 # Oracles beside the dynamic one. All but it are about one tree, the gold tree with heads made up
@@ -278,7 +179,7 @@ cdef void learn_eager(
     if leads_home(system, s, gold, STAY):
         learn_moves(system, eager_move(system, s, gold), False, candidates, n)
     else:
-        learn_one(system, NONE, candidates, n)
+        learn_first_cheapest(candidates, n)
 
 
 cdef void learn_lazy(
@@ -290,7 +191,7 @@ cdef void learn_lazy(
     cdef const int* component = gold.swap.component
     cdef int move, b0
     if not leads_home(system, s, gold, STAY):
-        learn_one(system, NONE, candidates, n)
+        learn_first_cheapest(candidates, n)
         return
     move = eager_move(system, s, gold)
     b0 = B(s, 0)
@@ -314,7 +215,7 @@ cdef void learn_minimal(
         learn_lazy(system, s, gold, push_label, candidates, n)
         return
     if not leads_home(system, s, gold, STAY):
-        learn_one(system, NONE, candidates, n)
+        learn_first_cheapest(candidates, n)
         return
     move = eager_move(system, s, gold)
     if move == SWAP and not is_minimal_swap(
@@ -332,8 +233,8 @@ cdef int planned_move(
     cdef PlanC p
     cdef int s0 = S(s, 0)
     cdef int s1 = S(s, 1)
-    cdef bint kids0 = False
-    cdef bint kids1 = False
+    cdef bint children0 = False
+    cdef bint children1 = False
     cdef int move = SHIFT
     cdef int end, i, h
     shift[0] = False
@@ -344,11 +245,11 @@ cdef int planned_move(
         return BREAK
     for i in range(1, p.size):
         h = p.head[p.seq[i]]
-        kids0 = kids0 or h == s0
-        kids1 = kids1 or h == s1
-    if s.n_stack > 2 and p.head[s1] == s0 and not kids1:
+        children0 = children0 or h == s0
+        children1 = children1 or h == s1
+    if s.n_stack > 2 and p.head[s1] == s0 and not children1:
         move = LEFT_ARC
-    elif can_right_arc(system, s, 1) and p.head[s0] == s1 and not kids0:
+    elif can_right_arc(system, s, 1) and p.head[s0] == s1 and not children0:
         move = RIGHT_ARC
     elif can_swap(system, s, 1) and p.order[s0] < p.order[s1]:
         move = SWAP
@@ -425,31 +326,21 @@ cdef class SwapStandard(ArcStandard):
         derive_swap(gold)
         return ArcStandard.bind(self, gold)
 
+    def _name(self):
+        return "swap_standard"
+
     def _add_moves(self):
-        self.name = "swap_standard"
-        self.c.loss = swap_standard_loss
-        self.c.costs = fill_costs
+        use_differences(&self.c, rest_after)
+        self.c.rest_here = rest_here
         self.c.oracles[STATIC] = learn_eager
         self.c.oracles[EAGER] = learn_eager
         self.c.oracles[LAZY] = learn_lazy
         self.c.oracles[MINIMAL] = learn_minimal
         self.c.oracles[ND_SW] = learn_nd_sw
         self.c.oracles[ND_ALL] = learn_nd_all
-        self.add_move(
-            SHIFT, can_shift, do_shift, swap_standard_shift_cost, no_arc, no_arc, NULL
-        )
-        self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, swap_standard_left_arc_cost, s0_end, s1_end, NULL
-        )
-        self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, swap_standard_right_arc_cost, s1_end, s0_end,
-            NULL,
-        )
-        self.add_move(SWAP, can_swap, do_swap, swap_cost, no_arc, no_arc, NULL)
-        if self.c.segment:
-            self.add_move(
-                BREAK, can_break, do_break, swap_standard_break_cost, no_arc, no_arc, NULL
-            )
+        self._add_arc_moves()
+        self.add_move(SWAP, can_swap, do_swap, NULL).crossing = CROSSES_LATER
+        self._add_break()
 
     def glossary(self):
         """As ``TransitionSystem.glossary``."""

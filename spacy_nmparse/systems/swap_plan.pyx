@@ -13,9 +13,11 @@ stuck, it SWAPs S0 down to its head, with a new order from there on; if that can
 arc that loses least. What it loses can be too much: improve searches for a better way, a bounded
 number of configurations far.
 """
+from spacy_nmparse.systems.gold cimport far_end
+from spacy_nmparse.systems.moves cimport can_be_right
+from spacy_nmparse.systems.sentences cimport latest_end
 from spacy_nmparse.systems.state cimport NONE, B
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
-from spacy_nmparse.systems.tabular cimport can_be_right, far_end, sentence_end
 
 
 cdef enum:
@@ -89,7 +91,7 @@ cdef void load(
     elif system.segment:
         for i in range(1, m):
             far = max(far, far_end(gold, p.seq[i]))
-        p.end = sentence_end(s, gold, b, far)
+        p.end = latest_end(s, gold, b, far)
     else:
         p.end = s.n
     for i in range(b, p.end):

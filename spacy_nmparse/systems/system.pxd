@@ -4,7 +4,8 @@ Other Cython code can cimport everything here and in the modules of the single s
 allocates, takes the GIL or touches a Python object.
 """
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, State, StateC
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, State, StateC, final_t
+from spacy_nmparse.systems.views cimport ViewC
 
 
 cdef enum:
@@ -23,6 +24,12 @@ cdef enum:  # names of moves
     LEFT_INVERT
     BREAK
     N_MOVE_NAMES
+
+
+cdef enum:  # what a move has to do with crossing arcs
+    CROSSES_NEVER
+    CROSSES_LATER       # it makes no arc, but arcs that cross possible
+    CROSSES_BY_ARC      # its arc may cross others
 
 
 cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
@@ -58,7 +65,30 @@ ctypedef int (*arc_end_t)(const SystemC* system, const StateC* s, int k) noexcep
 # The k to try after k (the first: after 0), or NONE.
 ctypedef int (*next_k_t)(const SystemC* system, const StateC* s, int k) noexcept nogil
 ctypedef int (*loss_t)(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+# The cost of the move at this place of the table.
+ctypedef int (*move_cost_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil
+# Words on the stack and from v.b to e that lose their gold head when the sentence ends before e.
+ctypedef int (*inner_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
+) noexcept nogil
+# Makes v what it is after the named move, not BREAK. Returns the move's errors, but for labels.
+ctypedef int (*after_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
+) noexcept nogil
+# Errors to come after the named move, and its own, but for labels.
+ctypedef int (*rest_after_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+) noexcept nogil
+# The place among the candidates of the move of the canonical derivation, or NONE.
+ctypedef int (*wanted_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+) noexcept nogil
 ctypedef void (*start_t)(const SystemC* system, StateC* s) noexcept nogil
+# Whether a and b do not differ in anything from word ``first`` on.
+ctypedef bint (*alike_t)(const StateC* a, const StateC* b, int first) noexcept nogil
 # Fills `learn` of each candidate, its costs given.
 ctypedef void (*oracle_t)(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
@@ -76,10 +106,16 @@ cdef struct MoveC:
     int name                    # SHIFT, REDUCE, ...
     precondition_t precondition
     effect_t effect
-    cost_t cost
+    cost_t cost                 # the paper's formula; NULL: the system's ``cost`` has all
     arc_end_t head
     arc_end_t dependent
     next_k_t next_k             # NULL: k is 1
+    arc_end_t attached          # the word that gets a head, or NONE: by default the dependent
+    bint labelled               # the action has a label, that of the arc that the move makes
+    bint notes_label            # it pushes a word, with the label that a later move may give it
+    bint ends_sentence
+    int crossing                # CROSSES_NEVER, ...
+    precondition_t is_repair    # whether the move is non-monotonic here; NULL: never
 
 
 cdef struct SystemC:
@@ -97,14 +133,31 @@ cdef struct SystemC:
     bint nonmonotonic
     bint explicit_root
     int max_length          # list systems: no arc between words is longer; 0: any length
-    bint lists              # a list system: final configurations may have headless words
+    bint projective         # no arcs cross
+    bint lists              # final configurations may have headless words
+    # List systems: places of the moves that pass j by and that make its arcs, in the move table.
+    int shift
+    int left_arc
+    int right_arc
     bint one_focus          # the arcs of a configuration all join one word, the later, to others
     bint single_root
     bint segment
+    int noted_arc           # place of the move whose labels pushes note, or NONE: they note none
     int n_moves
     MoveC moves[MAX_MOVES]
     start_t start               # makes an empty state the initial configuration
+    final_t is_final
+    alike_t alike
     loss_t loss
+    # The cost of a move; the one place that chooses between the formulas of the table and others.
+    move_cost_t cost
+    # What sentences, differences and static make losses, costs and oracles of; NULL: not used.
+    inner_t inner
+    bint end_attaches           # its end can give heads to words of a sentence that have lost them
+    after_t after
+    rest_after_t rest_after
+    loss_t rest_here            # errors to come, as far as they can be told without making a move
+    wanted_t wanted
     costs_t costs               # all costs of a configuration at once; NULL: one by one
     # The same, but what costs more than the least may be told one above it; NULL: costs is as fast.
     costs_t least_costs
@@ -130,11 +183,15 @@ cdef enum:
 
 
 cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil
+cdef int formula_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil
 cdef void cost_each(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil
-cdef int judge(
+cdef int apply_oracle(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
     bint exact, CandidateC* out
 ) noexcept nogil
@@ -142,13 +199,8 @@ cdef void learn_cheapest(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil
+cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int max_candidates(const SystemC* system, int n) noexcept nogil
-
-
-cdef inline bint is_final(const StateC* s) noexcept nogil:
-    return (
-        s.n_rebuffer == 0 and s.b == s.end and not s.root_last and s.end == s.n and s.n_stack <= 1
-    )
 
 
 cdef inline bint label_fits(const SystemC* system, bint from_root, int label) noexcept nogil:
@@ -164,8 +216,12 @@ cdef class TransitionSystem:
     cdef readonly tuple label_names     # labels, or (None,)
     cdef dict label_ids
 
-    cdef int add_move(
+    cdef dict repair_names      # name of a move -> its name as a repair, if that is another
+    cdef dict features          # name of a move -> features that a scorer of it should look at
+
+    cdef MoveC* add_move(
         self, int name, precondition_t precondition, effect_t effect, cost_t cost,
-        arc_end_t head, arc_end_t dependent, next_k_t next_k
-    ) except -1
+        arc_end_t head=*, arc_end_t dependent=*, next_k_t next_k=*
+    ) except NULL
+    cdef int begin(self, str name, dict options) except -1
     cdef int bind(self, Gold gold) except -1

@@ -4,10 +4,25 @@ from operator import index
 
 from libc.stdlib cimport free, malloc
 
+from spacy_nmparse.systems.state cimport state_alike, state_is_final
+
 Action = namedtuple(
     "Action", ("move", "k", "label"), defaults=(1, None), module="spacy_nmparse.systems.system"
 )
 Action.__doc__ = """A transition: the move's name, k (1 but for non-local arcs), label or None."""
+
+Move = namedtuple(
+    "Move", ("name", "labelled", "notes_label", "ends_sentence", "opens_crossing", "features"),
+    module="spacy_nmparse.systems.system",
+)
+Move.__doc__ = """What others must know of a move.
+
+labelled: whether its actions have labels.
+notes_label: whether it pushes a word with the label that a later move may give to it.
+ends_sentence: whether it closes the sentence, which must then be complete.
+opens_crossing: whether it makes no arc, but arcs that cross possible.
+features: names of the features, beside the default ones, that a scorer of it should look at.
+"""
 
 
 cdef enum:  # in a message
@@ -41,6 +56,11 @@ ORACLE_NAMES = {
 }
 
 
+cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    """The end of the arc of a move that makes none."""
+    return NONE
+
+
 cdef int max_candidates(const SystemC* system, int n) noexcept nogil:
     """An upper bound on the legal moves of any configuration over n words."""
     cdef int i, bound = 0
@@ -72,32 +92,40 @@ cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) no
     return n
 
 
+cdef int formula_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil:
+    """The cost of a move by the formula that is in the table."""
+    return system.moves[move].cost(system, s, gold, k, label, push_label)
+
+
 cdef void cost_each(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """Fill cost and cost_other of each candidate by the cost function of its move."""
+    """Fill cost and cost_other of each candidate, one by one."""
     cdef int i
-    cdef const MoveC* move
     cdef CandidateC* c
     for i in range(n):
         c = &candidates[i]
-        move = &system.moves[c.move]
         if c.dependent == NONE:
-            c.cost = move.cost(system, s, gold, c.k, NONE, push_label)
+            c.cost = system.cost(system, s, gold, c.move, c.k, NONE, push_label)
             c.cost_other = c.cost
         else:
-            c.cost_other = move.cost(system, s, gold, c.k, UNKNOWN_LABEL, push_label)
+            c.cost_other = system.cost(
+                system, s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
+            )
             c.cost = c.cost_other
             if gold.label[c.dependent] != NONE and (
                 label_fits(system, c.head == s.n, gold.label[c.dependent])
             ):
-                c.cost = move.cost(
-                    system, s, gold, c.k, gold.label[c.dependent], push_label
+                c.cost = system.cost(
+                    system, s, gold, c.move, c.k, gold.label[c.dependent], push_label
                 )
 
 
-cdef int judge(
+cdef int apply_oracle(
     const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
     bint exact, CandidateC* out
 ) noexcept nogil:
@@ -163,20 +191,46 @@ cdef class TransitionSystem:
         self.label_names = (None,) if labels is None else labels
         self.label_ids = None if labels is None else {l: i for i, l in enumerate(labels)}
         self.c.n_labels = len(self.label_names)
+        self.repair_names = {}
+        self.features = {}
         self.c.root_label = NONE
+        self.c.noted_arc = NONE
         self.c.n_moves = 0
+        self.c.is_final = state_is_final
+        self.c.alike = state_alike
         self.c.costs = NULL
         self.c.least_costs = NULL
         self.c.start = NULL
         self.c.loss = NULL
+        self.c.cost = formula_cost
         for i in range(N_ORACLE_NAMES):
             self.c.oracles[i] = NULL
         self.c.oracles[DYNAMIC] = learn_cheapest
 
-    cdef int add_move(
+    cdef int begin(self, str name, dict options) except -1:
+        """Take the name and the options, which every system has some of: the first thing that the
+        constructor of a system does."""
+        self.name = name
+        self.options = options
+        self.c.single_root = options["single_root"]
+        self.c.segment = options["segment"]
+        root_label = options["root_label"]
+        if root_label is not None:
+            if self.labels is None or root_label not in self.label_ids:
+                raise ValueError(
+                    f"root_label {root_label!r} is not among the labels {self.labels}."
+                )
+            if len(self.labels) < 2:
+                raise ValueError("root_label needs another label beside it for the other arcs.")
+            self.c.root_label = self.label_ids[root_label]
+        return 0
+
+    cdef MoveC* add_move(
         self, int name, precondition_t precondition, effect_t effect, cost_t cost,
-        arc_end_t head, arc_end_t dependent, next_k_t next_k
-    ) except -1:
+        arc_end_t head=no_arc, arc_end_t dependent=no_arc, next_k_t next_k=NULL
+    ) except NULL:
+        """Add a move behind the last one of the table; what is not given can be set in what is
+        returned."""
         cdef MoveC* move = &self.c.moves[self.c.n_moves]
         if self.c.n_moves == MAX_MOVES:
             raise ValueError(f"A system has at most {MAX_MOVES} moves.")
@@ -187,21 +241,17 @@ cdef class TransitionSystem:
         move.head = head
         move.dependent = dependent
         move.next_k = next_k
+        move.attached = dependent
+        move.labelled = dependent is not no_arc
+        move.notes_label = False
+        move.ends_sentence = False
+        move.crossing = CROSSES_NEVER
+        move.is_repair = NULL
         self.c.n_moves += 1
-        return 0
+        return move
 
     cdef int bind(self, Gold gold) except -1:
         return gold.bind(self.label_names, self.label_ids)
-
-    def _set_root_label(self, root_label):
-        if root_label is not None:
-            if self.labels is None or root_label not in self.label_ids:
-                raise ValueError(
-                    f"root_label {root_label!r} is not among the labels {self.labels}."
-                )
-            if len(self.labels) < 2:
-                raise ValueError("root_label needs another label beside it for the other arcs.")
-            self.c.root_label = self.label_ids[root_label]
 
     def __reduce__(self):
         from spacy_nmparse.systems import create
@@ -216,6 +266,30 @@ cdef class TransitionSystem:
     def moves(self):
         """Names of the moves, in the order of the move table."""
         return tuple(MOVE_NAMES[self.c.moves[i].name] for i in range(self.c.n_moves))
+
+    @property
+    def table(self):
+        """The move table: a dict from names to ``Move``."""
+        cdef const MoveC* move
+        table = {}
+        for i in range(self.c.n_moves):
+            move = &self.c.moves[i]
+            name = MOVE_NAMES[move.name]
+            table[name] = Move(
+                name, bool(move.labelled), bool(move.notes_label), bool(move.ends_sentence),
+                move.crossing == CROSSES_LATER, self.features.get(name, ()),
+            )
+        return table
+
+    @property
+    def projective(self):
+        """Whether no arcs of its trees cross."""
+        return bool(self.c.projective)
+
+    @property
+    def lists(self):
+        """Whether it is a list system: its final configurations may have headless words."""
+        return bool(self.c.lists)
 
     @property
     def oracles(self):
@@ -254,6 +328,7 @@ cdef class TransitionSystem:
         except TypeError:
             raise ValueError(f"A configuration has a whole number of words, not {n!r}.") from None
         state = State(n, self.label_names, self.name)
+        state.final = self.c.is_final
         if sent_starts is not None:
             if len(sent_starts) != n:
                 raise ValueError(f"{n} words but {len(sent_starts)} sent_starts.")
@@ -306,12 +381,10 @@ cdef class TransitionSystem:
                 f"{tuple(action)} is illegal in {shorten(repr(state))}; legal here: "
                 f"{self._legal_here(state)}."
             )
-        if push_label is not None and noted == self.c.root_label and name == "SHIFT" and (
-            self.c.nonmonotonic_reduce and not self.c.labelled_reduce
-        ):
+        if push_label is not None and noted == self.c.root_label and self.c.moves[i].notes_label:
             raise ValueError(
-                f"push_label {push_label!r} is the root_label: REDUCE could give it to an arc from "
-                f"a word."
+                f"push_label {push_label!r} is the root_label: a later move could give it to an "
+                f"arc from a word."
             )
         self.c.moves[i].effect(&self.c, &state.c, k, label, noted)
 
@@ -360,9 +433,22 @@ cdef class TransitionSystem:
             if learn
         }
 
+    def follow(self, State state not None, Gold gold not None, name="dynamic", push_label=None):
+        """The one action by which the named oracle goes on: of those that it allows the static
+        oracle's, if that is among them, else the first.
+
+        Raises:
+            ValueError: as ``oracle``; or the configuration is final.
+        """
+        allowed = self.oracle(state, gold, name, push_label)
+        if not allowed:
+            raise ValueError(f"The {name} oracle allows nothing in {state!r} for {gold!r}.")
+        if len(allowed) > 1 and self.c.oracles[STATIC] is not NULL:
+            allowed = allowed & self.oracle(state, gold, "static", push_label) or allowed
+        return next(action for action in self.actions(state) if action in allowed)
+
     def derivation(self, Gold gold not None, oracle="dynamic"):
-        """A full list of actions: at each step one that the oracle allows, the static oracle's if
-        that is among them, else the first.
+        """A full list of actions: those that the oracle follows (see ``follow``).
 
         Raises:
             ValueError: as ``oracle``.
@@ -370,15 +456,22 @@ cdef class TransitionSystem:
         cdef State state = self.initial(len(gold))
         actions = []
         while not state.is_final:
-            allowed = self.oracle(state, gold, oracle)
-            if not allowed:
-                raise ValueError(f"The {oracle} oracle allows nothing in {state!r} for {gold!r}.")
-            if len(allowed) > 1 and self.c.oracles[STATIC] is not NULL:
-                allowed = allowed & self.oracle(state, gold, "static") or allowed
-            action = next(a for a in self.actions(state) if a in allowed)
-            self.apply(state, action)
-            actions.append(action)
+            actions.append(self.follow(state, gold, oracle))
+            self.apply(state, actions[-1])
         return actions
+
+    def repair(self, State state not None, action):
+        """The name of the non-monotonic move that a legal action is here (str), or None: it deletes
+        an arc, makes one that no monotonic system has, or puts a word back into the buffer."""
+        cdef int i
+        cdef const MoveC* move
+        self._check_state(state)
+        for i in range(self.c.n_moves):
+            move = &self.c.moves[i]
+            if MOVE_NAMES[move.name] == action[0] and move.is_repair is not NULL:
+                if move.is_repair(&self.c, &state.c, action[1]):
+                    return self.repair_names.get(action[0], action[0])
+        return None
 
     def oracle_id(self, name):
         """The number by which the learning code knows the named oracle (ValueError: no such)."""
@@ -482,7 +575,7 @@ cdef class TransitionSystem:
             if gold is None:
                 n = legal_moves(&self.c, &state.c, candidates)
             else:
-                n = judge(&self.c, &state.c, &gold.c, oracle, push_label, exact, candidates)
+                n = apply_oracle(&self.c, &state.c, &gold.c, oracle, push_label, exact, candidates)
             result = []
             for i in range(n):
                 c = &candidates[i]

@@ -17,7 +17,11 @@ not h: cubic in the number of linked items, of which there are few. It is exact 
 cross. On either side the MAX_SIDE items nearest to the stack's top enter it; others are taken to
 lose nothing.
 """
+from spacy_nmparse.systems.gold cimport far_end
+from spacy_nmparse.systems.moves cimport can_be_right
+from spacy_nmparse.systems.sentences cimport errors_behind, latest_end, may_end
 from spacy_nmparse.systems.state cimport NONE
+from spacy_nmparse.systems.views cimport height, stack_item
 
 
 cdef enum:   # gold head of an item where it is not the number of an item
@@ -30,57 +34,22 @@ cdef enum:
     INFINITY = 1 << 14
 
 
-cdef ViewC view(const StateC* s) noexcept nogil:
-    """The configuration itself."""
-    cdef ViewC v
-    v.below = s.n_stack
-    v.top = NONE
-    v.b = s.b
-    v.closed = s.end < s.n
-    return v
-
-
-cdef inline int height(const ViewC* v) noexcept nogil:
-    return v.below + (v.top != NONE)
-
-
-cdef inline int stack_item(const StateC* s, const ViewC* v, int i) noexcept nogil:
-    """The i-th item of the view's stack from its bottom."""
-    return s.stack[i] if i < v.below else v.top
-
-
 cdef inline bint on_stack(const StateC* s, const ViewC* v, int w) noexcept nogil:
     return w == v.top or 0 <= s.position[w] < v.below
 
 
-cdef inline int first_kid(const GoldC* gold, int head, int first) noexcept nogil:
-    """Where in gold.kids the dependents of head from word ``first`` on begin."""
-    cdef int low = gold.kid_offset[head]
-    cdef int high = gold.kid_offset[head + 1]
+cdef inline int first_child(const GoldC* gold, int head, int first) noexcept nogil:
+    """Where in gold.children the dependents of head from word ``first`` on begin."""
+    cdef int low = gold.child_offset[head]
+    cdef int high = gold.child_offset[head + 1]
     cdef int middle
     while low < high:
         middle = (low + high) // 2
-        if gold.kids[middle] < first:
+        if gold.children[middle] < first:
             low = middle + 1
         else:
             high = middle
     return low
-
-
-cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nogil:
-    """Whether a sentence may end before word e, which is not known not to start one."""
-    return gold.sent_start[e] != 0 and s.constraint[e] != -1 and e > s.start
-
-
-cdef int sentence_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:
-    """Where the sentence ends at the latest: at a gold start from b on, or at the first place that
-    may be one and that no gold arc crosses any more. far: where those of words before b lead."""
-    cdef int e
-    for e in range(b, gold.n):
-        if may_end(s, gold, e) and (gold.sent_start[e] == 1 or far < e):
-            return e
-        far = max(far, far_end(gold, e))
-    return gold.n
 
 
 cdef int view_end(
@@ -95,7 +64,7 @@ cdef int view_end(
         return gold.n
     for i in range(1, height(v)):
         far = max(far, far_end(gold, stack_item(s, v, i)))
-    return sentence_end(s, gold, v.b, far)
+    return latest_end(s, gold, v.b, far)
 
 
 cdef inline void insert(int* right, int* n_right, int w) noexcept nogil:
@@ -161,11 +130,11 @@ cdef int rest(
                 while v.b <= g < end:
                     insert(right, &n_right, g)
                     g = gold.head[g]
-        for k in range(first_kid(gold, w, v.b), gold.kid_offset[w + 1]):
-            if gold.kids[k] >= end:
+        for k in range(first_child(gold, w, v.b), gold.child_offset[w + 1]):
+            if gold.children[k] >= end:
                 break
             s.entry[w] = 1
-            insert(right, &n_right, gold.kids[k])
+            insert(right, &n_right, gold.children[k])
     # l_1 .. l_L; s.entry tells their numbers.
     for i in range(height(v) - 1, 0, -1):
         w = stack_item(s, v, i)
@@ -203,13 +172,13 @@ cdef int rest(
         if e == end or (system.segment and may_end(s, gold, e)):
             k = with_root[j] + lost
             if e < n:
-                k += gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)
+                k += errors_behind(system, gold, e)
             least = k if least == NONE else min(least, k)
         if e == end:
             break
         # e joins the words before the end: its dependents there are not across any more.
-        for k in range(first_kid(gold, e, v.b), gold.kid_offset[e + 1]):
-            w = gold.kids[k]
+        for k in range(first_child(gold, e, v.b), gold.child_offset[e + 1]):
+            w = gold.children[k]
             if w >= e:
                 break
             lost -= place_right(right, n_right, w) == NONE and can_be_right(system, gold, w)

@@ -31,9 +31,9 @@ cdef void make(
         t.s0_head = s.head[t.s0]
         t.s0_label = s.label[t.s0]
         if t.name == RIGHT_LOWER:
-            t.x = s.inner[t.s0]
+            t.x = s.inward[t.s0]
         elif t.name == LEFT_INVERT:
-            t.x = s.left_kid[t.s0]
+            t.x = s.left_child[t.s0]
             t.x_label = s.label[t.x]
     system.moves[move].effect(system, s, 1, label, push_label)
 

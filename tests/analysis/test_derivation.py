@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
-from spacy_nmparse.analysis.derivation import Items, Tracing, parser_of, prepared, repair
+from spacy_nmparse.analysis.derivation import Items, Tracing, parser_of, prepared
 from spacy_nmparse.systems import ROOT, Action, Gold
 from tests.learning.test_beam import PARSERS, make, some_docs
 from tests.pipe.common import (
@@ -183,9 +183,8 @@ def repairs_of(system: systems.TransitionSystem, n: int, moves: Sequence[str]) -
     state = system.initial(n)
     found = []
     for move in moves:
-        before = state.copy()
+        found.append(system.repair(state, Action(move)))
         system.apply(state, (move, 1, None))
-        found.append(repair(before, state, Action(move)))
     return found
 
 

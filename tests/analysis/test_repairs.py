@@ -9,8 +9,8 @@ import pytest
 from spacy.language import Language
 
 from spacy_nmparse.analysis import derive, find_repairs
-from spacy_nmparse.analysis.derivation import Tracing, parser_of, prepared, repair
-from spacy_nmparse.systems import ROOT
+from spacy_nmparse.analysis.derivation import Tracing, parser_of, prepared
+from spacy_nmparse.systems import ROOT, State
 from tests.learning.test_beam import system
 from tests.pipe.common import NL, NM, TREES, gold_doc, random_parser
 
@@ -18,6 +18,18 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "arc-eager": (NM, system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)),
     "nl": (NL, system("NLCovington", nonmonotonic=True)),
 }
+
+
+def repair(before: State, after: State, move: str) -> str | None:
+    """Which non-monotonic move has led from one configuration to the next, by what has changed."""
+    old, new = ((*zip(s.heads, s.labels, strict=True),) for s in (before, after))
+    changed = [head for (head, label), now in zip(old, new, strict=True) if (head, label) != now]
+    if move in ("RIGHT-LOWER", "RIGHT-RAISE", "LEFT-INVERT"):
+        return move
+    if move == "REDUCE":
+        put_back = len(after.returned) > len(before.returned)
+        return "UNSHIFT" if put_back else move if changed else None
+    return move if any(head is not None for head in changed) else None
 
 
 def parser(name: str, seed: int = 3) -> Language:
@@ -46,7 +58,8 @@ def test_counts_follow_from_costs(name: str) -> None:
             for action, cost in costs.items():
                 after = state.copy()
                 tracing.system.apply(after, action)
-                kind = repair(state, after, action)
+                kind = repair(state, after, action.move)
+                assert kind == tracing.system.repair(state, action)
                 if kind:
                     kinds[kind] = min(cost, kinds.get(kind, cost))
             taken = min(cost for action, cost in costs.items() if action[:2] == step.action[:2])

@@ -13,12 +13,11 @@ from spacy_nmparse.analysis.statistics import (
     COLUMNS,
     bin_name,
     bin_names,
-    count_swaps,
     count_transitions,
     describe,
-    is_unique,
 )
 from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems.swap_counts import count_swaps, is_unique
 from tests.pipe.common import TREES, random_heads
 
 CHAIN = [0, 0, 1, 2]

@@ -16,7 +16,7 @@ from spacy_nmparse.systems.arc_eager cimport (
 )
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport NONE, State, StateC, state_add_arc
-from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, is_final
+from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
 cdef int no_move = -1
@@ -60,7 +60,7 @@ def parse(TransitionSystem system, State state, Gold gold):
     cdef int total = 0
     cdef int cost, least, best
     with nogil:
-        while not is_final(s):
+        while not c.is_final(s):
             best = no_move
             least = 0
             if can_shift(c, s, 1):

@@ -10,7 +10,7 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import ROOT, Action, Gold
-from spacy_nmparse.systems.covington import move_costs
+from spacy_nmparse.systems.walk import move_costs
 from tests.exhaustive import CASES, check, graph
 from tests.naive import arc_swift as naive
 from tests.naive.arc_eager import State

@@ -257,3 +257,35 @@ def test_labels_that_fit_no_arc_are_errors_from_the_start(name: str) -> None:
                     assert cost == least(after, wanted) - least(state, wanted), (state, action)
                     if not after.is_final:
                         todo.append(after)
+
+
+@pytest.mark.parametrize("options", [{"nonmonotonic_reduce": True}, {"single_root": True}])
+def test_a_push_cannot_note_the_label_of_roots(options: dict[str, bool]) -> None:
+    """REDUCE would give it to an arc from a word, under single_root at the end of a sentence."""
+    system = systems.create("arc_eager", labels=("a", "ROOT"), root_label="ROOT", **options)
+    state = system.initial(2)
+    with pytest.raises(ValueError, match="'ROOT' is the root_label"):
+        system.apply(state, Action("SHIFT"), push_label="ROOT")
+    assert state.stack == []
+    other = systems.create("arc_eager", labels=("a", "ROOT"), root_label="ROOT")
+    other.apply(other.initial(2), Action("SHIFT"), push_label="ROOT")  # nothing reads it there
+
+
+def test_register(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(systems, "_registered", {})
+    before = systems.names()
+    cls = systems.system_class("arc_hybrid")
+    for wrong in (Gold, "arc_hybrid", None):
+        with pytest.raises(TypeError, match="subclass of TransitionSystem"):
+            systems.register("mine", wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="already"):
+        systems.register("arc_eager", cls)
+    with pytest.raises(ValueError, match="calls itself 'arc_hybrid'"):
+        systems.register("mine", cls)
+    monkeypatch.setattr(systems, "_OWN", {})
+    systems.register("arc_hybrid", cls)
+    systems.register("arc_hybrid", cls)  # once more is no harm
+    assert systems.create("arc_hybrid").name in systems.names()
+    with pytest.raises(ValueError, match="already"):
+        systems.register("arc_hybrid", systems.TransitionSystem)
+    assert "arc_hybrid" in before

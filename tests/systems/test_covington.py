@@ -10,8 +10,8 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
-from spacy_nmparse.systems.covington import move_costs
 from spacy_nmparse.systems.hgj13 import paper_costs
+from spacy_nmparse.systems.walk import move_costs
 from tests.naive import covington as naive
 from tests.naive.trees import Tree, golds
 from tests.systems.test_replay import LABELS, assert_trees, joined, name

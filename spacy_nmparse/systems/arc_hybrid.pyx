@@ -1,0 +1,200 @@
+"""The arc-hybrid system (Kuhlmann, Gómez-Rodríguez & Satta 2011).
+
+A configuration is (stack, buffer, arcs): ROOT is the last buffer item; final: the buffer is empty
+and the stack holds ROOT alone. s0, s1 are the topmost stack items, b0 the first of the buffer. A
+word leaves the stack when it gets its head, from the right as in arc-eager (b0), from the left as
+in arc-standard (s1): all words on the stack are headless, and no move can close a cycle.
+
+Loss (Goldberg & Nivre 2013). On a projective gold tree, a word w with gold head g can still get it
+iff the arc g -> w is built (with the right label); or
+  * w is in the buffer, and g in the buffer or on the stack; or
+  * w is on the stack, and g in the buffer, or right beneath w;
+and all words that can, can together. single_root: the bottom of the stack is the only stack item
+that ROOT can take; of several gold roots that can be had, all but one are lost.
+"""
+from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
+from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.gold cimport GoldC, children_from
+from spacy_nmparse.systems.moves cimport can_be_right, is_lost, label_ok, least_error
+from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
+from spacy_nmparse.systems.sentences cimport can_break, do_break, must_break
+from spacy_nmparse.systems.sentences cimport gold_breaks, rest_after
+from spacy_nmparse.systems.state cimport NONE, B, S, pop, state_add_arc
+from spacy_nmparse.systems.static cimport find_move, use_static
+from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT
+from spacy_nmparse.systems.system cimport CandidateC, formula_cost
+from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item
+
+
+# SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT only to an empty stack.
+
+cdef int shift_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """b0 loses a head on the stack beneath s0, and its dependents on the stack."""
+    cdef int b0 = B(s, 0)
+    cdef int g = NONE if b0 == s.n else gold.head[b0]
+    cdef int cost = g != NONE and g != S(s, 0) and s.position[g] != NONE
+    cdef int i
+    for i in range(s.n_stack):
+        cost += gold.head[s.stack[i]] == b0
+    return cost
+
+
+# LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). single_root: from ROOT only to the last
+# stack item.
+
+cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if s.n_stack == 0 or B(s, 0) == NONE or must_break(system, s):
+        return False
+    return B(s, 0) != s.n or not system.single_root or s.n_stack == 1
+
+
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    state_add_arc(s, B(s, 0), pop(s), l)
+
+
+cdef int left_arc_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """s0 loses a head other than b0, beneath it or in the buffer, and its dependents there."""
+    cdef int s0 = S(s, 0)
+    cdef int g = gold.head[s0]
+    cdef int cost = children_from(gold, s0, s.b)
+    if g == B(s, 0):
+        return cost + (not label_ok(gold, s0, label))
+    return cost + (g >= s.b or (g != NONE and g == S(s, 1)))
+
+
+# RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0).
+
+cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 1 and B(s, 0) != NONE and not must_break(system, s)
+
+
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    cdef int s0 = pop(s)
+    state_add_arc(s, S(s, 0), s0, l)
+
+
+cdef int right_arc_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+) noexcept nogil:
+    """s0 loses a head in the buffer, and its dependents there."""
+    cdef int s0 = S(s, 0)
+    cdef int g = gold.head[s0]
+    cdef int cost = children_from(gold, s0, s.b)
+    if g == S(s, 1):
+        return cost + (not label_ok(gold, s0, label))
+    return cost + (g >= s.b)
+
+
+# With single_root or segment: the loss after a move, less that after the best one.
+
+cdef int after(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
+) noexcept nogil:
+    """The configuration after the named move. Returns the errors of its arc, but for its label."""
+    v.has_left = name == LEFT_ARC or (v.has_left and name != SHIFT)
+    if name == SHIFT:
+        v.top = B(s, 0)
+        v.b += 1
+        return 0
+    v.below -= 1
+    return least_error(system, gold, B(s, 0) if name == LEFT_ARC else S(s, 1), S(s, 0))
+
+
+cdef int inner(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
+) noexcept nogil:
+    """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
+    cdef int n = gold.n
+    cdef int lost = 0
+    cdef int roots = 0      # that can be had
+    cdef int i, w, g
+    for w in range(v.b, e):
+        g = gold.head[w]
+        if g == n and can_be_right(system, gold, w):
+            roots += 1
+        else:
+            lost += is_lost(
+                system, gold, w, v.b <= g < e or (0 <= g < n and place(s, v, g) != NONE)
+            )
+    for i in range(height(v)):
+        w = stack_item(s, v, i)
+        g = gold.head[w]
+        if g == n and can_be_right(system, gold, w) and (i == 0 or not system.single_root):
+            roots += 1
+        else:
+            lost += is_lost(
+                system, gold, w, v.b <= g < e or (i > 0 and g == stack_item(s, v, i - 1))
+            )
+    return lost + (max(0, roots - 1) if system.single_root else 0)
+
+
+cdef int wanted_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+) noexcept nogil:
+    """The static oracle: BREAK where gold does; else the gold arc from b0 to s0; else that from s1
+    to s0, if s0 has its dependents; else SHIFT."""
+    cdef int s0 = S(s, 0)
+    cdef int name = SHIFT
+    if gold_breaks(system, s, gold):
+        name = BREAK
+    elif s0 != NONE and gold.head[s0] == B(s, 0):
+        name = LEFT_ARC
+    elif s.n_stack > 1 and gold.head[s0] == S(s, 1) and children_from(gold, s0, s.b) == 0:
+        name = RIGHT_ARC
+    return find_move(system, candidates, n, name, 1)
+
+
+cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+    s.root_last = 1
+
+
+cdef class ArcHybrid(TransitionSystem):
+    """The arc-hybrid system.
+
+    Args:
+        single_root: one child of ROOT in each sentence.
+        segment: BREAK splits documents into sentences.
+        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+    """
+    def __init__(
+        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
+    ):
+        self.begin("arc_hybrid", {
+            "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
+        })
+        self.c.projective = True
+        self.c.start = start
+        self.c.inner = inner
+        self.c.after = after
+        use_differences(&self.c, rest_after)
+        if not single_root and not segment:  # the formulas hold
+            self.c.cost = formula_cost
+            self.c.costs = NULL
+        use_static(&self.c, wanted_move)
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost)
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s1_end, s0_end)
+        if segment:
+            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return {
+            "stack": "Words that were read and have no head yet; the top is the last one shown.",
+            "buffer": "What is to come, the next one first. ROOT is the last item.",
+            "SHIFT": "The first item of the buffer goes onto the stack. SHIFT of ROOT ends the "
+            "sentence.",
+            "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, "
+            "which leaves the stack.",
+            "RIGHT-ARC": "The word beneath the top of the stack becomes the head of the top, which "
+            "leaves the stack.",
+            "BREAK": "The sentence ends before the first word of the buffer.",
+        }

@@ -1,0 +1,10 @@
+"""All costs of a configuration of a list system at once, in linear time."""
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport CandidateC, SystemC
+
+
+cdef void fill_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil

@@ -1,0 +1,16 @@
+"""Costs and losses of systems that tell, for each move, what is still lost behind it."""
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport CandidateC, SystemC, rest_after_t
+
+
+cdef int difference_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil
+cdef void difference_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
+cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef void use_differences(SystemC* system, rest_after_t rest_after) noexcept nogil

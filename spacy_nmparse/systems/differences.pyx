@@ -1,0 +1,71 @@
+"""Costs and losses of systems that tell, for each move, what is still lost behind it.
+
+The errors still to come in a configuration are those after its best move. On crossing gold that is
+nearer to the truth than what the configuration itself would tell. The cost of a move is the
+difference between what is lost behind it and behind the best one.
+"""
+from spacy_nmparse.systems.moves cimport label_counts, label_error, settled
+from spacy_nmparse.systems.state cimport NONE
+from spacy_nmparse.systems.system cimport MoveC
+
+
+cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Errors to come; 0 in a final configuration."""
+    cdef int least = NONE
+    cdef int i, k, errors
+    cdef const MoveC* move
+    if system.rest_here is not NULL:
+        least = system.rest_here(system, s, gold)
+    for i in range(system.n_moves):
+        move = &system.moves[i]
+        k = 1 if move.next_k is NULL else move.next_k(system, s, 0)
+        while k != NONE:
+            if move.precondition(system, s, k):
+                errors = system.rest_after(system, s, gold, move.name, k)
+                least = errors if least == NONE else min(least, errors)
+            k = NONE if move.next_k is NULL else move.next_k(system, s, k)
+    return max(least, 0)
+
+
+cdef int difference_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil:
+    """Cost of the move at this place of the table."""
+    cdef const MoveC* one = &system.moves[move]
+    cdef int cost = system.rest_after(system, s, gold, one.name, k) - best_rest(system, s, gold)
+    if one.dependent(system, s, k) == NONE:
+        return cost
+    return cost + label_error(
+        system, gold, one.head(system, s, k), one.dependent(system, s, k), label
+    )
+
+
+cdef void difference_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """cost and cost_other of each candidate; what follows each is looked at once."""
+    cdef int least = NONE
+    cdef int i
+    cdef CandidateC* c
+    for i in range(n):
+        c = &candidates[i]
+        c.cost = system.rest_after(system, s, gold, system.moves[c.move].name, c.k)
+        least = c.cost if least == NONE else min(least, c.cost)
+    for i in range(n):
+        c = &candidates[i]
+        c.cost -= least
+        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
+
+
+cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    return settled(system, s, gold) + best_rest(system, s, gold)
+
+
+cdef void use_differences(SystemC* system, rest_after_t rest_after) noexcept nogil:
+    """Have costs and losses of a system told by what it says is lost after each move."""
+    system.rest_after = rest_after
+    system.cost = difference_cost
+    system.costs = difference_costs
+    system.loss = difference_loss

@@ -1,0 +1,26 @@
+"""What the moves of several systems share: the ends of arcs, and the errors that arcs make."""
+from spacy_nmparse.systems.state cimport B, S
+
+
+cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return S(s, 0)
+
+
+cdef int s1_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return S(s, 1)
+
+
+cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return B(s, 0)
+
+
+cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Errors that nothing can change any more, where arcs are not replaced."""
+    cdef int errors = 0
+    cdef int w
+    for w in range(s.n):
+        if s.head[w] != NONE:
+            errors += arc_error(gold, s.head[w], w, s.label[w])
+        if system.segment and w > 0 and (w < s.b or s.sentence_start[w]):
+            errors += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
+    return errors

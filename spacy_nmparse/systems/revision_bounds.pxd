@@ -1,0 +1,20 @@
+"""Bounds of the loss of arc-eager configurations with repair transitions or Unshift."""
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport SystemC
+
+
+cdef enum:
+    FAR = 1 << 20       # never
+
+
+cdef struct BoundsC:
+    int low
+    int high
+
+
+cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+
+
+cdef inline bint repairs(const SystemC* system) noexcept nogil:
+    return system.right_lower or system.right_raise or system.left_invert

@@ -4,6 +4,7 @@ nothing has changed then."""
 from __future__ import annotations
 
 import pickle
+import random
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.hgj13 import paper_costs
+from tests.exhaustive import Case
+from tests.fuzz import variants
 
 
 @pytest.mark.parametrize("name", systems.names())
@@ -269,6 +272,20 @@ def test_a_push_cannot_note_the_label_of_roots(options: dict[str, bool]) -> None
     assert state.stack == []
     other = systems.create("arc_eager", labels=("a", "ROOT"), root_label="ROOT")
     other.apply(other.initial(2), Action("SHIFT"), push_label="ROOT")  # nothing reads it there
+
+
+@pytest.mark.parametrize("case", variants(), ids=lambda case: f"{case.system}-{case.name}")
+def test_the_table_says_which_moves_have_labels(case: Case) -> None:
+    """A scorer has a distribution of labels for these moves, and no others."""
+    system = systems.create(case.system, labels=("a", "b", "ROOT"), **case.options)
+    assert tuple(system.table) == system.moves
+    draw = random.Random(0)
+    for n in (3, 5, 7):
+        state = system.initial(n)
+        while not state.is_final:
+            for action in system.actions(state):
+                assert action.label is None or system.table[action.move].labelled
+            system.apply(state, draw.choice(system.actions(state)))
 
 
 def test_register(monkeypatch: pytest.MonkeyPatch) -> None:

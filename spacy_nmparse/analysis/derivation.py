@@ -618,9 +618,7 @@ def derive_actions(
         if gold is None:
             legal = {(one.move, one.k): one for one in reversed(system.actions(before))}
             legal[action.move, action.k] = action
-            choices = [
-                Choice(one, repair=system.repair(before, one)) for one in legal.values()
-            ]
+            choices = [Choice(one, repair=system.repair(before, one)) for one in legal.values()]
             steps.append(_step(before, state, action, choices, None, len(choices)))
         else:
             costs = system.costs(before, gold)

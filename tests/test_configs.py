@@ -31,7 +31,11 @@ SYSTEMS = sorted(
 
 def load_one(name: str) -> Any:
     """A config, without the scores that it does not weigh: each component brings its own."""
-    config = load_config(CONFIGS / f"{name}.cfg")
+    return weighed(load_config(CONFIGS / f"{name}.cfg"))
+
+
+def weighed(config: Any) -> Any:
+    """A config without the scores that it does not weigh."""
     weights = config["training"]["score_weights"]
     config["training"]["score_weights"] = {key: w for key, w in weights.items() if w is not None}
     return config
@@ -105,7 +109,8 @@ def pop_teacher(config: Any) -> None:
 @pytest.mark.parametrize("name", [*FACTORIES, "arc_swift"])
 def test_parsers_compare_with_spacys(name: str, suffix: str) -> None:
     """All the same but for the component, on each embedding."""
-    configs = [find_system(system + suffix).build() for system in (name, "spacy_parser")]
+    systems = [find_system(system + suffix) for system in (name, "spacy_parser")]
+    configs = [weighed(system.build()) for system in systems]
     parsers = [pop(config, "components", "parser") for config in configs]
     pop_teacher(configs[0])
     assert configs[0] == configs[1]

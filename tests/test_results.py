@@ -82,17 +82,21 @@ def test_report_of_timings(tmp_path: Path) -> None:
         return {"words": 100, "cpu_seconds": seconds, "seconds": seconds, "words_per_second": rates}
 
     groups = {
-        "default": {"parse": {"a": timing(1, 2, 3), "b": timing(2, 4, 9)}},
-        "switch": {"parse": {"a": timing(1, 1, 1), "b": timing(1, 2, 4)}},
+        "default": {"parse": {"a": timing(1, 2, 3), "spacy_b": timing(2, 4, 9)}},
+        "switch": {"parse": {"a": timing(1, 1, 1), "spacy_b": timing(1, 2, 4)}},
     }
     folder = tmp_path / "speed"
     folder.mkdir()
-    (folder / "UD_X.json").write_text(json.dumps({"results": groups}), encoding="utf-8")
-    found = report.summarize_speed(folder)["UD_X"]["results"]
+    text = json.dumps({"results": {"0": groups}})
+    (folder / "UD_X.json").write_text(text, encoding="utf-8")
+    found = report.summarize_speed(folder)["UD_X"]["results"]["0"]
     rates = {"median": 100, "min": 90, "max": 110}
-    assert found["default"]["parse"]["a"] == {"words_per_second": rates, "times_stock": [2, 2, 3]}
-    assert found["switch"]["parse"]["a"]["times_stock"] == [2, 4, 9]
-    assert found["switch"]["parse"]["a"]["times_base"] == [1, 2, 4]
+    assert found["default"]["parse"]["a"] == {
+        "words_per_second": rates,
+        "times": {"spacy_b": [2, 2, 3]},
+    }
+    assert found["switch"]["parse"]["a"]["times"] == {"spacy_b": [2, 4, 9]}
+    assert found["switch"]["parse"]["spacy_b"]["times"] == {"spacy_b": [2, 2, 2.25]}
 
 
 def test_report_of_exhaustive_search(tmp_path: Path) -> None:

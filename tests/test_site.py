@@ -49,7 +49,7 @@ def test_reference_is_complete() -> None:
     settings = configparser.ConfigParser(delimiters="=")
     settings.read(ROOT / "setup.cfg", encoding="utf-8")
     points = settings["options.entry_points"]
-    for registry in ("architectures", "misc", "callbacks", "readers", "scorers"):
+    for registry in ("architectures", "misc", "callbacks", "readers", "scorers", "tokenizers"):
         for name in re.findall(r"(?m)^(\S+) = ", points[f"spacy_{registry}"]):
             assert f"heading: {name}\n" in REFERENCE, name
     for module in (analysis, systems):

@@ -3,20 +3,14 @@
 NumPy's products use as many threads as the machine has cores. On a busy machine these threads wait
 for one another, and a parser takes several times as long; with ``n_process`` the workers take one
 another's cores. The package ``scipy-openblas32`` brings an OpenBLAS that NumPy does not use: its
-number of threads is set to 1 here, and NumPy's stays what it is.
+number of threads is 1, and NumPy's stays what it is.
 """
 import ctypes
+import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy
-
-try:
-    import scipy_openblas32
-except ImportError as error:
-    raise ImportError(
-        "spacy-nmparse computes its matrix products with the package scipy-openblas32, which is "
-        "not installed: python -m pip install scipy-openblas32"
-    ) from error
 
 
 cdef enum:  # of cblas.h
@@ -32,16 +26,34 @@ ctypedef void (*sgemm_t)(
 
 
 def _load():
-    folder = Path(scipy_openblas32.get_lib_dir())
-    for path in sorted(folder.glob("*scipy_openblas*")):
-        if path.suffix in (".so", ".dylib", ".dll"):
-            library = ctypes.CDLL(str(path))
-            library.scipy_openblas_set_num_threads(1)
-            return library
-    raise ImportError(
-        f"The package scipy-openblas32 has no library in {folder}: "
-        f"python -m pip install --force-reinstall scipy-openblas32"
-    )
+    """Load the library, for this module alone: importing its package would offer its functions to
+    all libraries, SciPy's among them. With the variable it starts no threads, which would spin for
+    a moment."""
+    package = find_spec("scipy_openblas32")
+    if package is None:
+        raise ImportError(
+            "spacy-nmparse computes its matrix products with the package scipy-openblas32, which "
+            "is not installed: python -m pip install scipy-openblas32"
+        )
+    folder = Path(package.origin).parent / "lib"
+    paths = [path for path in folder.glob("*openblas*") if path.suffix in (".so", ".dylib", ".dll")]
+    if not paths:
+        raise ImportError(
+            f"The package scipy-openblas32 has no library in {folder}: "
+            f"python -m pip install --force-reinstall scipy-openblas32"
+        )
+    variable = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(variable)
+    os.environ[variable] = "1"
+    try:
+        library = ctypes.CDLL(str(paths[0]))
+    finally:
+        if before is None:
+            del os.environ[variable]
+        else:
+            os.environ[variable] = before
+    library.scipy_openblas_set_num_threads(1)  # where it has not read the variable
+    return library
 
 
 _library = _load()  # kept: the pointer below goes into it

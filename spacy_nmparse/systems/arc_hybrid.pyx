@@ -196,5 +196,5 @@ cdef class ArcHybrid(TransitionSystem):
             "which leaves the stack.",
             "RIGHT-ARC": "The word beneath the top of the stack becomes the head of the top, which "
             "leaves the stack.",
-            "BREAK": "The sentence ends before the first word of the buffer.",
+            **({"BREAK": "The sentence ends before the buffer."} if self.c.segment else {}),
         }

@@ -78,6 +78,20 @@ def test_refuses_what_does_not_fit(A: Any, B: Any, out: Any) -> None:
         matmul(A, B, out=out)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="libraries have no common names there")
+def test_other_libraries_do_not_see_it() -> None:
+    """SciPy's own OpenBLAS has functions of the same names."""
+    program = (
+        "import ctypes, os, spacy_nmparse.layers.blas;"
+        "print(hasattr(ctypes.CDLL(None), 'scipy_cblas_sgemm'), dict(os.environ))"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.startswith("False"), done.stderr
+    assert "OPENBLAS_NUM_THREADS" not in done.stdout
+
+
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("variables", [{}, {"OPENBLAS_NUM_THREADS": "4"}])

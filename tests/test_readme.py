@@ -55,7 +55,7 @@ def test_examples(page: Path) -> None:
 
 
 def test_first_example() -> None:
-    program, expected = blocks(README, "python")[0], blocks(README, "text")[1]
+    program, expected = blocks(README, "python")[0], blocks(README, "text")[0]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, "README.md", "exec"), {})

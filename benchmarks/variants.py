@@ -4,7 +4,7 @@
     python -m benchmarks.variants rep
 
 Comparisons:
-  rep     repair transitions, one by one: the table that the draft on them leaves empty
+  rep     repair transitions, one by one: the draft's table of UAS by iteration
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
   push    never SHIFT, always SHIFT (the same, section 4)

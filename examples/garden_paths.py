@@ -5,10 +5,12 @@
     python examples/garden_paths.py training/model-best --html pages
 
 Without a model: the derivations of the figures. With one (English, Universal Dependencies): the
-sentences that lead a parser down the garden path, or that need crossing arcs. Each move that
-replaces an arc is drawn as in HGJ13's Figure 1, then the tree, and it is told which heads differ
-from the expected ones. With --html, a page for each sentence is written, to step through in the
-browser.
+sentences that lead a parser down the garden path, or that need crossing arcs. It draws
+each move that replaces an arc as in HGJ13's Figure 1, then the tree, and lists the words whose head
+is not the expected one. --html also writes a page per sentence, to step through in the browser.
+
+The caption of HGJ13's Figure 2 calls the non-monotonic REDUCE move 11. Here it is move 9: the five
+words of the sentence leave no room for more moves before it.
 
 HGJ13: Honnibal, Goldberg & Johnson 2013. FG18: Fernández-González & Gómez-Rodríguez 2018.
 BN15: Björkelund & Nivre 2015.
@@ -60,7 +62,7 @@ def figures() -> dict[str, Derivation]:
     for figure, words, moves in (
         ("HGJ13, Figure 1: LEFT-ARC replaces an arc", "I saw Jack and Jill fall", saw_fall),
         (
-            "HGJ13, Figure 2: REDUCE adds the arc that SHIFT has not made",
+            "HGJ13, Figure 2 (move 11 there, 9 here): REDUCE adds the arc that SHIFT has not made",
             "I saw Jack and Jill",
             saw_jill,
         ),

@@ -118,7 +118,7 @@ def test_commands_name_files_that_exist(page: Path) -> None:
         assert name in commands + workflows, name
 
 
-FACTORIES = {
+FACTORIES: dict[str, dict[str, Any]] = {
     "nm_parser": registered.NM_PARSER,
     "nl_covington_parser": registered.NL_COVINGTON_PARSER,
     "swap_parser": registered.SWAP_PARSER,

@@ -23,6 +23,7 @@ from tests.pipe.common import TREES, parser_of
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+OPTIONS = ROOT / "docs" / "options.md"
 PAGES = [
     README,
     ROOT / "PROJECT.md",
@@ -117,38 +118,63 @@ def test_commands_name_files_that_exist(page: Path) -> None:
         assert name in commands + workflows, name
 
 
-def defaults() -> dict[str, Any]:
-    """Every option of the factory by the name that the README's table gives it."""
-    config: dict[str, Any] = registered.NM_PARSER
-    names = ("oracle", "explore", "repair_weight", "crossing_bias")
-    names += ("projectivize", "beam_width", "confidence")
-    options = {name: config[name] for name in names}
-    options["scorer"] = config["scorer"]["@scorers"]
-    for block, function in (("system", registered.ArcEager), ("model", registered.StateScorer)):
+FACTORIES: dict[str, dict[str, Any]] = {
+    "nm_parser": registered.NM_PARSER,
+    "nl_covington_parser": registered.NL_COVINGTON_PARSER,
+    "swap_parser": registered.SWAP_PARSER,
+}
+
+
+def defaults(factory: str) -> dict[str, Any]:
+    """Every option of a factory, by the name that the tables of options give it."""
+    config = FACTORIES[factory]
+    found = {name: value for name, value in config.items() if name not in ("system", "model")}
+    for block, registry in (("system", "misc"), ("model", "architectures")):
+        function = spacy.registry.get(registry, config[block][f"@{registry}"])
         for name in inspect.signature(function).parameters:
-            options[f"{block}.{name}"] = config[block][name]
-    options["model.tok2vec"] = config["model"]["tok2vec"]["@architectures"]
-    return options
+            found[f"{block}.{name}"] = config[block][name]
+    found["scorer"] = found["scorer"]["@scorers"]
+    found["model.tok2vec"] = found["model.tok2vec"]["@architectures"]
+    return found
 
 
-def test_table_of_options() -> None:
-    told = {}
-    for names, values in re.findall(r"(?m)^\| (`[^|]+`) \| (`[^|]+`) \| ", read(README)):
-        told.update(zip(re.findall("`(.*?)`", names), re.findall("`(.*?)`", values), strict=True))
+def value_of(text: str) -> Any:
+    """The value that a table writes as in a config."""
     known = {"true": True, "false": False, "null": None}
-    found = {}
-    for name, text in told.items():
-        if text in known:
-            found[name] = known[text]
-        else:
-            with contextlib.suppress(ValueError, SyntaxError):
-                text = ast.literal_eval(text)
-            found[name] = text
-    assert found == defaults()
+    if text in known:
+        return known[text]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def test_tables_of_options() -> None:
+    documented = {}
+    for names, values in re.findall(r"(?m)^\| (`[^|]+`) \| (`[^|]+`) \| [^|]+ \|$", read(OPTIONS)):
+        pairs = zip(re.findall("`(.*?)`", names), re.findall("`(.*?)`", values), strict=True)
+        for name, value in pairs:
+            assert name not in documented
+            documented[name] = value_of(value)
+    assert documented == {**defaults("nl_covington_parser"), **defaults("nm_parser")}
+    assert set(defaults("swap_parser")) <= set(documented)
+
+
+def test_table_of_components() -> None:
+    rows = re.findall(r"(?m)^\|(.+)\|(.+)\|(.+)\|(.+)\|$", read(OPTIONS))
+    head, _, *rows = [[cell.strip(" `") for cell in row] for row in rows]
+    assert head == ["option", *FACTORIES]
+    documented = {row[0]: [value_of(cell) if cell else "" for cell in row[1:]] for row in rows}
+    options = [defaults(factory) for factory in FACTORIES]
+    names = {name for found in options for name in found if not name.startswith("system.")}
+    values = {name: [found.get(name, "") for found in options] for name in names}
+    differ = {name: row for name, row in values.items() if any(value != row[0] for value in row)}
+    del differ["model.features"]
+    assert documented == differ
 
 
 def test_config_of_the_options() -> None:
-    config = Config().from_str("[components]\n\n" + blocks(README, "ini")[0])
+    config = Config().from_str("[components]\n\n" + blocks(OPTIONS, "ini")[0])
     component = config["components"]["parser"]
     factory = component.pop("factory")
     nlp = spacy.blank("en")
@@ -162,7 +188,7 @@ def test_config_of_the_options() -> None:
 def test_numbers_of_features() -> None:
     features = Features(DEFAULT_FEATURES)
     words, pairs, facts = (len(names) for names in (features.words, features.pairs, features.facts))
-    assert f"{words} words, {pairs} pairs and {facts} facts" in read(README)
+    assert f"{words} words, {pairs} pairs and {facts} facts" in read(OPTIONS)
 
 
 def test_oracles_are_explained() -> None:

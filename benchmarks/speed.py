@@ -700,14 +700,15 @@ def shown(option: str, paths: Sequence[Path] | None) -> str:
 
     Args:
         option: Its name.
-        paths: What it was given; a pipeline in `model-best` is known by the folder around it.
+        paths: What it was given; a trained pipeline is known by the folder around it.
 
     Returns:
         The option and a space, or nothing where there are no paths.
     """
     if not paths:
         return ""
-    names = ["/".join(path.parts[-2 if path.name == "model-best" else -1 :]) for path in paths]
+    trained = ("model-best", "model-last")
+    names = ["/".join(path.parts[-2 if path.name in trained else -1 :]) for path in paths]
     return f"--{option} {' '.join(names)} "
 
 

@@ -16,6 +16,7 @@ SUFFIXES = {
     r"beam(\d+)": "beam of {}",
 }
 SPACY = {
+    "spacy_init_config": "the pipeline of `spacy init config`",
     "spacy_parser": "spaCy's `parser` with `AffixEmbed`",
     "spacy_parser_multihash": "spaCy's `parser`",
     "spacy_parser_multihash_freq1": "spaCy's `parser` with `min_action_freq = 1`",

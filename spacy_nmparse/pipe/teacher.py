@@ -22,7 +22,7 @@ from spacy_nmparse.pipe.members import (
 from spacy_nmparse.scorers.models import is_initialized
 
 if TYPE_CHECKING:
-    from spacy_nmparse.pipe.parser import NMParser
+    from spacy_nmparse.pipe.parser import TransitionParser
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Teacher:
     weight: float
 
 
-def load_teacher(path: str, weight: float, pupil: NMParser) -> Teacher:
+def load_teacher(path: str, weight: float, pupil: TransitionParser) -> Teacher:
     """Load a teacher.
 
     Args:
@@ -80,7 +80,7 @@ def load_teacher(path: str, weight: float, pupil: NMParser) -> Teacher:
             f"{where} it has {len(parsers)} parsers of spacy-nmparse, and none is named "
             f"'{pupil.name}'."
         )
-    teacher: NMParser = nlp.get_pipe(name)  # type: ignore[assignment]
+    teacher: TransitionParser = nlp.get_pipe(name)  # type: ignore[assignment]
     if not teacher.labels or not is_initialized(teacher.model):
         raise ValueError(f"{where} it is not trained.")
     found = difference(pupil, teacher)

@@ -70,10 +70,11 @@ def test_what_it_shifts(kind: str) -> None:
     seen = {False: 0, True: 0}
     for _ in range(6):
         doc = random_doc(nlp.vocab, rng, 9)
+        words = Words([doc], [numpy.arange(len(doc))], [numpy.zeros(len(doc), "int8")])
         found = []
         for bias in (0.0, 1.5):
             parser.crossing_bias = bias
-            found.append(parser.score_moves(Words.of([doc])).scorer)
+            found.append(parser.score_moves(words).scorer)
         state = parser.system.initial(len(doc))
         while not state.is_final:
             plain, shifted = (

@@ -122,14 +122,15 @@ def with_labels(nlp: Language, n: int) -> Any:
         chooses others.
     """
     old: Any = nlp.get_pipe(PARSER)
-    labels = [label for label in old._labels if label not in ("ROOT", "dep")]
+    old_labels = old.label_data["labels"]
+    labels = [label for label in old_labels if label not in ("ROOT", "dep")]
     labels = ["ROOT", "dep", *labels, *(f"label{i}" for i in range(n))][:n]
     config = nlp.config.interpolate()["components"][PARSER]
     parser: Any = nlp.create_pipe(config.pop("factory"), PARSER, config=config)
     parser.model.get_ref("tok2vec").set_dim("nO", old.model.get_ref("tok2vec").get_dim("nO"))
     empty = Example(nlp.make_doc("x"), nlp.make_doc("x"))
     parser.initialize(lambda: [empty], labels={"labels": labels})
-    known = [(i, old._labels.index(name)) for i, name in enumerate(labels) if name in old._labels]
+    known = [(i, old_labels.index(name)) for i, name in enumerate(labels) if name in old_labels]
     to, source = (list(places) for places in zip(*known, strict=True))
     features = old.model.attrs["features"]
     for name in old.model.param_names:
@@ -145,7 +146,7 @@ def with_labels(nlp: Language, n: int) -> Any:
         elif name.endswith("fact_rows"):
             names = features[name.partition("_fact")[0]] if isinstance(features, dict) else features
             new = parser.model.get_param(name)
-            sizes = [Features(names).fact_sizes(len(p._labels)) for p in (old, parser)]
+            sizes = [Features(names).fact_sizes(len(p.label_data["labels"])) for p in (old, parser)]
             ends = [numpy.cumsum(size) for size in sizes]
             for (before, after), end_old, end_new in zip(
                 zip(*sizes, strict=True), *ends, strict=True

@@ -18,16 +18,16 @@ import spacy
 from spacy.language import Language
 from spacy.training import Corpus
 
-from spacy_nmparse.pipe.parser import NMParser
+from spacy_nmparse.pipe.parser import TransitionParser
 
 #: As many documents as calibration looks at.
 N_CALIBRATION = 500
 
 
-def parser_of(nlp: Language) -> NMParser:
+def parser_of(nlp: Language) -> TransitionParser:
     """The first parser of this package in a pipeline."""
     for _, pipe in nlp.pipeline:
-        if isinstance(pipe, NMParser):
+        if isinstance(pipe, TransitionParser):
             return pipe
     raise SystemExit(f"The pipeline has no parser of this package: {nlp.pipe_names}.")
 

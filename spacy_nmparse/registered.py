@@ -185,9 +185,9 @@ def make_parser(
         ValueError: a beam width below 1, an unknown kind of training, a system without the oracle,
             a probability outside 0 .. 1, a weight below 0, or a bias beyond a million.
     """
-    from spacy_nmparse.pipe.parser import NMParser
+    from spacy_nmparse.pipe.parser import TransitionParser
 
-    return NMParser(
+    return TransitionParser(
         nlp.vocab,
         model,
         name,

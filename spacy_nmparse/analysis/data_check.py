@@ -18,7 +18,7 @@ from spacy_nmparse.analysis.derivation import parser_of
 from spacy_nmparse.analysis.tokens import TokenMatch, shorten
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
 from spacy_nmparse.pipe.gold import ROOT_LABEL
-from spacy_nmparse.pipe.parser import NMParser
+from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.systems.projective import (
     DELIMITER,
     check_acyclic,
@@ -137,7 +137,7 @@ def check_data(nlp: Language, name: str | None = None) -> DataCheck:
     return DataCheck(parser.name, parser.system_spec.name, train, dev, findings)
 
 
-def count_split(examples: Iterable[Example], parser: NMParser, nlp: Language) -> Split:
+def count_split(examples: Iterable[Example], parser: TransitionParser, nlp: Language) -> Split:
     """Count what is in a corpus, as the parser would meet it, and compare its tokens with those of
     the pipeline's tokenizer."""
     split = Split()
@@ -157,7 +157,7 @@ def count_split(examples: Iterable[Example], parser: NMParser, nlp: Language) ->
     return split
 
 
-def _count_trees(split: Split, doc: Doc, parser: NMParser) -> None:
+def _count_trees(split: Split, doc: Doc, parser: TransitionParser) -> None:
     heads: list[int | None] = [token.head.i if token.dep else None for token in doc]
     labels: list[str | None] = [token.dep_ or None for token in doc]
     split.unknown_heads += sum(not token.dep and not token.is_space for token in doc)
@@ -288,7 +288,7 @@ def _advice(tokens: TokenMatch) -> str:
     )
 
 
-def _trees(train: Split, dev: Split, parser: NMParser) -> Iterable[Finding]:
+def _trees(train: Split, dev: Split, parser: TransitionParser) -> Iterable[Finding]:
     for name, split in (("training", train), ("development", dev)):
         if split.cycles:
             yield Finding(
@@ -322,7 +322,7 @@ def _trees(train: Split, dev: Split, parser: NMParser) -> Iterable[Finding]:
     yield from _crossing(train, parser)
 
 
-def _crossing(train: Split, parser: NMParser) -> Iterable[Finding]:
+def _crossing(train: Split, parser: TransitionParser) -> Iterable[Finding]:
     if not train.crossing_arcs:
         if train.sentences:
             yield Finding(GOOD, "projective", "No arcs cross.")
@@ -385,7 +385,7 @@ def _labels(train: Split, dev: Split) -> Iterable[Finding]:
         )
 
 
-def _sentences(train: Split, nlp: Language, parser: NMParser) -> Iterable[Finding]:
+def _sentences(train: Split, nlp: Language, parser: TransitionParser) -> Iterable[Finding]:
     sizes = train.sentences_per_document
     if not sizes:
         return

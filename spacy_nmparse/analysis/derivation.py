@@ -15,9 +15,10 @@ from spacy.training import Example
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes, items
-from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
-from spacy_nmparse.pipe.parser import SPACE_LABEL, NMParser
+from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
+from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.systems import ROOT, Action, Gold, State, TransitionSystem
 
 MOVE, COMPLETE, LOWER = "move", "complete", "lower"  # kinds of steps
@@ -277,13 +278,13 @@ def action_name(action: Action) -> str:
     return f"{action.move}{k} {action.label}" if action.label else f"{action.move}{k}"
 
 
-def parser_of(nlp: Language, name: str | None = None) -> NMParser:
+def parser_of(nlp: Language, name: str | None = None) -> TransitionParser:
     """The parser of a pipeline, by its component's name where there are several.
 
     Raises:
         ValueError: there is none of this package, or there are several, or none of that name.
     """
-    found = {key: pipe for key, pipe in nlp.pipeline if isinstance(pipe, NMParser)}
+    found = {key: pipe for key, pipe in nlp.pipeline if isinstance(pipe, TransitionParser)}
     if name is not None and name not in found:
         raise ValueError(
             f"No component {name!r} of this pipeline is a parser of spacy-nmparse: "
@@ -299,7 +300,7 @@ def parser_of(nlp: Language, name: str | None = None) -> NMParser:
     return found[name] if name is not None else next(iter(found.values()))
 
 
-def prepared(nlp: Language, component: NMParser, doc: Doc | str) -> Doc:
+def prepared(nlp: Language, component: TransitionParser, doc: Doc | str) -> Doc:
     """A fresh document as the component would get it in the pipeline.
 
     Of a Doc the tokens are taken, and sentence starts where they were set without a parse.
@@ -322,7 +323,7 @@ def prepared(nlp: Language, component: NMParser, doc: Doc | str) -> Doc:
 
 
 def derive(
-    source: Language | NMParser,
+    source: Language | TransitionParser,
     doc: Doc | str,
     gold: Doc | Example | None = None,
     *,
@@ -386,9 +387,12 @@ class Tracing:
     Args: as those of ``derive``.
     """
 
-    def __init__(self, component: NMParser, doc: Doc, gold: Doc | Example | None = None) -> None:
-        tokens, self._constraints = parsed_tokens(doc)
-        found = component._score([doc], [(tokens, self._constraints)])
+    def __init__(
+        self, component: TransitionParser, doc: Doc, gold: Doc | Example | None = None
+    ) -> None:
+        words = Words.of([doc])
+        (tokens,), (self._constraints,) = words.tokens, words.presets
+        found = component.score_moves(words)
         if found is None:
             raise ValueError(f"There is no word in the document {doc.text!r}.")
         self.component = component
@@ -400,11 +404,13 @@ class Tracing:
         if gold is not None:
             reference = gold.reference if isinstance(gold, Example) else gold
             example = Example(doc, reference)
-            self.gold = component._gold(example, tokens, self._constraints)
-            heads, labels, _ = word_parse(example, tokens)
-            labels = [ROOT_LABEL if head == w else labels[w] for w, head in enumerate(heads)]
-            self.gold_tree = heads, labels
-        self._tracer = Tracer(self.system, found[0], len(tokens))
+            self.gold = component.gold_reader.read(example, tokens, self._constraints)
+            parse = word_parse(example, tokens)
+            labels = [
+                ROOT_LABEL if head == w else parse.labels[w] for w, head in enumerate(parse.heads)
+            ]
+            self.gold_tree = parse.heads, labels
+        self._tracer = Tracer(self.system, found.scorer, len(tokens))
         #: The configuration that the last call of ``steps`` or ``finish`` ended with.
         self.final = self.initial()
 
@@ -496,14 +502,17 @@ class Tracing:
         """Heads, labels, and the step of lowering arcs, of the final configuration."""
         heads, labels = self.final.tree()
         number = {label: i for i, label in enumerate(self.system.label_names)}
-        lowered, numbers, _ = self.component._lowered(
-            numpy.asarray(heads, dtype="int32"),
-            numpy.asarray([-1 if label is None else number[label] for label in labels]),
-            numpy.zeros(len(heads), dtype="int8"),
+        lowered = self.component.lowered(
+            Arcs(
+                numpy.asarray(heads, dtype="int32"),
+                numpy.asarray([-1 if label is None else number[label] for label in labels]),
+                numpy.zeros(len(heads), dtype="int8"),
+            )
         )
-        new_heads = lowered.tolist()
+        new_heads = lowered.heads.tolist()
         new_labels: list[str | None] = [
-            SPACE_LABEL if one < 0 else self.system.label_names[one] for one in numbers.tolist()
+            SPACE_LABEL if one < 0 else self.system.label_names[one]
+            for one in lowered.labels.tolist()
         ]
         deleted, added = [], []
         for word, (old, new) in enumerate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 from spacy.tokens import Doc, Token
@@ -10,22 +10,7 @@ from spacy.tokens import Doc, Token
 #: In ``doc.user_data``: bytes of a float32 array (2, tokens): confidence in the head, and in head
 #: and label.
 KEY = "spacy_nmparse.confidence"
-N_BINS = 10
 LIMIT = 1e-4  # nothing is surer than 1 - LIMIT when a temperature is applied
-
-
-class Calibration(NamedTuple):
-    """What ``NMParser.calibrate`` has found.
-
-    Attributes:
-        temperature: of the confidences in heads, or in heads and labels; above 1: less sure.
-        before: expected calibration error on the examples without it.
-        after: the same with it.
-    """
-
-    temperature: float
-    before: float
-    after: float
 
 
 def register_extensions() -> None:
@@ -85,28 +70,10 @@ def calibrated_row(shares: numpy.ndarray, temperature: float) -> numpy.ndarray:
     """Probabilities whose log odds are divided by the temperature."""
     if temperature == 1:
         return shares
-    return 1 / (1 + numpy.exp(-_log_odds(shares) / temperature))
+    return 1 / (1 + numpy.exp(-log_odds(shares) / temperature))
 
 
-def _log_odds(shares: numpy.ndarray) -> numpy.ndarray:
+def log_odds(shares: numpy.ndarray) -> numpy.ndarray:
+    """Logarithms of the odds of probabilities, in double precision."""
     clipped = numpy.clip(shares.astype("float64"), LIMIT, 1 - LIMIT)
     return numpy.log(clipped) - numpy.log1p(-clipped)
-
-
-def fit_temperature(shares: numpy.ndarray, right: numpy.ndarray) -> float:
-    """The temperature by which what is right is likeliest."""
-    odds = _log_odds(shares)
-    low, high = 0.01, 20.0  # of 1 / temperature: the slope of the loss rises with it
-    for _ in range(60):
-        middle = (low + high) / 2
-        slope = (odds * (1 / (1 + numpy.exp(-middle * odds)) - right)).sum()
-        low, high = (middle, high) if slope < 0 else (low, middle)
-    return float(2 / (low + high))
-
-
-def calibration_error(shares: numpy.ndarray, right: numpy.ndarray) -> float:
-    """Expected calibration error: the mean difference, over ten equal bins of confidence, between
-    what is right and what was said to be."""
-    bins = numpy.minimum((shares * N_BINS).astype(int), N_BINS - 1)
-    gaps = numpy.bincount(bins, shares - right, N_BINS)
-    return float(numpy.abs(gaps).sum() / max(1, len(shares)))

@@ -22,7 +22,7 @@ from spacy_nmparse.pipe.members import (
     static_vectors,
     title,
 )
-from spacy_nmparse.pipe.parser import NMParser
+from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.scorers.models import is_initialized
 
@@ -83,10 +83,10 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
     return first
 
 
-def _checked(nlp: Language, name: str) -> NMParser:
+def _checked(nlp: Language, name: str) -> TransitionParser:
     """The component, if it can be a member."""
     parser = nlp.get_pipe(name) if name in nlp.pipe_names else None
-    if not isinstance(parser, NMParser):
+    if not isinstance(parser, TransitionParser):
         raise ValueError(f"{title(nlp)} has no parser of spacy-nmparse named {name!r}.")
     if parser.model.name == "ensemble":
         raise ValueError(f"The parser of {title(nlp)} is an ensemble already: give its members.")

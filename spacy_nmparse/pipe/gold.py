@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
 import numpy
 from spacy.training import Example
 
-from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
+from spacy_nmparse.pipe.doc_io import gold_parse, is_partial, parsed_tokens
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.projective import check_acyclic, is_projective, lift
+from spacy_nmparse.systems.projective import (
+    DELIMITER,
+    check_acyclic,
+    is_projective,
+    lift,
+    plain_label,
+)
 
 ROOT_LABEL = "ROOT"
 
-Parse = tuple[list[int | None], list[str | None], list[bool | None]]
+
+class Parse(NamedTuple):
+    """A gold parse over the words of an example; None: unknown.
+
+    Attributes:
+        heads: of each word its head's number, of a root its own.
+        labels: of each word its label.
+        starts: whether a sentence starts at the word.
+    """
+
+    heads: list[int | None]
+    labels: list[str | None]
+    starts: list[bool | None]
 
 
 def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
@@ -51,7 +73,7 @@ def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
             None if head is not None and sentences[head] != sentences[word] else head
             for word, head in enumerate(heads)
         ]
-    return heads, labels, starts
+    return Parse(heads, labels, starts)
 
 
 def known_starts(heads: list[int | None]) -> list[bool | None]:
@@ -86,22 +108,130 @@ def known_starts(heads: list[int | None]) -> list[bool | None]:
 
 def projective_parse(parse: Parse) -> Parse:
     """The same with crossing arcs lifted, their labels decorated."""
-    heads, labels, starts = parse
-    if not is_projective(heads):
-        heads, labels = lift(heads, labels)
-    return heads, labels, starts
+    if is_projective(parse.heads):
+        return parse
+    heads, labels = lift(parse.heads, parse.labels)
+    return Parse(heads, labels, parse.starts)
 
 
-def make_gold(parse: Parse, label_set: set[str]) -> Gold:
-    """The gold tree of a parse: labels that the parser does not have, or that do not fit the arc
-    (ROOT on a word with a head), are unknown."""
-    heads, labels, starts = parse
-    fitting: list[str | None] = []
-    for word, (head, label) in enumerate(zip(heads, labels, strict=True)):
-        if head == word:
-            fitting.append(ROOT_LABEL)
-        elif label in label_set and label != ROOT_LABEL:
-            fitting.append(label)
-        else:
-            fitting.append(None)
-    return Gold(heads, fitting, starts)
+class GoldReader:
+    """Reads gold trees from examples, as far as a parser can learn them.
+
+    component: the parser's name, for errors.
+    labels: the parser's labels.
+    projectivize: whether crossing arcs are lifted.
+    max_length: of the longest arc that the system can make; 0: of any length.
+    """
+
+    def __init__(
+        self, component: str, labels: Iterable[str], projectivize: bool, max_length: int
+    ) -> None:
+        self._component = component
+        self._labels = set(labels)
+        self._projectivize = projectivize
+        self._max_length = max_length
+
+    def read(self, example: Example, tokens: numpy.ndarray, constraints: numpy.ndarray) -> Gold:
+        """The gold tree, as far as preset sentence starts and the system leave it within reach.
+
+        Args:
+            example: the example.
+            tokens: int32 (words,): its tokens that are words.
+            constraints: int8 (words,): preset sentence starts, as ``parsed_tokens`` gives them.
+
+        Raises:
+            ValueError: the heads form a cycle.
+        """
+        try:
+            gold = self._gold(self._parse(example, tokens))
+            if constraints.any():
+                gold = gold.under(constraints.tolist())[0]
+            return self._within_reach(gold)
+        except ValueError as error:
+            raise self._bad(example, error) from error
+
+    def from_parses(
+        self,
+        heads: numpy.ndarray,
+        labels: numpy.ndarray,
+        starts: numpy.ndarray,
+        lengths: Sequence[int],
+        names: Sequence[str],
+    ) -> list[Gold]:
+        """Gold trees from parses over the words of several documents.
+
+        Args:
+            heads: int32 (words,): of each word its head's number in the document.
+            labels: int32 (words,): of each word its label's number.
+            starts: int8 (words,): 1 where a sentence starts.
+            lengths: how many words each document has.
+            names: the labels by their numbers.
+        """
+        golds = []
+        first = 0
+        for n in lengths:
+            last = first + n
+            gold = Gold(
+                heads[first:last].tolist(),
+                [names[label] for label in labels[first:last]],
+                [word == 0 or bool(start) for word, start in enumerate(starts[first:last])],
+            )
+            golds.append(self._within_reach(gold))
+            first = last
+        return golds
+
+    def count_labels(self, examples: Iterable[Example]) -> list[str]:
+        """The labels of the gold trees, frequent ones first; those that the parser has do not
+        matter.
+
+        Raises:
+            ValueError: there is no label, or the heads of a tree form a cycle.
+        """
+        counts: Counter[str] = Counter()
+        n_examples = n_labelled = 0
+        placeholder = False
+        for example in examples:
+            n_examples += 1
+            placeholder = [token.text for token in example.reference] == ["x", "y", "z"]
+            try:
+                parse = self._parse(example, parsed_tokens(example.predicted)[0])
+            except ValueError as error:
+                raise self._bad(example, error) from error
+            for word, (head, label) in enumerate(zip(parse.heads, parse.labels, strict=True)):
+                n_labelled += head is not None and bool(label)
+                if head is not None and head != word and label:
+                    counts[label] += 1
+                    counts[plain_label(label)] += DELIMITER in label
+        if not n_labelled and not (n_examples == 1 and placeholder):
+            raise ValueError(
+                f"The component '{self._component}' found no dependency label in {n_examples} "
+                f"examples: train it on a corpus with heads and labels (DEP), or give it labels."
+            )
+        return [label for label, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+    def _parse(self, example: Example, tokens: numpy.ndarray) -> Parse:
+        parse = word_parse(example, tokens)
+        return projective_parse(parse) if self._projectivize else parse
+
+    def _gold(self, parse: Parse) -> Gold:
+        """The gold tree of a parse: labels that the parser does not have, or that do not fit the
+        arc (ROOT on a word with a head), are unknown."""
+        fitting: list[str | None] = []
+        for word, (head, label) in enumerate(zip(parse.heads, parse.labels, strict=True)):
+            if head == word:
+                fitting.append(ROOT_LABEL)
+            elif label in self._labels and label != ROOT_LABEL:
+                fitting.append(label)
+            else:
+                fitting.append(None)
+        return Gold(parse.heads, fitting, parse.starts)
+
+    def _within_reach(self, gold: Gold) -> Gold:
+        """Without the arcs that are too long for the system."""
+        return gold.within(self._max_length)[0] if self._max_length else gold
+
+    def _bad(self, example: Example, error: ValueError) -> ValueError:
+        return ValueError(
+            f"The component '{self._component}' cannot learn from the gold tree of "
+            f"{example.reference.text!r:.80}: {error} Correct or remove it."
+        )

@@ -3,14 +3,11 @@ how they come by token vectors of their own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from spacy.language import Language
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-if TYPE_CHECKING:
-    from spacy_nmparse.pipe.parser import NMParser
+from spacy_nmparse.pipe.parsing import ParsingComponent
 
 
 def title(nlp: Language) -> str:
@@ -18,7 +15,7 @@ def title(nlp: Language) -> str:
     return str(nlp.path or f"{nlp.lang}_{nlp.meta.get('name') or 'pipeline'}")
 
 
-def difference(one: NMParser, other: NMParser) -> str:
+def difference(one: ParsingComponent, other: ParsingComponent) -> str:
     """What hinders two parsers from deciding together, or nothing."""
     if (one.system_spec.name, one.system_spec.options) != (
         other.system_spec.name,

@@ -8,7 +8,6 @@ Search-based Structured Prediction*.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import spacy
 from thinc.api import Model
@@ -19,10 +18,8 @@ from spacy_nmparse.pipe.members import (
     own_token_vectors,
     static_vectors,
 )
+from spacy_nmparse.pipe.parsing import ParsingComponent
 from spacy_nmparse.scorers.models import is_initialized
-
-if TYPE_CHECKING:
-    from spacy_nmparse.pipe.parser import NMParser
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Teacher:
     weight: float
 
 
-def load_teacher(path: str, weight: float, pupil: NMParser) -> Teacher:
+def load_teacher(path: str, weight: float, pupil: ParsingComponent) -> Teacher:
     """Load a teacher.
 
     Args:
@@ -80,7 +77,7 @@ def load_teacher(path: str, weight: float, pupil: NMParser) -> Teacher:
             f"{where} it has {len(parsers)} parsers of spacy-nmparse, and none is named "
             f"'{pupil.name}'."
         )
-    teacher: NMParser = nlp.get_pipe(name)  # type: ignore[assignment]
+    teacher: ParsingComponent = nlp.get_pipe(name)  # type: ignore[assignment]
     if not teacher.labels or not is_initialized(teacher.model):
         raise ValueError(f"{where} it is not trained.")
     found = difference(pupil, teacher)

@@ -133,7 +133,7 @@ def make_nlp(
 
 def parser_of(nlp: Language) -> Any:
     """The parser of a pipeline that ``make_nlp`` has made."""
-    (parser,) = (pipe for _, pipe in nlp.pipeline if type(pipe).__name__ == "NMParser")
+    (parser,) = (pipe for _, pipe in nlp.pipeline if type(pipe).__name__ == "TransitionParser")
     return parser
 
 

@@ -13,13 +13,9 @@ from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
 from spacy_nmparse.learning import beam, greedy
-from spacy_nmparse.pipe.confidence import (
-    KEY,
-    calibration_error,
-    confidences,
-    fit_temperature,
-    register_extensions,
-)
+from spacy_nmparse.pipe.calibration import calibration_error, fit_temperature
+from spacy_nmparse.pipe.confidence import KEY, confidences, register_extensions
+from spacy_nmparse.pipe.words import Words
 from tests.pipe.common import (
     NL,
     NM,
@@ -171,7 +167,7 @@ def best_way(way: Way, best: Way | None = None) -> Way | None:
 
 
 def scored_by(parser: Any, doc: Doc) -> Any:
-    return parser._score([doc], [(numpy.arange(len(doc)), numpy.zeros(len(doc), dtype="int8"))])[0]
+    return parser.score_moves(Words.of([doc])).scorer
 
 
 def check_shares(parser: Any, doc: Doc, way: Way) -> None:
@@ -317,8 +313,7 @@ def test_beam_of_one(config: dict[str, Any]) -> None:
     docs = [random_doc(nlp.vocab, random.Random(n), n, space=0) for n in lengths]
     constraints = numpy.zeros(sum(lengths), dtype="int8")
     constraints[20::13] = 1
-    words = [(numpy.arange(n), numpy.zeros(n, dtype="int8")) for n in lengths]
-    scored = parser._score(docs, words)[0]
+    scored = parser.score_moves(Words.of(docs)).scorer
     found = numpy.zeros((2, 2, sum(lengths)), dtype="float32")
     expected = greedy.parse(parser.system, scored, lengths, constraints, shares=found[0])
     trees = beam.parse(parser.system, scored, lengths, constraints, 1, 10, shares=found[1])

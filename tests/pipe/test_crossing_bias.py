@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.derivation import derive
 from spacy_nmparse.learning import beam
+from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.systems import ROOT, Action, State
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
@@ -69,11 +70,11 @@ def test_what_it_shifts(kind: str) -> None:
     seen = {False: 0, True: 0}
     for _ in range(6):
         doc = random_doc(nlp.vocab, rng, 9)
-        batch = [doc], [(numpy.arange(len(doc)), numpy.zeros(len(doc), "int8"))]
+        words = Words([doc], [numpy.arange(len(doc))], [numpy.zeros(len(doc), "int8")])
         found = []
         for bias in (0.0, 1.5):
             parser.crossing_bias = bias
-            found.append(parser._score(*batch)[0])
+            found.append(parser.score_moves(words).scorer)
         state = parser.system.initial(len(doc))
         while not state.is_final:
             plain, shifted = (

@@ -16,7 +16,8 @@ from spacy.training import Example
 from spacy_nmparse.analysis.derivation import parser_of as only_parser
 from spacy_nmparse.learning import beam
 from spacy_nmparse.pipe.ensemble import merge
-from spacy_nmparse.pipe.parser import NMParser
+from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.pipe.words import Words
 from tests.pipe.common import (
     NL,
     NM,
@@ -79,10 +80,7 @@ def test_choices_have_the_mean_of_the_logarithms(factory: str) -> None:
     together = merged(*(random_parser(seed, factory=factory) for seed in (1, 2)))
     doc = Doc(together.vocab, words=["She", "saw", "the", "new", "cat", "and", "Berlin", "!"])
     parsers = [parser_of(nlp) for nlp in (*singles, together)]
-    scored = [
-        parser._score([doc], [(numpy.arange(len(doc)), numpy.zeros(len(doc), "int8"))])[0]
-        for parser in parsers
-    ]
+    scored = [parser.score_moves(Words.of([doc])).scorer for parser in parsers]
     rng = random.Random(3)
     system = parsers[-1].system
     state = system.initial(len(doc))
@@ -194,7 +192,7 @@ def test_labels_can_be_added() -> None:
 
 def test_calibration_and_confidences() -> None:
     nlp = merged(*(random_parser(seed) for seed in (1, 2)))
-    parser: NMParser = parser_of(nlp)
+    parser: TransitionParser = parser_of(nlp)
     parser.calibrate(make_examples(nlp.vocab))
     parser.confidence = True
     (doc,) = nlp.pipe([Doc(nlp.vocab, words=["She", "saw", "Berlin"])])
@@ -264,10 +262,10 @@ def test_damaged_bytes_change_nothing() -> None:
     expected = parses(nlp, docs)
     other = merged(*(random_parser(seed) for seed in (3, 4)))
     parser = parser_of(other)
-    parts = parser._parts(())
+    parts = parser._parts()
     parts["model"] = parts["model"][:-20]
     with pytest.raises(ValueError):
-        parser_of(nlp)._load(parser._labels, parser._tags, parser.cfg, parts["model"])
+        parser_of(nlp)._restore(parser._description(), parts["model"])
     assert parses(nlp, docs) == expected
     randomize(parser.model, 7)
     parser_of(nlp).from_bytes(parser.to_bytes())

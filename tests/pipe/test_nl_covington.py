@@ -218,7 +218,7 @@ def test_rehearsal_knows_of_the_longest_arc() -> None:
     nlp.resume_training()
     randomize(parser._rehearsal_model, 5, 0.3)
     seen: list[Any] = []
-    parser._rollout = lambda scored, words, golds, *_: (seen.extend(golds), 1 / 0)
+    parser._rollout = lambda scorer, batch, *_: (seen.extend(batch.golds), 1 / 0)
     doc = random_doc(nlp.vocab, random.Random(0), 40, space=0)
     with pytest.raises(ZeroDivisionError):
         parser.rehearse([make_example(doc)])

@@ -29,6 +29,7 @@ from thinc.api import Config, fix_random_seed
 
 from spacy_nmparse.pipe.schedule import Chance
 from tests.pipe.common import (
+    SMALL,
     assert_sound,
     bare,
     gold_doc,
@@ -142,7 +143,7 @@ print(sorted(nlp.get_pipe_meta("parser").assigns))
 """
     out = run("-c", code)
     assert out.splitlines() == [
-        "NMParser ['parser'] nm_parser",
+        "TransitionParser ['parser'] nm_parser",
         "['doc.sents', 'token.dep', 'token.head', 'token.is_sent_start']",
     ]
 
@@ -483,10 +484,25 @@ def test_wrong_examples() -> None:
     nlp = overfitted()
     parser = nlp.get_pipe("nm_parser")
     for method in (parser.update, parser.rehearse):
-        with pytest.raises(TypeError, match="NMParser"):
+        with pytest.raises(TypeError, match="TransitionParser"):
             method([nlp.make_doc("a")])
-    with pytest.raises(TypeError, match="NMParser"):
+    with pytest.raises(TypeError, match="TransitionParser"):
         parser.initialize(make_examples(nlp.vocab))
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_warns_of_exploration_with_a_static_oracle(factory: str) -> None:
+    """Once, when the component is made; not where training keeps to the oracle's path."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for explore in (0, 0.0, [0.0, 0.5]):
+            make_nlp(factory=factory, oracle="static", explore=explore)
+        make_nlp(factory=factory, oracle="dynamic", explore=1.0)
+        assert [str(one.message) for one in caught if "static" in str(one.message)] == []
+        nlp = make_nlp("one", factory=factory, oracle="static", explore=1.0)
+        train(nlp, make_examples(nlp.vocab), 2)
+    (message,) = (str(one.message) for one in caught if "static" in str(one.message))
+    assert "'one'" in message and "explore = 1.0" in message and "Set explore = 0" in message
 
 
 def test_schedules_of_exploration() -> None:

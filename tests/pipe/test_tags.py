@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,10 +148,10 @@ def test_token_vectors_learn_the_tags(factory: str) -> None:
     layer = parser.model.get_ref("tagging")
     docs = [eg.predicted for eg in examples]
     scores = layer.predict(numpy.vstack(parser.model.get_ref("tok2vec").predict(docs)))
-    rows = parser._tags.rows(examples, [words_of(eg) for eg in examples])
+    rows = parser._learned.tags.rows(examples, [words_of(eg) for eg in examples])
     first = 0
     right = total = 0
-    for column, size in zip(rows.T, parser._tags.sizes, strict=True):
+    for column, size in zip(rows.T, parser._learned.tags.sizes, strict=True):
         said = scores[:, first : first + size].argmax(axis=1)
         first += size
         known = column != UNKNOWN
@@ -240,7 +241,7 @@ def test_a_model_of_other_tags_is_not_loaded() -> None:
     nlp, _ = tagged_nlp("nm_parser")
     parser = parser_of(nlp)
     data = parser.to_bytes()
-    parser._tags = TagSet({"POS": ["NOUN", "VERB", "X"]})
+    parser._learned = replace(parser._learned, tags=TagSet({"POS": ["NOUN", "VERB", "X"]}))
     wrong = parser.to_bytes()
     other, _ = tagged_nlp("nm_parser")
     before = parser_of(other).to_bytes()

@@ -16,6 +16,7 @@ from spacy.training import Example
 from spacy_nmparse.learning import beam
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.teacher import Teacher
+from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     NL,
@@ -67,10 +68,9 @@ def imitate(pupil: Language, examples: list[Example]) -> None:
 
 def choices(parser: Any, doc: Doc, state: Any) -> dict[str, dict[str | None, float]]:
     """log P(move, label) by move (and how many items it passes by), then label."""
-    words = [(numpy.arange(len(doc)), numpy.zeros(len(doc), "int8"))]
     found: dict[str, dict[str | None, float]] = {}
     for action, (value, _) in beam.probabilities(
-        parser.system, parser._score([doc], words)[0], 0, state
+        parser.system, parser.score_moves(Words.of([doc])).scorer, 0, state
     ).items():
         found.setdefault(f"{action.move} {action.k}", {})[action.label] = value
     return found

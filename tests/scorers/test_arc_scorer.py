@@ -16,6 +16,8 @@ from spacy.tokens import Doc
 from spacy_nmparse import systems
 from spacy_nmparse.learning import greedy
 from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.pipe.labels import LabelSet, Learned
+from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.scorers.features import Features
@@ -514,7 +516,7 @@ def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
     found = parser.predict(docs)
     tok2vec = parser.model.get_ref("tok2vec").predict(docs)
     close = 0
-    for doc, tokens, arrays, vectors in zip(docs, found.tokens, found.arrays, tok2vec, strict=True):
+    for doc, tokens, arrays, vectors in zip(docs, found.tokens, found.arcs, tok2vec, strict=True):
         if arrays is None:
             assert all(token.is_space for token in doc)
             continue
@@ -583,7 +585,7 @@ def test_words_far_apart(length: int, shift: float) -> None:
         words = [f"{seed}-{i}" for i in range(length)]
         doc = Doc(parser.vocab, words=words, sent_starts=[-1] * length)
         assert compare(parser, naive, [doc]) == 0
-        distances = abs(parser.predict([doc]).arrays[0][0] - numpy.arange(length))
+        distances = abs(parser.predict([doc]).arcs[0][0] - numpy.arange(length))
         assert sum(distances > NEAR) > 3
         if shift:
             assert naive.completed["heads"] > length / 3
@@ -751,19 +753,19 @@ def test_resizing_keeps_scores() -> None:
     """Every fact of every layer keeps its row when labels are added in the midst of the table."""
     parser = make_parser("plain", 2)
     doc = random_doc(parser.vocab, random.Random(1), 150, space=0)
-    before = parser.predict([doc]).arrays[0]
+    before = parser.predict([doc]).arcs[0]
     assert len(set(before[1])) > 4
     naive = NaiveArcParser(parser.model, parser.system)
     sizes = {name: len(naive.p[f"{name}_fact_rows"]) for name in FEATURES}
     labels = [*parser.system.labels, "new1", "new2"]
     system = parser.system_spec.create(labels, root_label="ROOT", single_root=True, segment=True)
     resize_labels(parser.model, system)
-    parser._labels, parser._system = labels, system
+    parser._learned = Learned(LabelSet(labels), TagSet({}), system)
     bias = parser.model.get_param("label_b")
     assert not bias[-2:].any()
     bias[-2:] = -1000.0
     parser.model.set_param("label_b", bias)
-    for old, new in zip(before, parser.predict([doc]).arrays[0], strict=True):
+    for old, new in zip(before, parser.predict([doc]).arcs[0], strict=True):
         assert (old == new).all()
     assert compare(parser, NaiveArcParser(parser.model, parser.system), [doc]) == 0
     for name, size in sizes.items():
@@ -778,7 +780,7 @@ def test_resizing_keeps_scores() -> None:
 def test_saving_and_loading(setup: str, tmp_path: Path) -> None:
     parser = make_parser(setup, 3)
     doc = random_doc(parser.vocab, random.Random(1), 40)
-    expected = parser.predict([doc]).arrays[0]
+    expected = parser.predict([doc]).arcs[0]
     parser.to_disk(tmp_path)
     for start in (0, 1):  # into a parser without weights, and into one with other ones
         system, model = SETUPS[setup]
@@ -787,7 +789,7 @@ def test_saving_and_loading(setup: str, tmp_path: Path) -> None:
         if start:
             nlp.initialize(lambda nlp=nlp: make_examples(nlp.vocab))  # type: ignore[misc]
             randomize(other.model, 4, 0.3)
-            found = other.predict([doc]).arrays[0]
+            found = other.predict([doc]).arcs[0]
             assert any((a != b).any() for a, b in zip(expected, found, strict=True))
         other.from_disk(tmp_path)
         for node, loaded in zip(parser.model.walk(), other.model.walk(), strict=True):
@@ -796,7 +798,7 @@ def test_saving_and_loading(setup: str, tmp_path: Path) -> None:
                 assert node.has_param(name) == loaded.has_param(name)
                 if node.has_param(name):
                     assert (node.get_param(name) == loaded.get_param(name)).all()
-        for a, b in zip(expected, other.predict([doc]).arrays[0], strict=True):
+        for a, b in zip(expected, other.predict([doc]).arcs[0], strict=True):
             assert (a == b).all()
 
 

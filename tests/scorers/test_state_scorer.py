@@ -11,6 +11,8 @@ from spacy.tokens import Doc
 
 from spacy_nmparse import systems
 from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.pipe.labels import LabelSet, Learned
+from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.models import ScorerInput, resize_labels
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
@@ -193,7 +195,7 @@ def test_against_a_naive_parser(
             docs.append(Doc(nlp.vocab, words=words, sent_starts=starts))
         found = parser.predict(docs)
         vectors = parser.model.get_ref("tok2vec").predict(docs)
-        for doc, arrays, doc_vectors in zip(docs, found.arrays, vectors, strict=True):
+        for doc, arrays, doc_vectors in zip(docs, found.arcs, vectors, strict=True):
             constraints = parsed_tokens(doc)[1].tolist()
             heads, labels, starts = naive.parse(doc_vectors.astype("float64"), constraints)
             names = [parser.system.labels[label] for label in arrays[1]]
@@ -230,16 +232,16 @@ def test_resizing_keeps_scores() -> None:
     parser = nlp.get_pipe("nm_parser")
     randomize(parser.model, 2, scale=0.3)
     doc = random_doc(nlp.vocab, random.Random(1), 200, space=0)
-    before = parser.predict([doc]).arrays[0]
+    before = parser.predict([doc]).arcs[0]
     naive = NaiveParser(parser)
     labels = [*parser.system.labels, "new1", "new2"]
     system = parser.system_spec.create(labels, root_label="ROOT", single_root=True, segment=True)
     resize_labels(parser.model, system)
-    parser._labels, parser._system = labels, system
+    parser._learned = Learned(LabelSet(labels), TagSet({}), system)
     new_bias = parser.model.get_param("label_b")
     new_bias[:, -2:] = -1000.0
     parser.model.set_param("label_b", new_bias)
-    for old, new in zip(before, parser.predict([doc]).arrays[0], strict=True):
+    for old, new in zip(before, parser.predict([doc]).arcs[0], strict=True):
         assert (old == new).all()
     assert NaiveParser(parser).p["fact_rows"].shape[0] == naive.p["fact_rows"].shape[0] + 2 * 3
 

@@ -1,0 +1,87 @@
+"""The labels of a parser, and what else it has learned besides its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from spacy_nmparse.pipe.gold import ROOT_LABEL
+from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
+from spacy_nmparse.pipe.tags import Attributes, TagSet
+from spacy_nmparse.systems import TransitionSystem
+from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label
+
+
+class LabelSet:
+    """The labels of a parser in their order, those that note lifted arcs among them.
+
+    names: the labels.
+    plain: the labels without such notes.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = list(names)
+        self.plain = tuple(dict.fromkeys(plain_label(name) for name in self.names))
+        self._notes_lift = numpy.asarray([DELIMITER in name for name in self.names], dtype=bool)
+        self._any_notes_lift = bool(self._notes_lift.any())
+
+    @classmethod
+    def complete(cls, names: Iterable[str]) -> LabelSet:
+        """Labels with those that every parser needs: of roots, of spaces, and the plain ones."""
+        names = list(names)
+        plain = (plain_label(name) for name in names)
+        return cls(dict.fromkeys([*names, ROOT_LABEL, SPACE_LABEL, *plain]))
+
+    def lowered(self, arcs: Arcs) -> Arcs:
+        """The arcs with those lowered whose labels note a lift, and with plain labels."""
+        if not self._any_notes_lift or not self._notes_lift[arcs.labels].any():
+            return arcs
+        heads, plain = lower(arcs.heads.tolist(), [self.names[label] for label in arcs.labels])
+        number = {name: i for i, name in enumerate(self.names)}
+        return Arcs(
+            numpy.asarray(heads, dtype="int32"),
+            numpy.asarray([number[label] for label in plain], dtype="int32"),
+            arcs.starts,
+        )
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a parser has learned besides its weights.
+
+    Attributes:
+        labels: Its labels.
+        tags: The tags that it learns along with the trees.
+        system: The transition system over the labels; None: there are no labels yet.
+    """
+
+    labels: LabelSet
+    tags: TagSet
+    system: TransitionSystem | None
+
+
+@dataclass(frozen=True)
+class LabelData:
+    """What ``spacy init labels`` writes: labels, and attributes with their values."""
+
+    labels: list[str]
+    tags: Attributes
+
+    @classmethod
+    def checked(cls, data: Any, component: str) -> LabelData:
+        """Label data that someone hands over. Raises ValueError where it is not."""
+        if (
+            not isinstance(data, dict)
+            or not isinstance(data.get("labels"), list)
+            or not all(isinstance(label, str) and label for label in data["labels"])
+            or not isinstance(data.get("tags", {}), dict)
+        ):
+            raise ValueError(
+                f"The component '{component}' got labels that are not its label data "
+                f'({{"labels": [...], "tags": {{...}}}}), but {data!r:.80}: make them with '
+                f"spacy init labels."
+            )
+        return cls(data["labels"], data.get("tags", {}))

@@ -1,0 +1,345 @@
+"""The parts of the parser component that parse: settings, labels, search, annotations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy
+from spacy import util
+from spacy.pipeline.trainable_pipe import TrainablePipe
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_nmparse.learning import beam, beam_rollout, greedy
+from spacy_nmparse.pipe.confidence import register_extensions
+from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
+from spacy_nmparse.pipe.labels import LabelSet, Learned
+from spacy_nmparse.pipe.parses import Arcs, Parses, Tree, unparsed_copy
+from spacy_nmparse.pipe.schedule import Chance
+from spacy_nmparse.pipe.settings import SWITCH, WEIGHT, WIDTH, Setting, number_between, one_of
+from spacy_nmparse.pipe.spec import SystemSpec
+from spacy_nmparse.pipe.tags import TagSet
+from spacy_nmparse.pipe.words import ScoredWords, Words, lacks_token_vectors
+from spacy_nmparse.scorers.models import (
+    check_system,
+    choose_features,
+    is_initialized,
+    resize_labels,
+    set_system,
+)
+from spacy_nmparse.systems import TransitionSystem
+from spacy_nmparse.systems.projective import plain_label
+
+LOCAL = "local"  # training without a beam
+
+#: More than any score, and little enough to be added to one in single precision.
+MOST_BIAS = 1e6
+
+
+class _ConfidenceSetting(Setting[bool]):
+    def __set__(self, component: Any, value: bool) -> None:
+        super().__set__(component, value)
+        if value:
+            register_extensions()
+
+
+class ParsingComponent(TrainablePipe):
+    """A component that parses, with its settings and labels; ``TransitionParser`` learns, too.
+
+    The settings that are attributes can be set at any time. ValueError: a value that a setting does
+    not take.
+    """
+
+    beam_width = Setting(WIDTH)
+    """How many hypotheses parsing follows side by side; 1 is greedy search."""
+
+    beam_training = Setting(one_of((LOCAL, *beam_rollout.UPDATES)))
+    """What training learns: "local", single moves along greedy rollouts; "max_violation" and
+    "early_update", whole sequences of moves, with a beam (see ``learning.beam_rollout``)."""
+
+    beam_train_width = Setting(WIDTH)
+    """How many hypotheses training with a beam follows side by side."""
+
+    repair_weight = Setting(WEIGHT)
+    """Weight, in the loss of greedy rollouts, of configurations where nothing but a non-monotonic
+    move is right."""
+
+    crossing_bias = Setting(number_between(-MOST_BIAS, MOST_BIAS))
+    """What parsing adds to the scores of moves that make an arc which crosses others, or of SWAP:
+    above 0 it finds more such arcs, and more that are wrong."""
+
+    confidence = _ConfidenceSetting(SWITCH)
+    """Whether each document gets how sure the parser is of its heads and labels (see
+    ``pipe.confidence``)."""
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "nm_parser",
+        *,
+        system: SystemSpec,
+        oracle: str = "dynamic",
+        explore: float | Iterable[float] = 1.0,
+        repair_weight: float = 1.0,
+        crossing_bias: float = 0.0,
+        projectivize: bool = False,
+        beam_width: int = 1,
+        beam_training: str = LOCAL,
+        beam_train_width: int = 8,
+        beam_updates: float | Iterable[float] = 1.0,
+        confidence: bool = False,
+        scorer: Callable | None = None,
+    ) -> None:
+        """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
+
+        Args:
+            vocab: the pipeline's vocabulary.
+            model: a state scorer or an arc scorer.
+            name: the component's name in the pipeline.
+            system: the transition system.
+            oracle: name of the system's oracle that training learns from.
+            explore: probability of following the model rather than the oracle at each training
+                step; a number or a schedule of one value an update.
+            repair_weight: see the attribute.
+            crossing_bias: see the attribute.
+            projectivize: lift crossing arcs for training and lower them after parsing.
+            beam_width: see the attribute.
+            beam_training: see the attribute.
+            beam_train_width: see the attribute.
+            beam_updates: probability that an update uses the beam, where beam_training says so,
+                and not greedy rollouts; a number or a schedule of one value an update.
+            confidence: see the attribute.
+            scorer: the scoring function.
+
+        Raises:
+            ValueError: an oracle that the system does not have, a model that cannot score the
+                system, a probability outside 0 .. 1, or a value that a setting does not take.
+        """
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.system_spec = system
+        self.oracle = oracle
+        self.repair_weight = repair_weight
+        self.crossing_bias = crossing_bias
+        self.beam_training = beam_training
+        self.beam_train_width = beam_train_width
+        self.beam_width = beam_width
+        self.confidence = confidence
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {
+            "projectivize": SWITCH.checked(projectivize, name, "projectivize")
+        }
+        self._rehearsal_model: Model | None = None
+        self._learned = Learned(LabelSet(()), TagSet({}), None)
+        unlabelled = system.create(None)
+        try:
+            self.explore = Chance(explore, "explore")
+            self.beam_updates = Chance(beam_updates, "beam_updates")
+            unlabelled.oracle_id(oracle)  # raises on an unknown oracle
+            check_system(model, unlabelled)
+        except ValueError as error:
+            raise ValueError(f"The component '{name}' cannot be made: {error}") from error
+        choose_features(model, unlabelled)
+        if oracle == "static" and isinstance(explore, int | float) and explore > 0:
+            warnings.warn(
+                f"The component '{name}' has oracle = 'static' and explore = {explore}: in "
+                f"training it follows the model off the one path that this oracle is made for. "
+                f"Set explore = 0, or take the oracle 'dynamic'.",
+                stacklevel=2,
+            )
+
+    # Labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The dependency labels (without the notes of lifted arcs)."""
+        return self._learned.labels.plain
+
+    @property
+    def label_data(self) -> dict[str, Any]:
+        """What ``initialize(labels=...)`` takes back; written by ``spacy init labels``."""
+        return {
+            "labels": list(self._learned.labels.names),
+            "tags": self._learned.tags.attributes,
+        }
+
+    @property
+    def is_resizable(self) -> bool:
+        """Labels can be added to a trained parser."""
+        return True
+
+    @property
+    def system(self) -> TransitionSystem:
+        """The transition system over the parser's labels.
+
+        Raises ValueError where there are no labels yet.
+        """
+        if self._learned.system is None:
+            raise ValueError(
+                f"The component '{self.name}' has no labels yet: call nlp.initialize() with "
+                f"annotated examples, add_label(), or load a trained model."
+            )
+        return self._learned.system
+
+    def add_label(self, label: str) -> int:
+        """Add a label. Returns 1 if it was new, else 0. A trained model keeps what it knows."""
+        if not isinstance(label, str) or not label:
+            raise ValueError(
+                f"The component '{self.name}' takes non-empty strings as labels, not {label!r}."
+            )
+        names = self._learned.labels.names
+        if label in names:
+            return 0
+        self._learn_labels([*(names or [ROOT_LABEL]), label], self._learned.tags)
+        if is_initialized(self.model):
+            resize_labels(self.model, self.system)
+        return 1
+
+    def _learn_labels(self, names: Sequence[str], tags: TagSet) -> None:
+        labels = LabelSet.complete(names)
+        for name in labels.names:
+            self.vocab.strings.add(name)
+            self.vocab.strings.add(plain_label(name))
+        system = self.system_spec.create(
+            labels.names, root_label=ROOT_LABEL, single_root=True, segment=True
+        )
+        self._learned = Learned(labels, tags, system)
+        set_system(self.model, system)
+
+    @property
+    def learns_single_moves(self) -> bool:
+        """Whether there are updates that learn single moves: not where all of them use a beam."""
+        return self.beam_training == LOCAL or not self.beam_updates.certain
+
+    @property
+    def gold_reader(self) -> GoldReader:
+        """Reads gold trees as the parser learns them. Raises ValueError without labels."""
+        return GoldReader(
+            self.name,
+            self._learned.labels.names,
+            self.cfg["projectivize"],
+            self.system.options.get("max_length", 0),
+        )
+
+    # Parsing
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse a stream of documents, in order. Where one of a batch fails, the error handler gets
+        that one and the others are parsed."""
+        for docs in util.minibatch(stream, size=batch_size):
+            try:
+                parses = self.predict(docs)
+            except Exception as error:
+                if len(docs) == 1:
+                    self.get_error_handler()(self.name, self, docs, error)
+                    continue
+                parsed = (self(doc) for doc in docs)
+                yield from [doc for doc in parsed if doc is not None]
+                continue
+            try:
+                self.set_annotations(docs, parses)
+            except Exception:
+                # The parses are there: only writing one of them has failed.
+                docs = [doc for i, doc in enumerate(docs) if self._annotated(doc, parses.one(i))]
+            yield from docs
+
+    def _annotated(self, doc: Doc, parse: Parses) -> bool:
+        """Write the parse of a document. False: it failed, and the error handler took it."""
+        try:
+            self.set_annotations([doc], parse)
+        except Exception as error:
+            self.get_error_handler()(self.name, self, [doc], error)
+            return False
+        return True
+
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Parse documents without changing them."""
+        return self._parse(Words.of(docs), self.confidence)
+
+    def _parse(self, words: Words, confidence: bool) -> Parses:
+        arcs: list[Arcs | None] = [None] * len(words.docs)
+        ends = numpy.cumsum([len(tokens) for tokens in words.tokens])
+        shares = numpy.ones((2, sum(words.lengths)), dtype="float32") if confidence else None
+        split = None if shares is None else numpy.split(shares, ends[:-1], axis=1)
+        scored = self.score_moves(words)
+        if scored is None:
+            return Parses(words.tokens, arcs, split)
+        batch = (self.system, scored.scorer, scored.lengths, scored.constraints)
+        if self.beam_width > 1:
+            flat = beam.parse(*batch, self.beam_width, shares=shares)
+        else:
+            flat = greedy.parse(*batch, shares)
+        for i, (tokens, end) in enumerate(zip(words.tokens, ends.tolist(), strict=True)):
+            if len(tokens):
+                found = Arcs(*(array[end - len(tokens) : end] for array in flat))
+                arcs[i] = self.lowered(found)
+        return Parses(words.tokens, arcs, split)
+
+    def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
+        """The n best trees of each document, from a beam of that width at least, or as many as it
+        has found; best first. The documents are not changed.
+
+        The scores are logarithms of probabilities, heads and labels those of all tokens, a root is
+        its own head.
+
+        Raises:
+            ValueError: n is below 1.
+        """
+        if n < 1:
+            raise ValueError(f"The component '{self.name}' finds at least 1 tree, not {n}.")
+        words = Words.of(docs)
+        scored = self.score_moves(words)
+        analyses: Iterator[list[beam.Analysis]] = iter(())
+        if scored is not None:
+            batch = (self.system, scored.scorer, scored.lengths, scored.constraints)
+            analyses = iter(beam.n_best(*batch, max(n, self.beam_width), n))
+        result = []
+        for doc, tokens in zip(words.docs, words.tokens, strict=True):
+            trees: dict[Any, Tree] = {}
+            for analysis in next(analyses) if len(tokens) else [None]:
+                arcs = self.lowered(Arcs(*analysis[1:])) if analysis else None
+                copy = unparsed_copy(doc)
+                self.set_annotations([copy], Parses([tokens], [arcs]))
+                tree = Tree.of(copy, analysis[0] if analysis else 0.0)
+                trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
+            result.append(list(trees.values()))
+        return result
+
+    def lowered(self, arcs: Arcs) -> Arcs:
+        """The arcs with those lowered that training had lifted, and with plain labels."""
+        return self._learned.labels.lowered(arcs)
+
+    def score_moves(self, words: Words) -> ScoredWords | None:
+        """Words with the model's scores, ready for search; None: there are no words.
+
+        Raises:
+            ValueError: the parser has no labels or no weights.
+        """
+        if not words.lengths:
+            return None
+        _ = self.system  # raises where there are no labels
+        if not is_initialized(self.model):
+            raise ValueError(
+                f"The component '{self.name}' is not initialized: call nlp.initialize(), or load "
+                f"a trained model."
+            )
+        if lacks_token_vectors(words.docs, self.model):  # spaCy then takes zeros
+            warnings.warn(
+                f"The component '{self.name}' shares a 'tok2vec' component that has not processed "
+                f"these documents: it parses without any knowledge of their words. Enable that "
+                f"component, before this one (in training, list it in annotating_components).",
+                stacklevel=2,
+            )
+        scorer = self.model.predict(words.scorer_input())
+        scorer.crossing_bias = self.crossing_bias
+        return ScoredWords(scorer, words.lengths, words.constraints)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
+        """Write parses to their documents."""
+        head, label = self.cfg.get("temperatures", (1.0, 1.0))
+        scores.write(list(docs), self._learned.labels.names, (head, label))

@@ -50,7 +50,7 @@ def extension(name: str, language: str) -> Extension:
         name,
         [source],
         language=language,
-        include_dirs=[numpy.get_include(), str(Path("spacy_nmparse", "scorers"))],
+        include_dirs=[numpy.get_include(), str(Path("spacy_nmparse", "layers"))],
         define_macros=MACROS,
         extra_compile_args=CPP_ARGS if language == "c++" else C_ARGS,
         extra_link_args=LINK_ARGS,
@@ -58,7 +58,12 @@ def extension(name: str, language: str) -> Extension:
 
 
 class BuildExtensions(build_ext):
-    """Translate to C when something is compiled, and not for an sdist or for metadata."""
+    """Translate to C when something is compiled, and not for an sdist or for metadata; on all
+    cores."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
 
     def run(self) -> None:
         translated = cythonize(

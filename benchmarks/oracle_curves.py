@@ -34,7 +34,7 @@ from benchmarks.treebanks import Treebank, convert_treebank
 from scripts.evaluate import dump
 from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
 from spacy_nmparse.analysis.plots import draw, learning_curve, read_lines
-from spacy_nmparse.systems.swap_counts import SWAP_ORACLES, count_swaps
+from spacy_nmparse.systems.swap.counts import SWAP_ORACLES, count_swaps
 
 LEARNED = ("nd_sw", "nd_all")
 ORACLES = (*SWAP_ORACLES, *LEARNED)

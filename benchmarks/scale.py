@@ -48,8 +48,8 @@ from benchmarks.common import RUNS, WORK, command_line, complain, record
 from benchmarks.formats import markdown
 from benchmarks.speed import PARSER, prepare_data, train
 from scripts.evaluate import dump, read_docs
-from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.words import lstms
 
 MIB = 2**20
 SYSTEMS = ("nm_parser", "swap_parser", "nl_covington_parser")

@@ -80,9 +80,9 @@ from scripts.evaluate import blank_copy, dump, read_docs, references
 from scripts.prepare_demo import find_treebank, prepare
 from spacy_nmparse.analysis.treebank import convert, find_splits
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.learning.greedy import WINDOW
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
-from spacy_nmparse.scorers.context import lstms
+from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.search.greedy import WINDOW
 
 DEMO = "turkish-treebanks"
 PARSER = "parser"  # the component's name in the configs

@@ -44,7 +44,7 @@ from benchmarks.formats import mean_and_deviation, page_table
 from benchmarks.significance import load
 from benchmarks.summary import COUNTS, Entry, Pair, summarize
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
-from spacy_nmparse.systems.repair import FEATURES as REPAIR_FEATURES
+from spacy_nmparse.systems.repairs.repair import FEATURES as REPAIR_FEATURES
 
 SPLITS = ("dev", "test")
 WEIGHTS = (0.3, 3, 10)

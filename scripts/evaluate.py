@@ -8,7 +8,7 @@ By default each gold sentence is one document with gold tokens, as in most of th
 
 `uas_all` and `las_all` are the shares of gold words with the right head, and with the right head
 and whole label; punctuation counts. The other scores are described in
-spacy_nmparse/pipe/scorer.py.
+spacy_nmparse/pipe/evaluation.py.
 
 From raw text the scores are those of the CoNLL 2018 evaluation (package udtools): F1 of tokens,
 sentences, words, UAS, LAS (labels without subtypes) and CLAS over all words, so that a word that
@@ -40,7 +40,7 @@ from spacy.training import Example
 from spacy_nmparse.about import __version__
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.statistics import bin_name, bin_names
-from spacy_nmparse.pipe.scorer import length_counts, score_dependencies, sentence_counts
+from spacy_nmparse.pipe.evaluation import length_counts, score_dependencies, sentence_counts
 
 
 def versions() -> dict[str, str]:

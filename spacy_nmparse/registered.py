@@ -260,7 +260,7 @@ def ArcEager(
 
 
 def NLCovington(nonmonotonic: bool = False, explicit_root: bool = True, max_length: int = 0) -> Any:
-    """NL-Covington for a config block; see ``spacy_nmparse.systems.covington``.
+    """NL-Covington for a config block; see ``spacy_nmparse.systems.covington.covington``.
 
     Args:
         nonmonotonic: arcs may replace arcs and break cycles.
@@ -307,7 +307,7 @@ def ArcStandard() -> Any:
 
 
 def SwapStandard() -> Any:
-    """SwapStandard for a config block; see ``spacy_nmparse.systems.swap``."""
+    """SwapStandard for a config block; see ``spacy_nmparse.systems.swap.swap``."""
     from spacy_nmparse.pipe.spec import SystemSpec
 
     return SystemSpec("swap_standard")
@@ -346,7 +346,7 @@ def StateScorer(
 
 def make_parser_scorer() -> Callable:
     """The scorer: spaCy's dependency scores, and those of the CoNLL 2018 evaluation."""
-    from spacy_nmparse.pipe.scorer import score_dependencies
+    from spacy_nmparse.pipe.evaluation import score_dependencies
 
     return score_dependencies
 
@@ -405,8 +405,8 @@ def AffixEmbed(
     dropout_factor: float = 4.0,
     include_static_vectors: bool = False,
 ) -> Model:
-    """Word vectors from norm, shape and affixes; see ``spacy_nmparse.scorers.affix_embed``."""
-    from spacy_nmparse.scorers import affix_embed
+    """Word vectors from norm, shape and affixes; see ``spacy_nmparse.layers.affix_embed``."""
+    from spacy_nmparse.layers import affix_embed
 
     return affix_embed.AffixEmbed(
         width,

@@ -25,7 +25,7 @@ import numpy as np
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.swap_gold import fewest_swaps
+from spacy_nmparse.systems.swap.gold import fewest_swaps
 from tests.naive import arc_standard as naive
 from tests.naive.trees import Tree, golds, is_projective
 

@@ -18,7 +18,7 @@ from benchmarks.treebanks import Treebank
 from scripts import evaluate
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.treebank import convert
-from spacy_nmparse.pipe.scorer import length_counts
+from spacy_nmparse.pipe.evaluation import length_counts
 
 from .test_scripts import CONLLU
 

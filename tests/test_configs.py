@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from benchmarks.systems import CONFIGS, FILE, find_system
 from scripts import fill_configs
 from spacy_nmparse import registered
-from spacy_nmparse.scorers.affix_embed import AffixEmbed
+from spacy_nmparse.layers.affix_embed import AffixEmbed
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 from spacy_nmparse.scorers.state_scorer import StateScorer
 

@@ -53,8 +53,8 @@ def test_supported(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     "program",
     (
         "import spacy_nmparse.pipe",
-        "import spacy_nmparse.scorers.models",
-        "import spacy_nmparse.learning.greedy",
+        "import spacy_nmparse.scorers.operations",
+        "import spacy_nmparse.search.greedy",
         "import spacy_nmparse.analysis",
         "import spacy; spacy.blank('en').add_pipe('nm_parser')",
     ),

@@ -1,6 +1,6 @@
 """Greedy search one configuration at a time, and what a move has changed: for derivations."""
-from spacy_nmparse.learning.complete cimport complete, needs_completion
-from spacy_nmparse.learning.search cimport (
+from spacy_nmparse.search.completion cimport complete, needs_completion
+from spacy_nmparse.search.common cimport (
     NONE,
     CandidateC,
     ScratchC,
@@ -19,7 +19,7 @@ from spacy_nmparse.systems.system cimport TransitionSystem, legal_moves
 
 from collections import namedtuple
 
-from spacy_nmparse.learning.greedy import WINDOW
+from spacy_nmparse.search.greedy import WINDOW
 from spacy_nmparse.systems.system import MOVE_NAMES, Action
 
 Scored = namedtuple("Scored", ("action", "score", "share", "label_share", "noted"))

@@ -24,9 +24,9 @@ from libc.stdint cimport int8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
-from spacy_nmparse.learning.beam cimport Beam, RecordC
+from spacy_nmparse.search.beam cimport Beam, RecordC
 from spacy_nmparse.learning.rollout cimport TotalsC, oracle_for, roll_out
-from spacy_nmparse.learning.search cimport (
+from spacy_nmparse.search.common cimport (
     NONE,
     CandidateC,
     ScratchC,

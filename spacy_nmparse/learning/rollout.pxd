@@ -1,7 +1,7 @@
 """Training rollouts of greedy search."""
 from libc.stdint cimport uint64_t
 
-from spacy_nmparse.learning.search cimport ScratchC
+from spacy_nmparse.search.common cimport ScratchC
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.system cimport SystemC

@@ -11,7 +11,7 @@ import numpy
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int8_t, uint64_t
 
-from spacy_nmparse.learning.search cimport (
+from spacy_nmparse.search.common cimport (
     NONE,
     CandidateC,
     ScratchC,
@@ -22,7 +22,7 @@ from spacy_nmparse.learning.search cimport (
     scratch_free,
     scratch_init,
 )
-from spacy_nmparse.scorers.layer cimport uniform
+from spacy_nmparse.scorers.hidden_layer cimport uniform
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport state_init

@@ -23,8 +23,8 @@ from spacy_nmparse.pipe.members import (
     title,
 )
 from spacy_nmparse.pipe.parser import TransitionParser
-from spacy_nmparse.scorers.context import lstms
-from spacy_nmparse.scorers.models import is_initialized
+from spacy_nmparse.scorers.operations import is_initialized
+from spacy_nmparse.scorers.words import lstms
 
 
 def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:

@@ -9,7 +9,7 @@ from spacy.language import Language
 from thinc.api import Model, NumpyOps
 from thinc.layers import layernorm
 
-from spacy_nmparse.scorers.ops import FastOps, norm_forward
+from spacy_nmparse.layers.ops import FastOps, norm_forward
 
 
 def use_fast_blas(nlp: Language) -> Language:

@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Optimizer
 
-from spacy_nmparse.learning import beam_rollout, greedy, rollout
+from spacy_nmparse.learning import beam_rollout, rollout
 from spacy_nmparse.pipe import calibration, saving
 from spacy_nmparse.pipe.calibration import Calibration
 from spacy_nmparse.pipe.files import write_files
@@ -25,14 +25,10 @@ from spacy_nmparse.pipe.parsing import LOCAL, ParsingComponent
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.pipe.teacher import Teacher, load_teacher
 from spacy_nmparse.pipe.words import Words, lacks_token_vectors
-from spacy_nmparse.scorers.models import (
-    ScorerInput,
-    feature_names,
-    renew_all,
-    set_dropout,
-    set_tag_sizes,
-)
+from spacy_nmparse.scorers.operations import feature_names, renew_all, set_dropout, set_tag_sizes
 from spacy_nmparse.scorers.scorer import Scorer
+from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.search import greedy
 from spacy_nmparse.systems import Gold
 
 

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_nmparse.learning import beam, beam_rollout, greedy
+from spacy_nmparse.learning import beam_rollout
 from spacy_nmparse.pipe.confidence import register_extensions
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
@@ -23,13 +23,14 @@ from spacy_nmparse.pipe.settings import SWITCH, WEIGHT, WIDTH, Setting, number_b
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import ScoredWords, Words, lacks_token_vectors
-from spacy_nmparse.scorers.models import (
+from spacy_nmparse.scorers.operations import (
     check_system,
     choose_features,
     is_initialized,
     resize_labels,
     set_system,
 )
+from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import TransitionSystem
 from spacy_nmparse.systems.projective import plain_label
 

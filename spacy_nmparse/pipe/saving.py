@@ -15,15 +15,8 @@ from thinc.api import Model
 from spacy_nmparse.about import __version__
 from spacy_nmparse.pipe.seal import damaged, saved_parts, sealed
 from spacy_nmparse.pipe.tags import Attributes, TagSet
-from spacy_nmparse.scorers.models import (
-    check_weights,
-    feature_names,
-    layout,
-    references,
-    restore_references,
-    restore_system,
-    system_of,
-)
+from spacy_nmparse.scorers.operations import feature_names, restore_system, system_of
+from spacy_nmparse.scorers.weights import check_weights, layout, references, restore_references
 
 FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
 MODEL_FILE, CONFIG_FILE, VOCAB_FILE = "model", "parser.json", "vocab"

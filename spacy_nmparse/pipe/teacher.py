@@ -19,7 +19,7 @@ from spacy_nmparse.pipe.members import (
     static_vectors,
 )
 from spacy_nmparse.pipe.parsing import ParsingComponent
-from spacy_nmparse.scorers.models import is_initialized
+from spacy_nmparse.scorers.operations import is_initialized
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.pipe.doc_io import parsed_tokens
-from spacy_nmparse.scorers.models import ScorerInput
 from spacy_nmparse.scorers.scorer import Scorer
+from spacy_nmparse.scorers.shared import ScorerInput
 
 
 @dataclass(frozen=True)

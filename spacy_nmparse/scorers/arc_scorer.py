@@ -16,12 +16,13 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
 from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
-from spacy_nmparse.scorers.context import build_lstms, init_words, run_words
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.model import ScorerInput, renew, spread, uniform
+from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
+from spacy_nmparse.scorers.words import build_lstms, init_words, run_words
 from spacy_nmparse.systems import TransitionSystem
 
 # Of a configuration; of an item H and the focus word D; of an arc from H to D.

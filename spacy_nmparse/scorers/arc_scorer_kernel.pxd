@@ -1,9 +1,10 @@
 """Scores of the moves of one configuration of a system with non-local arcs."""
 from libc.stddef cimport ptrdiff_t
 
-from spacy_nmparse.scorers.layer cimport Layer, LayerC, WordRows
+from spacy_nmparse.scorers.hidden_layer cimport Layer, LayerC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
+from spacy_nmparse.scorers.word_rows cimport WordRows
 
 
 cpdef enum:  # also for Python

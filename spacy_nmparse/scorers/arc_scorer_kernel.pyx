@@ -22,9 +22,8 @@ import numpy
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
-from spacy_nmparse.scorers.layer cimport (
+from spacy_nmparse.scorers.hidden_layer cimport (
     TapeC,
-    WordRows,
     keep,
     layer_gradient,
     layer_keep,
@@ -39,11 +38,12 @@ from spacy_nmparse.scorers.tree_scores cimport (
     tree_learn_arc,
     tree_log_p,
 )
+from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
-from spacy_nmparse.scorers.layer import check_shapes, padded
+from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 
 
 cdef extern from "kernels.h" nogil:

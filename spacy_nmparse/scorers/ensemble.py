@@ -11,7 +11,7 @@ from typing import Any
 from thinc.api import Model
 
 from spacy_nmparse.scorers.ensemble_kernel import EnsembleKernel
-from spacy_nmparse.scorers.model import ScorerInput
+from spacy_nmparse.scorers.shared import ScorerInput
 
 
 def Ensemble(*members: Model) -> Model[ScorerInput, EnsembleKernel]:

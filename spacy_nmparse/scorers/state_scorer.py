@@ -17,13 +17,14 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.scorers.context import build_lstms, init_words, run_words
+from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.model import ScorerInput, renew, spread, uniform
+from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.tree_scores import TreeScores
+from spacy_nmparse.scorers.words import build_lstms, init_words, run_words
 from spacy_nmparse.systems import TransitionSystem
 
 DEFAULT_FEATURES = (

@@ -1,7 +1,8 @@
 """Scores of the moves and labels of one configuration, from the score tables of a batch."""
-from spacy_nmparse.scorers.layer cimport Layer, LayerC, WordRows
+from spacy_nmparse.scorers.hidden_layer cimport Layer, LayerC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
+from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.system cimport MAX_MOVES
 
 

@@ -13,7 +13,7 @@ import numpy
 from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.scorers.model import renew
+from spacy_nmparse.layers.parameters import renew
 
 #: A tag that is not known: nothing is learned from it.
 UNKNOWN = -1

@@ -13,7 +13,7 @@ import numpy
 from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.scorers.model import uniform
+from spacy_nmparse.layers.parameters import uniform
 from spacy_nmparse.scorers.tree_scores import TreeScores
 
 LEAK = 0.1  # slope of the leaky ReLU below 0, as in Dozat & Manning (2017)

@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 from spacy_nmparse.systems.state cimport NONE
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.scorers.layer import check_shapes
+from spacy_nmparse.scorers.hidden_layer import check_shapes
 
 
 cdef extern from "kernels.h" nogil:

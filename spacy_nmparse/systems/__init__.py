@@ -41,9 +41,9 @@ _OWN = {
     "arc_eager": "arc_eager:ArcEager",
     "arc_hybrid": "arc_hybrid:ArcHybrid",
     "arc_swift": "arc_swift:ArcSwift",
-    "covington": "covington:Covington",
-    "nl_covington": "covington:NonLocalCovington",
-    "swap_standard": "swap:SwapStandard",
+    "covington": "covington.covington:Covington",
+    "nl_covington": "covington.covington:NonLocalCovington",
+    "swap_standard": "swap.swap:SwapStandard",
 }
 _registered: dict[str, type[TransitionSystem]] = {}
 

@@ -22,7 +22,7 @@ from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, inner
 from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle, learn_combined, learn_monotonic
 from spacy_nmparse.systems.moves cimport b0_end, label_ok, s0_end
-from spacy_nmparse.systems.revision cimport (
+from spacy_nmparse.systems.repairs.revision cimport (
     revised_cost,
     revised_costs,
     revised_least_costs,
@@ -69,7 +69,7 @@ from spacy_nmparse.systems.system cimport (
     no_arc,
 )
 
-from spacy_nmparse.systems.revision import SEARCH
+from spacy_nmparse.systems.repairs.revision import SEARCH
 
 
 cdef inline bint reduce_adds_head(const SystemC* system, const StateC* s) noexcept nogil:
@@ -499,7 +499,7 @@ cdef class ArcEager(TransitionSystem):
         if unshift:
             self.repair_names = {"REDUCE": "UNSHIFT"}
         if wanted:
-            from spacy_nmparse.systems.repair import add_repairs
+            from spacy_nmparse.systems.repairs.repair import add_repairs
             add_repairs(self)
         if segment:
             self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True

@@ -7,7 +7,7 @@ they are wrong as printed: ``docs/oracles.md`` lists where. Section 6: the monot
 combined one.
 """
 from spacy_nmparse.systems.gold cimport Gold, children_from
-from spacy_nmparse.systems.revision cimport repairs
+from spacy_nmparse.systems.repairs.revision cimport repairs
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B, S, State, in_buffer
 from spacy_nmparse.systems.system cimport (
     BREAK,

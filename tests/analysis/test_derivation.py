@@ -16,7 +16,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
 from spacy_nmparse.analysis.derivation import Items, Tracing, parser_of, prepared
 from spacy_nmparse.systems import ROOT, Action, Gold
-from tests.learning.test_beam import PARSERS, make, some_docs
+from tests.search.test_beam import PARSERS, make, some_docs
 from tests.pipe.common import (
     NL,
     NM,

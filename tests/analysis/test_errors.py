@@ -10,7 +10,7 @@ from spacy.training import Example
 
 from spacy_nmparse.analysis import find_errors
 from spacy_nmparse.analysis.derivation import Tracing, parser_of, prepared
-from spacy_nmparse.pipe.scorer import score_dependencies, sentence_counts
+from spacy_nmparse.pipe.evaluation import score_dependencies, sentence_counts
 from tests.pipe.common import (
     NL,
     NM,

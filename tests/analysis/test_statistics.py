@@ -17,7 +17,7 @@ from spacy_nmparse.analysis.statistics import (
     describe,
 )
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.swap_counts import count_swaps, is_unique
+from spacy_nmparse.systems.swap.counts import count_swaps, is_unique
 from tests.pipe.common import TREES, random_heads
 
 CHAIN = [0, 0, 1, 2]

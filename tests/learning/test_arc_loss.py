@@ -10,7 +10,7 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
-from spacy_nmparse.scorers.context import lstms
+from spacy_nmparse.scorers.words import lstms
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     DOCUMENTS,

@@ -14,10 +14,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.learning import beam, beam_rollout
+from spacy_nmparse.learning import beam_rollout
 from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.search import beam
 from spacy_nmparse.systems import ROOT, Action, Gold
-from tests.learning.test_beam import flat, system
+from tests.search.test_beam import flat, system
 from tests.learning.test_gradients import Rollout, check
 from tests.pipe.common import (
     DOCUMENTS,

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.pipe.teacher import Teacher
-from spacy_nmparse.scorers.context import lstms
+from spacy_nmparse.scorers.words import lstms
 from tests.pipe.common import (
     NL,
     arc_model_config,

@@ -12,10 +12,10 @@ import spacy
 from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
-from spacy_nmparse.learning import beam, greedy
 from spacy_nmparse.pipe.calibration import calibration_error, fit_temperature
 from spacy_nmparse.pipe.confidence import KEY, confidences, register_extensions
 from spacy_nmparse.pipe.words import Words
+from spacy_nmparse.search import beam, greedy
 from tests.pipe.common import (
     NL,
     NM,

@@ -12,8 +12,8 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.derivation import derive
-from spacy_nmparse.learning import beam
 from spacy_nmparse.pipe.words import Words
+from spacy_nmparse.search import beam
 from spacy_nmparse.systems import ROOT, Action, State
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (

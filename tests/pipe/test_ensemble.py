@@ -14,10 +14,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_nmparse.analysis.derivation import parser_of as only_parser
-from spacy_nmparse.learning import beam
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.words import Words
+from spacy_nmparse.search import beam
 from tests.pipe.common import (
     NL,
     NM,

@@ -13,8 +13,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import LayerNorm, NumpyOps
 
+from spacy_nmparse.layers.ops import FastOps, norm_forward
 from spacy_nmparse.pipe.fast_blas import nodes, use_fast_blas
-from spacy_nmparse.scorers.ops import FastOps, norm_forward
 from tests.pipe.common import TOK2VEC, TREES, gold_doc, model_config
 
 SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1"}

@@ -20,7 +20,7 @@ from spacy.tokens import Doc, DocBin
 from thinc.api import Config
 
 from spacy_nmparse.pipe.doc_io import fix_edges
-from spacy_nmparse.scorers.context import lstms
+from spacy_nmparse.scorers.words import lstms
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
     ARC_FEATURES,

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.learning import greedy
+from spacy_nmparse.search import greedy
 from tests.pipe.common import (
     ARC_FEATURES,
     NL,

@@ -13,10 +13,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.learning import beam
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.teacher import Teacher
 from spacy_nmparse.pipe.words import Words
+from spacy_nmparse.search import beam
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     NL,

@@ -14,14 +14,15 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
-from spacy_nmparse.learning import greedy
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
-from spacy_nmparse.scorers.context import lstms
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.models import ScorerInput, resize_labels, set_system
+from spacy_nmparse.scorers.operations import resize_labels, set_system
+from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.search import greedy
 from spacy_nmparse.systems import ROOT
 from tests.pipe.common import (
     ARC_FEATURES,
@@ -34,7 +35,7 @@ from tests.pipe.common import (
     random_doc,
     randomize,
 )
-from tests.scorers.test_lstm import naive_lstm
+from tests.layers.test_lstm import naive_lstm
 
 NEAR = 64  # how far away the heads are that the biaffine part normalizes over
 FAR = 100  # how far away completion looks for heads

@@ -14,7 +14,8 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.models import ScorerInput, resize_labels
+from spacy_nmparse.scorers.operations import resize_labels
+from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from tests.pipe.common import (
     make_examples,

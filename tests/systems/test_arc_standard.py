@@ -10,7 +10,7 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
-from spacy_nmparse.systems.swap_gold import components, fewest_swaps, projective_order
+from spacy_nmparse.systems.swap.gold import components, fewest_swaps, projective_order
 from spacy_nmparse.systems.walk import move_costs
 from tests.exhaustive import Case, check, check_swap_oracles, oracle_row
 from tests.naive import arc_standard as naive

@@ -1,0 +1,104 @@
+"""A hidden layer over the words and facts of a configuration, and the tape of its steps."""
+from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport uint8_t, uint64_t
+
+from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, Features, FeaturesC
+from spacy_nmparse.systems.state cimport StateC
+
+
+cdef struct TapeC:          # what the steps leave behind
+    int n_steps
+    int capacity
+    int n_outputs
+    bint failed             # out of memory
+    int* words              # (steps, slots)
+    int* facts              # (steps, facts)
+    int* owner              # (steps,): what the extra row was made from
+    float* hidden           # (steps, width), after dropout
+    uint8_t* winner         # (steps, width): which piece won; NMP_DROPPED
+    float* d_outputs        # (steps, n_outputs)
+
+
+cdef struct LayerC:
+    FeaturesC features
+    int width
+    int pieces              # of its maxout; 1: ReLU
+    int first_word          # the sequence's word whose rows are the first of word_rows
+    ptrdiff_t stride        # from one word's rows to the next word's
+    float* word_rows        # (words of the window, slots, pieces * width)
+    # Slots whose rows are made on demand.
+    int n_in                # width of the vectors
+    int first_vector        # the batch's word that the window starts with
+    const float* vectors    # (words of the batch, n_in)
+    const float* slot_W[MAX_SLOTS]  # (n_in, pieces * width), or NULL: not such a slot
+    uint8_t* made           # (words of the window, slots): whether it is there; NULL: all are
+    ptrdiff_t made_stride   # from one word's to the next word's
+    const float* pad_rows   # (slots, 2, pieces * width): no word there, ROOT there
+    const float* fact_rows  # (values of all facts, pieces * width)
+    int fact_offset[MAX_FACTS]
+    const float* bias       # (pieces * width,)
+    const float* extra      # (pieces * width,): one more row to add, or NULL
+    int owner               # the step, of another layer's tape, that extra comes from
+    # Sums of the rows that depend on the item H alone, by H's row; not while learning.
+    int n_own_slots         # features that look at nothing but H and what hangs on it
+    int n_own_facts
+    int own_slots[MAX_SLOTS]
+    int own_facts[MAX_FACTS]
+    int other_slots[MAX_SLOTS]
+    int other_facts[MAX_FACTS]
+    float* own_sums         # (rows, pieces * width), or NULL: no sums are kept
+    int* own_keys           # (rows, slots + facts): what each sum was made from
+    # The configuration looked at last.
+    int words[MAX_SLOTS]
+    int facts[MAX_FACTS]
+    float* pre              # (pieces * width,)
+    float* hidden           # (width,)
+    float* kept             # (places, width): hidden layers to come back to
+    # Learning.
+    bint learning
+    float dropout
+    uint64_t seed
+    uint8_t* winner         # (width,)
+    TapeC tape
+
+
+cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil
+cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil
+cdef int layer_remember(LayerC* layer) noexcept nogil
+cdef int layer_keep(LayerC* layer, int step, int place) noexcept nogil
+cdef void layer_recall(LayerC* layer, int ticket) noexcept nogil
+
+
+cdef inline float* layer_gradient(LayerC* layer, int step) noexcept nogil:
+    """Where the gradient of the outputs of a remembered step goes."""
+    return layer.tape.d_outputs + step * <ptrdiff_t>layer.tape.n_outputs
+
+
+cdef inline uint64_t random_bits(uint64_t* seed) noexcept nogil:
+    """xorshift64*: the next 64 random bits, the higher ones the better."""
+    seed[0] ^= seed[0] >> 12
+    seed[0] ^= seed[0] << 25
+    seed[0] ^= seed[0] >> 27
+    return seed[0] * <uint64_t>0x2545F4914F6CDD1D
+
+
+cdef inline float uniform(uint64_t* seed) noexcept nogil:
+    """The next number in [0, 1)."""
+    return <float>(random_bits(seed) >> 40) / <float>16777216.0
+
+
+cdef class Layer:
+    cdef LayerC c
+    cdef Features features
+    cdef list arrays        # keeps the arrays alive that c points into
+    cdef object sums
+
+    cdef int make_places(self, int n) except -1
+    cdef void keep_sums(self, int n_rows) except *
+    cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1
+    cdef dict gradients(
+        self, output_W, float* d_word_rows, float* d_extra, ptrdiff_t extra_stride
+    )
+
+
+cdef const float* keep(list arrays, array) except *

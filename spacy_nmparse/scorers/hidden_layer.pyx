@@ -1,0 +1,502 @@
+"""A hidden layer over the words and facts of a configuration, and the tape of its steps.
+
+    hidden = maxout(bias + sum of the word rows + sum of the fact rows
+                    + sum over pairs of the products of their two word rows
+                    + a row that comes from elsewhere)
+
+Token vectors are multiplied into word rows by matrix products beforehand; here they are only added
+up. While learning, steps are written into flat arrays, and back-propagated together.
+"""
+import numpy
+
+from libc.stdlib cimport calloc, free, realloc
+from libc.stdint cimport uint32_t
+from libc.string cimport memcpy, memset
+
+from spacy_nmparse.scorers.features cimport find_facts, find_words
+from spacy_nmparse.systems.state cimport NONE
+
+from spacy_nmparse.layers.blas import matmul
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_add(float* out, const float* row, int width)
+    void nmp_add_affine(
+        float* out, const float* weights, const float* hidden, int n_in, int n_out
+    )
+    void nmp_add_product(float* out, const float* a, const float* b, int width)
+    void nmp_sum_rows(float* out, const float* const* rows, int n_rows, int width)
+    void nmp_activate(float* out, const float* pre, int width, int pieces)
+    void nmp_find_winners(uint8_t* winner, const float* pre, int width, int pieces)
+    void nmp_drop(
+        float* hidden, uint8_t* winner, uint32_t start, uint32_t limit, float scale, int width
+    )
+    void nmp_activate_back(
+        float* d_pre, const float* d_hidden, const uint8_t* winner, float scale, int width,
+        int pieces
+    )
+
+
+cdef enum:
+    FIRST_STEPS = 256
+    NO_ROW = -0x7fffffff    # what no feature's row is
+    REGISTER = 16           # floats
+
+
+cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
+    """For each slot the word's row in the window, or -1 - i for pad row i; the row of each fact."""
+    cdef int i, w
+    find_words(&layer.features, s, head, dependent, layer.words)
+    for i in range(layer.features.n_slots):
+        w = layer.words[i]
+        if w == NONE:
+            layer.words[i] = -1 - 2 * i
+        elif w == s.n:
+            layer.words[i] = -2 - 2 * i
+        else:
+            layer.words[i] = w - layer.first_word
+    find_facts(&layer.features, s, head, dependent, layer.facts)
+    for i in range(layer.features.n_facts):
+        layer.facts[i] += layer.fact_offset[i]
+
+
+cdef inline const float* word_row(
+    const LayerC* layer, const int* words, int slot
+) noexcept nogil:
+    cdef ptrdiff_t size = layer.pieces * layer.width
+    cdef float* row
+    cdef uint8_t* made
+    if words[slot] < 0:
+        return layer.pad_rows + (-1 - words[slot]) * size
+    row = layer.word_rows + words[slot] * layer.stride + slot * size
+    if layer.slot_W[slot] is not NULL and layer.made is not NULL:
+        made = layer.made + words[slot] * layer.made_stride + slot
+        if not made[0]:
+            make_row(layer, words[slot], slot, row)
+            made[0] = True
+    return row
+
+
+cdef void make_row(const LayerC* layer, int w, int slot, float* row) noexcept nogil:
+    """The row of a slot that is made on demand, of the window's word w."""
+    cdef int size = layer.pieces * layer.width
+    memset(row, 0, size * sizeof(float))
+    nmp_add_affine(
+        row, layer.slot_W[slot],
+        layer.vectors + (layer.first_vector + w) * <ptrdiff_t>layer.n_in, layer.n_in, size
+    )
+
+
+cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
+    """Fill layer.hidden for a configuration (and for an arc, if features ask for its ends)."""
+    cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
+    cdef int size = layer.pieces * layer.width
+    cdef int n_singles = layer.features.n_singles
+    cdef int i
+    cdef int n = 1
+    find_rows(layer, s, head, dependent)
+    rows[0] = layer.bias
+    for i in range(n_singles):
+        rows[n] = word_row(layer, layer.words, i)
+        n += 1
+    for i in range(layer.features.n_facts):
+        rows[n] = layer.fact_rows + layer.facts[i] * <ptrdiff_t>size
+        n += 1
+    if layer.extra is not NULL:
+        rows[n] = layer.extra
+        n += 1
+    nmp_sum_rows(layer.pre, rows, n, size)
+    for i in range(n_singles, layer.features.n_slots, 2):
+        nmp_add_product(
+            layer.pre, word_row(layer, layer.words, i), word_row(layer, layer.words, i + 1), size
+        )
+    nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
+    if layer.learning:
+        drop_units(layer)
+
+
+cdef inline bint is_same(const int* a, const int* b, const int* places, int n) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        if a[places[i]] != b[places[i]]:
+            return False
+    return True
+
+
+cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil:
+    """layer_run for the item i (its row: row) and the focus word j. What only depends on i is added
+    up anew where it is not as it was the last time."""
+    cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
+    cdef ptrdiff_t size = layer.pieces * layer.width
+    cdef int n_slots = layer.features.n_slots
+    cdef int* key
+    cdef float* own
+    cdef int m, n
+    if layer.learning or layer.own_sums is NULL:
+        layer_run(layer, s, i, j)
+        return
+    find_rows(layer, s, i, j)
+    key = layer.own_keys + row * <ptrdiff_t>(n_slots + layer.features.n_facts)
+    own = layer.own_sums + row * size
+    if not (
+        is_same(layer.words, key, layer.own_slots, layer.n_own_slots)
+        and is_same(layer.facts, key + n_slots, layer.own_facts, layer.n_own_facts)
+    ):
+        rows[0] = layer.bias
+        n = 1
+        for m in range(layer.n_own_slots):
+            rows[n] = word_row(layer, layer.words, layer.own_slots[m])
+            n += 1
+        for m in range(layer.n_own_facts):
+            rows[n] = layer.fact_rows + layer.facts[layer.own_facts[m]] * size
+            n += 1
+        nmp_sum_rows(own, rows, n, <int>size)
+        memcpy(key, layer.words, n_slots * sizeof(int))
+        memcpy(key + n_slots, layer.facts, layer.features.n_facts * sizeof(int))
+    rows[0] = own
+    n = 1
+    for m in range(layer.features.n_singles - layer.n_own_slots):
+        rows[n] = word_row(layer, layer.words, layer.other_slots[m])
+        n += 1
+    for m in range(layer.features.n_facts - layer.n_own_facts):
+        rows[n] = layer.fact_rows + layer.facts[layer.other_facts[m]] * size
+        n += 1
+    if layer.extra is not NULL:
+        rows[n] = layer.extra
+        n += 1
+    nmp_sum_rows(layer.pre, rows, n, <int>size)
+    for m in range(layer.features.n_singles, n_slots, 2):
+        nmp_add_product(
+            layer.pre, word_row(layer, layer.words, m), word_row(layer, layer.words, m + 1),
+            <int>size
+        )
+    nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
+
+
+cdef void drop_units(LayerC* layer) noexcept nogil:
+    """Note which piece won, and drop units."""
+    nmp_find_winners(layer.winner, layer.pre, layer.width, layer.pieces)
+    if layer.dropout > 0:
+        nmp_drop(
+            layer.hidden, layer.winner, <uint32_t>(random_bits(&layer.seed) >> 32),
+            <uint32_t>(layer.dropout * <double>4294967296.0),
+            <float>1.0 / (<float>1.0 - layer.dropout), layer.width
+        )
+
+
+cdef int grow(LayerC* layer) noexcept nogil:
+    """Make room for more steps. Returns -1 when out of memory, leaving the tape as it is."""
+    cdef TapeC* tape = &layer.tape
+    cdef size_t capacity = max(FIRST_STEPS, 2 * tape.capacity)
+    cdef void* block
+    block = realloc(tape.words, capacity * layer.features.n_slots * sizeof(int))
+    if block == NULL:
+        return -1
+    tape.words = <int*>block
+    block = realloc(tape.facts, capacity * max(1, layer.features.n_facts) * sizeof(int))
+    if block == NULL:
+        return -1
+    tape.facts = <int*>block
+    block = realloc(tape.owner, capacity * sizeof(int))
+    if block == NULL:
+        return -1
+    tape.owner = <int*>block
+    block = realloc(tape.hidden, capacity * layer.width * sizeof(float))
+    if block == NULL:
+        return -1
+    tape.hidden = <float*>block
+    block = realloc(tape.winner, capacity * layer.width)
+    if block == NULL:
+        return -1
+    tape.winner = <uint8_t*>block
+    block = realloc(tape.d_outputs, capacity * tape.n_outputs * sizeof(float))
+    if block == NULL:
+        return -1
+    tape.d_outputs = <float*>block
+    tape.capacity = <int>capacity
+    return 0
+
+
+cdef int layer_remember(LayerC* layer) noexcept nogil:
+    """Write what layer_run has just done on the tape, with a gradient of zeros. Returns the step;
+    out of memory: the last one there is room for, and the tape is marked as failed."""
+    cdef TapeC* tape = &layer.tape
+    cdef ptrdiff_t step
+    if tape.n_steps == tape.capacity and grow(layer) < 0:
+        tape.failed = True
+        tape.n_steps -= 1
+    step = tape.n_steps
+    tape.n_steps += 1
+    memcpy(
+        tape.words + step * layer.features.n_slots, layer.words,
+        layer.features.n_slots * sizeof(int)
+    )
+    memcpy(
+        tape.facts + step * layer.features.n_facts, layer.facts,
+        layer.features.n_facts * sizeof(int)
+    )
+    tape.owner[step] = layer.owner
+    memcpy(tape.hidden + step * layer.width, layer.hidden, layer.width * sizeof(float))
+    memcpy(tape.winner + step * layer.width, layer.winner, layer.width)
+    memset(tape.d_outputs + step * tape.n_outputs, 0, tape.n_outputs * sizeof(float))
+    return <int>step
+
+
+cdef int layer_keep(LayerC* layer, int step, int place) noexcept nogil:
+    """Keep the hidden layer under a place, or, while learning, where its step is on the tape."""
+    if layer.learning:
+        return step
+    memcpy(
+        layer.kept + place * <ptrdiff_t>layer.width, layer.hidden, layer.width * sizeof(float)
+    )
+    return place
+
+
+cdef void layer_recall(LayerC* layer, int ticket) noexcept nogil:
+    """Come back to a kept hidden layer."""
+    cdef const float* kept = layer.tape.hidden if layer.learning else layer.kept
+    memcpy(layer.hidden, kept + ticket * <ptrdiff_t>layer.width, layer.width * sizeof(float))
+
+
+cdef inline float* gradient_row(
+    const LayerC* layer, float* d_words, float* d_pads, int row, int slot
+) noexcept nogil:
+    cdef ptrdiff_t size = layer.pieces * layer.width
+    if row < 0:
+        return d_pads + (-1 - row) * size
+    return d_words + row * layer.stride + slot * size
+
+
+cdef void scatter(
+    const LayerC* layer, const float* d_hidden, float* d_pre, float* d_bias, float* d_words,
+    float* d_pads, float* d_facts, float* d_extra, ptrdiff_t extra_stride
+) noexcept nogil:
+    """Add each step's gradient to the rows that its hidden layer was the sum of."""
+    cdef int size = layer.pieces * layer.width
+    cdef int n_slots = layer.features.n_slots
+    cdef int n_singles = layer.features.n_singles
+    cdef int n_facts = layer.features.n_facts
+    cdef float scale = <float>1.0 / (<float>1.0 - layer.dropout)
+    cdef int step, i, other
+    cdef const int* words
+    cdef const int* facts
+    cdef const uint8_t* winner
+    cdef const float* d
+    for step in range(layer.tape.n_steps):
+        winner = layer.tape.winner + step * <ptrdiff_t>layer.width
+        d = d_hidden + step * <ptrdiff_t>layer.width
+        nmp_activate_back(d_pre, d, winner, scale, layer.width, layer.pieces)
+        nmp_add(d_bias, d_pre, size)
+        if d_extra is not NULL:
+            nmp_add(d_extra + layer.tape.owner[step] * extra_stride, d_pre, size)
+        words = layer.tape.words + step * <ptrdiff_t>n_slots
+        facts = layer.tape.facts + step * <ptrdiff_t>n_facts
+        for i in range(n_singles):
+            nmp_add(gradient_row(layer, d_words, d_pads, words[i], i), d_pre, size)
+        for i in range(n_singles, n_slots):
+            other = i + 1 if (i - n_singles) % 2 == 0 else i - 1
+            nmp_add_product(
+                gradient_row(layer, d_words, d_pads, words[i], i), d_pre,
+                word_row(layer, words, other), size
+            )
+        for i in range(n_facts):
+            nmp_add(d_facts + facts[i] * <ptrdiff_t>size, d_pre, size)
+
+
+cdef const float* keep(list arrays, array) except *:
+    """Where the array's numbers are, as float32 in C order; the list keeps them alive."""
+    array = numpy.ascontiguousarray(array, dtype="float32")
+    arrays.append(array)
+    cdef const float[::1] view = array.reshape(-1)
+    return &view[0] if view.shape[0] else NULL
+
+
+cdef float[:, ::1] tape_floats(float* data, int n, int width):
+    return <float[:n, :width]>data
+
+
+cdef class Layer:
+    """One hidden layer.
+
+    Args:
+        features: its ``Features``.
+        n_labels: number of the system's labels.
+        weights: float32 arrays on the CPU: pad_rows (slots, 2, pieces * width), fact_rows
+            (values, pieces * width), bias (pieces * width,).
+        pieces: maxout pieces.
+
+    Raises:
+        ValueError: weights of other shapes.
+    """
+    def __init__(self, Features features, int n_labels, dict weights, int pieces):
+        cdef int i, offset = 0
+        self.arrays = []
+        self.features = features
+        self.c.features = features.c
+        self.c.pieces = pieces
+        self.c.width = weights["bias"].shape[0] // pieces
+        for i, size in enumerate(features.fact_sizes(n_labels)):
+            self.c.fact_offset[i] = offset
+            offset += size
+        row = pieces * self.c.width
+        check_shapes(
+            weights,
+            {
+                "pad_rows": (self.c.features.n_slots, 2, row),
+                "fact_rows": (offset, row),
+                "bias": (row,),
+            },
+        )
+        self.c.pad_rows = keep(self.arrays, weights["pad_rows"])
+        self.c.fact_rows = keep(self.arrays, weights["fact_rows"])
+        self.c.bias = keep(self.arrays, weights["bias"])
+        self.c.word_rows = NULL
+        self.c.made = NULL
+        self.c.extra = NULL
+        self.c.own_sums = NULL
+        self._sort_features()
+        self.c.owner = NONE
+        self.c.learning = False
+        self.c.pre = <float*>calloc(row, sizeof(float))
+        self.c.hidden = <float*>calloc(self.c.width, sizeof(float))
+        self.c.kept = NULL
+        self.c.winner = <uint8_t*>calloc(self.c.width, 1)
+        if self.c.pre == NULL or self.c.hidden == NULL or self.c.winner == NULL:
+            raise MemoryError("No memory for a hidden layer.")
+
+    def _sort_features(self):
+        """Tell the features that look at H alone from the others."""
+        cdef int i, n_others = 0
+        for i in range(self.c.features.n_singles):
+            if self.features.words[i].split(".")[0] == "H":
+                self.c.own_slots[self.c.n_own_slots] = i
+                self.c.n_own_slots += 1
+            else:
+                self.c.other_slots[n_others] = i
+                n_others += 1
+        n_others = 0
+        for i in range(self.c.features.n_facts):
+            if self.features.facts[i].split(".")[0] == "H":
+                self.c.own_facts[self.c.n_own_facts] = i
+                self.c.n_own_facts += 1
+            else:
+                self.c.other_facts[n_others] = i
+                n_others += 1
+
+    cdef int make_places(self, int n) except -1:
+        """Make room for n kept hidden layers."""
+        free(self.c.kept)
+        self.c.kept = <float*>calloc(n * <size_t>self.c.width, sizeof(float))
+        if self.c.kept == NULL:
+            raise MemoryError(f"No memory for {n} hidden layers.")
+        return 0
+
+    cdef void keep_sums(self, int n_rows) except *:
+        """Make room for the sums of the items of a window of n_rows rows."""
+        cdef float[:, ::1] sums
+        cdef int[:, ::1] keys
+        n_features = self.c.features.n_slots + self.c.features.n_facts
+        self.sums = (
+            numpy.empty((n_rows, self.c.pieces * self.c.width), dtype="float32"),
+            numpy.full((n_rows, n_features), NO_ROW, dtype="intc"),
+        )
+        sums, keys = self.sums
+        self.c.own_sums = &sums[0, 0]
+        self.c.own_keys = &keys[0, 0]
+
+    def __dealloc__(self):
+        free(self.c.pre)
+        free(self.c.hidden)
+        free(self.c.winner)
+        free(self.c.kept)
+        self._free_tape()
+
+    def _free_tape(self):
+        free(self.c.tape.words)
+        free(self.c.tape.facts)
+        free(self.c.tape.owner)
+        free(self.c.tape.hidden)
+        free(self.c.tape.winner)
+        free(self.c.tape.d_outputs)
+        memset(&self.c.tape, 0, sizeof(TapeC))
+
+    cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1:
+        self._free_tape()
+        self.c.tape.n_outputs = n_outputs
+        self.c.learning = True
+        self.c.dropout = dropout
+        self.c.seed = seed * 2 + 1
+        if grow(&self.c) < 0:
+            raise MemoryError("No memory for training steps.")
+        return 0
+
+    cdef dict gradients(
+        self, output_W, float* d_word_rows, float* d_extra, ptrdiff_t extra_stride
+    ):
+        """Back-propagate the remembered steps, and forget them.
+
+        Args:
+            output_W: (outputs, width): what makes outputs of the hidden layer.
+            d_word_rows: the word rows' gradient, laid out as the rows, to be added to.
+            d_extra: the extra rows' gradient by their owners, to be added to; or NULL.
+            extra_stride: from one owner's extra row to the next one's.
+
+        Returns:
+            Gradients of pad_rows, fact_rows, bias, and of the outputs' weights: output_W, output_b.
+
+        Raises:
+            MemoryError: the tape has outgrown the memory.
+        """
+        cdef int steps = self.c.tape.n_steps
+        cdef int size = self.c.pieces * self.c.width
+        n_slots = self.c.features.n_slots
+        if self.c.tape.failed:
+            self._free_tape()
+            raise MemoryError(f"No memory for more than {steps} training steps in one batch.")
+        self.c.learning = False
+        result = {
+            "pad_rows": numpy.zeros((n_slots, 2, size), dtype="float32"),
+            "fact_rows": numpy.zeros(self.arrays[1].shape, dtype="float32"),
+            "bias": numpy.zeros(size, dtype="float32"),
+            "output_W": numpy.zeros(output_W.shape, dtype="float32"),
+            "output_b": numpy.zeros(output_W.shape[0], dtype="float32"),
+        }
+        if not steps:
+            return result
+        d_outputs = numpy.asarray(
+            tape_floats(self.c.tape.d_outputs, steps, self.c.tape.n_outputs)
+        )
+        hidden = numpy.asarray(tape_floats(self.c.tape.hidden, steps, self.c.width))
+        result["output_W"] = matmul(d_outputs.T, hidden)
+        result["output_b"] = d_outputs.sum(axis=0)
+        d_hidden_array = matmul(d_outputs, output_W)
+        cdef const float[:, ::1] d_hidden = d_hidden_array
+        cdef float[:, :, ::1] d_pads = result["pad_rows"]
+        cdef float[:, ::1] d_facts = result["fact_rows"]
+        cdef float[::1] d_bias = result["bias"]
+        cdef float[::1] d_pre = numpy.empty(size, dtype="float32")
+        cdef float* d_facts_start = &d_facts[0, 0] if d_facts.shape[0] else NULL
+        with nogil:
+            scatter(
+                &self.c, &d_hidden[0, 0], &d_pre[0], &d_bias[0], d_word_rows, &d_pads[0, 0, 0],
+                d_facts_start, d_extra, extra_stride
+            )
+        del hidden, d_outputs
+        self._free_tape()
+        return result
+
+
+def check_shapes(weights, shapes):
+    """Raise ValueError where weights do not have the shapes that features and system need."""
+    for name, shape in shapes.items():
+        if tuple(weights[name].shape) != tuple(shape):
+            raise ValueError(
+                f"The scorer's weights {name} have the shape {tuple(weights[name].shape)}, but its "
+                f"features and the system need {tuple(shape)}: it was made for another system."
+            )
+
+
+def padded(array):
+    """The array, its last axis filled up with zeros to whole vector registers."""
+    missing = -array.shape[-1] % 16
+    return numpy.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])

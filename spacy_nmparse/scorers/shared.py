@@ -1,0 +1,39 @@
+"""What the Thinc models of all scorers share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from spacy_nmparse.systems import TransitionSystem
+
+
+@dataclass
+class ScorerInput:
+    """Documents with the positions of the tokens that are parsed (spaces are not).
+
+    rows: for each parsed word its row among all tokens of the documents; None: every token.
+    lengths: int32, words of each stretch that surely begins and ends a sentence; None: documents
+        are such stretches.
+    tags: int32 (words, attributes), what ``tagging`` learns; None: nothing.
+    """
+
+    docs: list[Doc]
+    rows: numpy.ndarray | None = None
+    lengths: numpy.ndarray | None = None
+    tags: numpy.ndarray | None = None
+
+
+def set_system(model: Model, system: TransitionSystem) -> None:
+    """Tell the scorer which system's moves and labels it scores (before it is initialized)."""
+    model.attrs["system"] = _SystemRef(system)
+
+
+class _SystemRef:
+    """Holds the system among the model's attributes without being serialized with them."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system

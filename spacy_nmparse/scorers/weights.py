@@ -1,0 +1,91 @@
+"""What loading weights must leave as it is: layers, references, and the parameters' shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from thinc.api import Model
+
+from spacy_nmparse.layers import lstm
+from spacy_nmparse.scorers import tagging
+from spacy_nmparse.scorers.operations import SCORERS, members
+from spacy_nmparse.scorers.words import lstms
+
+#: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
+#: the parameters, and nP where a layer has pieces. Layers that are not here look for themselves.
+LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
+    ("E",): {"E": ("nV", "nO")},
+    ("G", "b"): {"G": ("nO",), "b": ("nO",)},
+    ("W", "b"): {"W": ("nO", "nI"), "b": ("nO",)},
+    ("W", "b", "nP"): {"W": ("nO", "nP", "nI"), "b": ("nO", "nP")},
+    ("W",): {"W": ("nO", "nM")},
+}
+
+#: Names of the layers of this package that a parser's model can have.
+OWN_LAYERS = ("ensemble", *SCORERS, "nmparse_bilstm", "nmparse_tagging")
+
+
+def references(model: Model) -> list[dict[str, Model | None]]:
+    """The references of each node, to be given back to ``restore_references``."""
+    return [dict(node._refs) for node in model.walk()]
+
+
+def restore_references(model: Model, found: Sequence[dict[str, Model | None]]) -> None:
+    """Set what ``references`` gave: Thinc adds those that a damaged file names."""
+    for node, refs in zip(model.walk(), found, strict=True):
+        node._refs = dict(refs)
+
+
+def layout(model: Model) -> list[tuple[str, list[str]]]:
+    """What loading weights must leave as it is: of each node the names of its references, and its
+    own, if it is a layer of this package."""
+    return [
+        (node.name if node.name in OWN_LAYERS else "", sorted(node.ref_names))
+        for node in model.walk()
+    ]
+
+
+def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
+    """Raise ValueError where a parameter of an initialized scorer or of a layer beneath it is
+    missing, is not float32, or does not have the shape that the system, the layers' sizes and
+    the sizes of the tags' attributes ask for: layers do not look when they run, and would read
+    beyond the end."""
+    for one in members(model):
+        _check_weights(one, tag_sizes)
+
+
+def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
+    if not any(model.has_param(name) for name in model.param_names):
+        return
+    for name, shape in SCORERS[model.name].shapes(model).items():
+        _check(model, name, shape)
+    for node in model.walk():
+        if node is model.maybe_get_ref("tagging"):
+            for name, shape in tagging.shapes(node, tag_sizes).items():
+                _check(node, name, shape)
+            continue
+        for name in node.param_names:
+            if not node.has_param(name):
+                raise ValueError(f"weights {name} of the layer {node.name} are missing")
+        if node is model:
+            continue
+        if node in lstms(model):
+            for name, shape in lstm.shapes(node).items():
+                _check(node, name, shape)
+            continue
+        sizes = {dim: node.get_dim(dim) for dim in node.dim_names if node.has_dim(dim)}
+        kind = (*node.param_names, *(["nP"] if "nP" in sizes else []))
+        for name, dims in LAYOUTS.get(kind, {}).items():
+            if all(dim in sizes for dim in dims):
+                _check(node, name, tuple(sizes[dim] for dim in dims))
+
+
+def _check(node: Model, name: str, shape: tuple[int, ...]) -> None:
+    if not node.has_param(name):
+        raise ValueError(f"weights {name} of the layer {node.name} are missing")
+    found: Any = node.get_param(name)
+    if tuple(found.shape) != shape:
+        raise ValueError(f"weights {name} have the shape {tuple(found.shape)}, not {shape}")
+    if found.dtype != "float32":
+        raise ValueError(f"weights {name} are {found.dtype}, not float32")

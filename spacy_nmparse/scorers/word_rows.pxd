@@ -1,0 +1,19 @@
+"""What words add to hidden layers: rows, made by matrix products or when they are looked at."""
+from libc.stddef cimport ptrdiff_t
+
+
+cdef class WordRows:
+    cdef readonly object vectors
+    cdef readonly int size          # of a word's row
+    cdef readonly ptrdiff_t stride  # from one row to the next one
+    cdef int n_slots                # of all layers
+    cdef int first, last            # the batch's words that have rows
+    cdef list layers
+    cdef object weights
+    cdef list runs                  # of columns that are made together
+    cdef list found                 # weights of the others
+    cdef object rows
+    cdef object made
+
+    cdef int make(self, int first, int last) except -1
+    cdef gradient(self)

@@ -1,0 +1,118 @@
+"""What words add to hidden layers: rows, made by matrix products or when they are looked at."""
+import numpy
+
+from libc.stdint cimport uint8_t
+
+from spacy_nmparse.scorers.hidden_layer cimport Layer
+
+from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.scorers.hidden_layer import check_shapes
+
+
+cdef enum:
+    REGISTER = 16           # floats
+    HALF_PAGE = 512
+
+
+cdef class WordRows:
+    """What the words of a window add to hidden layers: their vectors times weights.
+
+    Words of the stack, of lists and of the buffer have their rows made together; those that are
+    found along arcs are few, and have theirs made when they are first looked at. In learning all
+    are made together.
+
+    Args:
+        vectors: float32 (words, width): of the batch.
+        weights: float32 (rows' size, width): of all slots of the layers, one after the other.
+        layers: the ``Layer`` objects.
+
+    Raises:
+        ValueError: weights of another shape.
+    """
+    def __init__(self, vectors, weights, list layers):
+        cdef Layer layer
+        cdef int i, size
+        cdef const float[:, ::1] found
+        cdef const float[:, ::1] words
+        cdef int begin = 0
+        cdef int end = 0
+        for layer in layers:
+            end += layer.c.features.n_slots * layer.c.pieces * layer.c.width
+        check_shapes({"word_W": weights}, {"word_W": (end, vectors.shape[1])})
+        end = 0
+        self.vectors = numpy.ascontiguousarray(vectors)
+        self.layers = layers
+        self.n_slots = 0
+        self.size = weights.shape[0]
+        # Rows a multiple of half a page apart would share few places of a cache.
+        self.stride = self.size + (REGISTER if self.size % HALF_PAGE == 0 else 0)
+        self.first = self.last = 0
+        self.runs = []
+        self.found = []
+        # Turning the weights around pays where many products are made of them.
+        self.weights = weights.T
+        if len(vectors) > weights.shape[1]:
+            self.weights = numpy.ascontiguousarray(weights.T)
+        words = self.vectors
+        for layer in layers:
+            size = layer.c.pieces * layer.c.width
+            layer.c.n_in = weights.shape[1]
+            layer.c.vectors = &words[0, 0] if len(vectors) else NULL
+            for i in range(layer.c.features.n_slots):
+                layer.c.slot_W[i] = NULL
+                if layer.c.features.slots[i].n_hops:
+                    self.found.append(numpy.ascontiguousarray(weights[end : end + size].T))
+                    found = self.found[-1]
+                    layer.c.slot_W[i] = &found[0, 0]
+                    if begin < end:
+                        self.runs.append((begin, end))
+                    begin = end + size
+                end += size
+            self.n_slots += layer.c.features.n_slots
+        if begin < end:
+            self.runs.append((begin, end))
+
+    cdef int make(self, int first, int last) except -1:
+        """Make the rows of the batch's words first .. last - 1, and tell the layers. Those that
+        are there from the window before are kept."""
+        cdef Layer layer
+        cdef float[:, ::1] rows
+        cdef uint8_t[:, ::1] made
+        cdef ptrdiff_t before = 0
+        cdef int slots = 0
+        cdef int n = last - first
+        cdef int n_kept = 0
+        cdef bint learning = (<Layer>self.layers[0]).c.learning
+        old = (self.rows, self.made)
+        if first >= self.first and not learning:
+            n_kept = max(0, min(self.last, last) - first)
+        if self.rows is None or len(self.rows) < n or n_kept:
+            self.rows = numpy.empty((n, self.stride), dtype="float32")
+            self.made = numpy.empty((n, self.n_slots), dtype="uint8")
+        if n_kept:
+            kept = slice(first - self.first, first - self.first + n_kept)
+            self.rows[:n_kept] = old[0][kept]
+            self.made[:n_kept] = old[1][kept]
+        self.made[n_kept:n] = 0
+        for begin, end in [(0, self.size)] if learning else self.runs:
+            matmul(
+                self.vectors[first + n_kept : last], self.weights[:, begin:end],
+                out=self.rows[n_kept:n, begin:end]
+            )
+        self.first = first
+        self.last = 0 if learning else last
+        rows = self.rows
+        made = self.made
+        for layer in self.layers:
+            layer.c.word_rows = &rows[0, 0] + before
+            layer.c.stride = self.stride
+            layer.c.made = NULL if learning else &made[0, 0] + slots
+            layer.c.made_stride = self.n_slots
+            layer.c.first_vector = first
+            before += layer.c.features.n_slots * layer.c.pieces * <ptrdiff_t>layer.c.width
+            slots += layer.c.features.n_slots
+        return 0
+
+    cdef gradient(self):
+        """Zeros, laid out as the rows of the whole batch."""
+        return numpy.zeros((len(self.vectors), self.stride), dtype="float32")

@@ -1,0 +1,118 @@
+"""What scorers know of the words: token vectors and, if wanted, bidirectional LSTMs over them.
+
+A convolutional tok2vec sees a few words to either side; an LSTM shows a scorer the whole sequence.
+Where there are several, each one's input is the token vectors and what those below it say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from spacy_nmparse.layers.lstm import BiLSTM
+from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.tagging import learn_tags
+
+
+def build_lstms(name: str, width: int, depth: int) -> list[Model]:
+    """Build a scorer's LSTMs, the lowest first.
+
+    Args:
+        name: the scorer's, for messages.
+        width: units in each direction of each of them; 0 for none.
+        depth: how many.
+
+    Raises:
+        ValueError: a width below 0, or a depth below 1.
+    """
+    if width < 0 or depth < 1:
+        raise ValueError(
+            f"{name}: lstm_width {width} must be at least 0, lstm_depth {depth} at least 1."
+        )
+    return [BiLSTM(width) for _ in range(depth)] if width else []
+
+
+def lstms(model: Model) -> list[Model]:
+    """The LSTMs of a scorer, the lowest first."""
+    return [layer for layer in model.layers if layer.name == "nmparse_bilstm"]
+
+
+def init_words(model: Model, X: ScorerInput | None) -> int:
+    """Initialize a scorer's tok2vec, LSTMs and tagging (refs "tok2vec" and "tagging"; the latter
+    may be None).
+
+    Returns the width of what ``run_words`` gives.
+    """
+    tok2vec = model.get_ref("tok2vec")
+    tok2vec.initialize(X=None if X is None else X.docs)
+    width = tok2vec.get_dim("nO")
+    tagging = model.maybe_get_ref("tagging")
+    if tagging is not None:
+        tagging.set_dim("nI", width)
+        tagging.initialize()
+    for lstm in lstms(model):
+        lstm.set_dim("nI", width)
+        lstm.initialize()
+        width += 2 * lstm.get_dim("nH")
+    return width
+
+
+def run_words(
+    model: Model, X: ScorerInput | list[Doc], is_train: bool
+) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
+    """Run a scorer's tok2vec and LSTMs; in training, learn from tags where there are any. A list of
+    documents will do, as spaCy's own models take: then every token is a word.
+
+    Returns:
+        words: float32 (words, width), one row for each parsed word.
+        lengths: int32, words of each stretch that surely begins and ends a sentence.
+        backprop: takes the gradient of words, returns what tok2vec's backward pass does.
+
+    Raises:
+        ValueError: a document does not have one vector for each of its tokens, or vectors are not
+            as wide as those that the scorer was made for.
+    """
+    if not isinstance(X, ScorerInput):
+        X = ScorerInput(X)
+    vectors, backprop_tok2vec = model.get_ref("tok2vec")(X.docs, is_train)
+    lengths: Any = [v.shape[0] for v in vectors]
+    for doc, n_vectors in zip(X.docs, lengths, strict=True):
+        if n_vectors != len(doc):
+            raise ValueError(
+                f"The document {doc.text!r:.80} has {len(doc)} tokens, but {n_vectors} token "
+                f"vectors: run tok2vec after the components that merge or split tokens."
+            )
+    flat: Any = model.ops.flatten(vectors)
+    width = model.get_ref("tok2vec").get_dim("nO")
+    if flat.size and flat.shape[1] != width:
+        raise ValueError(
+            f"Token vectors are {flat.shape[1]} wide, and the scorer was made for {width}: give "
+            f"its tok2vec (a listener, say) the width of the tok2vec that makes them."
+        )
+    words = flat if X.rows is None else flat[X.rows]
+    tagging = model.maybe_get_ref("tagging")
+    d_tagging: Any = None
+    if is_train and X.tags is not None and tagging is not None and tagging.attrs["sizes"]:
+        d_tagging = learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
+    stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
+    backprops = []
+    for lstm in lstms(model):
+        words, backprop_lstm = lstm((words, stretches), is_train)
+        backprops.append(backprop_lstm)
+
+    def backprop(d_words: Any) -> list[Doc]:
+        for backprop_lstm in reversed(backprops):
+            d_words = backprop_lstm(d_words)
+        if d_tagging is not None:
+            d_words = d_words + d_tagging
+        d_flat = d_words
+        if X.rows is not None:
+            d_flat = model.ops.xp.zeros_like(flat)
+            d_flat[X.rows] = d_words
+        return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
+
+    return words, stretches, backprop

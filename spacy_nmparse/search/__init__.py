@@ -1,0 +1,1 @@
+"""Search: greedy, with a beam, and the completion of headless words."""

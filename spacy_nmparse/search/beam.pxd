@@ -1,0 +1,84 @@
+"""The hypotheses of a beam search, for parsing and for learning."""
+from libc.stdint cimport int8_t
+
+from spacy_nmparse.search.common cimport CandidateC, ScratchC, StateC, SureC
+from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.system cimport TransitionSystem
+
+
+cdef struct HypothesisC:
+    StateC state
+    void* block
+    double score
+    double* entered         # word -> the score when its sentence began, if one began with it
+    int last                # learning: the record of its last move, or NONE
+    bint right              # learning: the oracle allows all its moves
+    float* sure             # (4, max_words), see sure_of; or NULL: nobody asks
+
+
+# A move of a hypothesis, or a label of such a move.
+cdef struct ItemC:
+    double score
+    float raw               # breaks ties, as in greedy search
+    int parent              # place among the hypotheses, or among the moves
+    int label
+    int noted
+    bint stays              # the hypothesis is final
+    bint right
+    float move_share        # its probability, and that of the label that it gives or notes
+    float label_share
+    CandidateC candidate
+
+
+# A move that some hypothesis has made.
+cdef struct RecordC:
+    int before              # the record of the move before it, or NONE
+    int move                # place in the move table
+    int k
+    int label
+    int noted
+
+
+cdef class Beam:
+    cdef TransitionSystem system
+    cdef Scorer scored
+    cdef int width
+    cdef int max_words
+    cdef int n_live
+    cdef int n_free
+    cdef int settled            # word of the window before which all is decided
+    cdef HypothesisC* live      # best first
+    cdef HypothesisC* next
+    cdef HypothesisC* unused
+    cdef int* children          # of each hypothesis
+    cdef ItemC* moves
+    cdef ItemC* choices
+    cdef ScratchC scratch
+    cdef bint has_scratch
+    cdef float* elsewhere       # (width, max_words), see search.weigh; or NULL: nobody asks
+    # Learning.
+    cdef const GoldC* gold      # NULL: parsing
+    cdef int oracle
+    cdef bint held              # to moves that the oracle allows
+    cdef int stop               # a hypothesis that has begun a sentence here or later stays
+    cdef RecordC* records
+    cdef int n_records
+    cdef int max_records
+    cdef bint failed            # out of memory for records
+
+    cdef void begin(self, int n, const int8_t* constraints) noexcept
+    cdef bint step(self) noexcept nogil
+    cdef bint stays(self, const HypothesisC* h) noexcept nogil
+    cdef bint sees(self, int n_words) noexcept nogil
+    cdef void take(self, HypothesisC* out) noexcept nogil
+    cdef void drop(self, int i) noexcept nogil
+    cdef int run(self, int n_words, int wanted) noexcept nogil
+    cdef void judge_moves(self, const HypothesisC* h, CandidateC* candidates) noexcept nogil
+    cdef bint make(self, HypothesisC* h, const ItemC* item) noexcept nogil
+    cdef int record(self, int before, const ItemC* item) noexcept nogil
+    cdef void complete_tree(self, HypothesisC* h) noexcept nogil
+    cdef SureC sure_of(self, const HypothesisC* h) noexcept nogil
+    cdef bint settle(self) noexcept nogil
+    cdef list analyses(self, int first, int last, int n, shares)
+    cdef void forget(self) noexcept nogil

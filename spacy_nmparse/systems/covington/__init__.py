@@ -1,0 +1,1 @@
+"""Covington and NL-Covington, their costs and their losses."""

@@ -1,0 +1,190 @@
+"""All costs of a configuration of a list system at once, in linear time.
+
+What an arc move adds to the loss is told by the pending arcs that it drops, and by the cycles that
+it cuts and closes.
+"""
+from spacy_nmparse.systems.covington.loss cimport fresh_marks, rest, root_has_child, sentence_end
+from spacy_nmparse.systems.covington.views cimport (
+    ListViewC,
+    is_pending,
+    label_is_right,
+    list_view,
+    root_is_open,
+)
+from spacy_nmparse.systems.state cimport NONE, item, treetop
+from spacy_nmparse.systems.system cimport cost_each, label_fits
+
+
+cdef enum:
+    FROM_J = 1      # marks of a treetop: the path of pending arcs from j's tree leads here
+    ON_CYCLE = 2    # it lies on a cycle, and j's tree does not
+    ENTRY = 4       # from here on: 1 + the treetop on the path from here that leads to j's tree
+
+
+cdef inline int lambda1_place(const StateC* s, int w) noexcept nogil:
+    """The k of a word in lambda1; <= 0: it is in lambda2."""
+    return s.n_lambda1 - s.root_first - (w - s.start)
+
+
+cdef void mark_paths(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
+) noexcept nogil:
+    """Mark the treetops up to j in s.entry: where the paths of pending arcs through them lead."""
+    cdef int tj = treetop(s, s.b)
+    cdef int first = fresh_marks(s)
+    cdef int walk = first - 1
+    cdef int w, top, last, following, entry
+    for w in range(s.start, s.b + 1):
+        if s.head[w] != NONE or s.mark[w] >= first:
+            continue
+        walk += 1
+        top = w
+        entry = 0
+        while True:
+            s.mark[top] = walk
+            s.entry[top] = 0
+            last = top
+            if not is_pending(system, s, gold, v, top, e):
+                break
+            following = treetop(s, gold.head[top])
+            if following == tj:
+                entry = (1 + top) * ENTRY
+                break
+            if s.mark[following] >= first:
+                if s.mark[following] < walk:
+                    entry = s.entry[following] // ENTRY * ENTRY
+                    break
+                top = following
+                while not s.entry[top] & ON_CYCLE:
+                    s.entry[top] |= ON_CYCLE
+                    top = treetop(s, gold.head[top])
+                break
+            top = following
+        top = w
+        while True:
+            s.entry[top] |= entry
+            if top == last:
+                break
+            top = treetop(s, gold.head[top])
+    s.mark[s.n] = walk
+    top = tj
+    if s.head[tj] != NONE:
+        s.entry[tj] = 0
+    while is_pending(system, s, gold, v, top, e):
+        top = treetop(s, gold.head[top])
+        if top == tj or s.entry[top] & FROM_J:
+            break
+        s.entry[top] |= FROM_J
+
+
+cdef inline bint is_cut(const StateC* s, const GoldC* gold, int x, int k) noexcept nogil:
+    """Whether x's pending arc is one from j, lost when items 1 .. k leave lambda1."""
+    return gold.head[x] == s.b and 0 < lambda1_place(s, x) <= k
+
+
+cdef int cycles_closed(
+    const StateC* s, const GoldC* gold, int k, bint left, int place_j
+) noexcept nogil:
+    """Cycles that the arc between j and i_k closes, less those that the move cuts. See mark_paths.
+    left: it is LEFT-ARC's. place_j: of j's gold head, if that arc is pending and in lambda1."""
+    cdef int i = item(s, k)
+    cdef int around = s.entry[treetop(s, s.b)] // ENTRY - 1
+    cdef bint kept = not 0 < place_j <= k
+    cdef int entry = NONE
+    cdef bint leads
+    if left:
+        leads = (s.entry[i] & FROM_J) != 0
+        return (
+            (leads and kept) - ((s.entry[i] & ON_CYCLE) != 0)
+            - (around != NONE and (leads or not kept or is_cut(s, gold, around, k - 1)))
+        )
+    if i != s.n and s.head[treetop(s, i)] == NONE:
+        entry = s.entry[treetop(s, i)] // ENTRY - 1
+    return (entry != NONE and not is_cut(s, gold, entry, k)) - (around != NONE)
+
+
+cdef inline int n_open_roots(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e, bint taken
+) noexcept nogil:
+    """Gold roots up to e that are children of ROOT, or can be."""
+    cdef int w
+    cdef int roots = 0
+    for w in range(v.start, e):
+        if gold.head[w] == s.n:
+            if s.head[w] == NONE:
+                roots += root_is_open(system, s, gold, v, w, taken)
+            elif s.head[w] == s.n:
+                roots += label_is_right(s, gold, v, w)
+    return roots
+
+
+cdef void fill_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """cost and cost_other of each candidate."""
+    cdef ListViewC before = list_view(s)
+    cdef ListViewC v = before
+    cdef int j = s.b
+    cdef int roots = 0
+    cdef int lost = 0       # pending arcs between j and i_1 .. i_m
+    cdef int m = 0
+    cdef int place_j = 0    # of j's gold head, if that arc is pending and in lambda1
+    cdef bint taken = False
+    cdef bint ready = False
+    cdef bint left
+    cdef int number, e, i, h, d, g, k, base, cost, root_cost
+    cdef CandidateC* c
+    if system.nonmonotonic or j >= s.n or (
+        system.single_root and system.segment and gold.unknown_starts
+    ):
+        cost_each(system, s, gold, push_label, candidates, n)
+        return
+    for number in range(n):
+        c = &candidates[number]
+        if c.dependent == NONE:
+            c.cost = system.cost(system, s, gold, c.move, c.k, NONE, push_label)
+            c.cost_other = c.cost
+            continue
+        if not ready:
+            ready = True
+            v.touched = True
+            e = sentence_end(system, s, gold, &v)
+            base = rest(system, s, gold, &v) - rest(system, s, gold, &before)
+            mark_paths(system, s, gold, &v, e)
+            if system.single_root:
+                taken = root_has_child(s)
+                roots = n_open_roots(system, s, gold, &v, e, taken)
+            if gold.head[j] != NONE and gold.head[j] < j and (
+                is_pending(system, s, gold, &v, j, e)
+            ):
+                place_j = lambda1_place(s, gold.head[j])
+        h, d, k = c.head, c.dependent, c.k
+        left = d != j
+        if m >= k:  # RIGHT-ARCs begin
+            m = 0
+            lost = 0
+        while m < k - 1:
+            m += 1
+            i = item(s, m)
+            lost += (gold.head[i] == j and s.head[i] == NONE) + (m == place_j)
+        # What d loses: its gold head; ROOT, if it could be had; and the arc the other way round.
+        g = gold.head[d]
+        root_cost = not system.single_root or roots < 2
+        cost = base + lost
+        if left:
+            cost += k == place_j
+        elif h != s.n:
+            cost += gold.head[h] == j and s.head[h] == NONE
+        if g == s.n and h != s.n:
+            if root_is_open(system, s, gold, &v, d, taken):
+                cost += root_cost
+        elif g != h:
+            if left or place_j == 0 or place_j > k:
+                cost += is_pending(system, s, gold, &v, d, e)
+            cost += h == s.n and system.single_root and roots > 0
+        cost += cycles_closed(s, gold, k, left, place_j)
+        c.cost_other = cost + (g == h and gold.label[d] != NONE)
+        c.cost = cost
+        if not label_fits(system, h == s.n, gold.label[d]):
+            c.cost = c.cost_other

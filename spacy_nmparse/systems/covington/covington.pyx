@@ -1,0 +1,392 @@
+"""The list systems: Covington (2001; Nivre 2008) and NL-Covington (Fernández-González &
+Gómez-Rodríguez 2018), monotonic and non-monotonic.
+
+A configuration is (lambda1, lambda2, buffer, arcs). i is the last item of lambda1, j the first word
+of the buffer: the focus words. Start: empty lists (``explicit_root``: ROOT in lambda1), all words
+in the buffer. End: an empty buffer. Words without a head then hang off ROOT. Moves of the non-local
+system reach any item of lambda1: i_k is the k-th from the right, i = i_1.
+
+Cycles. The monotonic systems keep the words of a tree together in a union-find set (state_join):
+h -> d is legal iff d has no head and h is not in d's set. The non-monotonic ones delete arcs, which
+no such sets survive. They need none: every arc is legal, and only after the choice one chain of
+heads is climbed, from h, to see whether h -> d closes a cycle; then the arc into h goes.
+
+Losses are in ``covington_loss``, all costs of a configuration at once in ``covington_costs``.
+"""
+from spacy_nmparse.systems.covington.costs cimport fill_costs
+from spacy_nmparse.systems.covington.loss cimport (
+    behind,
+    covington_loss,
+    inner,
+    missed_starts,
+    rest,
+    root_has_child,
+)
+from spacy_nmparse.systems.covington.views cimport ListViewC, list_view
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, must_break
+from spacy_nmparse.systems.state cimport (
+    NONE,
+    is_above,
+    item,
+    n_items,
+    state_add_arc,
+    state_del_arc,
+    state_join,
+    treetop,
+)
+from spacy_nmparse.systems.static cimport find_move, use_static
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    CROSSES_BY_ARC,
+    LEFT_ARC,
+    NO_ARC,
+    RIGHT_ARC,
+    SHIFT,
+    CandidateC,
+    MoveC,
+)
+
+
+cdef int item_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return item(s, k)
+
+
+cdef int focus_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.b
+
+
+cdef inline bint is_too_long(const SystemC* system, const StateC* s, int i) noexcept nogil:
+    """Whether no arc may be made between i and j. Those from ROOT are of no length."""
+    return system.max_length > 0 and i != s.n and s.b - i > system.max_length
+
+
+cdef int next_item(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    """The k of the next item of lambda1 that is near enough: behind the near words, ROOT."""
+    k += 1
+    if k > s.n_lambda1:
+        return NONE
+    if not is_too_long(system, s, item(s, k)):
+        return k
+    return s.n_lambda1 if s.root_first else NONE
+
+
+cdef void add_arc(
+    const SystemC* system, StateC* s, int head, int dependent, int label
+) noexcept nogil:
+    """A + head -> dependent, in place of dependent's old arc, without the arc into head if that
+    closes a cycle now."""
+    if system.nonmonotonic:
+        state_del_arc(s, dependent)
+        if is_above(s, dependent, head):  # a cycle
+            state_del_arc(s, head)
+    elif head != s.n:
+        state_join(s, head, dependent)
+    state_add_arc(s, head, dependent, label)
+    if head == s.n:
+        s.root_child = dependent
+
+
+cdef inline bint deletes(const StateC* s, int head, int dependent) noexcept nogil:
+    """Non-monotonic: whether an arc is deleted that head -> dependent would be made for."""
+    return s.head[dependent] != NONE or is_above(s, dependent, head)
+
+
+cdef bint left_deletes(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return deletes(s, s.b, item(s, k))
+
+
+cdef bint right_deletes(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return deletes(s, item(s, k), s.b)
+
+
+cdef inline ListViewC with_arc(
+    const SystemC* system, const StateC* s, int k, int head, int dependent, int label
+) noexcept nogil:
+    """The configuration after an arc move."""
+    cdef ListViewC v = list_view(s)
+    v.n_lambda1 -= k
+    v.head = head
+    v.dependent = dependent
+    v.label = label
+    if system.nonmonotonic and is_above(s, dependent, head):
+        v.freed = head
+    return v
+
+
+# SHIFT: (L1, L2, j|B, A) => (L1.L2|j, [], B, A). The pending arcs between j and lambda1 are lost.
+
+cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.b < s.n and not must_break(system, s)
+
+
+cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    s.b += 1
+    s.n_lambda1 = n_items(s)
+
+
+# NO-ARC: (L1|i, L2, B, A) => (L1, i|L2, B, A). A pending arc between i and j is lost.
+
+cdef bint can_skip(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.b < s.n and s.n_lambda1 > 0 and not must_break(system, s)
+
+
+cdef void do_skip(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    s.n_lambda1 -= 1
+
+
+# LEFT-ARC(k, l): (L1|i_k|..|i_1, L2, j|B, A) => (L1, i_k|..|i_1.L2, j|B, A + j -l-> i_k). i_k is
+# not ROOT, has no head, and not i_k ->* j. Non-monotonic: any word i_k; A loses the old arc into
+# i_k, and the arc into j if i_k ->* j. i_k loses a pending arc from elsewhere; those between j and
+# i_k .. i_1 are lost.
+
+cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    cdef int i
+    if s.b >= s.n or s.n_lambda1 < k or must_break(system, s):
+        return False
+    i = item(s, k)
+    if i == s.n or is_too_long(system, s, i):
+        return False
+    return system.nonmonotonic or (s.head[i] == NONE and treetop(s, s.b) != i)
+
+
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    add_arc(system, s, s.b, item(s, k), l)
+    s.n_lambda1 -= k
+
+
+# RIGHT-ARC(k, l): (L1|i_k|..|i_1, L2, j|B, A) => (L1, i_k|..|i_1.L2, j|B, A + i_k -l-> j). j has no
+# head, and not j ->* i_k. single_root: not from ROOT if it has a child in the sentence.
+# Non-monotonic: A loses the old arc into j, and the arc into i_k if j ->* i_k. j loses a pending
+# arc from elsewhere; those between j and i_k .. i_1 are lost.
+
+cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    cdef int i
+    if s.b >= s.n or s.n_lambda1 < k or must_break(system, s):
+        return False
+    if not system.nonmonotonic and s.head[s.b] != NONE:
+        return False
+    i = item(s, k)
+    if i == s.n:
+        return not system.single_root or not root_has_child(s)
+    if is_too_long(system, s, i):
+        return False
+    return system.nonmonotonic or treetop(s, i) != s.b
+
+
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    add_arc(system, s, item(s, k), s.b, l)
+    s.n_lambda1 -= k
+
+
+# BREAK: (L1, [], B, A) => ([], [], B, A), with explicit_root ([ROOT], [], B, A). There is a word in
+# L1, and j may start a sentence. The pending arcs between lambda1 and the buffer are lost; an
+# invented start is an error, too.
+
+cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    s.sentence_start[s.b] = 1
+    s.start = s.b
+    s.n_lambda1 = s.root_first
+
+
+# Costs.
+
+cdef int covington_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil:
+    """The loss after the move less the loss before."""
+    cdef ListViewC before = list_view(s)
+    cdef ListViewC v = before
+    cdef int name = system.moves[move].name
+    cdef int after
+    if name == BREAK:
+        after = inner(system, s, gold, &v, s.b) + missed_starts(gold, &v)
+        after += behind(system, gold, s.b) + (gold.sent_start[s.b] == 0)
+        return after - rest(system, s, gold, &before)
+    if name == SHIFT:
+        v.b += 1
+        v.n_lambda1 = n_items(s) + 1
+    elif name == NO_ARC:
+        v.n_lambda1 -= 1
+    elif name == LEFT_ARC:
+        v = with_arc(system, s, k, s.b, item(s, k), label)
+    else:
+        v = with_arc(system, s, k, item(s, k), s.b, label)
+    return rest(system, s, gold, &v) - rest(system, s, gold, &before)
+
+
+# The static oracle.
+
+cdef int wanted_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+) noexcept nogil:
+    """BREAK where gold does; else the shortest pending gold arc of j (the local system: NO-ARC
+    until there); else SHIFT."""
+    cdef int nearest = NONE
+    cdef int wanted = SHIFT
+    cdef int i, k
+    if gold_breaks(system, s, gold):
+        wanted = BREAK
+    elif s.b < s.n:
+        for k in range(1, s.n_lambda1 + 1):
+            i = item(s, k)
+            if i == s.n:
+                if gold.head[s.b] == s.n and can_right_arc(system, s, k):
+                    wanted, nearest = RIGHT_ARC, k
+            elif gold.head[i] == s.b and can_left_arc(system, s, k):
+                wanted, nearest = LEFT_ARC, k
+                break
+            elif gold.head[s.b] == i and can_right_arc(system, s, k):
+                wanted, nearest = RIGHT_ARC, k
+                break
+    if nearest > 1 and not is_non_local(system):
+        wanted, nearest = NO_ARC, 1
+    return find_move(system, candidates, n, wanted, 1 if nearest == NONE else nearest)
+
+
+cdef inline bint is_non_local(const SystemC* system) noexcept nogil:
+    """Whether arcs are non-local."""
+    return system.moves[1].name != NO_ARC
+
+
+cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+    s.lists = 1
+    s.root_first = system.explicit_root
+    s.n_lambda1 = s.root_first
+    s.root_label = system.root_label
+    s.one_root = system.single_root
+
+
+cdef class Covington(TransitionSystem):
+    """Covington's system: arcs between the focus words, NO-ARC moves on to the next pair.
+
+    Args:
+        nonmonotonic: arcs may replace arcs and break cycles.
+        explicit_root: ROOT is the first item of lambda1, so that arcs from ROOT are moves. Without:
+            headless words of a final configuration hang off ROOT, labelled root_label.
+        max_length: words further apart get no arc (0: no limit). Longer gold arcs are given up
+            from the start: they cost the same whatever is done.
+        single_root: one child of ROOT in each sentence.
+        segment: BREAK splits documents into sentences.
+        root_label: the label that arcs from ROOT, and they alone, take (None: any label; without
+            explicit_root: none, and labels of gold roots are not judged).
+    """
+    def __init__(
+        self, labels=None, *, bint nonmonotonic=False, bint explicit_root=False,
+        int max_length=0, bint single_root=False, bint segment=False, root_label=None
+    ):
+        if max_length < 0:
+            raise ValueError(f"max_length must be 1 or more, or 0 (no limit), not {max_length}.")
+        self.begin(self._name(), {
+            "nonmonotonic": bool(nonmonotonic),
+            "explicit_root": bool(explicit_root),
+            "max_length": max_length,
+            "single_root": bool(single_root),
+            "segment": bool(segment),
+            "root_label": root_label,
+        })
+        self.c.lists = True
+        self.c.one_focus = True
+        self.c.max_length = max_length
+        self.c.nonmonotonic = nonmonotonic
+        self.c.explicit_root = explicit_root
+        self.c.start = start
+        self.c.loss = covington_loss
+        self.c.cost = covington_cost
+        self.c.costs = fill_costs
+        use_static(&self.c, wanted_move)
+        self.add_move(SHIFT, can_shift, do_shift, NULL)
+        self.c.shift = self.c.n_moves - 1
+        if not self._is_non_local():
+            self.add_move(NO_ARC, can_skip, do_skip, NULL)
+        self._add_arcs(next_item if self._is_non_local() else <next_k_t>NULL)
+        if self.c.segment:
+            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+    cdef int _add_arcs(self, next_k_t next_k) except -1:
+        cdef MoveC* left = self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, NULL, focus_end, item_end, next_k
+        )
+        cdef MoveC* right = self.add_move(
+            RIGHT_ARC, can_right_arc, do_right_arc, NULL, item_end, focus_end, next_k
+        )
+        self.c.left_arc = self.c.n_moves - 2
+        self.c.right_arc = self.c.n_moves - 1
+        left.crossing = CROSSES_BY_ARC
+        right.crossing = CROSSES_BY_ARC
+        if self.c.nonmonotonic:
+            left.is_repair = left_deletes
+            right.is_repair = right_deletes
+        return 0
+
+    def _name(self):
+        return "covington"
+
+    def _is_non_local(self):
+        return False
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        texts = {
+            "lambda1": "Items before the first word of the buffer that can still get an arc with "
+            "it, the nearest one last.",
+            "lambda2": "Words that moves have already passed on the way from the first word of the "
+            "buffer to the left. SHIFT puts them back into λ1.",
+            "buffer": "The words to come. Arcs are made with the first of them.",
+            "SHIFT": "The first word of the buffer gets no more arcs with words before it: λ2 and "
+            "then this word are appended to λ1, and the next word is first.",
+            **self._arc_glossary(),
+        }
+        if self.c.explicit_root:
+            texts["lambda1"] += " The first one is ROOT."
+        if self.c.nonmonotonic:
+            for move in ("LEFT-ARC", "RIGHT-ARC"):
+                texts[move] += (
+                    " If the dependent has a head, that arc is deleted; if the new arc closes a "
+                    "cycle, so is the arc to its head."
+                )
+        if self.c.segment:
+            texts["BREAK"] = (
+                "The sentence ends before the first word of the buffer, and the next one starts "
+                "there, with new lists."
+            )
+        return texts
+
+    def _arc_glossary(self):
+        return {
+            "NO-ARC": "There is no arc between the last item of λ1 and the first word of the "
+            "buffer: that item goes to the front of λ2.",
+            "LEFT-ARC": "The first word of the buffer becomes the head of the last word of λ1, "
+            "which goes to the front of λ2.",
+            "RIGHT-ARC": "The last item of λ1 becomes the head of the first word of the buffer, "
+            "and goes to the front of λ2.",
+        }
+
+
+cdef class NonLocalCovington(Covington):
+    """Covington's system with non-local arcs: any item of lambda1 is one move away.
+
+    Its options are those of ``Covington``.
+    """
+    def _name(self):
+        return "nl_covington"
+
+    def _is_non_local(self):
+        return True
+
+    def _arc_glossary(self):
+        counted = (
+            "The item and all behind it go to the front of λ2. The number in the move's name is k; "
+            "without a number, k is 1."
+        )
+        return {
+            "LEFT-ARC": "The first word of the buffer becomes the head of the k-th item of λ1, "
+            f"counted from the end. {counted}",
+            "RIGHT-ARC": "The k-th item of λ1, counted from the end, becomes the head of the first "
+            f"word of the buffer. {counted}",
+        }

@@ -1,0 +1,25 @@
+"""The loss of the list systems."""
+from spacy_nmparse.systems.covington.views cimport ListViewC
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport SystemC
+
+
+cdef int fresh_marks(const StateC* s) noexcept nogil
+cdef int inner(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
+) noexcept nogil
+cdef int sentence_end(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
+) noexcept nogil
+cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil
+cdef int missed_starts(const GoldC* gold, const ListViewC* v) noexcept nogil
+cdef int rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
+) noexcept nogil
+cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+
+
+cdef inline bint root_has_child(const StateC* s) noexcept nogil:
+    """Whether ROOT has a child in the sentence; under single_root."""
+    return s.root_child >= s.start and s.head[s.root_child] == s.n

@@ -1,0 +1,199 @@
+"""The loss of the list systems.
+
+Loss of a monotonic configuration: the sum of
+  * words whose gold arc is neither built (with the right label) nor *pending*: word headless, and
+    the later end of the arc still to become j, or j already and the other end in lambda1;
+  * words with ROOT as gold head that have another head (explicit_root, with labels: or that can
+    no longer get the label);
+  * cycles in the graph of built and pending arcs: it has one arc at most into each word, so cycles
+    are disjoint, and each one costs one pending arc;
+  * single_root: of the gold roots still without a head in a sentence, all but one; heads that
+    tree() makes up for other headless words never count as right;
+  * segment: missed and invented sentence starts, and arcs across. The sentence is taken to end at
+    the first place where no pending arc crosses.
+It is exact: tests/exhaustive.py finds no configuration where it is not. One exception: single_root
+with segment on gold with unknown sentence starts, where one lost arc may free several starts.
+
+The loss of the non-monotonic systems is a guess: ``covington_nonmonotonic``.
+"""
+from spacy_nmparse.systems.covington.nonmonotonic cimport may_be_freed, n_cut
+from spacy_nmparse.systems.covington.views cimport (
+    head_of,
+    is_pending,
+    label_is_right,
+    list_view,
+    root_is_near,
+    root_is_open,
+)
+from spacy_nmparse.systems.gold cimport far_end, last_child
+from spacy_nmparse.systems.sentences cimport decided_starts, surplus_behind
+from spacy_nmparse.systems.state cimport NONE, treetop
+
+
+cdef inline bint starts_here(
+    const SystemC* system, const StateC* s, const ListViewC* v
+) noexcept nogil:
+    """Whether a sentence start can be made at j: then j has no arc yet."""
+    return (
+        system.segment and not v.touched and v.start < v.b < s.n and s.constraint[v.b] != -1
+        and v.n_lambda1 == s.root_first + v.b - v.start
+    )
+
+
+cdef inline int top_of(const StateC* s, const ListViewC* v, int w) noexcept nogil:
+    """The top of the tree that w is in."""
+    cdef int top = treetop(s, w)
+    if top == v.dependent and v.head != s.n:
+        top = treetop(s, v.head)
+    return top
+
+
+cdef int fresh_marks(const StateC* s) noexcept nogil:
+    """A number above all marks."""
+    cdef int w
+    if s.mark[s.n] > 1 << 30:
+        for w in range(s.n + 1):
+            s.mark[w] = 0
+    return s.mark[s.n] + 1
+
+
+cdef int n_cycles(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
+) noexcept nogil:
+    """Cycles among built and pending arcs. Every word of one that has no head is a treetop; the
+    next is the top of the tree that has its gold head. A cycle has a built arc: a top up to j."""
+    cdef int first = fresh_marks(s)
+    cdef int walk = first - 1
+    cdef int cycles = 0
+    cdef int w, top
+    for w in range(v.start, min(v.b + 1, e)):
+        if head_of(s, v, w) != NONE or s.mark[w] >= first:
+            continue
+        walk += 1
+        top = w
+        while s.mark[top] < first:
+            s.mark[top] = walk
+            if not is_pending(system, s, gold, v, top, e):
+                break
+            top = top_of(s, v, gold.head[top])
+            if s.mark[top] == walk:
+                cycles += 1
+    s.mark[s.n] = walk
+    return cycles
+
+
+cdef int inner(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
+) noexcept nogil:
+    """Words from the start of the sentence that lose their gold head when it ends before e."""
+    cdef int n = gold.n
+    cdef int loss = 0
+    cdef int roots = 0
+    cdef bint taken = False
+    cdef int w, g, h
+    if system.single_root:
+        for w in range(v.start, min(v.b + 1, e)):
+            if head_of(s, v, w) == n and not is_pending(system, s, gold, v, w, e):
+                taken = True
+    for w in range(v.start, e):
+        g = gold.head[w]
+        if g == NONE:
+            continue
+        h = head_of(s, v, w)
+        if h == g:
+            if label_is_right(s, gold, v, w):
+                roots += g == n
+            else:
+                loss += 1
+        elif g != n:
+            loss += not is_pending(system, s, gold, v, w, e)
+        elif root_is_open(system, s, gold, v, w, taken) and (
+            h == NONE or (system.nonmonotonic and (
+                root_is_near(s, v, w) or may_be_freed(system, s, gold, v, w, e)
+            ))
+        ):
+            roots += 1
+        else:
+            loss += 1
+    if system.single_root:
+        loss += max(0, roots - 1)
+    if not system.nonmonotonic:
+        loss += n_cycles(system, s, gold, v, e)
+    else:
+        loss += n_cut(system, s, gold, v, e)
+    return loss
+
+
+cdef int sentence_end(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
+) noexcept nogil:
+    """Where the sentence ends at best: at the first place that no pending arc crosses."""
+    cdef int n = gold.n
+    cdef int far = NONE
+    cdef int w, e
+    if not system.segment or v.b >= n:
+        return n
+    for w in range(v.start, v.b):
+        if last_child(gold, w) > v.b:
+            far = max(far, last_child(gold, w))
+        if is_pending(system, s, gold, v, w, n):
+            far = max(far, gold.head[w])
+    w = v.b
+    if gold.head[w] < w and is_pending(system, s, gold, v, w, n):
+        far = max(far, w)
+    if far < w and gold.sent_start[w] != 0 and starts_here(system, s, v):
+        return w
+    if is_pending(system, s, gold, v, w, n):
+        far = max(far, gold.head[w])
+    far = max(far, last_child(gold, w))
+    for e in range(v.b + 1, n):
+        if far < e and gold.sent_start[e] != 0 and s.constraint[e] != -1:
+            return e
+        far = max(far, far_end(gold, e))
+    return n
+
+
+cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
+    """Errors from e on, when a sentence starts there."""
+    return gold.lost_from[e] + (surplus_behind(gold, e) if system.single_root else 0)
+
+
+cdef int missed_starts(const GoldC* gold, const ListViewC* v) noexcept nogil:
+    """Sentence starts missed among the words between the first of the sentence and j."""
+    cdef int w
+    cdef int missed = 0
+    for w in range(v.start + 1, v.b):
+        missed += gold.sent_start[w] == 1
+    return missed
+
+
+cdef int rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
+) noexcept nogil:
+    """The part of the loss that lies in the current sentence and behind it."""
+    cdef int e = sentence_end(system, s, gold, v)
+    cdef int loss = inner(system, s, gold, v, e)
+    if system.segment:
+        loss += missed_starts(gold, v)
+        if v.start < v.b < gold.n and not starts_here(system, s, v):
+            loss += gold.sent_start[v.b] == 1
+        if e < gold.n:
+            loss += behind(system, gold, e)
+    return loss
+
+
+cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    cdef ListViewC v = list_view(s)
+    cdef int loss = rest(system, s, gold, &v) + decided_starts(system, s, gold)
+    cdef int first
+    cdef int end = s.start
+    while end > 0:  # the sentences that BREAK has closed
+        first = end - 1
+        while first > 0 and not s.sentence_start[first]:
+            first -= 1
+        v.start = first
+        v.b = end
+        v.n_lambda1 = 0
+        loss += inner(system, s, gold, &v, end)
+        end = first
+    return loss

@@ -1,0 +1,325 @@
+"""The loss of arc-eager configurations with repair transitions or Unshift, by bounds and search.
+
+Repairs reach words that have left the stack, but at a price: RIGHT-LOWER and RIGHT-RAISE give the
+next word a head, LEFT-INVERT gives S0 one. Which of them can be had together no local formula
+tells. So two bounds are computed (``revision_bounds``), low and high, of which high can be reached.
+
+Where they differ, derivations with a loss below ``high`` are searched for, depth first, cut where
+``low`` is too high. The search ends at once where ``high`` falls to what is looked for, so it goes
+no further than to the last repair. It gives up after ``system.search`` configurations: the loss
+told is then one that can be reached, if not the least.
+"""
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
+
+from spacy_nmparse.systems.repairs.bounds cimport FAR, BoundsC, bounds_of
+from spacy_nmparse.systems.sentences cimport decided_starts
+from spacy_nmparse.systems.moves cimport arc_error
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    LEFT_ARC,
+    LEFT_INVERT,
+    MAX_MOVES,
+    REDUCE,
+    RIGHT_ARC,
+    SHIFT,
+    MoveC,
+    label_fits,
+)
+from spacy_nmparse.systems.repairs.trial cimport TrialC, make, take_back
+
+SEARCH = 200    # default of the option ``search``
+
+
+cdef enum:
+    N_SEEN = 1 << 10    # configurations that a search remembers; a power of two
+
+
+cdef struct SearchC:
+    int target          # a loss of at most this is looked for
+    int left            # configurations that may still be looked at
+    int first           # where it succeeds: the first move that it made
+    uint64_t seen[N_SEEN]
+
+
+cdef int right_label(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int head, int dependent
+) noexcept nogil:
+    """The one label that the arc may have to have: the dependent's own, or, as LEFT-INVERT of the
+    head would give it that label, the head's; NONE: it has none, or may not take it."""
+    cdef int label = gold.label[dependent]
+    if system.left_invert and (name == LEFT_ARC or name == LEFT_INVERT) and head < s.n and (
+        gold.head[head] == dependent
+    ):
+        label = gold.label[head]
+    if label != NONE and not label_fits(system, head == s.n, label):
+        return NONE
+    return label
+
+
+cdef inline bint label_matters(
+    const GoldC* gold, int name, int head, int dependent
+) noexcept nogil:
+    """Whether an arc of this move can be right, now or later, so that its label can."""
+    cdef int g = gold.head[dependent]
+    if name == LEFT_ARC or name == LEFT_INVERT:
+        return g == head or (head < gold.n and gold.head[head] == dependent)
+    return g != NONE and g < dependent
+
+
+cdef uint64_t fingerprint(const StateC* s) noexcept nogil:
+    """A number that tells configurations of the current sentence apart."""
+    cdef uint64_t h = 14695981039346656037ULL
+    cdef int w
+    h = (h ^ <uint64_t>(s.b * 4 + s.root_last + 2 * (s.end < s.n))) * 1099511628211ULL
+    for w in range(s.start, min(s.b + 1, s.n)):
+        h = (h ^ <uint64_t>(s.head[w] + 2)) * 1099511628211ULL
+        h = (h ^ <uint64_t>(s.label[w] + 3)) * 1099511628211ULL
+        h = (h ^ <uint64_t>(s.position[w] + 2)) * 1099511628211ULL
+        h = (h ^ <uint64_t>(s.push_label[w] + 3)) * 1099511628211ULL
+        h ^= h >> 29
+    return h | 1
+
+
+cdef bint seen_before(SearchC* search, uint64_t number) noexcept nogil:
+    """Whether the configuration has been looked at; if not, remember it."""
+    cdef int i
+    cdef uint64_t place = number
+    for i in range(8):
+        place = (number + i) & (N_SEEN - 1)
+        if search.seen[place] == number:
+            return True
+        if search.seen[place] == 0:
+            search.seen[place] = number
+            return False
+    search.seen[number & (N_SEEN - 1)] = number
+    return False
+
+
+cdef inline int urgency(const SystemC* system, int move) noexcept nogil:
+    """What to try first: words that leave the stack let others come up."""
+    cdef int name = system.moves[move].name
+    if name == REDUCE or name == LEFT_ARC:
+        return 2
+    return 0 if name == SHIFT or name == RIGHT_ARC or name == BREAK else 1
+
+
+cdef void make_right(
+    const SystemC* system, StateC* s, const GoldC* gold, int i, TrialC* trial
+) noexcept nogil:
+    """Make the move with this place in the move table, with the label that may be right."""
+    cdef const MoveC* move = &system.moves[i]
+    cdef int dependent = move.dependent(system, s, 1)
+    cdef int label = NONE
+    cdef int note = NONE
+    if dependent != NONE:
+        label = right_label(system, s, gold, move.name, move.head(system, s, 1), dependent)
+    if move.name == SHIFT and B(s, 0) < s.n:
+        note = gold.label[B(s, 0)]
+    make(system, s, i, label, note, trial)
+
+
+cdef bint is_better(
+    const SystemC* system, StateC* s, const GoldC* gold, SearchC* search
+) noexcept nogil:
+    """Whether a loss of at most ``target`` can be reached, as far as the search gets."""
+    cdef TrialC trial
+    cdef BoundsC bounds
+    cdef int[MAX_MOVES] high
+    cdef int i, best
+    cdef bint found
+    if B(s, 0) == s.n and s.n_stack == 0:
+        return False
+    # First whether one move does it; then further, from the most promising ones on.
+    for i in range(system.n_moves):
+        high[i] = FAR
+        if not system.moves[i].precondition(system, s, 1):
+            continue
+        make_right(system, s, gold, i, &trial)
+        bounds = bounds_of(system, s, gold)
+        take_back(system, s, &trial)
+        if bounds.high <= search.target:
+            search.first = i
+            return True
+        if bounds.low <= search.target:
+            high[i] = bounds.high
+    while True:
+        best = 0
+        for i in range(system.n_moves):
+            if high[i] < high[best] or (
+                high[i] == high[best] and urgency(system, i) > urgency(system, best)
+            ):
+                best = i
+        if high[best] == FAR or search.left <= 0:
+            return False
+        high[best] = FAR
+        make_right(system, s, gold, best, &trial)
+        found = False
+        if not seen_before(search, fingerprint(s)):
+            search.left -= 1
+            found = is_better(system, s, gold, search)
+        take_back(system, s, &trial)
+        if found:
+            search.first = best
+            return True
+    return False
+
+
+cdef inline void begin(const SystemC* system, SearchC* search, int target) noexcept nogil:
+    search.target = target
+    search.left = system.search if system.search else FAR
+    search.first = NONE
+    memset(search.seen, 0, sizeof(search.seen))
+
+
+cdef int revised_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    cdef int loss = decided_starts(system, s, gold)
+    cdef int first, w
+    for w in range(s.start):
+        loss += arc_error(gold, s.head[w], w, s.label[w])
+    return loss + loss_above(system, s, gold, 0, &first)
+
+
+cdef int loss_above(
+    const SystemC* system, const StateC* s, const GoldC* gold, int floor, int* first
+) noexcept nogil:
+    """Errors in the current sentence and behind it, those already made there included, of which
+    there are at least ``floor``. first: a move that leads there, if one had to be searched for, or
+    NONE."""
+    cdef BoundsC bounds = bounds_of(system, s, gold)
+    cdef SearchC search
+    first[0] = NONE
+    bounds.low = max(bounds.low, floor)
+    while bounds.low < bounds.high:
+        begin(system, &search, bounds.high - 1)
+        if not is_better(system, <StateC*>s, gold, &search):
+            break
+        first[0] = search.first
+        bounds.high -= 1
+    return bounds.high
+
+
+cdef bint is_within(
+    const SystemC* system, const StateC* s, const GoldC* gold, int target
+) noexcept nogil:
+    """Whether the loss is at most ``target``."""
+    cdef BoundsC bounds = bounds_of(system, s, gold)
+    cdef SearchC search
+    if bounds.high <= target or bounds.low > target:
+        return bounds.high <= target
+    begin(system, &search, target)
+    return is_better(system, <StateC*>s, gold, &search)
+
+
+cdef int loss_behind(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label,
+    int floor
+) noexcept nogil:
+    """The loss once the move with this place in the move table is made, at least ``floor``."""
+    cdef TrialC trial
+    cdef int first, loss
+    make(system, <StateC*>s, move, label, push_label, &trial)
+    loss = loss_above(system, s, gold, floor, &first)
+    take_back(system, <StateC*>s, &trial)
+    return loss
+
+
+cdef bint is_within_behind(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label,
+    int target
+) noexcept nogil:
+    """Whether the loss is at most ``target`` once that move is made."""
+    cdef TrialC trial
+    cdef bint found
+    make(system, <StateC*>s, move, label, push_label, &trial)
+    found = is_within(system, s, gold, target)
+    take_back(system, <StateC*>s, &trial)
+    return found
+
+
+cdef int revised_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
+) noexcept nogil:
+    """Cost of the legal move with this place in the move table: the loss behind it less the loss
+    before."""
+    cdef int loss, first
+    if B(s, 0) == s.n and s.n_stack == 0:
+        return 0
+    loss = loss_above(system, s, gold, 0, &first)
+    return loss_behind(system, s, gold, move, label, push_label, loss) - loss
+
+
+cdef inline int wanted_label(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* c
+) noexcept nogil:
+    """The one label with which the candidate's arc may cost less, or NONE."""
+    cdef int name = system.moves[c.move].name
+    if not label_matters(gold, name, c.head, c.dependent):
+        return NONE
+    return right_label(system, s, gold, name, c.head, c.dependent)
+
+
+cdef void revised_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """Fill cost, cost_other and label of each candidate."""
+    cdef int i, least, label, loss, first
+    cdef CandidateC* c
+    if B(s, 0) == s.n and s.n_stack == 0:
+        return
+    loss = loss_above(system, s, gold, 0, &first)
+    for i in range(n):
+        c = &candidates[i]
+        label = NONE
+        if c.dependent == NONE:
+            c.cost = loss_behind(system, s, gold, c.move, NONE, push_label, loss)
+            c.cost_other = c.cost
+        else:
+            label = wanted_label(system, s, gold, c)
+            c.cost_other = loss_behind(
+                system, s, gold, c.move, UNKNOWN_LABEL, push_label, loss
+            )
+            c.cost = c.cost_other
+            if label != NONE:
+                c.cost = loss_behind(system, s, gold, c.move, label, push_label, loss)
+            if c.cost != c.cost_other:
+                c.label = label
+        least = c.cost if i == 0 else min(least, c.cost)
+    for i in range(n):
+        candidates[i].cost -= least
+        candidates[i].cost_other -= least
+
+
+cdef void revised_least_costs(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """The same with 0 for what costs least and 1 for everything else: of most moves, one search for
+    the least loss tells that, or none."""
+    cdef int i, label, first, loss
+    cdef bint found = False
+    cdef CandidateC* c
+    if B(s, 0) == s.n and s.n_stack == 0:
+        return
+    loss = loss_above(system, s, gold, 0, &first)
+    if first != NONE and system.moves[first].name == SHIFT and push_label != gold.label[B(s, 0)]:
+        first = NONE  # the search noted the right label
+    for i in range(n):
+        c = &candidates[i]
+        label = NONE if c.dependent == NONE else wanted_label(system, s, gold, c)
+        c.cost = c.move != first and not is_within_behind(
+            system, s, gold, c.move,
+            UNKNOWN_LABEL if c.dependent != NONE and label == NONE else label, push_label, loss
+        )
+        c.cost_other = c.cost
+        if label != NONE and c.cost == 0:
+            c.cost_other = not is_within_behind(
+                system, s, gold, c.move, UNKNOWN_LABEL, push_label, loss
+            )
+            if c.cost_other:
+                c.label = label
+        found = found or c.cost == 0
+    if not found:
+        revised_costs(system, s, gold, push_label, candidates, n)

@@ -1,0 +1,1 @@
+"""SwapStandard, its gold orders, and when to swap."""

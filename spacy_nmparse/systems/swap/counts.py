@@ -1,0 +1,63 @@
+"""How many SWAPs the oracles of SwapStandard need for a treebank (BN15, Table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spacy_nmparse.systems.gold import Gold
+from spacy_nmparse.systems.projective import is_projective
+from spacy_nmparse.systems.swap.gold import fewest_swaps
+from spacy_nmparse.systems.swap.swap import SwapStandard
+from spacy_nmparse.systems.system import TransitionSystem
+
+#: The oracles of BN15's Table 1.
+SWAP_ORACLES = ("eager", "lazy", "minimal")
+
+
+def count_swaps(trees: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Count the SWAPs by which SwapStandard derives trees (BN15, Table 1).
+
+    Projective trees need none. For the oracle `minimal` it is told how many searches were cut off,
+    so that fewer SWAPs cannot be ruled out.
+
+    Args:
+        trees: heads of each tree, a root being its own.
+
+    Returns:
+        sentences; projective ones; not_proven; unique (sentences with one derivation only, by the
+        oracle `nd_all`); swaps by oracle.
+
+    Raises:
+        ValueError: a derivation does not end in the tree.
+    """
+    system = SwapStandard()
+    result = {"sentences": 0, "projective": 0, "not_proven": 0, "unique": 0}
+    swaps = dict.fromkeys(SWAP_ORACLES, 0)
+    for heads in trees:
+        gold = Gold(heads)
+        result["sentences"] += 1
+        result["unique"] += is_unique(system, gold)
+        if is_projective(heads):
+            result["projective"] += 1
+            continue
+        result["not_proven"] += not fewest_swaps(gold)[1]
+        for oracle in SWAP_ORACLES:
+            state = system.initial(len(heads))
+            for action in system.derivation(gold, oracle):
+                system.apply(state, action)
+                swaps[oracle] += action.move == "SWAP"
+            if list(state.tree()[0]) != list(heads):
+                raise ValueError(f"{oracle} does not derive {heads}.")
+    return {**result, "swaps": swaps}
+
+
+def is_unique(system: TransitionSystem, gold: Gold) -> bool:
+    """Whether SwapStandard has a single derivation of the tree, by the oracle `nd_all`."""
+    state = system.initial(len(gold))
+    while not state.is_final:
+        allowed = system.oracle(state, gold, "nd_all")
+        if len(allowed) > 1:
+            return False
+        system.apply(state, next(iter(allowed)))
+    return True

@@ -1,0 +1,353 @@
+"""The SwapStandard system (Nivre 2009; Björkelund & Nivre 2015): arc-standard with SWAP.
+
+Configurations, moves and terminal conditions are those of arc_standard.pyx; SWAP puts S1 back to
+the front of the buffer, and so any tree can be built. Items are swapped in text order only, so no
+two of them twice.
+
+Loss: no closed form is known. The number told is that of a derivation that loses few heads
+(swap_plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of the better
+ones among the walks that begin with each legal move. The true loss is never higher. docs/oracles.md
+tells how often it is lower.
+"""
+from spacy_nmparse.systems.arc_standard cimport ArcStandard, can_right_arc
+from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.gold cimport SwapC
+from spacy_nmparse.systems.moves cimport least_error
+from spacy_nmparse.systems.sentences cimport errors_behind, may_break, must_break
+from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
+from spacy_nmparse.systems.static cimport learn_first_cheapest
+from spacy_nmparse.systems.swap.gold cimport derive_swap, find_minimal, is_minimal_swap, step_of
+from spacy_nmparse.systems.swap.plan cimport (
+    STAY,
+    PlanC,
+    follow,
+    gold_ends,
+    has_item,
+    improve,
+    load,
+    make_order,
+    make_tree,
+)
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    CROSSES_LATER,
+    EAGER,
+    LAZY,
+    LEARN_ANY,
+    LEARN_LABEL,
+    LEARN_NOT,
+    LEFT_ARC,
+    MINIMAL,
+    ND_ALL,
+    ND_SW,
+    RIGHT_ARC,
+    SHIFT,
+    STATIC,
+    SWAP,
+    CandidateC,
+    learn_cheapest,
+)
+
+
+cdef int rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move
+) noexcept nogil:
+    """Errors to come after the named move (STAY: from here), on the walk that follows it."""
+    cdef PlanC p
+    cdef int lost, certain, base
+    load(system, s, gold, move, False, &p)
+    lost = make_tree(system, gold, system.single_root, &p)
+    certain = lost
+    make_order(&p)
+    lost += follow(system, &p, p.head, p.order, p.wanted)
+    if lost > certain:
+        load(system, s, gold, move, False, &p)
+        base = make_tree(system, gold, False, &p)
+        make_order(&p)
+        lost = base + improve(system, &p, certain - base, lost - base)
+    if p.end < gold.n:
+        lost += errors_behind(system, gold, p.end)
+    return lost
+
+
+cdef int rest_here(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    return rest(system, s, gold, STAY)
+
+
+cdef int rest_after(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k
+) noexcept nogil:
+    """The same with what the move itself does wrong, but for labels."""
+    cdef int errors = 0
+    cdef int head, dependent
+    if move == SHIFT:
+        errors = may_break(system, s) and gold.sent_start[s.b] == 1
+    elif move == BREAK:
+        errors = gold.sent_start[s.b] == 0
+    elif move != SWAP:
+        head = S(s, 0) if move == LEFT_ARC else S(s, 1)
+        dependent = S(s, 1) if move == LEFT_ARC else S(s, 0)
+        errors = least_error(system, gold, head, dependent)
+    return errors + rest(system, s, gold, move)
+
+
+# SWAP: (S|s1|s0, B, A) => (S|s0, s1|B, A). s1 is not ROOT and before s0 in the text. Lost are heads
+# that can only be got when s1 is beneath s0. BREAK waits until no swapped word is in the buffer.
+
+cdef bint can_swap(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 2 and S(s, 1) < S(s, 0) and not must_break(system, s)
+
+
+cdef void do_swap(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int s0 = pop(s)
+    s.rebuffer[s.n_rebuffer] = pop(s)
+    s.n_rebuffer += 1
+    s.n_swaps += 1
+    push(s, s0)
+
+
+# Oracles beside the dynamic one. All but it are about one tree, the gold tree with heads made up
+# where they are not known, and one projective order, in which siblings stand as in the text. Where
+# that tree is out of reach, EAGER, LAZY and MINIMAL make the first of the cheapest moves. ND-SW and
+# ND-ALL, from which a learner may stray, keep to the best tree that is left: whatever is cheapest
+# is often several moves, since SWAP can make up for them.
+
+cdef bint leads_home(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move
+) noexcept nogil:
+    """Algorithm 2 of BN15: whether what is left of the tree can be built after the named move (from
+    here: STAY)."""
+    cdef PlanC p
+    cdef const SwapC* t = gold.swap
+    cdef int i
+    load(system, s, gold, move, True, &p)
+    for i in range(1, p.size):
+        if not has_item(&p, t.head[p.seq[i]]):
+            return False
+    return follow(system, &p, t.head, t.order, NULL) == 0
+
+
+cdef bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
+    """Whether no word that waits for a head is to get w."""
+    cdef int i
+    for i in range(s.n_stack):
+        if gold.swap.head[s.stack[i]] == w:
+            return False
+    for i in range(s.n_rebuffer):
+        if gold.swap.head[s.rebuffer[i]] == w:
+            return False
+    for i in range(s.b, s.end):
+        if gold.swap.head[i] == w:
+            return False
+    return True
+
+
+cdef int eager_move(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Algorithm 1 of BN15, with BREAK first."""
+    cdef const SwapC* t = gold.swap
+    cdef int s0 = S(s, 0)
+    cdef int s1 = S(s, 1)
+    if may_break(system, s) and gold_ends(system, gold, s.b):
+        return BREAK
+    if s.n_stack > 2 and t.head[s1] == s0 and is_complete(s, gold, s1):
+        return LEFT_ARC
+    if can_right_arc(system, s, 1) and t.head[s0] == s1 and is_complete(s, gold, s0):
+        return RIGHT_ARC
+    if can_swap(system, s, 1) and t.order[s0] < t.order[s1]:
+        return SWAP
+    return SHIFT
+
+
+cdef void learn_moves(
+    const SystemC* system, int wanted, bint shift, CandidateC* candidates, int n
+) noexcept nogil:
+    """Learn the named move; and SHIFT."""
+    cdef int i, name
+    for i in range(n):
+        name = system.moves[candidates[i].move].name
+        candidates[i].learn = LEARN_NOT
+        if name == wanted or (shift and name == SHIFT):
+            candidates[i].learn = LEARN_ANY if candidates[i].label == NONE else LEARN_LABEL
+
+
+cdef void learn_eager(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """LEFT-ARC, RIGHT-ARC, SWAP, SHIFT: the first that is right for the tree and its order. Where
+    that does not lead to the tree: the first cheapest."""
+    if leads_home(system, s, gold, STAY):
+        learn_moves(system, eager_move(system, s, gold), False, candidates, n)
+    else:
+        learn_first_cheapest(candidates, n)
+
+
+cdef void learn_lazy(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """EAGER, but SHIFT for SWAP while S0 and B0 are in one maximal projective component (and while
+    that leads to the tree)."""
+    cdef const int* component = gold.swap.component
+    cdef int move, b0
+    if not leads_home(system, s, gold, STAY):
+        learn_first_cheapest(candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    b0 = B(s, 0)
+    if move == SWAP and b0 != NONE and component[S(s, 0)] == component[b0] and (
+        leads_home(system, s, gold, SHIFT)
+    ):
+        move = SHIFT
+    learn_moves(system, move, False, candidates, n)
+
+
+cdef void learn_minimal(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """EAGER, but SHIFT for SWAP except where a derivation with the fewest SWAPs has one (while that
+    leads to the tree). The derivation is searched for once."""
+    cdef int move
+    if gold.swap.n_minimal == NONE:
+        find_minimal(gold)
+    if gold.swap.n_minimal == NONE:  # no memory
+        learn_lazy(system, s, gold, push_label, candidates, n)
+        return
+    if not leads_home(system, s, gold, STAY):
+        learn_first_cheapest(candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    if move == SWAP and not is_minimal_swap(
+        gold, step_of(s.n_swaps, s.b, s.n_rebuffer, s.n_stack)
+    ) and B(s, 0) != NONE and leads_home(system, s, gold, SHIFT):
+        move = SHIFT
+    learn_moves(system, move, False, candidates, n)
+
+
+cdef int planned_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, bint* shift
+) noexcept nogil:
+    """What EAGER does on the way to the best tree that is left, as swap_plan.pyx makes it. shift:
+    whether SHIFT leads there, too."""
+    cdef PlanC p
+    cdef int s0 = S(s, 0)
+    cdef int s1 = S(s, 1)
+    cdef bint children0 = False
+    cdef bint children1 = False
+    cdef int move = SHIFT
+    cdef int end, i, h
+    shift[0] = False
+    load(system, s, gold, STAY, False, &p)
+    make_tree(system, gold, system.single_root, &p)
+    make_order(&p)
+    if may_break(system, s) and p.end == s.b:
+        return BREAK
+    for i in range(1, p.size):
+        h = p.head[p.seq[i]]
+        children0 = children0 or h == s0
+        children1 = children1 or h == s1
+    if s.n_stack > 2 and p.head[s1] == s0 and not children1:
+        move = LEFT_ARC
+    elif can_right_arc(system, s, 1) and p.head[s0] == s1 and not children0:
+        move = RIGHT_ARC
+    elif can_swap(system, s, 1) and p.order[s0] < p.order[s1]:
+        move = SWAP
+    if move != SHIFT and B(s, 0) != NONE:
+        end = p.end
+        load(system, s, gold, SHIFT, False, &p)
+        shift[0] = p.end == end and follow(system, &p, p.head, p.order, NULL) == 0
+    return move
+
+
+cdef void learn_planned(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label, bint beside_arcs,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """Of the cheapest moves the planned one, and a SHIFT that leads where it does: beside SWAP, or
+    beside arcs, too. All the cheapest ones where neither is among them."""
+    cdef bint shift = False
+    cdef bint found = False
+    cdef int move, i, name
+    learn_cheapest(system, s, gold, push_label, candidates, n)
+    move = planned_move(system, s, gold, &shift)
+    shift = shift and (beside_arcs or move == SWAP)
+    for i in range(n):
+        name = system.moves[candidates[i].move].name
+        found = found or (candidates[i].learn != LEARN_NOT and name == move)
+    if not found:
+        return
+    for i in range(n):
+        name = system.moves[candidates[i].move].name
+        if name != move and not (shift and name == SHIFT):
+            candidates[i].learn = LEARN_NOT
+
+
+cdef void learn_nd_sw(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """EAGER, and beside SWAP every SHIFT that leads to the tree, or to what is left of it."""
+    cdef int move
+    if not leads_home(system, s, gold, STAY):
+        learn_planned(system, s, gold, push_label, False, candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    learn_moves(
+        system, move,
+        move == SWAP and B(s, 0) != NONE and leads_home(system, s, gold, SHIFT), candidates, n,
+    )
+
+
+cdef void learn_nd_all(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """The same, and beside LEFT-ARC and RIGHT-ARC, too."""
+    cdef int move
+    if not leads_home(system, s, gold, STAY):
+        learn_planned(system, s, gold, push_label, True, candidates, n)
+        return
+    move = eager_move(system, s, gold)
+    learn_moves(
+        system, move,
+        move != BREAK and move != SHIFT and B(s, 0) != NONE
+        and leads_home(system, s, gold, SHIFT),
+        candidates, n,
+    )
+
+
+cdef class SwapStandard(ArcStandard):
+    """The SwapStandard system.
+
+    Its options are those of ``ArcStandard``.
+    """
+    cdef int bind(self, Gold gold) except -1:
+        derive_swap(gold)
+        return ArcStandard.bind(self, gold)
+
+    def _name(self):
+        return "swap_standard"
+
+    def _add_moves(self):
+        use_differences(&self.c, rest_after)
+        self.c.rest_here = rest_here
+        self.c.oracles[STATIC] = learn_eager
+        self.c.oracles[EAGER] = learn_eager
+        self.c.oracles[LAZY] = learn_lazy
+        self.c.oracles[MINIMAL] = learn_minimal
+        self.c.oracles[ND_SW] = learn_nd_sw
+        self.c.oracles[ND_ALL] = learn_nd_all
+        self._add_arc_moves()
+        self.add_move(SWAP, can_swap, do_swap, NULL).crossing = CROSSES_LATER
+        self._add_break()
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return {
+            **ArcStandard.glossary(self),
+            "buffer": "The words to come, the next one first; words that SWAP put back are in "
+            "front.",
+            "SWAP": "The word beneath the top of the stack goes back to the front of the buffer. "
+            "The two change their order, so that arcs can cross.",
+        }

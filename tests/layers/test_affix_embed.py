@@ -1,0 +1,269 @@
+"""The embedding of words by their affixes: the numbers, the layer, its gradients, in pipelines."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import combinations
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vectors import Vectors
+from thinc.api import Model, fix_random_seed, set_dropout_rate
+
+from spacy_nmparse.layers.affix_embed import AffixEmbed, number_words
+from spacy_nmparse.layers.affixes import affix_numbers
+from tests.pipe.common import learn
+
+LENGTHS = (1, 2, 3, 5)
+
+
+@given(st.lists(st.text(alphabet="aAbß\u0307\U0001f600", max_size=6), max_size=8))
+def test_numbers_are_equal_where_affixes_are(words: list[str]) -> None:
+    numbers = affix_numbers(words, LENGTHS, LENGTHS)
+    assert numbers.shape == (len(words), 2 * len(LENGTHS)) and numbers.dtype == "uint64"
+    for (one, a), (other, b) in combinations(zip(words, numbers.tolist(), strict=True), 2):
+        for i, length in enumerate(LENGTHS):
+            assert (a[i] == b[i]) == (one[:length] == other[:length])
+            assert (a[len(LENGTHS) + i] == b[len(LENGTHS) + i]) == (
+                one[-length:] == other[-length:]
+            )
+
+
+def test_numbers_are_the_same_everywhere() -> None:
+    """Models are saved on one machine and run on another."""
+    assert affix_numbers(["házában", "ő"], [1, 3], [2]).tolist() == [
+        [16483435314137532808, 7389887210457182541, 4565793214567839512],
+        [12164156037524166887, 12164156037524166887, 12164156037524166887],
+    ]
+
+
+def make(docs: list[Doc] | None = None, **options: Any) -> Model:
+    fix_random_seed(0)
+    model = AffixEmbed(**{"width": 8, "embed_width": 4, "rows": 50, "affix_rows": 20, **options})
+    return model.initialize(X=docs)
+
+
+def make_docs(*texts: str) -> list[Doc]:
+    vocab = spacy.blank("en").vocab
+    return [Doc(vocab, text.split()) for text in texts]
+
+
+def test_each_word_gets_the_vector_of_its_kind() -> None:
+    docs = make_docs("a cat sat near a Cat", "", "cat")
+    numbers, place, texts = number_words(docs, (1,), (2,))
+    assert numbers.shape == (5, 4) and place.dtype == "int32" and not texts
+    norms = [docs[0].vocab.strings[norm] for norm in numbers[place, 0].tolist()]
+    assert norms == ["a", "cat", "sat", "near", "a", "cat", "cat"]
+    vectors = make().predict(docs)
+    assert [(v.shape, v.dtype) for v in vectors] == [((n, 8), "float32") for n in (6, 0, 1)]
+    assert (vectors[0][0] == vectors[0][4]).all() and (vectors[0][1] == vectors[2][0]).all()
+    assert abs(vectors[0][1] - vectors[0][5]).max() > 1e-3  # another shape
+
+
+def test_documents_of_several_vocabularies() -> None:
+    """A word of a vocabulary that the first document's does not know."""
+    docs = [*make_docs("a cat", ""), *make_docs("a dog sat")]
+    with pytest.raises(KeyError):
+        docs[0].vocab.strings[docs[2][1].norm]
+    model = make()
+    for together, doc in zip(model.predict(docs), docs, strict=True):
+        assert together == pytest.approx(model.predict([doc])[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("texts", [(), ("",), ("", "")])
+def test_no_words(texts: tuple[str, ...]) -> None:
+    model = make()
+    vectors, backprop = model(make_docs(*texts), is_train=True)
+    assert [v.shape for v in vectors] == [(0, 8)] * len(texts)
+    assert backprop(vectors) == []
+
+
+def test_endings_are_shared() -> None:
+    """Words never seen are near to known ones with the same endings, as spaCy's cannot be."""
+    only_ends = make(prefixes=(), suffixes=(4,))
+    known, alike, other = only_ends.predict(make_docs("xxbban yybban xxbben"))[0]
+    assert abs(known - alike).max() < abs(known - other).max()
+
+
+def test_training_hides_norms() -> None:
+    """Of the share of words that was asked for, and nothing else of them."""
+    docs = make_docs(" ".join(f"w{i}" for i in range(400)))
+    model = make(prefixes=(), suffixes=(), word_dropout=0.3)
+    (vectors,), _ = model(docs, is_train=True)
+    (shown,) = model.predict(docs)
+    numbers = numpy.asarray([[0, token.shape] for token in docs[0]], dtype="uint64")
+    hidden = model.layers[0].predict(numbers)
+    is_shown, is_hidden = (
+        numpy.isclose(vectors, expected, atol=1e-6).all(axis=1) for expected in (shown, hidden)
+    )
+    assert (is_shown ^ is_hidden).all()
+    assert 0.2 < is_hidden.mean() < 0.4
+
+
+def test_dropout_factor() -> None:
+    (doc,) = make_docs(" ".join(f"w{i}" for i in range(9)))
+    dropped = {}
+    for factor in (0.0, 0.5, 2.0, 9.0):
+        model = make(embed_width=200, dropout_factor=factor, word_dropout=0.0)
+        set_dropout_rate(model, 0.2)
+        tables = model.layers[0].layers[0]
+        numbers, *_ = number_words([doc], (1, 2, 3), (1, 2, 3, 4, 5))
+        result, _ = tables(numbers, is_train=True)
+        dropped[factor] = float((result == 0).all(axis=0).mean())
+    assert dropped[0.0] == 0 and 0.07 < dropped[0.5] < 0.13 and 0.35 < dropped[2.0] < 0.45
+    assert 0.87 < dropped[9.0] < 0.93
+
+
+def with_vectors(*texts: str) -> list[Doc]:
+    """Documents whose vocabulary knows vectors of some words."""
+    docs = make_docs(*texts)
+    generator = numpy.random.RandomState(2)
+    for word in ("the", "cat", "Cat", "dog"):
+        docs[0].vocab.set_vector(word, generator.normal(size=5).astype("float32"))
+    return docs
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_gradients(static: bool) -> None:
+    docs = with_vectors("the cat sat on the mat", "the dog")
+    model = make(docs, word_dropout=0.0, include_static_vectors=static)
+    weights = numpy.random.RandomState(1).normal(size=(8, 8)).astype("float32")
+
+    def loss() -> float:
+        return float((numpy.concatenate(model.predict(docs)) * weights).sum())
+
+    _, backprop = model(docs, is_train=True)
+    backprop([weights[:6], weights[6:]])
+    checked = 0
+    for node in model.walk():
+        for name in node.param_names:
+            if not node.has_param(name):
+                continue
+            param, gradient = node.get_param(name), node.get_grad(name)
+            for place in numpy.argsort(-abs(gradient).ravel())[:3].tolist():
+                at = numpy.unravel_index(place, param.shape)
+                before, ends = param[at], []
+                for step in (1e-3, -1e-3):
+                    param[at] = before + step
+                    ends.append(loss())
+                param[at] = before
+                found = (ends[0] - ends[1]) / 2e-3
+                assert found == pytest.approx(float(gradient[at]), rel=0.03, abs=2e-2)
+                checked += 1
+    assert checked == 3 * (10 + 4 + static)
+
+
+def test_static_vectors() -> None:
+    """Words with the same norm and shape have vectors of their own texts; the rest have none."""
+    docs = with_vectors("cat dog", "mat")
+    for doc in docs:
+        for token in doc:
+            token.norm_ = "x"
+    numbers, place, texts = number_words(docs, (), (), by_text=True)
+    assert len(set(map(tuple, numbers.tolist()))) == 1
+    assert [texts[i] for i in place.tolist()] == ["cat", "dog", "mat"]
+    model = make(docs, include_static_vectors=True)
+    (cat, dog), (mat,) = model.predict(docs)
+    assert abs(cat - dog).max() > 1e-3 < abs(cat - mat).max()
+    static = model.get_ref("static")
+    assert static.get_dim("nM") == 5
+    static.set_param("W", 0 * static.get_param("W"))
+    (cat, dog), (mat,) = model.predict(docs)
+    assert (cat == dog).all() and (cat == mat).all()
+
+
+@pytest.mark.parametrize("attr", ["ORTH", "NORM"])
+def test_static_vectors_keyed_by_norms(attr: str) -> None:
+    """As in spaCy's own layer: those of the tokens' own norms."""
+    vocab = spacy.blank("en").vocab
+    vocab.vectors = Vectors(
+        strings=vocab.strings, data=numpy.ones((1, 5), "f"), keys=["is"], attr=attr
+    )
+    doc = Doc(vocab, ["'s", "unheardof"])
+    doc[0].norm_ = "is"
+    model = make([doc], include_static_vectors=True)
+    (before,) = model.predict([doc])
+    static = model.get_ref("static")
+    static.set_param("W", 0 * static.get_param("W"))
+    (after,) = model.predict([doc])
+    assert (abs(before - after).max(axis=1) > 1e-3).tolist() == [attr == "NORM", False]
+
+
+def test_static_vectors_of_the_first_vocabulary() -> None:
+    """As in spaCy's own layer, whatever words the other documents have."""
+    docs = [*with_vectors("cat"), *make_docs("dog unheardof")]
+    model = make(docs, include_static_vectors=True)
+    _, (dog, _) = model.predict(docs)
+    (alone,) = model.predict(with_vectors("dog"))
+    assert dog == pytest.approx(alone[0], abs=1e-6)
+
+
+def test_static_vectors_must_be_there() -> None:
+    for docs in (None, make_docs("a cat")):
+        with pytest.raises(
+            ValueError, match=r"include_static_vectors .*vectors: .*--paths.vectors"
+        ):
+            make(docs, include_static_vectors=True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"width": 0},
+        {"prefixes": [0]},
+        {"prefixes": [1.5]},
+        {"suffixes": [2, 2]},
+        {"rows": 0},
+        {"word_dropout": 1.0},
+        {"dropout_factor": -1},
+    ],
+    ids=str,
+)
+def test_errors(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"AffixEmbed: .*{next(iter(wrong))}"):
+        AffixEmbed(**{"width": 8, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("factory", "static"), [("nm_parser", False), ("parser", False), ("nm_parser", True)]
+)
+def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
+    """For our parsers and for spaCy's own; saved, it comes back."""
+    nlp = spacy.blank("en")
+    embed = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 16, "suffixes": [1, 2]}
+    if static:
+        embed["include_static_vectors"] = True
+        nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
+    encode = {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "width": 16,
+        "depth": 1,
+        "window_size": 1,
+        "maxout_pieces": 2,
+    }
+    tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
+    config: dict[str, Any] = {"model": {"tok2vec": tok2vec}}
+    if factory == "parser":
+        config["min_action_freq"] = 1
+    nlp.add_pipe(factory, name="parser", config=config)
+    texts = {"she saw cats": [1, 1, 1], "he eats fish": [1, 1, 1]}
+    examples = [
+        Example.from_dict(nlp.make_doc(text), {"heads": heads, "deps": ["nsubj", "ROOT", "obj"]})
+        for text, heads in texts.items()
+    ]
+    fix_random_seed(0)
+    learn(nlp, examples)
+    doc = nlp("she eats cats")
+    assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "obj"]
+    nlp.to_disk(tmp_path)
+    again = pickle.loads(pickle.dumps(spacy.load(tmp_path)))
+    found = again.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
+    expected = nlp.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
+    assert (found == expected).all()
+    assert [t.head.i for t in again("she eats cats")] == [1, 1, 1]

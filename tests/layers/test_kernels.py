@@ -1,0 +1,102 @@
+"""`kernels.h` is C for every compiler: it is checked with those that are installed."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from spacy_nmparse import layers
+
+HEADER = Path(layers.__file__).parent / "kernels.h"
+STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
+# Compilers for systems whose C library is not here: what the header needs of it.
+FREESTANDING = ("-nostdinc", "-ffreestanding")
+STDDEF = "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
+STDINT = "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
+STRING = "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
+MATH = "float sqrtf(float);\n"
+COMPILERS = {
+    "cc": ("cc", *STRICT),
+    "gcc": ("gcc", *STRICT),
+    "clang": ("clang", *STRICT),
+    "mingw": ("x86_64-w64-mingw32-gcc", *STRICT),
+    "msvc-dialect": (
+        *("clang", "--target=x86_64-pc-windows-msvc", "-fms-compatibility-version=19.30"),
+        *("-Wall", "-Wextra", "-Werror", *FREESTANDING),
+    ),
+    "macos": ("clang", "--target=arm64-apple-macos11", *STRICT, *FREESTANDING),
+    "musl": ("clang", "--target=aarch64-linux-musl", *STRICT, *FREESTANDING),
+}
+
+
+@pytest.mark.parametrize("name", COMPILERS)
+def test_compiles(name: str, tmp_path: Path) -> None:
+    compiler, *options = COMPILERS[name]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    if "-nostdinc" in options:
+        (tmp_path / "stddef.h").write_text(STDDEF, encoding="utf-8")
+        (tmp_path / "stdint.h").write_text(STDINT, encoding="utf-8")
+        (tmp_path / "string.h").write_text(STRING, encoding="utf-8")
+        (tmp_path / "math.h").write_text(MATH, encoding="utf-8")
+        (tmp_path / "features.h").write_text("", encoding="utf-8")
+    functions = re.findall(r"^static (?:inline )?\w+ (nmp_\w+)\(", HEADER.read_text("utf-8"), re.M)
+    assert len(functions) > 10
+    used = " ".join(f"(void){function};" for function in functions)
+    source = tmp_path / "use.c"
+    source.write_text(
+        f'#include "kernels.h"\nint main(void) {{ {used} return 0; }}\n', encoding="utf-8"
+    )
+    command = [compiler, *options, f"-I{tmp_path}", f"-I{HEADER.parent}", "-c", str(source)]
+    done = subprocess.run(
+        [*command, "-o", str(tmp_path / "use.o")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def drop(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """nmp_drop, compiled for this machine."""
+    if shutil.which("cc") is None:
+        pytest.skip("no cc")
+    folder = tmp_path_factory.mktemp("drop")
+    (folder / "drop.c").write_text(
+        '#include "kernels.h"\n'
+        "void drop(float *h, uint8_t *w, uint32_t start, uint32_t limit, float scale, int n)\n"
+        "{ nmp_drop(h, w, start, limit, scale, n); }\n",
+        encoding="utf-8",
+    )
+    command = ["cc", "-O2", "-shared", "-fPIC", f"-I{HEADER.parent}", "-w", str(folder / "drop.c")]
+    subprocess.run([*command, "-o", str(folder / "drop.so"), "-lm"], check=True)
+    return ctypes.CDLL(str(folder / "drop.so")).drop
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_dropout(drop: Any, rate: float) -> None:
+    """Units are dropped as often as they should, wherever they are and whatever their neighbours
+    do; the others are scaled, and keep their winners."""
+    steps, width = 4000, 96
+    starts = numpy.random.default_rng(0).integers(2**32, size=steps, dtype="uint32")
+    dropped = numpy.zeros((steps, width), dtype=bool)
+    for step, start in enumerate(starts):
+        hidden = numpy.ones(width, dtype="float32")
+        winner = numpy.full(width, 1, dtype="uint8")
+        pointers = (array.ctypes.data_as(ctypes.c_void_p) for array in (hidden, winner))
+        start, limit = ctypes.c_uint32(int(start)), ctypes.c_uint32(int(rate * 2**32))
+        drop(*pointers, start, limit, ctypes.c_float(1 / (1 - rate)), width)
+        dropped[step] = hidden == 0
+        assert (winner == numpy.where(dropped[step], 255, 1)).all()
+        assert hidden[~dropped[step]] == pytest.approx(1 / (1 - rate))
+    error = 5 * (rate * (1 - rate) / steps) ** 0.5  # five standard deviations
+    assert abs(dropped.mean() - rate) < error / width**0.5
+    assert numpy.abs(dropped.mean(axis=0) - rate).max() < error
+    for distance in (1, 2, 16, 64):
+        both = (dropped[:, distance:] & dropped[:, :-distance]).mean(axis=0)
+        assert numpy.abs(both - rate**2).max() < 5 * (rate**2 * (1 - rate**2) / steps) ** 0.5

@@ -1,0 +1,267 @@
+"""Beam search against greedy search and against the enumeration of all sequences of moves."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.search import beam, greedy
+from tests.pipe.common import (
+    NL,
+    NM,
+    assert_sound,
+    assert_starts_kept,
+    bare,
+    make_examples,
+    make_nlp,
+    parser_of,
+    random_doc,
+    random_parser,
+    randomize,
+    tree,
+)
+
+WIDE = 3000
+
+
+def system(name: str, **options: Any) -> dict[str, Any]:
+    return {"@misc": f"spacy_nmparse.{name}.v1", **options}
+
+
+#: factory, system
+PARSERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "arc-eager": (NM, system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)),
+    "monotonic": (NM, system("ArcEager")),
+    "labelled reduce": (
+        NM,
+        system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
+    ),
+    "arc-standard": (NM, system("ArcStandard")),
+    "swap": (NM, system("SwapStandard")),
+    "arc-swift": (NL, system("ArcSwift")),
+    "nl": (NL, system("NLCovington")),
+    "nl nonmonotonic": (NL, system("NLCovington", nonmonotonic=True, explicit_root=False)),
+    "covington": (NL, system("Covington", explicit_root=False)),
+    "covington short": (NL, system("Covington", max_length=3)),
+}
+
+
+def make(name: str, seed: int = 0) -> Any:
+    factory, block = PARSERS[name]
+    return parser_of(random_parser(seed, factory=factory, system=block, projectivize=False))
+
+
+def flat(parser: Any, docs: Sequence[Doc]) -> tuple[Any, list[int], numpy.ndarray]:
+    words = [parsed_tokens(doc) for doc in docs]
+    lengths = [len(tokens) for tokens, _ in words]
+    stretches: list[int] = []
+    for tokens, constraints in words:
+        starts = [0, *numpy.nonzero(constraints == 1)[0].tolist(), len(tokens)]
+        stretches += numpy.diff(starts).tolist()
+    scored = parser.model.predict(ScorerInput(docs, None, numpy.asarray(stretches, "int32")))
+    return scored, lengths, numpy.concatenate([constraints for _, constraints in words])
+
+
+def some_docs(parser: Any, lengths: Sequence[int], preset: float, seed: int = 0) -> list[Doc]:
+    rng = random.Random(seed)
+    docs = []
+    for length in lengths:
+        words = [t.text for t in random_doc(parser.vocab, rng, length, space=0.0)]
+        starts = [rng.choice([1, -1]) if rng.random() < preset else 0 for _ in words]
+        docs.append(Doc(parser.vocab, words=words, sent_starts=starts))
+    return docs
+
+
+def same(one: Sequence[numpy.ndarray], other: Sequence[numpy.ndarray]) -> bool:
+    return all((a == b).all() for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_width_of_one_is_greedy(name: str, seed: int) -> None:
+    parser = make(name, seed)
+    docs = some_docs(parser, [1, 2, 5, 20, 60, 300, 3, 600, 31], 0.1, seed)
+    docs += some_docs(parser, [40, 1, 300, 30], 0.0, seed)
+    inputs = flat(parser, docs)
+    expected = greedy.parse(parser.system, *inputs)
+    assert len(set(expected[0].tolist())) > 20
+    for reach in (5, 60, beam.REACH, 10000):
+        assert same(beam.parse(parser.system, *inputs, 1, reach), expected), reach
+
+
+def sequences(
+    parser: Any, scored: Any, offset: int, n: int, constraints: Sequence[int]
+) -> dict[Any, float]:
+    """The score of the best sequence of moves to each tree."""
+    best: dict[Any, float] = {}
+
+    def go_on(state: Any, score: float) -> None:
+        if state.is_final:
+            # Final configurations of list systems: completed by the scorer.
+            heads = tuple(state.heads)
+            key = (heads, tuple(state.labels), tuple(map(bool, state.sent_starts)))
+            best[key] = max(best.get(key, -1e9), score)
+            return
+        found = beam.probabilities(parser.system, scored, offset, state)
+        assert sum(numpy.exp(p) for p, _ in found.values()) == pytest.approx(1, abs=1e-4)
+        assert set(found) == set(parser.system.actions(state))
+        for action, (p, noted) in found.items():
+            after = state.copy()
+            parser.system.apply(after, action, push_label=noted)
+            go_on(after, score + p)
+
+    go_on(parser.system.initial(n, sent_starts=list(constraints)), 0.0)
+    return best
+
+
+def few_labels(name: str, seed: int) -> Any:
+    """A parser that chooses between two labels."""
+    factory, block = PARSERS[name]
+    nlp = make_nlp(factory=factory, system=block, projectivize=False)
+    parser = parser_of(nlp)
+    examples = make_examples(nlp.vocab)
+    parser.initialize(lambda: examples, nlp=nlp, labels={"labels": ["ROOT", "a", "dep"]})
+    randomize(parser.model, seed, 0.3)
+    return parser
+
+
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [
+        *((name, 2) for name in PARSERS),
+        *((name, 3) for name in ("arc-eager", "monotonic", "labelled reduce", "arc-standard")),
+    ],
+)
+@pytest.mark.parametrize("preset", [0, -1])
+def test_a_wide_beam_finds_everything(name: str, length: int, preset: int) -> None:
+    """Where the beam has room for all sequences of moves, it has all trees, in order."""
+    for seed in range(2):
+        parser = few_labels(name, seed)
+        starts = [0] + [preset] * (length - 1)
+        doc = some_docs(parser, [length], 0, seed)[0]
+        doc = Doc(doc.vocab, words=[token.text for token in doc], sent_starts=starts)
+        scored, lengths, constraints = flat(parser, [doc])
+        expected = sequences(parser, scored, 0, length, starts)
+        (found,) = beam.n_best(parser.system, scored, lengths, constraints, 1, WIDE)
+        assert 1 < len(expected) < WIDE
+        scores = [score for score, *_ in found]
+        assert scores == sorted(scores, reverse=True)
+        best_scores = sorted(expected.values(), reverse=True)
+        assert scores[0] == pytest.approx(best_scores[0], abs=1e-4)
+        width = beam.parse(parser.system, scored, lengths, constraints, WIDE)
+        assert same(width, found[0][1:])
+        if None in {head for heads, *_ in expected for head in heads}:
+            continue  # completed by the search alone
+        names = parser.system.labels
+        trees = {
+            (tuple(heads), tuple(names[label] for label in labels), (True, *map(bool, rest))): score
+            for score, heads, labels, (_, *rest) in (
+                (score, *(array.tolist() for array in arrays)) for score, *arrays in found
+            )
+        }
+        assert trees.keys() == expected.keys()
+        assert all(trees[tree] == pytest.approx(expected[tree], abs=1e-4) for tree in trees)
+
+
+def score_of(parser: Any, scored: Any, n: int, width: int, constraints: numpy.ndarray) -> float:
+    return beam.n_best(parser.system, scored, [n], constraints, width, 1)[0][0][0]
+
+
+@pytest.mark.parametrize("name", ["arc-eager", "swap", "arc-standard"])
+def test_a_wider_beam_finds_better_trees(name: str) -> None:
+    parser = make(name)
+    randomize(parser.model, 0, 0.2)  # less sure of everything
+    totals = []
+    docs = some_docs(parser, [25] * 20, 0)
+    for width in (1, 4, 16):
+        total = 0.0
+        for doc in docs:
+            scored, (n,), constraints = flat(parser, [doc])
+            total += score_of(parser, scored, n, width, constraints)
+        totals.append(total)
+    assert totals[0] + 1 < totals[1] <= totals[2], totals
+
+
+@pytest.mark.parametrize("name", ["arc-eager", "monotonic", "swap", "covington"])
+def test_windows_and_batches_change_nothing(name: str) -> None:
+    """Texts are searched through in windows; what is settled is settled for good."""
+    parser = make(name, 1)
+    randomize(parser.model, 1, 0.25)
+    docs = some_docs(parser, [3, 200, 1, 400, 10], 0.1)
+    inputs = flat(parser, docs)
+    whole = beam.parse(parser.system, *inputs, 4, 10000)
+    parts = beam.search(parser.system, *inputs, 4, 1, 30)
+    assert sum(len(one) for one in parts) > 12
+    assert parts[3][1][0] < 100
+    found = beam.parse(parser.system, *inputs, 4, 30)
+    agreement = [(a == b).mean() for a, b in zip(whole, found, strict=True)]
+    assert min(agreement) > 0.95, agreement
+    offset = 0
+    for doc in docs:
+        alone = beam.parse(parser.system, *flat(parser, [doc]), 4, 30)
+        assert same(alone, [array[offset : offset + len(doc)] for array in found])
+        offset += len(doc)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_trees_of_documents(name: str) -> None:
+    """Sound trees, preset sentence starts kept; the best of n_best is the parse."""
+    factory, block = PARSERS[name]
+    nlp = random_parser(0, factory=factory, system=block, beam_width=3)
+    parser = parser_of(nlp)
+    rng = random.Random(0)
+    docs = [random_doc(nlp.vocab, rng, n) for n in (0, 1, 2, 12, 30, 90)]
+    for doc in docs:
+        for token in doc:
+            token.is_sent_start = rng.choice([None, None, None, False, True])
+    preset = [[doc[i].is_sent_start for i in range(len(doc))] for doc in docs]
+    trees = parser.n_best(docs, 3)
+    assert [[t.is_sent_start for t in doc] for doc in docs] == preset
+    parsed = [parser(doc.copy()) for doc in docs]
+    assert [len(found) for found in trees][:1] == [1]
+    assert 1 < len(trees[-1]) <= 3
+    for doc, found, starts in zip(parsed, trees, preset, strict=True):
+        assert_sound(doc)
+        assert_starts_kept(doc, [{None: 0, True: 1, False: -1}[start] for start in starts])
+        scores = [one.score for one in found]
+        assert scores == sorted(scores, reverse=True) and max(scores) <= 0
+        assert len({(*one.heads, *one.labels, *one.sent_starts) for one in found}) == len(found)
+        assert found[0].heads == [token.head.i for token in doc]
+        assert found[0].labels == [token.dep_ for token in doc]
+        assert found[0].sent_starts == [bool(token.is_sent_start) for token in doc]
+        for one in found:
+            copy = Doc(doc.vocab, words=[t.text for t in doc], heads=one.heads, deps=one.labels)
+            assert [bool(t.is_sent_start) for t in copy] == one.sent_starts
+
+
+def test_width_of_the_component() -> None:
+    nlp = random_parser(0, beam_width=4)
+    parser = parser_of(nlp)
+    randomize(parser.model, 0, 0.2)
+    assert parser.beam_width == 4
+    assert nlp.config["components"][NM]["beam_width"] == 4
+    doc = random_doc(nlp.vocab, random.Random(0), 300)
+    found = {}
+    for width in (4, 1):
+        parser.beam_width = width
+        found[width] = tree(parser(bare(doc)))
+    assert found[4] != found[1]
+    other = spacy.blank("xx")
+    other.add_pipe(NM, source=nlp)
+    reloaded = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
+    reloaded.from_bytes(nlp.to_bytes())
+    assert parser_of(reloaded).beam_width == 4
+    assert tree(reloaded(bare(doc))) == found[4]
+    for wrong in (0, -1, True, 1.5):
+        with pytest.raises(ValueError, match="beam_width"):
+            parser.beam_width = wrong
+    with pytest.raises(ValueError, match="at least 1"):
+        parser.n_best([doc], 0)

@@ -49,7 +49,7 @@ def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
     }
     plain = systems.create("arc_eager", **options)
     others = {
-        search: systems.create("arc_eager", **options, repairs=REPAIRS, search=search)
+        search: systems.create("arc_eager", **options, repairs=REPAIRS, max_search_states=search)
         for search in SEARCHES
     }
     draw = random.Random(0)

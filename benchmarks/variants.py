@@ -150,7 +150,7 @@ def repair(name: str, title: str, *repairs: str) -> Variant:
         The variant.
     """
     listed = ",".join(f'"{one}"' for one in repairs)
-    return arc_eager(name, title, left=True, repairs=f"[{listed}]", search="50")
+    return arc_eager(name, title, left=True, repairs=f"[{listed}]", max_search_states="50")
 
 
 def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> Variant:

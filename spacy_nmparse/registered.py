@@ -46,7 +46,7 @@ NM_PARSER = {
         "repairs": [],
         "unshift": False,
         "push": "any",
-        "search": 200,
+        "max_search_states": 200,
     },
     "model": {
         "@architectures": "spacy_nmparse.StateScorer.v1",
@@ -230,7 +230,7 @@ def ArcEager(
     repairs: Sequence[str] = NO_REPAIRS,
     unshift: bool = False,
     push: str = "any",
-    search: int = 200,
+    max_search_states: int = 200,
 ) -> Any:
     """The arc-eager system for a config block; see ``spacy_nmparse.systems.arc_eager``.
 
@@ -241,8 +241,8 @@ def ArcEager(
         repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``.
         unshift: REDUCE of a headless S0 puts it back into the buffer.
         push: ``any``, ``shift`` or ``right_arc``: the pushes that there are.
-        search: with repairs, how many configurations training may look at for one loss: fewer are
-            faster and less exact; 0: any number.
+        max_search_states: with repairs, how many configurations training may look at for one loss:
+            fewer are faster and less exact; 0: any number.
     """
     from spacy_nmparse.pipe.spec import SystemSpec
 
@@ -253,8 +253,13 @@ def ArcEager(
     }
     # Models remember their options: those made before these were there do not have them.
     wanted = [repairs] if isinstance(repairs, str) else list(repairs)
-    others = {"repairs": wanted, "unshift": unshift, "push": push, "search": search}
-    absent = {"repairs": [], "unshift": False, "push": "any", "search": 200}
+    others = {
+        "repairs": wanted,
+        "unshift": unshift,
+        "push": push,
+        "max_search_states": max_search_states,
+    }
+    absent = {"repairs": [], "unshift": False, "push": "any", "max_search_states": 200}
     options.update((name, value) for name, value in others.items() if value != absent[name])
     return SystemSpec("arc_eager", options)
 

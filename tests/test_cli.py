@@ -96,7 +96,7 @@ def test_oracle() -> None:
 
 def test_options_of_the_system() -> None:
     arguments = ["oracle", "arc_eager", "2 0 2", "--oracle", "static", "--json"]
-    for option in ("nonmonotonic_left", "nonmonotonic_reduce", "push=shift", "search=7"):
+    for option in ("nonmonotonic_left", "nonmonotonic_reduce", "push=shift", "max_search_states=7"):
         arguments += ["-o", option]
     done = run(*arguments)
     assert done.exit_code == 0, done.output

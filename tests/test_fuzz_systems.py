@@ -22,7 +22,7 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "repairs": st.lists(st.sampled_from(["right_lower", "right_raise", "left_invert", "x"])),
     "unshift": st.booleans(),
     "push": st.sampled_from(["any", "shift", "right_arc", "left"]),
-    "search": st.integers(-1, 5),
+    "max_search_states": st.integers(-1, 5),
     "nonmonotonic": st.booleans(),
     "explicit_root": st.booleans(),
     "max_length": st.integers(-1, 3),

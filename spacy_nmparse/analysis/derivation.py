@@ -462,7 +462,7 @@ class Tracing:
             Choice(
                 one.action,
                 one.share,
-                one.label_share,
+                one.label_p,
                 costs.get(one.action),
                 least.get((one.action.move, one.action.k)),
                 self.system.repair(state, one.action),

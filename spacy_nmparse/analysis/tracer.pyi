@@ -8,7 +8,7 @@ class Scored(NamedTuple):
     action: Action
     score: float
     share: float
-    label_share: float
+    label_p: float
     noted: str | None
 
 class Tracer:

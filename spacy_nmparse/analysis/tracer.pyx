@@ -11,7 +11,7 @@ from spacy_nmparse.search.common cimport (
     scratch_free,
     scratch_init,
     score_moves,
-    share_of,
+    probability_of,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, best_label
 from spacy_nmparse.systems.state cimport State
@@ -22,13 +22,13 @@ from collections import namedtuple
 from spacy_nmparse.search.greedy import WINDOW
 from spacy_nmparse.systems.system import MOVE_NAMES, Action
 
-Scored = namedtuple("Scored", ("action", "score", "share", "label_share", "noted"))
+Scored = namedtuple("Scored", ("action", "score", "share", "label_p", "noted"))
 Scored.__doc__ = """A legal move as the model sees it, with the label that it likes best.
 
 action: the move with that label.
 score: what the scorer gives the move; greedy search takes the highest, of equal ones the first.
 share: the move's probability among the legal ones.
-label_share: the label's probability among those of the move; 1 where there is no choice.
+label_p: the label's probability among those of the move; 1 where there is no choice.
 noted: the label that a push notes, or None.
 """
 
@@ -80,7 +80,7 @@ cdef class Tracer:
         """The legal moves (list of ``Scored``), in the order of ``TransitionSystem.actions``, each
         with its best label."""
         cdef int i, n, label, noted
-        cdef float share, label_share
+        cdef float share, label_p
         cdef CandidateC* c
         cdef ScratchC* scratch = &self.scratch
         self.see(&state.c)
@@ -99,8 +99,8 @@ cdef class Tracer:
         result = []
         for i in range(n):
             c = &scratch.candidates[i]
-            share = share_of(scratch.scores, n, NONE, i)
-            label_share = 1
+            share = probability_of(scratch.scores, n, NONE, i)
+            label_p = 1
             label = NONE
             noted = NONE
             if c.dependent != NONE:
@@ -110,7 +110,7 @@ cdef class Tracer:
                         self.scored.c.self, &state.c, c, False, scratch.labels
                     )
                     label = best_label(&self.scored.c, scratch.labels)
-                    label_share = share_of(
+                    label_p = probability_of(
                         scratch.labels, self.system.c.n_labels, self.scored.c.root_label, label
                     )
                 noted = label
@@ -122,7 +122,7 @@ cdef class Tracer:
                     MOVE_NAMES[self.system.c.moves[c.move].name], c.k,
                     None if label == NONE else names[label],
                 ),
-                scratch.scores[i], share, label_share, None if noted == NONE else names[noted],
+                scratch.scores[i], share, label_p, None if noted == NONE else names[noted],
             ))
         return result
 

@@ -49,7 +49,7 @@ def read_options(pairs: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
-        if name in ("max_length", "search"):
+        if name in ("max_length", "max_search_states"):
             if not value.isdecimal():
                 raise typer.BadParameter(f"Option {name!r} is a number, not {value!r}.")
             options[name] = int(value)

@@ -391,7 +391,7 @@ cdef class Comparison:
         cdef const ScorerC* scorer = &self.scored.c
         cdef const StateC* s = &self.scratch.state
         cdef CandidateC* candidates = self.scratch.candidates
-        cdef float* d_scores = self.scratch.shares
+        cdef float* d_scores = self.scratch.values
         cdef float* d_labels
         cdef const float* known
         cdef const StepC* after

@@ -15,7 +15,7 @@ cdef struct TotalsC:
 cdef struct TeacherC:
     const ScorerC* scorer
     float weight            # the teacher's share in the loss
-    float* shares           # room for a value of each candidate
+    float* probabilities    # room for a value of each candidate
     float* labels           # room for the scores of labels, by the teacher
     float* own_labels       # and by the scorer that learns
 

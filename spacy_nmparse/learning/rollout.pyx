@@ -124,22 +124,22 @@ cdef double teach(
     cdef int best = 0
     cdef double loss = 0
     cdef float part
-    cdef float* shares = teacher.shares
+    cdef float* probabilities = teacher.probabilities
     cdef float* labels = teacher.labels
     cdef float* own = teacher.own_labels
     cdef float* d_labels
-    knows.score(knows.self, s, candidates, n, shares)
-    softmax(shares, n, NONE)
+    knows.score(knows.self, s, candidates, n, probabilities)
+    softmax(probabilities, n, NONE)
     log_softmax(scores, n, NONE)
     for i in range(n):
-        if shares[i] > shares[best]:
+        if probabilities[i] > probabilities[best]:
             best = i
-        loss -= shares[i] * scores[i]
-        d_scores[i] += teacher.weight * (<float>exp(scores[i]) - shares[i])
+        loss -= probabilities[i] * scores[i]
+        d_scores[i] += teacher.weight * (<float>exp(scores[i]) - probabilities[i])
     c = &candidates[best]
     if c.dependent == NONE or fixed_label(system, s, c) != NONE:
         return teacher.weight * loss
-    part = shares[best]
+    part = probabilities[best]
     knows.score_labels(knows.self, s, c, False, labels)
     softmax(labels, system.n_labels, scorer.root_label)
     ticket = scorer.score_labels(scorer.self, s, c, True, own)
@@ -168,7 +168,7 @@ cdef void roll_out(
     cdef float total, top, best_right, share, weight
     cdef double loss_before
     cdef float* scores = scratch.scores
-    cdef float* probability = scratch.shares    # of each candidate
+    cdef float* probability = scratch.values    # of each candidate
     cdef float* right_mass = scratch.right      # of what is right about it
     cdef double* log_mass = scratch.logs
     while not system.is_final(s):
@@ -299,7 +299,7 @@ def learn(
     cdef TotalsC totals
     cdef TeacherC taught
     cdef const TeacherC* taught_by = NULL
-    cdef float[::1] shares, labels, own_labels
+    cdef float[::1] probabilities, labels, own_labels
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     totals.loss = 0
     totals.steps = 0
@@ -310,12 +310,12 @@ def learn(
         if teacher.n_words != scored.n_words or teacher.c.n_labels != scored.c.n_labels:
             raise ValueError("The teacher scores other words or labels.")
         teacher.set_window(0, teacher.n_words)
-        shares = numpy.empty(max_candidates(&system.c, longest), dtype="float32")
+        probabilities = numpy.empty(max_candidates(&system.c, longest), dtype="float32")
         labels = numpy.zeros(teacher.c.label_stride, dtype="float32")
         own_labels = numpy.zeros(scored.c.label_stride, dtype="float32")
         taught.scorer = &teacher.c
         taught.weight = teacher_weight
-        taught.shares = &shares[0]
+        taught.probabilities = &probabilities[0]
         taught.labels = &labels[0]
         taught.own_labels = &own_labels[0]
         taught_by = &taught

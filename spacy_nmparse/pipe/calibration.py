@@ -44,7 +44,7 @@ class Comparison(NamedTuple):
 def compare(
     examples: Sequence[Example], parses: Parses, labels: Sequence[str]
 ) -> Comparison | None:
-    """Compare parses of the predicted documents, with their ``shares``, with gold trees.
+    """Compare parses of the predicted documents, with their ``probabilities``, with gold trees.
 
     Args:
         examples: the examples.
@@ -56,13 +56,13 @@ def compare(
     """
     said: list[numpy.ndarray] = []
     right: list[tuple[bool, bool]] = []
-    for example, tokens, arcs, shares in zip(
-        examples, parses.tokens, parses.arcs, parses.shares or [], strict=True
+    for example, tokens, arcs, probabilities in zip(
+        examples, parses.tokens, parses.arcs, parses.probabilities or [], strict=True
     ):
         if arcs is None:
             continue
         gold_heads, gold_labels, _ = gold_parse(example)
-        found = calibrated(shares, (1.0, 1.0))
+        found = calibrated(probabilities, (1.0, 1.0))
         for word, token in enumerate(tokens.tolist()):
             head, label = int(tokens[arcs.heads[word]]), labels[arcs.labels[word]]
             if gold_heads[token] is None or not gold_labels[token]:
@@ -92,9 +92,9 @@ def fit(found: Comparison) -> dict[str, Calibration]:
     }
 
 
-def fit_temperature(shares: numpy.ndarray, right: numpy.ndarray) -> float:
+def fit_temperature(probabilities: numpy.ndarray, right: numpy.ndarray) -> float:
     """The temperature by which what is right is likeliest."""
-    odds = log_odds(shares)
+    odds = log_odds(probabilities)
     low, high = 0.01, 20.0  # of 1 / temperature: the slope of the loss rises with it
     for _ in range(60):
         middle = (low + high) / 2
@@ -103,9 +103,9 @@ def fit_temperature(shares: numpy.ndarray, right: numpy.ndarray) -> float:
     return float(2 / (low + high))
 
 
-def calibration_error(shares: numpy.ndarray, right: numpy.ndarray) -> float:
+def calibration_error(probabilities: numpy.ndarray, right: numpy.ndarray) -> float:
     """Expected calibration error: the mean difference, over ten equal bins of confidence, between
     what is right and what was said to be."""
-    bins = numpy.minimum((shares * N_BINS).astype(int), N_BINS - 1)
-    gaps = numpy.bincount(bins, shares - right, N_BINS)
-    return float(numpy.abs(gaps).sum() / max(1, len(shares)))
+    bins = numpy.minimum((probabilities * N_BINS).astype(int), N_BINS - 1)
+    gaps = numpy.bincount(bins, probabilities - right, N_BINS)
+    return float(numpy.abs(gaps).sum() / max(1, len(probabilities)))

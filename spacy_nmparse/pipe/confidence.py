@@ -41,39 +41,39 @@ def confidences(doc: Doc) -> numpy.ndarray | None:
 
 
 def write_confidences(
-    doc: Doc, tokens: numpy.ndarray, shares: numpy.ndarray, temperatures: tuple[float, float]
+    doc: Doc, tokens: numpy.ndarray, probabilities: numpy.ndarray, temperatures: tuple[float, float]
 ) -> None:
     """Keep the confidences with the document. Spaces, which are attached by rule, get 1.
 
     Args:
         doc: the document.
         tokens: which of its tokens are words.
-        shares: float32 (2, words): probabilities of the head, and of the label with that head.
+        probabilities: float32 (2, words): those of the head, and of the label with that head.
         temperatures: for the confidence in the head, and in head and label.
     """
     found = numpy.ones((2, len(doc)), dtype="<f4")
-    found[:, tokens] = calibrated(shares, temperatures)
+    found[:, tokens] = calibrated(probabilities, temperatures)
     doc.user_data[KEY] = found.tobytes()
 
 
-def calibrated(shares: numpy.ndarray, temperatures: tuple[float, float]) -> numpy.ndarray:
+def calibrated(probabilities: numpy.ndarray, temperatures: tuple[float, float]) -> numpy.ndarray:
     """Confidences in the head, and in head and label, which are never higher."""
-    joint = shares.copy()
-    joint[1] *= shares[0]
+    joint = probabilities.copy()
+    joint[1] *= probabilities[0]
     for row, temperature in enumerate(temperatures):
         joint[row] = calibrated_row(joint[row], temperature)
     joint[1] = numpy.minimum(joint[0], joint[1])
     return joint
 
 
-def calibrated_row(shares: numpy.ndarray, temperature: float) -> numpy.ndarray:
+def calibrated_row(probabilities: numpy.ndarray, temperature: float) -> numpy.ndarray:
     """Probabilities whose log odds are divided by the temperature."""
     if temperature == 1:
-        return shares
-    return 1 / (1 + numpy.exp(-log_odds(shares) / temperature))
+        return probabilities
+    return 1 / (1 + numpy.exp(-log_odds(probabilities) / temperature))
 
 
-def log_odds(shares: numpy.ndarray) -> numpy.ndarray:
+def log_odds(probabilities: numpy.ndarray) -> numpy.ndarray:
     """Logarithms of the odds of probabilities, in double precision."""
-    clipped = numpy.clip(shares.astype("float64"), LIMIT, 1 - LIMIT)
+    clipped = numpy.clip(probabilities.astype("float64"), LIMIT, 1 - LIMIT)
     return numpy.log(clipped) - numpy.log1p(-clipped)

@@ -42,18 +42,18 @@ class Parses:
     Attributes:
         tokens: Of each, int32 (words,): the tokens that are words.
         arcs: Of each, the parse; None: it has no word.
-        shares: Of each, float32 (2, words): probabilities of the head, and of the label with that
+        probabilities: Of each, float32 (2, words): those of the head, and of the label with that
             head. None: they are not wanted.
     """
 
     tokens: list[numpy.ndarray]
     arcs: list[Arcs | None]
-    shares: list[numpy.ndarray] | None = None
+    probabilities: list[numpy.ndarray] | None = None
 
     def one(self, i: int) -> Parses:
         """The parse of the i-th document alone."""
-        shares = None if self.shares is None else [self.shares[i]]
-        return Parses([self.tokens[i]], [self.arcs[i]], shares)
+        probabilities = None if self.probabilities is None else [self.probabilities[i]]
+        return Parses([self.tokens[i]], [self.arcs[i]], probabilities)
 
     def write(
         self, docs: Sequence[Doc], labels: Sequence[str], temperatures: tuple[float, float]
@@ -77,12 +77,12 @@ class Parses:
                 )
             known = hashes[id(strings)]
             write_parse(doc, tokens, *(arcs or NO_ARCS), known, int(known[-2]), int(known[-1]))
-        if self.shares is None:
+        if self.probabilities is None:
             for doc in docs:
                 doc.user_data.pop(KEY, None)  # of another tree
             return
-        for doc, tokens, shares in zip(docs, self.tokens, self.shares, strict=True):
-            write_confidences(doc, tokens, shares, temperatures)
+        for doc, tokens, probabilities in zip(docs, self.tokens, self.probabilities, strict=True):
+            write_confidences(doc, tokens, probabilities, temperatures)
 
 
 class Tree(NamedTuple):

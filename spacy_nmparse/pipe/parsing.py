@@ -265,16 +265,16 @@ class ParsingComponent(TrainablePipe):
     def _parse(self, words: Words, confidence: bool) -> Parses:
         arcs: list[Arcs | None] = [None] * len(words.docs)
         ends = numpy.cumsum([len(tokens) for tokens in words.tokens])
-        shares = numpy.ones((2, sum(words.lengths)), dtype="float32") if confidence else None
-        split = None if shares is None else numpy.split(shares, ends[:-1], axis=1)
+        probabilities = numpy.ones((2, sum(words.lengths)), dtype="float32") if confidence else None
+        split = None if probabilities is None else numpy.split(probabilities, ends[:-1], axis=1)
         scored = self.score_moves(words)
         if scored is None:
             return Parses(words.tokens, arcs, split)
         batch = (self.system, scored.scorer, scored.lengths, scored.constraints)
         if self.beam_width > 1:
-            flat = beam.parse(*batch, self.beam_width, shares=shares)
+            flat = beam.parse(*batch, self.beam_width, probabilities=probabilities)
         else:
-            flat = greedy.parse(*batch, shares)
+            flat = greedy.parse(*batch, probabilities)
         for i, (tokens, end) in enumerate(zip(words.tokens, ends.tolist(), strict=True)):
             if len(tokens):
                 found = Arcs(*(array[end - len(tokens) : end] for array in flat))

@@ -17,10 +17,10 @@ cdef struct EnsembleC:
     int* tickets                # place -> that of each member
 
 
-cdef void add_shares(
+cdef void add_log_p(
     const float* scores, int n, int skip, int n_members, float* out
 ) noexcept nogil:
-    """Add the logarithms of the shares by softmax, over n_members; the entry `skip` has none."""
+    """Add log softmax of the scores, divided by n_members; the entry `skip` has none."""
     cdef int i
     cdef double total = log_total(scores, n, skip)
     for i in range(n):
@@ -36,7 +36,7 @@ cdef void score(
         out[i] = 0
     for i in range(self.n):
         self.members[i].score(self.members[i].self, s, candidates, n, self.scores)
-        add_shares(self.scores, n, NONE, self.n, out)
+        add_log_p(self.scores, n, NONE, self.n, out)
 
 
 cdef int score_labels(
@@ -48,7 +48,7 @@ cdef int score_labels(
         out[i] = 0
     for i in range(self.n):
         self.members[i].score_labels(self.members[i].self, s, c, False, self.scores)
-        add_shares(self.scores, self.n_labels, self.root_label, self.n, out)
+        add_log_p(self.scores, self.n_labels, self.root_label, self.n, out)
     return NONE
 
 
@@ -59,7 +59,7 @@ cdef void score_noted(void* scorer, const StateC* s, float* out) noexcept nogil:
         out[i] = 0
     for i in range(self.n):
         self.members[i].score_noted(self.members[i].self, s, self.scores)
-        add_shares(self.scores, self.n_labels, self.root_label, self.n, out)
+        add_log_p(self.scores, self.n_labels, self.root_label, self.n, out)
 
 
 cdef int keep(void* scorer, int place) noexcept nogil:

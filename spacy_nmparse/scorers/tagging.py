@@ -110,10 +110,10 @@ def tag_gradient(scores: numpy.ndarray, tags: numpy.ndarray, sizes: Sequence[int
     """
     firsts = numpy.cumsum([0, *sizes[:-1]])
     scores = scores - numpy.repeat(numpy.maximum.reduceat(scores, firsts, axis=1), sizes, axis=1)
-    shares = numpy.exp(scores, out=scores)
-    shares /= numpy.repeat(numpy.add.reduceat(shares, firsts, axis=1), sizes, axis=1)
+    probabilities = numpy.exp(scores, out=scores)
+    probabilities /= numpy.repeat(numpy.add.reduceat(probabilities, firsts, axis=1), sizes, axis=1)
     known = tags != UNKNOWN
-    shares *= numpy.repeat(known, sizes, axis=1)
+    probabilities *= numpy.repeat(known, sizes, axis=1)
     words, attributes = numpy.nonzero(known)
-    shares[words, firsts[attributes] + tags[words, attributes]] -= 1
-    return shares
+    probabilities[words, firsts[attributes] + tags[words, attributes]] -= 1
+    return probabilities

@@ -21,7 +21,7 @@ cdef struct TreeC:
     const float* log_total  # (rows,): log of the sum of exp of the scores of all heads
     const float* head_scores    # (rows, HEADS): scores of each word's heads
     const int* stretch      # (rows, 2): first and last + 1 row of the stretch that a word is in
-    float* shares           # (HEADS,)
+    float* row              # (HEADS,): room for the scores of one word's heads
     float tree_weight       # of the loss that tree_learn adds
     float* d_log_total      # (rows,)
     float* d_items          # gradients, of the same shapes

@@ -89,8 +89,8 @@ cdef double tree_learn(TreeC* tree, const GoldC* gold) noexcept nogil:
     cdef double loss = 0
     for w in range(gold.n):
         d = w - tree.first_word
-        n = score_heads(tree, d, &first, tree.shares)
-        total = log_sum(tree.shares, n)
+        n = score_heads(tree, d, &first, tree.row)
+        total = log_sum(tree.row, n)
         g = NONE
         if gold.head[w] == gold.n:
             g = n - 1
@@ -100,11 +100,11 @@ cdef double tree_learn(TreeC* tree, const GoldC* gold) noexcept nogil:
                 g = NONE
         known = g >= 0
         if known:
-            loss += tree.tree_weight * (total - tree.shares[g])
+            loss += tree.tree_weight * (total - tree.row[g])
         for m in range(n):
             if first + m == d:
                 continue
-            share = <float>exp(tree.shares[m] - total)
+            share = <float>exp(tree.row[m] - total)
             share *= tree.tree_weight * known - tree.d_log_total[d]
             if m == g and known:
                 share -= tree.tree_weight
@@ -144,7 +144,7 @@ cdef class TreeScores:
         """Of the batch's words first .. last - 1."""
         cdef const float[:, :, ::1] items, queries
         cdef const int[:, ::1] stretch
-        cdef float[::1] shares, log_total
+        cdef float[::1] row, log_total
         cdef float[:, ::1] head_scores
         cdef int d, count, near_
         cdef int n_rows = last - first
@@ -156,29 +156,29 @@ cdef class TreeScores:
         for side in (0, 1):
             matmul(items_array[:, 1 - side], self.U[side].T, out=queries_array[:, side])
         stretch_array = numpy.clip(self.starts[first:last] - first, 0, n).astype("int32")
-        shares_array = numpy.empty(HEADS, dtype="float32")
+        row_array = numpy.empty(HEADS, dtype="float32")
         head_scores_array = numpy.empty((n, HEADS), dtype="float32")
         log_total_array = numpy.zeros(n + 1, dtype="float32")
         self.tables = (
-            items_array, queries_array, stretch_array, shares_array, head_scores_array,
+            items_array, queries_array, stretch_array, row_array, head_scores_array,
             log_total_array
         )
-        items, queries, stretch, shares, head_scores, log_total = self.tables
+        items, queries, stretch, row, head_scores, log_total = self.tables
         self.c.root_row = n
         self.c.items = &items[0, 0, 0]
         self.c.queries = &queries[0, 0, 0]
         self.c.stretch = &stretch[0, 0]
-        self.c.shares = &shares[0]
+        self.c.row = &row[0]
         self.c.head_scores = &head_scores[0, 0]
         self.c.log_total = &log_total[0]
         with nogil:
             for d in range(n_rows):
-                count = score_heads(&self.c, d, &near_, &shares[0])
-                log_total[d] = log_sum(&shares[0], count)
+                count = score_heads(&self.c, d, &near_, &row[0])
+                log_total[d] = log_sum(&row[0], count)
                 memcpy(
-                    &head_scores[d, near_ - d + REACH], &shares[0], (count - 1) * sizeof(float)
+                    &head_scores[d, near_ - d + REACH], &row[0], (count - 1) * sizeof(float)
                 )
-                head_scores[d, HEADS - 1] = shares[count - 1]
+                head_scores[d, HEADS - 1] = row[count - 1]
         return 0
 
     cdef int begin_learning(self) except -1:

@@ -26,8 +26,8 @@ cdef struct ItemC:
     int noted
     bint stays              # the hypothesis is final
     bint right
-    float move_share        # its probability, and that of the label that it gives or notes
-    float label_share
+    float move_p        # its probability, and that of the label that it gives or notes
+    float label_p
     CandidateC candidate
 
 
@@ -80,5 +80,5 @@ cdef class Beam:
     cdef void complete_tree(self, HypothesisC* h) noexcept nogil
     cdef SureC sure_of(self, const HypothesisC* h) noexcept nogil
     cdef bint settle(self) noexcept nogil
-    cdef list analyses(self, int first, int last, int n, shares)
+    cdef list analyses(self, int first, int last, int n, probabilities)
     cdef void forget(self) noexcept nogil

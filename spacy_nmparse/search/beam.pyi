@@ -17,7 +17,7 @@ Parts = list[tuple[int, list[Analysis]]]
 def probabilities(
     system: TransitionSystem, scored: Scorer, offset: int, state: State
 ) -> dict[Action, tuple[float, str | None]]: ...
-def search(
+def search_parts(
     system: TransitionSystem,
     scored: Scorer,
     lengths: Sequence[int],
@@ -25,7 +25,7 @@ def search(
     width: int,
     n: int,
     reach: int = ...,
-    shares: NDArray[numpy.float32] | None = None,
+    probabilities: NDArray[numpy.float32] | None = None,
 ) -> list[Parts]: ...
 def parse(
     system: TransitionSystem,
@@ -34,7 +34,7 @@ def parse(
     constraints: NDArray[numpy.int8],
     width: int,
     reach: int = ...,
-    shares: NDArray[numpy.float32] | None = None,
+    probabilities: NDArray[numpy.float32] | None = None,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]: ...
 def n_best(
     system: TransitionSystem,

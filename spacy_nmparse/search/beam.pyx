@@ -39,7 +39,7 @@ from spacy_nmparse.search.common cimport (
     scratch_free,
     scratch_init,
     score_moves,
-    share_of,
+    probability_of,
     weigh,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
@@ -273,8 +273,8 @@ cdef class Beam:
             item.label = NONE
             item.noted = NONE
             item.right = h.right
-            item.move_share = 1
-            item.label_share = 1
+            item.move_p = 1
+            item.label_p = 1
             item.stays = self.stays(h)
             if item.stays:
                 insert(self.moves, &n_moves, self.width, &item)
@@ -307,7 +307,7 @@ cdef class Beam:
                     continue
                 item.candidate = candidates[i]
                 if self.elsewhere is not NULL and not is_only_word(system, s):
-                    item.move_share = <float>exp(scores[i] - total)
+                    item.move_p = <float>exp(scores[i] - total)
                 insert(self.moves, &n_moves, self.width, &item)
         # The best labels of these. The scorer knows those of the configuration scored last only.
         for i in range(n_moves):
@@ -343,7 +343,7 @@ cdef class Beam:
                         item.label = j
                         item.noted = j
                         if self.elsewhere is not NULL:
-                            item.label_share = <float>exp(labels[j] - total)
+                            item.label_p = <float>exp(labels[j] - total)
                         insert(self.choices, &n_choices, self.width, &item)
                     continue
             elif notes_label(system, scorer, s, &move.candidate):
@@ -353,7 +353,7 @@ cdef class Beam:
                 scorer.score_noted(scorer.self, s, labels)
                 item.noted = best_label(scorer, labels)
                 if self.elsewhere is not NULL:
-                    item.label_share = share_of(
+                    item.label_p = probability_of(
                         labels, system.n_labels, scorer.root_label, item.noted
                     )
             insert(self.choices, &n_choices, self.width, &item)
@@ -411,7 +411,7 @@ cdef class Beam:
             look(&h.state, c, &moment)
         system.moves[c.move].effect(system, &h.state, c.k, item.label, item.noted)
         if h.sure is not NULL:
-            note(&h.state, c, &moment, item.move_share, item.label_share, &sure)
+            note(&h.state, c, &moment, item.move_p, item.label_p, &sure)
         if h.state.start == start:
             return False
         h.entered[h.state.start] = h.score
@@ -473,10 +473,10 @@ cdef class Beam:
                 return True
         return False
 
-    cdef list analyses(self, int first, int last, int n, shares):
+    cdef list analyses(self, int first, int last, int n, probabilities):
         """The n best analyses of the words first .. last - 1, before the end or a settled start:
         (score, heads, labels, starts), best first; each once. How sure the best one is goes to
-        shares, float32 (2, words), unless they are None."""
+        probabilities, float32 (2, words), unless they are None."""
         cdef int i, w
         cdef int n_words = self.live[0].state.n
         cdef HypothesisC* h
@@ -494,9 +494,9 @@ cdef class Beam:
             h = &self.live[i]
             if last == n_words:
                 self.complete_tree(h)
-            if shares is not None and not found:
+            if probabilities is not None and not found:
                 sure = self.sure_of(h)
-                filled = shares
+                filled = probabilities
                 for w in range(first, last):
                     filled[0, w - first] = sure.head[w] * sure.kept[w]
                     filled[1, w - first] = sure.label[w]
@@ -612,9 +612,9 @@ def probabilities(TransitionSystem system, Scorer scored, int offset, State stat
     return result
 
 
-def search(
+def search_parts(
     TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
-    shares=None
+    probabilities=None
 ):
     """Beam search through a batch.
 
@@ -626,7 +626,7 @@ def search(
         width: the most hypotheses at a time.
         n: how many analyses of each part are wanted.
         reach: words of a longer sequence that are searched through at a time, at first.
-        shares: float32 (2, words) to be filled, or None: for each word the probabilities of its
+        probabilities: float32 (2, words) to fill, or None: for each word the probabilities of its
             head in the best tree, and of its label with that head, as ``search.pyx`` has it.
 
     Returns:
@@ -651,7 +651,7 @@ def search(
             rest = length - base
             words = min(words, rest)
             if beam is None or beam.max_words < words:
-                beam = Beam(system, scored, width, words, shares is not None)
+                beam = Beam(system, scored, width, words, probabilities is not None)
             if offset + base + words > last or max(0, base - scored.margin) + offset < first:
                 first = offset + max(0, base - scored.margin)
                 last = offset + base + words
@@ -679,7 +679,8 @@ def search(
                 start = offset + base
                 analyses = beam.analyses(
                     done, settled, n,
-                    None if shares is None else shares[:, start + done: start + settled]
+                    None if probabilities is None
+                    else probabilities[:, start + done: start + settled]
                 )
                 if base + done:
                     for analysis in analyses:
@@ -701,12 +702,12 @@ def search(
 
 def parse(
     TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH,
-    shares=None
+    probabilities=None
 ):
     """Parse a batch.
 
     Args:
-        system, scored, lengths, constraints, width, reach, shares: as those of ``search``.
+        All as those of ``search_parts``.
 
     Returns:
         heads, labels, starts: as ``greedy.parse`` returns them.
@@ -716,7 +717,7 @@ def parse(
     labels = numpy.empty(n_words, dtype="int32")
     starts = numpy.zeros(n_words, dtype="int8")
     offset = 0
-    found = search(system, scored, lengths, constraints, width, 1, reach, shares)
+    found = search_parts(system, scored, lengths, constraints, width, 1, reach, probabilities)
     for length, parts in zip(lengths, found, strict=True):
         (_, *arrays), = combine(parts, 1)
         heads[offset: offset + length], labels[offset: offset + length], \
@@ -730,7 +731,7 @@ def n_best(
 ):
     """The n best trees of each sequence, or as many as the beam has.
 
-    Args: as those of ``search``; width is at least n.
+    Args: as those of ``search_parts``; width is at least n.
 
     Returns:
         For each sequence a list of (score, heads, labels, starts), best first, no two the same. The
@@ -739,7 +740,7 @@ def n_best(
     """
     return [
         combine(parts, n)
-        for parts in search(system, scored, lengths, constraints, max(width, n), 0, reach)
+        for parts in search_parts(system, scored, lengths, constraints, max(width, n), 0, reach)
     ]
 
 

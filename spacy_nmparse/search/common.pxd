@@ -23,7 +23,7 @@ cdef struct ScratchC:
     void* block
     CandidateC* candidates
     float* scores           # of each candidate
-    float* shares           # of each candidate; room for the loss
+    float* values           # of each candidate; room for the loss
     float* right            # of each candidate; room for the loss
     double* logs            # of each candidate; room for the loss
     float* labels           # (label_stride,)
@@ -37,7 +37,7 @@ cdef void score_moves(
     const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* candidates,
     int n, float* out
 ) noexcept nogil
-cdef float share_of(const float* scores, int n, int skip, int which) noexcept nogil
+cdef float probability_of(const float* scores, int n, int skip, int which) noexcept nogil
 cdef bint is_only_word(const SystemC* system, const StateC* s) noexcept nogil
 cdef void weigh(
     const SystemC* system, const StateC* s, const CandidateC* candidates, const float* scores,

@@ -30,13 +30,13 @@ cdef int scratch_init(
     scratch.block = malloc(state_block_size(max_words))
     scratch.candidates = <CandidateC*>malloc(n * sizeof(CandidateC))
     scratch.scores = <float*>malloc(n * sizeof(float))
-    scratch.shares = <float*>malloc(n * sizeof(float))
+    scratch.values = <float*>malloc(n * sizeof(float))
     scratch.right = <float*>malloc(n * sizeof(float))
     scratch.logs = <double*>malloc(n * sizeof(double))
     scratch.labels = <float*>calloc(scorer.label_stride, sizeof(float))
     if (
         scratch.block == NULL or scratch.candidates == NULL or scratch.scores == NULL
-        or scratch.shares == NULL or scratch.right == NULL or scratch.logs == NULL
+        or scratch.values == NULL or scratch.right == NULL or scratch.logs == NULL
         or scratch.labels == NULL
     ):
         scratch_free(scratch)
@@ -71,7 +71,7 @@ cdef void score_moves(
                 out[i] += scorer.crossing_bias
 
 
-cdef float share_of(const float* scores, int n, int skip, int which) noexcept nogil:
+cdef float probability_of(const float* scores, int n, int skip, int which) noexcept nogil:
     """The probability of one entry by softmax; the entry `skip` gets none."""
     cdef int i
     cdef double total = 0
@@ -144,8 +144,8 @@ cdef void note(
     const StateC* s, const CandidateC* c, const MomentC* moment, float move, float label,
     const SureC* sure
 ) noexcept nogil:
-    """Note, after a move, how sure it was of whom it has attached: the shares of the move, and of
-    the label that it gave or noted."""
+    """Note, after a move, how sure it was of whom it has attached: the probabilities of the move
+    and of the label that it gave or noted."""
     cdef int i, w
     for i in range(4):
         w = moment.words[i]
@@ -163,7 +163,7 @@ cdef void scratch_free(ScratchC* scratch) noexcept nogil:
     free(scratch.block)
     free(scratch.candidates)
     free(scratch.scores)
-    free(scratch.shares)
+    free(scratch.values)
     free(scratch.right)
     free(scratch.logs)
     free(scratch.labels)

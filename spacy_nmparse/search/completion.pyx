@@ -7,7 +7,7 @@ ends was the focus word.
 """
 from libc.math cimport INFINITY, exp
 
-from spacy_nmparse.search.common cimport NONE, CandidateC, fixed_label, share_of
+from spacy_nmparse.search.common cimport NONE, CandidateC, fixed_label, probability_of
 from spacy_nmparse.scorers.scorer cimport best_label
 from spacy_nmparse.systems.state cimport is_above, n_items, state_add_arc
 
@@ -15,21 +15,21 @@ from spacy_nmparse.systems.state cimport is_above, n_items, state_add_arc
 # The best of the options offered so far.
 cdef struct ChoiceC:
     int best            # or NONE: none was offered
-    float liking
-    double total        # the sum of exp(liking) over that of the best; if wanted
+    float margin
+    double total        # the sum of exp(margin) over that of the best; if wanted
 
 
-cdef inline void offer(ChoiceC* choice, int option, float liking, bint wanted) noexcept nogil:
+cdef inline void offer(ChoiceC* choice, int option, float margin, bint wanted) noexcept nogil:
     """Ties: the first."""
-    if choice.best == NONE or liking > choice.liking:
+    if choice.best == NONE or margin > choice.margin:
         if wanted:
             choice.total = 1 if choice.best == NONE else (
-                1 + choice.total * exp(<double>choice.liking - liking)
+                1 + choice.total * exp(<double>choice.margin - margin)
             )
         choice.best = option
-        choice.liking = liking
+        choice.margin = margin
     elif wanted:
-        choice.total += exp(<double>liking - choice.liking)
+        choice.total += exp(<double>margin - choice.margin)
 
 
 cdef enum:
@@ -55,14 +55,14 @@ cdef void attach(
             scorer.score_labels(scorer.self, s, arc, False, scratch.labels)
             label = best_label(scorer, scratch.labels)
             if scratch.sure.head is not NULL:
-                share = share_of(scratch.labels, system.n_labels, scorer.root_label, label)
+                share = probability_of(scratch.labels, system.n_labels, scorer.root_label, label)
     if scratch.sure.head is not NULL:
         scratch.sure.head[arc.dependent] = chosen
         scratch.sure.label[arc.dependent] = share
     state_add_arc(s, arc.head, arc.dependent, label)
 
 
-cdef float likes(
+cdef float score_margin(
     const SystemC* system, const ScorerC* scorer, const StateC* s, int head, int dependent
 ) noexcept nogil:
     """How far the arc's score is above that of SHIFT, j being the focus word."""
@@ -84,7 +84,7 @@ cdef void find_head(
     const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int w, int end
 ) noexcept nogil:
     """Note the head that w likes best, among the words near it and the root, in s.entry[w]; how
-    much, in scratch.shares[w]; its probability, if wanted, in scratch.right[w]."""
+    much, in scratch.values[w]; its probability, if wanted, in scratch.right[w]."""
     cdef StateC* s = &scratch.state
     cdef int first = max(s.start, w - FAR)
     cdef int last = min(end, w + FAR + 1)
@@ -95,12 +95,12 @@ cdef void find_head(
     for h in range(first, last):
         if h != w and not is_above(s, w, h):
             look_from(s, max(h, w))
-            offer(&choice, h, likes(system, scorer, s, h, w), scratch.sure.head is not NULL)
+            offer(&choice, h, score_margin(system, scorer, s, h, w), scratch.sure.head is not NULL)
     if choice.best == NONE:  # nothing near but its own descendants
         choice.best = s.root_child
-        choice.liking = -INFINITY
+        choice.margin = -INFINITY
     s.entry[w] = choice.best
-    scratch.shares[w] = choice.liking
+    scratch.values[w] = choice.margin
     scratch.right[w] = <float>(1 / choice.total)
 
 
@@ -133,11 +133,14 @@ cdef void complete(
         for w in range(s.start, end):
             if s.head[w] == NONE:
                 look_from(s, w)
-                offer(&root, w, likes(system, scorer, s, s.n, w), scratch.sure.head is not NULL)
+                offer(
+                    &root, w, score_margin(system, scorer, s, s.n, w),
+                    scratch.sure.head is not NULL
+                )
         arc.head = s.n
         arc.dependent = root.best
         look_from(s, root.best)
-        likes(system, scorer, s, s.n, root.best)
+        score_margin(system, scorer, s, s.n, root.best)
         attach(system, scorer, scratch, &arc, <float>(1 / root.total))
         s.root_child = root.best
         headless -= 1
@@ -147,7 +150,7 @@ cdef void complete(
     while headless:
         best = NONE
         for w in range(s.start, end):
-            if s.head[w] == NONE and (best == NONE or scratch.shares[w] > scratch.shares[best]):
+            if s.head[w] == NONE and (best == NONE or scratch.values[w] > scratch.values[best]):
                 best = w
         if is_above(s, best, s.entry[best]):  # an arc made meanwhile has put it below
             find_head(system, scorer, scratch, best, end)
@@ -156,7 +159,7 @@ cdef void complete(
         arc.dependent = best
         look_from(s, max(arc.head, best))
         arc.move = system.right_arc if best == s.b else system.left_arc
-        likes(system, scorer, s, arc.head, best)
+        score_margin(system, scorer, s, arc.head, best)
         attach(system, scorer, scratch, &arc, scratch.right[best])
         headless -= 1
     s.b = end

@@ -14,5 +14,5 @@ def parse(
     scored: Scorer,
     lengths: Sequence[int],
     constraints: NDArray[numpy.int8],
-    shares: NDArray[numpy.float32] | None = None,
+    probabilities: NDArray[numpy.float32] | None = None,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]: ...

@@ -21,7 +21,7 @@ from spacy_nmparse.search.common cimport (
     scratch_free,
     scratch_init,
     score_moves,
-    share_of,
+    probability_of,
     weigh,
 )
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
@@ -42,7 +42,7 @@ cdef bint advance(
     cdef float* scores = scratch.scores
     cdef int i, n, label, noted
     cdef int top
-    cdef float move_share, label_share
+    cdef float move_p, label_p
     cdef MomentC moment
     cdef bint asked = scratch.sure.head is not NULL
     cdef bint completes = needs_completion(system)
@@ -52,8 +52,8 @@ cdef bint advance(
         n = legal_moves(system, s, candidates)
         best = &candidates[0]
         top = 0
-        move_share = 1
-        label_share = 1
+        move_p = 1
+        label_p = 1
         if n > 1 or not is_forced(system, scorer, s, best):
             score_moves(system, scorer, s, candidates, n, scores)
             for i in range(1, n):
@@ -62,7 +62,7 @@ cdef bint advance(
             best = &candidates[top]
             if asked and n > 1:
                 if not is_only_word(system, s):
-                    move_share = share_of(scores, n, NONE, top)
+                    move_p = probability_of(scores, n, NONE, top)
                 weigh(system, s, candidates, scores, n, scratch.right)
                 keep(system, s, best, scratch.right, &scratch.sure)
         label = NONE
@@ -73,7 +73,7 @@ cdef bint advance(
                 scorer.score_labels(scorer.self, s, best, False, scratch.labels)
                 label = best_label(scorer, scratch.labels)
                 if asked:
-                    label_share = share_of(
+                    label_p = probability_of(
                         scratch.labels, system.n_labels, scorer.root_label, label
                     )
             noted = label
@@ -81,20 +81,20 @@ cdef bint advance(
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
             if asked:
-                label_share = share_of(scratch.labels, system.n_labels, scorer.root_label, noted)
+                label_p = probability_of(scratch.labels, system.n_labels, scorer.root_label, noted)
         elif completes and system.moves[best.move].ends_sentence:
             complete(system, scorer, scratch)
         if asked:
             look(s, best, &moment)
         system.moves[best.move].effect(system, s, best.k, label, noted)
         if asked:
-            note(s, best, &moment, move_share, label_share, &scratch.sure)
+            note(s, best, &moment, move_p, label_p, &scratch.sure)
     if completes:
         complete(system, scorer, scratch)
     return True
 
 
-def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=None):
+def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabilities=None):
     """Parse a batch.
 
     Args:
@@ -102,8 +102,8 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
         scored: the scores of the batch, as the scorer's model gives them.
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
-        shares: float32 (2, words) to be filled, or None: for each word the probability of its head,
-            and of its label with that head, as ``search.pyx`` has it.
+        probabilities: float32 (2, words) to fill, or None: for each word the probability of its
+            head, and of its label with that head, as ``common.pyx`` has it.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -127,10 +127,10 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
     cdef bint done
     if n_words == 0:
         return heads_array, labels_array, starts_array
-    if shares is not None:
-        shares.fill(1)
+    if probabilities is not None:
+        probabilities.fill(1)
         kept = numpy.ones((2, n_words), dtype="float32")
-        sure = shares
+        sure = probabilities
         room = kept
     scratch_init(&scratch, &system.c, &scored.c, max(lengths))
     try:
@@ -141,7 +141,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
             for w in range(n):
                 s.constraint[w] = fixed[offset + w]
             system.c.start(&system.c, s)
-            if shares is not None:
+            if probabilities is not None:
                 scratch.sure.head = &sure[0, offset]
                 scratch.sure.label = &sure[1, offset]
                 scratch.sure.kept = &room[0, offset]
@@ -174,6 +174,6 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, shares=N
             offset += n
     finally:
         scratch_free(&scratch)
-    if shares is not None:
-        shares[0] *= kept[0]
+    if probabilities is not None:
+        probabilities[0] *= kept[0]
     return heads_array, labels_array, starts_array

@@ -31,5 +31,5 @@ class ArcEager(TransitionSystem):
         single_root: bool = False,
         segment: bool = False,
         root_label: str | None = None,
-        search: int = ...,
+        max_search_states: int = ...,
     ) -> None: ...

@@ -69,7 +69,7 @@ from spacy_nmparse.systems.system cimport (
     no_arc,
 )
 
-from spacy_nmparse.systems.repairs.revision import SEARCH
+from spacy_nmparse.systems.repairs.revision import MAX_SEARCH_STATES
 
 
 cdef inline bint reduce_adds_head(const SystemC* system, const StateC* s) noexcept nogil:
@@ -418,8 +418,8 @@ cdef class ArcEager(TransitionSystem):
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
-        search: how many configurations the loss of one may be searched in, where bounds do not
-            settle it, with repairs, or unshift without nonmonotonic_left; 0: any number.
+        max_search_states: how many configurations one search for a loss looks at, where bounds do
+            not settle it, with repairs, or unshift without nonmonotonic_left; 0: any number.
 
     Raises:
         ValueError: an unknown repair or push, or options that need or exclude another.
@@ -427,7 +427,8 @@ cdef class ArcEager(TransitionSystem):
     def __init__(
         self, labels=None, *, bint nonmonotonic_left=False, bint nonmonotonic_reduce=False,
         bint labelled_reduce=False, repairs=(), bint unshift=False, push="any",
-        bint single_root=False, bint segment=False, root_label=None, int search=SEARCH
+        bint single_root=False, bint segment=False, root_label=None,
+        int max_search_states=MAX_SEARCH_STATES
     ):
         wanted = check_repairs(repairs)
         if wanted and not nonmonotonic_left:
@@ -447,8 +448,11 @@ cdef class ArcEager(TransitionSystem):
         check_push(
             push, labels, nonmonotonic_left, nonmonotonic_reduce, labelled_reduce, wanted, unshift
         )
-        if search < 0:
-            raise ValueError(f"arc_eager: search takes a number of configurations, not {search}.")
+        if max_search_states < 0:
+            raise ValueError(
+                f"arc_eager: max_search_states takes a number of configurations, not "
+                f"{max_search_states}."
+            )
         self.begin("arc_eager", {
             "nonmonotonic_left": bool(nonmonotonic_left),
             "nonmonotonic_reduce": bool(nonmonotonic_reduce),
@@ -459,7 +463,7 @@ cdef class ArcEager(TransitionSystem):
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
-            "search": search,
+            "max_search_states": max_search_states,
         })
         self.c.projective = True
         self.c.nonmonotonic_left = nonmonotonic_left
@@ -470,7 +474,7 @@ cdef class ArcEager(TransitionSystem):
         self.c.left_invert = "left_invert" in wanted
         self.c.unshift = unshift
         self.c.push = PUSHES[push]
-        self.c.search = search
+        self.c.max_search_states = max_search_states
         self.c.start = start
         self.c.inner = inner
         self.c.end_attaches = not nonmonotonic_reduce

@@ -2,13 +2,13 @@
 from spacy_nmparse.systems.state cimport NONE
 
 
-cdef struct SwapC:                   # what the swap system reads besides; see swap_gold.pyx
+cdef struct SwapC:                   # what the swap system reads besides; see swap/gold.pyx
     const int* head                  # word -> gold head, or a head that it may have: n for ROOT
     const int* order                 # word -> its place in the projective order; ROOT: 0
     const int* component             # word -> the top of its maximal projective component
     const signed char* ends          # word -> 1: a gold sentence starts there; 2: one has to, if
     #                                  sentences have one root each; 0
-    int* room                        # for plans, see swap_plan.pyx
+    int* room                        # for plans, see swap/plan.pyx
     int* minimal                     # numbers of the SWAPs of MINIMAL among its moves, in order
     int n_minimal                    # how many; NONE: not searched yet
     bint proven                      # whether no derivation has fewer

@@ -129,7 +129,7 @@ cdef struct SystemC:
     bint left_invert
     bint unshift                # arc-eager: REDUCE of a headless S0 puts it back into the buffer
     int push                    # arc-eager: PUSH_ANY, PUSH_SHIFT or PUSH_RIGHT_ARC
-    int search                  # configurations that a loss may be searched in; 0: any number
+    int max_search_states  # configurations that a loss may be searched in; 0: any number
     bint nonmonotonic
     bint explicit_root
     int max_length          # list systems: no arc between words is longer; 0: any length

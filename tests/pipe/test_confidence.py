@@ -315,8 +315,8 @@ def test_beam_of_one(config: dict[str, Any]) -> None:
     constraints[20::13] = 1
     scored = parser.score_moves(Words.of(docs)).scorer
     found = numpy.zeros((2, 2, sum(lengths)), dtype="float32")
-    expected = greedy.parse(parser.system, scored, lengths, constraints, shares=found[0])
-    trees = beam.parse(parser.system, scored, lengths, constraints, 1, 10, shares=found[1])
+    expected = greedy.parse(parser.system, scored, lengths, constraints, probabilities=found[0])
+    trees = beam.parse(parser.system, scored, lengths, constraints, 1, 10, probabilities=found[1])
     for one, other in zip(trees, expected, strict=True):
         assert one.tolist() == other.tolist()
     assert found[1] == pytest.approx(found[0], abs=1e-5)

@@ -24,6 +24,7 @@ from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.words import lstms
 from spacy_nmparse.search import greedy
 from spacy_nmparse.systems import ROOT
+from tests.layers.test_lstm import naive_lstm
 from tests.pipe.common import (
     ARC_FEATURES,
     NL,
@@ -35,7 +36,6 @@ from tests.pipe.common import (
     random_doc,
     randomize,
 )
-from tests.layers.test_lstm import naive_lstm
 
 NEAR = 64  # how far away the heads are that the biaffine part normalizes over
 FAR = 100  # how far away completion looks for heads

@@ -198,7 +198,7 @@ def test_windows_and_batches_change_nothing(name: str) -> None:
     docs = some_docs(parser, [3, 200, 1, 400, 10], 0.1)
     inputs = flat(parser, docs)
     whole = beam.parse(parser.system, *inputs, 4, 10000)
-    parts = beam.search(parser.system, *inputs, 4, 1, 30)
+    parts = beam.search_parts(parser.system, *inputs, 4, 1, 30)
     assert sum(len(one) for one in parts) > 12
     assert parts[3][1][0] < 100
     found = beam.parse(parser.system, *inputs, 4, 30)

@@ -138,7 +138,12 @@ def test_numbers_of_words(n: Any) -> None:
         ("arc_eager", {"labels": "ab"}, ValueError, "'ab'"),
         ("arc_eager", {"foo": True}, TypeError, "arc_eager has no option 'foo': it has nonmono"),
         ("arc_eager", {"nonmonotonic_left": "no"}, ValueError, "nonmonotonic_left is True or F"),
-        ("arc_eager", {"search": "9"}, ValueError, "search is a whole number, not '9'"),
+        (
+            "arc_eager",
+            {"max_search_states": "9"},
+            ValueError,
+            "max_search_states is a whole number, not '9'",
+        ),
         ("covington", {"max_length": 1.5}, ValueError, "max_length is a whole number, not 1.5"),
     ],
 )

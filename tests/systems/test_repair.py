@@ -95,7 +95,7 @@ def test_only_what_was_asked_for() -> None:
         ({"push": "right_arc"}, "needs nonmonotonic_left=True"),
         ({"push": "shift", "unshift": True}, "unshift needs both pushes"),
         ({"push": "shift", **BOTH, "repairs": REPAIRS}, "push='shift' has none"),
-        ({"search": -1}, "a number of configurations"),
+        ({"max_search_states": -1}, "a number of configurations"),
     ],
 )
 def test_options_that_do_not_go_together(options: dict[str, Any], words: str) -> None:
@@ -188,8 +188,8 @@ def test_one_kind_of_push(push: str) -> None:
 
 
 def test_a_search_that_is_too_short_tells_a_loss_that_can_be_reached() -> None:
-    exact = systems.create("arc_eager", **BOTH, repairs=REPAIRS, search=0)
-    hasty = systems.create("arc_eager", **BOTH, repairs=REPAIRS, search=1)
+    exact = systems.create("arc_eager", **BOTH, repairs=REPAIRS, max_search_states=0)
+    hasty = systems.create("arc_eager", **BOTH, repairs=REPAIRS, max_search_states=1)
     higher = 0
     for node in graph(exact, exact.initial(5), [None])[::31]:
         for tree in golds(5)[::9]:
@@ -214,7 +214,7 @@ def test_the_dynamic_oracle_allows_what_costs_least(
     options: dict[str, Any], labels: tuple[str, ...] | None
 ) -> None:
     """It does not ask for the costs of the rest. Along random actions, notes of SHIFT included."""
-    system = systems.create("arc_eager", labels, **options, search=0)
+    system = systems.create("arc_eager", labels, **options, max_search_states=0)
     draw = random.Random(0)
     asked = several = 0
     for tree in golds(5)[::3]:

@@ -11,7 +11,7 @@ h -> d is legal iff d has no head and h is not in d's set. The non-monotonic one
 no such sets survive. They need none: every arc is legal, and only after the choice one chain of
 heads is climbed, from h, to see whether h -> d closes a cycle; then the arc into h goes.
 
-Losses are in ``covington_loss``, all costs of a configuration at once in ``covington_costs``.
+Losses are in ``loss``, all costs of a configuration at once in ``costs``.
 """
 from spacy_nmparse.systems.covington.costs cimport fill_costs
 from spacy_nmparse.systems.covington.loss cimport (

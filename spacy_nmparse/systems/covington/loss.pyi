@@ -1,1 +1,1 @@
-# Nothing of this module can be imported from Python; see covington_loss.pxd.
+# Nothing of this module can be imported from Python; see loss.pxd.

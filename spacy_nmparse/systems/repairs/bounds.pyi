@@ -1,1 +1,1 @@
-# Nothing of this module can be imported from Python; see revision_bounds.pxd.
+# Nothing of this module can be imported from Python; see bounds.pxd.

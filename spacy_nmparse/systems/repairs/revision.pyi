@@ -1,1 +1,1 @@
-SEARCH: int
+MAX_SEARCH_STATES: int

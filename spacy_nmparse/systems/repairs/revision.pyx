@@ -2,12 +2,12 @@
 
 Repairs reach words that have left the stack, but at a price: RIGHT-LOWER and RIGHT-RAISE give the
 next word a head, LEFT-INVERT gives S0 one. Which of them can be had together no local formula
-tells. So two bounds are computed (``revision_bounds``), low and high, of which high can be reached.
+tells. So two bounds are computed (``bounds``), low and high, of which high can be reached.
 
 Where they differ, derivations with a loss below ``high`` are searched for, depth first, cut where
 ``low`` is too high. The search ends at once where ``high`` falls to what is looked for, so it goes
-no further than to the last repair. It gives up after ``system.search`` configurations: the loss
-told is then one that can be reached, if not the least.
+no further than to the last repair. It gives up after ``max_search_states`` configurations: the
+loss is then one that can be reached, if not the least.
 """
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
@@ -29,7 +29,7 @@ from spacy_nmparse.systems.system cimport (
 )
 from spacy_nmparse.systems.repairs.trial cimport TrialC, make, take_back
 
-SEARCH = 200    # default of the option ``search``
+MAX_SEARCH_STATES = 200
 
 
 cdef enum:
@@ -168,7 +168,7 @@ cdef bint is_better(
 
 cdef inline void begin(const SystemC* system, SearchC* search, int target) noexcept nogil:
     search.target = target
-    search.left = system.search if system.search else FAR
+    search.left = system.max_search_states if system.max_search_states else FAR
     search.first = NONE
     memset(search.seen, 0, sizeof(search.seen))
 

@@ -1,7 +1,7 @@
 """What the swap system reads from a gold tree, derived once: the projective order, the maximal
 projective components, and the derivation with the fewest SWAPs.
 
-Heads that are not known are made up, so that nothing crosses that need not (swap_plan.pyx).
+Heads that are not known are made up, so that nothing crosses that need not (plan.pyx).
 """
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset

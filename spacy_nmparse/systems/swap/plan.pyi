@@ -1,1 +1,1 @@
-# Nothing of this module can be imported from Python; see swap_plan.pxd.
+# Nothing of this module can be imported from Python; see plan.pxd.

@@ -5,7 +5,7 @@ the front of the buffer, and so any tree can be built. Items are swapped in text
 two of them twice.
 
 Loss: no closed form is known. The number told is that of a derivation that loses few heads
-(swap_plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of the better
+(plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of the better
 ones among the walks that begin with each legal move. The true loss is never higher. docs/oracles.md
 tells how often it is lower.
 """
@@ -228,7 +228,7 @@ cdef void learn_minimal(
 cdef int planned_move(
     const SystemC* system, const StateC* s, const GoldC* gold, bint* shift
 ) noexcept nogil:
-    """What EAGER does on the way to the best tree that is left, as swap_plan.pyx makes it. shift:
+    """What EAGER does on the way to the best tree that is left, as plan.pyx makes it. shift:
     whether SHIFT leads there, too."""
     cdef PlanC p
     cdef int s0 = S(s, 0)

@@ -8,8 +8,6 @@ Comparisons:
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
   push    never SHIFT, always SHIFT (the same, section 4)
-  weights L+D, and all repairs, with another weight on configurations that need a repair: whether
-          it raises their recall
   recall  all repairs with less exploration, by the oracle `combined`, and without the features that
           they need: whether these raise it; L with those features
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
@@ -47,7 +45,6 @@ from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from spacy_nmparse.systems.repairs.repair import FEATURES as REPAIR_FEATURES
 
 SPLITS = ("dev", "test")
-WEIGHTS = (0.3, 3, 10)
 
 
 @dataclass(frozen=True)
@@ -118,12 +115,6 @@ def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
     """
     settings = (*variant.settings, setting)
     return Variant(f"{variant.name}_{name}", f"{variant.title}, {title}", variant.base, settings)
-
-
-def weighted(variant: Variant, weight: float) -> Variant:
-    """Make a variant with another weight of configurations that need a repair."""
-    setting = f"components.parser.repair_weight={weight}"
-    return modify(variant, f"weight{weight}", f"weight {weight}", setting)
 
 
 def exploring(variant: Variant, explore: float) -> Variant:
@@ -204,12 +195,6 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
             labelled_reduce="true",
             push="shift",
         ),
-    ),
-    "weights": (
-        BOTH,
-        *(weighted(BOTH, weight) for weight in WEIGHTS),
-        ALL,
-        *(weighted(ALL, weight) for weight in WEIGHTS),
     ),
     "recall": (
         ALL,

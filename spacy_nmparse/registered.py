@@ -1,7 +1,8 @@
-"""What spaCy finds through entry points: factories, architectures, systems, scorers.
+"""What spaCy finds through entry points: factories, systems, callbacks, readers, scorers.
 
 spaCy imports this module whenever a pipeline is made, ours or not: it imports nothing but spaCy
-itself; the extensions are loaded when something is made.
+itself; the extensions are loaded when something is made. spaCy imports architectures by name, so
+their entry points lead to their own modules.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Model
 
@@ -27,7 +27,6 @@ TOK2VEC = {
 LEARNING = {
     "oracle": "dynamic",
     "explore": 1.0,
-    "repair_weight": 1.0,
     "crossing_bias": 0.0,
     "projectivize": False,
     "beam_width": 1,
@@ -37,56 +36,19 @@ LEARNING = {
     "confidence": False,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
+# Blocks say what is not the architecture's, or the system's, own default.
 NM_PARSER = {
     "system": {
         "@misc": "spacy_nmparse.ArcEager.v1",
         "nonmonotonic_left": True,
         "nonmonotonic_reduce": True,
-        "labelled_reduce": False,
-        "repairs": [],
-        "unshift": False,
-        "push": "any",
-        "max_search_states": 200,
     },
-    "model": {
-        "@architectures": "spacy_nmparse.StateScorer.v1",
-        "hidden_width": 64,
-        "maxout_pieces": 2,
-        "projection_width": 64,
-        "lstm_width": 0,
-        "lstm_depth": 1,
-        "arc_width": 0,
-        "tree_weight": 0.3,
-        "tag_weight": 1.0,
-        "dropout_factor": 1.0,
-        "features": None,
-        "tok2vec": TOK2VEC,
-    },
+    "model": {"@architectures": "spacy_nmparse.StateScorer.v1", "tok2vec": TOK2VEC},
     **LEARNING,
 }
 NL_COVINGTON_PARSER = {
-    "system": {
-        "@misc": "spacy_nmparse.NLCovington.v1",
-        "nonmonotonic": False,
-        "explicit_root": True,
-        "max_length": 0,
-    },
-    "model": {
-        "@architectures": "spacy_nmparse.ArcScorer.v1",
-        "arc_width": 64,
-        "hidden_width": 128,
-        "context_width": 128,
-        "maxout_pieces": 1,
-        "projection_width": 64,
-        "lstm_width": 64,
-        "lstm_depth": 2,
-        "tree_weight": 0.3,
-        "tag_weight": 1.0,
-        "n_pairs": 8,
-        "dropout_factor": 2.0,
-        "features": None,
-        "tok2vec": TOK2VEC,
-    },
+    "system": {"@misc": "spacy_nmparse.NLCovington.v1"},
+    "model": {"@architectures": "spacy_nmparse.ArcScorer.v1", "tok2vec": TOK2VEC},
     **LEARNING,
 }
 SWAP_PARSER = {
@@ -95,12 +57,7 @@ SWAP_PARSER = {
         "@architectures": "spacy_nmparse.StateScorer.v1",
         "hidden_width": 128,
         "maxout_pieces": 1,
-        "projection_width": 64,
         "lstm_width": 64,
-        "lstm_depth": 1,
-        "arc_width": 0,
-        "tree_weight": 0.3,
-        "tag_weight": 1.0,
         "dropout_factor": 2.0,
         "features": [
             *("S0", "S1", "S2", "S3", "B0", "B1", "B2"),
@@ -146,7 +103,6 @@ def make_parser(
     model: Model,
     oracle: str,
     explore: Union[float, Iterable[float]],
-    repair_weight: float,
     crossing_bias: float,
     # Any: the component checks switches; some versions of spaCy's config library take "yes".
     projectivize: Any,
@@ -168,8 +124,6 @@ def make_parser(
         model: a scorer (config block ``@architectures``).
         oracle: name of the oracle to learn from.
         explore: how often training follows the model, a probability or a schedule.
-        repair_weight: weight of configurations where nothing but a non-monotonic move is right, in
-            the loss of greedy rollouts.
         crossing_bias: what parsing adds to the scores of moves that make an arc which crosses
             others, or of SWAP.
         projectivize: lift crossing arcs for training, lower them after parsing.
@@ -194,7 +148,6 @@ def make_parser(
         system=system,
         oracle=oracle,
         explore=explore,
-        repair_weight=repair_weight,
         crossing_bias=crossing_bias,
         projectivize=projectivize,
         beam_width=beam_width,
@@ -318,113 +271,11 @@ def SwapStandard() -> Any:
     return SystemSpec("swap_standard")
 
 
-def StateScorer(
-    tok2vec: Model[List[Doc], Any],
-    hidden_width: int = 64,
-    maxout_pieces: int = 2,
-    projection_width: int = 64,
-    lstm_width: int = 0,
-    lstm_depth: int = 1,
-    arc_width: int = 0,
-    tree_weight: float = 0.3,
-    tag_weight: float = 1.0,
-    dropout_factor: float = 1.0,
-    features: Optional[List[str]] = None,
-) -> Model:
-    """The scorer of stack-based systems; see ``spacy_nmparse.scorers.state_scorer``."""
-    from spacy_nmparse.scorers import state_scorer
-
-    return state_scorer.StateScorer(
-        tok2vec,
-        hidden_width,
-        maxout_pieces,
-        projection_width,
-        lstm_width,
-        lstm_depth,
-        arc_width,
-        tree_weight,
-        tag_weight,
-        dropout_factor,
-        features,
-    )
-
-
 def make_parser_scorer() -> Callable:
     """The scorer: spaCy's dependency scores, and those of the CoNLL 2018 evaluation."""
     from spacy_nmparse.pipe.evaluation import score_dependencies
 
     return score_dependencies
-
-
-def ArcScorer(
-    tok2vec: Model[List[Doc], Any],
-    arc_width: int = 64,
-    hidden_width: int = 128,
-    context_width: int = 128,
-    maxout_pieces: int = 1,
-    projection_width: int = 64,
-    lstm_width: int = 64,
-    lstm_depth: int = 2,
-    tree_weight: float = 0.3,
-    tag_weight: float = 1.0,
-    n_pairs: int = 8,
-    dropout_factor: float = 2.0,
-    features: Optional[Dict[str, List[str]]] = None,
-) -> Model:
-    """The scorer of systems with non-local arcs; see ``spacy_nmparse.scorers.arc_scorer``."""
-    from spacy_nmparse.scorers import arc_scorer
-
-    return arc_scorer.ArcScorer(
-        tok2vec,
-        arc_width,
-        hidden_width,
-        context_width,
-        maxout_pieces,
-        projection_width,
-        lstm_width,
-        lstm_depth,
-        tree_weight,
-        tag_weight,
-        n_pairs,
-        dropout_factor,
-        features,
-    )
-
-
-def Ensemble(*members: Model) -> Model:
-    """Several scorers that decide together, in parsing; see ``spacy_nmparse.scorers.ensemble``."""
-    from spacy_nmparse.scorers import ensemble
-
-    return ensemble.Ensemble(*members)
-
-
-def AffixEmbed(
-    width: int,
-    embed_width: int = 64,
-    prefixes: List[int] = [1, 2, 3],  # noqa: B006
-    suffixes: List[int] = [1, 2, 3, 4, 5],  # noqa: B006
-    rows: int = 5000,
-    affix_rows: int = 2000,
-    maxout_pieces: int = 3,
-    word_dropout: float = 0.3,
-    dropout_factor: float = 4.0,
-    include_static_vectors: bool = False,
-) -> Model:
-    """Word vectors from norm, shape and affixes; see ``spacy_nmparse.layers.affix_embed``."""
-    from spacy_nmparse.layers import affix_embed
-
-    return affix_embed.AffixEmbed(
-        width,
-        embed_width,
-        prefixes,
-        suffixes,
-        rows,
-        affix_rows,
-        maxout_pieces,
-        word_dropout,
-        dropout_factor,
-        include_static_vectors,
-    )
 
 
 def NonceCorpus(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,7 @@ from typer.testing import CliRunner
 
 from benchmarks.systems import CONFIGS, FILE, find_system
 from scripts import fill_configs
-from spacy_nmparse import registered
-from spacy_nmparse.layers.affix_embed import AffixEmbed
-from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
-from spacy_nmparse.scorers.state_scorer import StateScorer
+from spacy_nmparse.scorers.arc_scorer import FEATURES
 
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
 SYSTEMS = sorted(
@@ -76,27 +72,6 @@ def test_accuracy_adds_features_of_crossing_arcs() -> None:
     (layer, names), *others = config["components"]["parser"]["model"]["features"].items()
     assert layer == "pair" and not others
     assert names == [*FEATURES["pair"], "H-D.crossed", "H-D.headless"]
-
-
-def defaults(function: Any) -> dict[str, Any]:
-    """The defaults of its arguments, tuples as lists, which configs have."""
-    found = inspect.signature(function).parameters.values()
-    return {p.name: list(p.default) if isinstance(p.default, tuple) else p.default for p in found}
-
-
-@pytest.mark.parametrize("function", [ArcScorer, StateScorer, AffixEmbed])
-def test_registered_defaults(function: Any) -> None:
-    """Told twice, as what spaCy finds imports nothing of the package: both say the same."""
-    assert defaults(getattr(registered, function.__name__)) == defaults(function)
-
-
-def test_defaults_of_the_arc_scorer() -> None:
-    """Those of the component are the architecture's."""
-    found = {**registered.NL_COVINGTON_PARSER["model"]}
-    del found["@architectures"], found["tok2vec"]
-    expected = defaults(ArcScorer)
-    del expected["tok2vec"]
-    assert found == expected
 
 
 def pop_teacher(config: Any) -> None:

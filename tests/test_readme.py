@@ -16,7 +16,7 @@ import spacy
 from spacy.language import Language
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from spacy_nmparse import registered, systems
+from spacy_nmparse import systems
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from tests.pipe.common import TREES, parser_of
@@ -118,17 +118,16 @@ def test_commands_name_files_that_exist(page: Path) -> None:
         assert name in commands + workflows, name
 
 
-FACTORIES: dict[str, dict[str, Any]] = {
-    "nm_parser": registered.NM_PARSER,
-    "nl_covington_parser": registered.NL_COVINGTON_PARSER,
-    "swap_parser": registered.SWAP_PARSER,
-}
+FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
 
 
 def defaults(factory: str) -> dict[str, Any]:
     """Every option of a factory, by the name that the tables of options give it."""
-    config = FACTORIES[factory]
+    nlp = spacy.blank("xx")
+    nlp.add_pipe(factory)
+    config = nlp.get_pipe_config(factory)
     found = {name: value for name, value in config.items() if name not in ("system", "model")}
+    del found["factory"]
     for block, registry in (("system", "misc"), ("model", "architectures")):
         function = spacy.registry.get(registry, config[block][f"@{registry}"])
         for name in inspect.signature(function).parameters:
@@ -181,7 +180,8 @@ def test_config_of_the_options() -> None:
     nlp.add_pipe("tok2vec")
     parser = nlp.add_pipe(factory, name="parser", config=component)
     filled = nlp.get_pipe_config("parser")
-    assert filled["system"] == registered.NM_PARSER["system"]
+    nlp.add_pipe(factory, name="default")
+    assert filled["system"] == nlp.get_pipe_config("default")["system"]
     assert parser.system_spec.options["nonmonotonic_left"] is True  # type: ignore[attr-defined]
 
 

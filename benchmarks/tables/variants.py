@@ -28,7 +28,7 @@ def comparison_of_variants(name: str) -> Callable[[], str]:
     return lambda: variants.report(results("variants"), name)
 
 
-for _name in ("rep", "hgj13", "push", "weights", "recall"):
+for _name in ("rep", "hgj13", "push", "recall"):
     table(f"variants-{_name}")(comparison_of_variants(_name))
 
 

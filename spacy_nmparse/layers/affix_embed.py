@@ -11,7 +11,7 @@ Equal words have equal vectors, so each is computed once a batch. Pretrained vec
 stand beside the rest (``include_static_vectors``).
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable, Sequence
 from typing import Any

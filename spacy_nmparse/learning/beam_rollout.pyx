@@ -572,7 +572,7 @@ cdef int learn_greedily(
         scored.begin(offset)
         with nogil:
             roll_out(
-                &system.c, &scored.c, NULL, &scratch, &gold.c, oracle, 0, 1, random, totals
+                &system.c, &scored.c, NULL, &scratch, &gold.c, oracle, 0, random, totals
             )
     finally:
         scratch_free(&scratch)

@@ -23,6 +23,5 @@ cdef struct TeacherC:
 cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil
 cdef void roll_out(
     const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, ScratchC* scratch,
-    const GoldC* gold, int oracle, float explore, float repair_weight, uint64_t* seed,
-    TotalsC* totals
+    const GoldC* gold, int oracle, float explore, uint64_t* seed, TotalsC* totals
 ) noexcept nogil

@@ -15,7 +15,6 @@ def learn(
     constraints: NDArray[numpy.int8],
     oracle: str,
     explore: float,
-    repair_weight: float,
     dropout: float,
     seed: int,
     teacher: Scorer | None = None,

@@ -97,21 +97,6 @@ cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
     return DYNAMIC
 
 
-cdef bint needs_repair(
-    const SystemC* system, const StateC* s, const CandidateC* candidates, int n
-) noexcept nogil:
-    """Whether the oracle allows nothing but repairs: moves that are not monotonic."""
-    cdef const MoveC* move
-    cdef int i
-    for i in range(n):
-        move = &system.moves[candidates[i].move]
-        if candidates[i].learn != LEARN_NOT and (
-            move.is_repair is NULL or not move.is_repair(system, s, candidates[i].k)
-        ):
-            return False
-    return True
-
-
 cdef double teach(
     const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, const StateC* s,
     const CandidateC* candidates, int n, float* scores, float* d_scores
@@ -154,8 +139,7 @@ cdef double teach(
 
 cdef void roll_out(
     const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, ScratchC* scratch,
-    const GoldC* gold, int oracle, float explore, float repair_weight, uint64_t* seed,
-    TotalsC* totals
+    const GoldC* gold, int oracle, float explore, uint64_t* seed, TotalsC* totals
 ) noexcept nogil:
     """Roll out a sequence. teacher: NULL for none."""
     cdef StateC* s = &scratch.state
@@ -187,8 +171,6 @@ cdef void roll_out(
         n = apply_oracle(system, s, gold, oracle, noted, False, candidates)
 
         weight = 1 if teacher is NULL else 1 - teacher.weight
-        if repair_weight != 1 and needs_repair(system, s, candidates, n):
-            weight *= repair_weight
         loss_before = totals.loss
 
         # P(move) over the legal moves.
@@ -268,7 +250,7 @@ cdef void roll_out(
 
 def learn(
     TransitionSystem system, Scorer scored, golds, constraints, oracle, float explore,
-    float repair_weight, float dropout, seed, Scorer teacher=None, float teacher_weight=0
+    float dropout, seed, Scorer teacher=None, float teacher_weight=0
 ):
     """Roll out a batch once and collect its gradients.
 
@@ -279,7 +261,6 @@ def learn(
         constraints: int8 (words,), as in ``greedy.parse``.
         oracle: name of the oracle that judges (see ``oracle_for``).
         explore: probability of following the model instead of the oracle, at each step.
-        repair_weight: of the loss of configurations where only repairs are right.
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
         teacher: the scores of the batch by another model of the same system and labels.
@@ -334,7 +315,7 @@ def learn(
             with nogil:
                 roll_out(
                     &system.c, &scored.c, taught_by, &scratch, &gold.c,
-                    oracle_for(&gold.c, wanted), explore, repair_weight, &random, &totals
+                    oracle_for(&gold.c, wanted), explore, &random, &totals
                 )
             offset += n
     finally:

@@ -166,7 +166,7 @@ class TransitionParser(ParsingComponent):
         if self.beam_training != LOCAL and numpy.random.random() < with_beam:
             kind, width = self.beam_training, self.beam_train_width
             return beam_rollout.learn(*what, kind, width, drop, numpy.random.randint(2**31))[:2]
-        how = (explore, self.repair_weight, drop, numpy.random.randint(2**31))
+        how = (explore, drop, numpy.random.randint(2**31))
         teacher = batch.teacher
         if teacher is None:
             return rollout.learn(*what, *how)[:2]

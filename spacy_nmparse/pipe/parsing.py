@@ -19,7 +19,7 @@ from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.parses import Arcs, Parses, Tree, unparsed_copy
 from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.pipe.settings import SWITCH, WEIGHT, WIDTH, Setting, number_between, one_of
+from spacy_nmparse.pipe.settings import SWITCH, WIDTH, Setting, number_between, one_of
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import ScoredWords, Words, lacks_token_vectors
@@ -64,10 +64,6 @@ class ParsingComponent(TrainablePipe):
     beam_train_width = Setting(WIDTH)
     """How many hypotheses training with a beam follows side by side."""
 
-    repair_weight = Setting(WEIGHT)
-    """Weight, in the loss of greedy rollouts, of configurations where nothing but a non-monotonic
-    move is right."""
-
     crossing_bias = Setting(number_between(-MOST_BIAS, MOST_BIAS))
     """What parsing adds to the scores of moves that make an arc which crosses others, or of SWAP:
     above 0 it finds more such arcs, and more that are wrong."""
@@ -85,7 +81,6 @@ class ParsingComponent(TrainablePipe):
         system: SystemSpec,
         oracle: str = "dynamic",
         explore: float | Iterable[float] = 1.0,
-        repair_weight: float = 1.0,
         crossing_bias: float = 0.0,
         projectivize: bool = False,
         beam_width: int = 1,
@@ -105,7 +100,6 @@ class ParsingComponent(TrainablePipe):
             oracle: name of the system's oracle that training learns from.
             explore: probability of following the model rather than the oracle at each training
                 step; a number or a schedule of one value an update.
-            repair_weight: see the attribute.
             crossing_bias: see the attribute.
             projectivize: lift crossing arcs for training and lower them after parsing.
             beam_width: see the attribute.
@@ -125,7 +119,6 @@ class ParsingComponent(TrainablePipe):
         self.name = name
         self.system_spec = system
         self.oracle = oracle
-        self.repair_weight = repair_weight
         self.crossing_bias = crossing_bias
         self.beam_training = beam_training
         self.beam_train_width = beam_train_width

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
@@ -57,9 +56,6 @@ def number_between(low: float, high: float) -> Kind[float]:
 
 SWITCH = Kind("true or false", lambda value: isinstance(value, bool), bool)
 WIDTH = Kind("an integer of at least 1", lambda value: _is_whole(value) and value >= 1, int)
-WEIGHT = Kind(
-    "a number of at least 0", lambda value: _is_number(value) and 0 <= value < math.inf, float
-)
 
 
 class Setting(Generic[T]):

@@ -4,7 +4,7 @@ Every word gets a vector as head and one as dependent; an arc's score is biaffin
 the configuration adds. See ``arc_scorer_kernel`` for the formulas and the loops.
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 It does not learn; its members do, each by itself (see ``pipe.ensemble``).
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable
 from typing import Any

@@ -1,10 +1,11 @@
-"""Features of a configuration, named as in the papers.
+"""Features of a configuration.
 
 A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``B0`` ``B1`` ... from
 the front of the buffer, ``I1`` ``I2`` ... the items that non-local arcs reach down to (from the end
 of lambda1; of a stack, from its top), ``H`` and ``D`` head and dependent of an arc that is looked
 at; then hops along arcs: ``h`` its head, ``l1`` ``l2`` its outermost and next left dependents,
-``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``.
+``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``. Zhang & Nivre (2011) write
+N0 for ``B0``, and S0h, S0l, S0l2 for ``S0.h``, ``S0.l1``, ``S0.l2``.
 
 A *pair feature* names two words whose vectors are multiplied, each projected: ``S0*B0``.
 

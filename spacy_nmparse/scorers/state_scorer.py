@@ -5,7 +5,7 @@ configuration is the sum of the rows of its words, plus embeddings of facts that
 configuration knows, then maxout. See ``state_scorer_kernel`` for the loops.
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from spacy_nmparse.analysis.derivation import (
-    Arc,
-    Choice,
     Derivation,
-    Step,
     all_derivations,
     derive,
     derive_actions,
@@ -17,6 +14,7 @@ from spacy_nmparse.analysis.errors import find_errors
 from spacy_nmparse.analysis.noun_chunks import register_noun_chunks, ud_noun_chunks
 from spacy_nmparse.analysis.page import render
 from spacy_nmparse.analysis.repairs import find_repairs
+from spacy_nmparse.analysis.steps import Arc, Choice, Step
 
 __all__ = [
     "Arc",

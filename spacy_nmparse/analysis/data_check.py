@@ -14,8 +14,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry, resolve_dot_names
 
-from spacy_nmparse.analysis.derivation import parser_of
 from spacy_nmparse.analysis.tokens import TokenMatch, shorten
+from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
 from spacy_nmparse.pipe.gold import ROOT_LABEL
 from spacy_nmparse.pipe.parser import TransitionParser

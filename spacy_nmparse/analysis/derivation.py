@@ -6,23 +6,19 @@ import json
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis.tracer import Scored, Tracer, changes, items
-from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
+from spacy_nmparse.analysis.page import frame, render_page
+from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Arc, Choice, Step, arc_of, make_step
+from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.pipe.parser import TransitionParser
-from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
-from spacy_nmparse.pipe.words import Words
-from spacy_nmparse.systems import ROOT, Action, Gold, State, TransitionSystem
+from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 
-MOVE, COMPLETE, LOWER = "move", "complete", "lower"  # kinds of steps
-SHOWN = 24  # words of a buffer or list in JSON
 #: What is in a derivation but in no system's glossary; names as in ``Step.name``.
 GLOSSARY = {
     "repair": "A non-monotonic move takes back an earlier decision: it replaces or deletes an arc, "
@@ -38,155 +34,6 @@ HUNG_COMPLETION = (
     "The derivation is over, and some words have no head: they become dependents of ROOT, or of "
     "the sentence's root if there may be only one."
 )
-
-
-class Arc(NamedTuple):
-    """An arc from a head (``systems.ROOT``: the root) to a dependent."""
-
-    head: int
-    dependent: int
-    label: str | None
-
-
-class Items(Sequence[int]):
-    """A tuple of word numbers in little memory: numbers, a range, numbers."""
-
-    def __init__(self, front: Sequence[int], words: range, back: Sequence[int] = ()) -> None:
-        self.front, self.words, self.back = tuple(front), words, tuple(back)
-
-    def __len__(self) -> int:
-        return len(self.front) + len(self.words) + len(self.back)
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return tuple(self[j] for j in range(*i.indices(len(self))))
-        i = i + len(self) if i < 0 else i
-        for part in (self.front, self.words, self.back):
-            if 0 <= i < len(part):
-                return part[i]
-            i -= len(part)
-        raise IndexError("No such item.")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A legal move of a configuration.
-
-    Attributes:
-        action: the move, with the label that the model likes best (gold derivations: the right
-            one).
-        probability: of the move among the legal ones; None where no model was asked.
-        label_probability: of the label among those of the move.
-        cost: what the action costs; None where no gold tree is known.
-        least_cost: what the move costs with its best label.
-        repair: which non-monotonic move this would be, or None (see ``Step``).
-        noted: the label that a push notes for a later move.
-    """
-
-    action: Action
-    probability: float | None = None
-    label_probability: float | None = None
-    cost: float | None = None
-    least_cost: float | None = None
-    repair: str | None = None
-    noted: str | None = None
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of a derivation: the configuration, what could be done, what was done.
-
-    Attributes:
-        kind: "move"; "complete": arcs that the scorer gives the words of a list system's sentence
-            that have no head at its end; "lower": lifted arcs are lowered after the last move.
-        action: of a move.
-        chosen: of a move: the action as a ``Choice``.
-        choices: the legal moves, the likeliest first (gold derivations: the cheapest); not all
-            where there are many.
-        least_cost: of a move: the least cost of any action of the configuration.
-        start: the first word of the current sentence.
-        stack: before the step, as that of ``State``.
-        buffer: before the step.
-        lambda1: before the step.
-        lambda2: before the step.
-        added: the arcs that the step makes.
-        deleted: the arcs that it deletes. Those whose dependent is among the added ones too are
-            replaced.
-        repair: the name of the non-monotonic move that this is, or None
-            (``TransitionSystem.repair``).
-    """
-
-    kind: str
-    action: Action | None
-    chosen: Choice | None
-    choices: tuple[Choice, ...]
-    least_cost: float | None
-    start: int
-    stack: tuple[int, ...]
-    buffer: Sequence[int]
-    lambda1: Sequence[int]
-    lambda2: Sequence[int]
-    added: tuple[Arc, ...]
-    deleted: tuple[Arc, ...]
-    repair: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The move, its k where that is not 1, and its label."""
-        if self.action is None:
-            return f"({self.kind})"
-        return action_name(self.action)
-
-    @property
-    def cost(self) -> float | None:
-        """What the action costs; None where no gold tree is known."""
-        return None if self.chosen is None else self.chosen.cost
-
-    @property
-    def is_wrong(self) -> bool:
-        """Whether another action would have cost less."""
-        return self.cost is not None and self.least_cost is not None and self.cost > self.least_cost
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON. Lists are cut to their parts next to the focus; their lengths are given."""
-        result: dict[str, Any] = {
-            "kind": self.kind,
-            "action": None if self.action is None else list(self.action),
-            "repair": self.repair,
-            "cost": self.cost,
-            "least_cost": self.least_cost,
-            "start": self.start,
-        }
-        for name, taken in (
-            ("stack", self.stack[-SHOWN:]),
-            ("buffer", self.buffer[:SHOWN]),
-            ("lambda1", self.lambda1[-SHOWN:]),
-            ("lambda2", self.lambda2[:SHOWN]),
-        ):
-            result[name] = list(taken)
-            result[f"{name}_length"] = len(getattr(self, name))
-        result["added"] = [list(arc) for arc in self.added]
-        result["deleted"] = [list(arc) for arc in self.deleted]
-        result["choices"] = [
-            {
-                "action": list(choice.action),
-                "probability": _rounded(choice.probability),
-                "label_probability": _rounded(choice.label_probability),
-                "cost": choice.cost,
-                "least_cost": choice.least_cost,
-                "repair": choice.repair,
-            }
-            for choice in self.choices
-        ]
-        return result
 
 
 @dataclass
@@ -263,63 +110,7 @@ class Derivation:
         return json.dumps(self.as_dict(), ensure_ascii=False)
 
     def _repr_html_(self) -> str:
-        from spacy_nmparse.analysis.page import frame, render_page
-
         return frame(render_page(self))
-
-
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 6)
-
-
-def action_name(action: Action) -> str:
-    """The move, its k where that is not 1, and its label."""
-    k = "" if action.k == 1 else str(action.k)
-    return f"{action.move}{k} {action.label}" if action.label else f"{action.move}{k}"
-
-
-def parser_of(nlp: Language, name: str | None = None) -> TransitionParser:
-    """The parser of a pipeline, by its component's name where there are several.
-
-    Raises:
-        ValueError: there is none of this package, or there are several, or none of that name.
-    """
-    found = {key: pipe for key, pipe in nlp.pipeline if isinstance(pipe, TransitionParser)}
-    if name is not None and name not in found:
-        raise ValueError(
-            f"No component {name!r} of this pipeline is a parser of spacy-nmparse: "
-            f"{'there are ' + str(list(found)) if found else 'there is none'}."
-        )
-    if not found:
-        raise ValueError(
-            f"The pipeline has no parser of spacy-nmparse, only {nlp.pipe_names}: give one that "
-            f"was trained with nm_parser, nl_covington_parser or swap_parser."
-        )
-    if len(found) > 1 and name is None:
-        raise ValueError(f"The pipeline has several parsers, {list(found)}: name one of them.")
-    return found[name] if name is not None else next(iter(found.values()))
-
-
-def prepared(nlp: Language, component: TransitionParser, doc: Doc | str) -> Doc:
-    """A fresh document as the component would get it in the pipeline.
-
-    Of a Doc the tokens are taken, and sentence starts where they were set without a parse.
-    """
-    if isinstance(doc, str):
-        fresh = nlp.make_doc(doc)
-    else:
-        preset = doc.has_annotation("SENT_START") and not doc.has_annotation("DEP")
-        fresh = Doc(
-            nlp.vocab,
-            words=[token.text for token in doc],
-            spaces=[bool(token.whitespace_) for token in doc],
-            sent_starts=[token.is_sent_start for token in doc] if preset else None,
-        )
-    for _, pipe in nlp.pipeline:
-        if pipe is component:
-            break
-        fresh = pipe(fresh)
-    return fresh
 
 
 def derive(
@@ -379,156 +170,6 @@ def derive(
         gold_labels,
         _glossary(component.system, SCORED_COMPLETION),
     )
-
-
-class Tracing:
-    """Greedy search over one document, to be followed from any configuration.
-
-    Args: as those of ``derive``.
-    """
-
-    def __init__(
-        self, component: TransitionParser, doc: Doc, gold: Doc | Example | None = None
-    ) -> None:
-        words = Words.of([doc])
-        (tokens,), (self._constraints,) = words.tokens, words.presets
-        found = component.score_moves(words)
-        if found is None:
-            raise ValueError(f"There is no word in the document {doc.text!r}.")
-        self.component = component
-        self.system = component.system
-        self.tokens: list[int] = tokens.tolist()
-        #: What the parser would learn (arcs lifted, if it lifts them), and the tree itself.
-        self.gold: Gold | None = None
-        self.gold_tree: tuple[list[int | None], list[str | None]] | None = None
-        if gold is not None:
-            reference = gold.reference if isinstance(gold, Example) else gold
-            example = Example(doc, reference)
-            self.gold = component.gold_reader.read(example, tokens, self._constraints)
-            parse = word_parse(example, tokens)
-            labels = [
-                ROOT_LABEL if head == w else parse.labels[w] for w, head in enumerate(parse.heads)
-            ]
-            self.gold_tree = parse.heads, labels
-        self._tracer = Tracer(self.system, found.scorer, len(tokens))
-        #: The configuration that the last call of ``steps`` or ``finish`` ended with.
-        self.final = self.initial()
-
-    def initial(self) -> State:
-        """The initial configuration, under the document's preset sentence starts."""
-        return self.system.initial(len(self.tokens), self._constraints.tolist())
-
-    def moves(self, state: State) -> list[Scored]:
-        """The legal moves as the model sees them, each with its best label."""
-        return self._tracer.moves(state)
-
-    def finish(self, state: State) -> State:
-        """Go on to the end, in place, without a record."""
-        while not state.is_final:
-            best = _best(self._tracer.moves(state))
-            self.make(state, best.action, best.noted)
-        self._tracer.complete(state)
-        self.final = state
-        return state
-
-    def steps(self, state: State, n_choices: int = 12) -> Iterator[Step]:
-        """Go on to the end, in place, step by step."""
-        while not state.is_final:
-            moves = self._tracer.moves(state)
-            best = _best(moves)
-            choices, least = self._judged(state, moves)
-            if self._ends_sentence(best.action):
-                yield from self._completion(state)
-            before = state.copy()
-            self.system.apply(state, best.action, push_label=best.noted)
-            yield _step(before, state, best.action, choices, least, n_choices)
-        yield from self._completion(state)
-        self.final = state
-
-    def _ends_sentence(self, action: Action) -> bool:
-        return self.system.table[action.move].ends_sentence
-
-    def _completion(self, state: State) -> Iterator[Step]:
-        before = state.copy()
-        self._tracer.complete(state)
-        if changes(before, state):
-            yield _step(before, state, None, [], None, 0, COMPLETE)
-
-    def _judged(self, state: State, moves: list[Scored]) -> tuple[list[Choice], float | None]:
-        """The moves as choices, by probability, and the least cost of all actions."""
-        costs = {} if self.gold is None else self.costs(state, moves)
-        least = least_costs(costs)
-        return [
-            Choice(
-                one.action,
-                one.share,
-                one.label_p,
-                costs.get(one.action),
-                least.get((one.action.move, one.action.k)),
-                self.system.repair(state, one.action),
-                one.noted,
-            )
-            for one in sorted(moves, key=lambda one: -one.share)
-        ], min(costs.values(), default=None)
-
-    def costs(self, state: State, moves: list[Scored]) -> dict[Action, float]:
-        """The cost of each legal action, labels spelled out, where a push notes what the model
-        says.
-
-        Raises ValueError without a gold tree.
-        """
-        if self.gold is None:
-            raise ValueError("Costs need a gold tree.")
-        table = self.system.table
-        noted = next((one.noted for one in moves if table[one.action.move].notes_label), None)
-        return self.system.costs(state, self.gold, push_label=noted)
-
-    def make(self, state: State, action: Action, noted: str | None) -> None:
-        """Make a move, in place; before one that ends a sentence, that is completed."""
-        if self._ends_sentence(action):
-            self._tracer.complete(state)
-        self.system.apply(state, action, push_label=noted)
-
-    def replay(self, steps: Sequence[Step]) -> State:
-        """The configuration that the moves of the first steps of this document's derivation lead
-        to."""
-        state = self.initial()
-        for step in steps:
-            if step.action is not None and step.chosen is not None:
-                self.make(state, step.action, step.chosen.noted)
-        return state
-
-    def tree(self) -> tuple[list[int], list[str | None], Step | None]:
-        """Heads, labels, and the step of lowering arcs, of the final configuration."""
-        heads, labels = self.final.tree()
-        number = {label: i for i, label in enumerate(self.system.label_names)}
-        lowered = self.component.lowered(
-            Arcs(
-                numpy.asarray(heads, dtype="int32"),
-                numpy.asarray([-1 if label is None else number[label] for label in labels]),
-                numpy.zeros(len(heads), dtype="int8"),
-            )
-        )
-        new_heads = lowered.heads.tolist()
-        new_labels: list[str | None] = [
-            SPACE_LABEL if one < 0 else self.system.label_names[one]
-            for one in lowered.labels.tolist()
-        ]
-        deleted, added = [], []
-        for word, (old, new) in enumerate(
-            zip(
-                zip(heads, labels, strict=True),
-                zip(new_heads, new_labels, strict=True),
-                strict=True,
-            )
-        ):
-            if old[0] != new[0] or (old[1] is not None and old[1] != new[1]):
-                deleted.append(_arc(word, *old))
-                added.append(_arc(word, *new))
-        if not added:
-            return new_heads, new_labels, None
-        step = _step(self.final, self.final, None, [], None, 0, LOWER, (added, deleted))
-        return new_heads, new_labels, step
 
 
 def derive_gold(
@@ -593,7 +234,7 @@ def all_derivations(
         state = before.copy()
         system.apply(state, action)
         choices = _cheapest(system, before, costs, action)
-        step = _step(before, state, action, choices, min(costs.values()), len(costs))
+        step = make_step(before, state, action, choices, min(costs.values()), len(costs))
         steps = [*steps, step]
 
 
@@ -628,12 +269,12 @@ def derive_actions(
             legal = {(one.move, one.k): one for one in reversed(system.actions(before))}
             legal[action.move, action.k] = action
             choices = [Choice(one, repair=system.repair(before, one)) for one in legal.values()]
-            steps.append(_step(before, state, action, choices, None, len(choices)))
+            steps.append(make_step(before, state, action, choices, None, len(choices)))
         else:
             costs = system.costs(before, gold)
             choices = _cheapest(system, before, costs, action)
             least = min(costs.values())
-            steps.append(_step(before, state, action, choices, least, len(choices)))
+            steps.append(make_step(before, state, action, choices, least, len(choices)))
     return _finished(system, "given", words, state, steps, gold)
 
 
@@ -652,9 +293,9 @@ def _finished(
     else:
         heads = [word if head is None else head for word, head in enumerate(state.heads)]
         labels = state.labels
-    hung = [_arc(w, heads[w], labels[w]) for w, head in enumerate(state.heads) if head is None]
+    hung = [arc_of(w, heads[w], labels[w]) for w, head in enumerate(state.heads) if head is None]
     if hung and state.is_final:
-        steps = [*steps, _step(state, state, None, [], None, 0, COMPLETE, (hung, []))]
+        steps = [*steps, make_step(state, state, None, [], None, 0, COMPLETE, (hung, []))]
     return Derivation(
         system.name,
         source,
@@ -674,19 +315,6 @@ def _glossary(system: TransitionSystem, completion: str) -> dict[str, str]:
     return {**GLOSSARY, f"({COMPLETE})": completion, **system.glossary()}
 
 
-def least_costs(costs: dict[Action, float]) -> dict[tuple[str, int], float]:
-    """The cost of each move and k with its best label."""
-    least: dict[tuple[str, int], float] = {}
-    for action, cost in costs.items():
-        key = action.move, action.k
-        least[key] = min(cost, least.get(key, cost))
-    return least
-
-
-def _best(moves: list[Scored]) -> Scored:
-    return max(moves, key=lambda one: one.score)  # of equal ones the first
-
-
 def _cheapest(
     system: TransitionSystem, state: State, costs: dict[Action, float], taken: Action
 ) -> list[Choice]:
@@ -703,47 +331,3 @@ def _cheapest(
         )
         for action in sorted(best.values(), key=lambda one: costs[one])
     ]
-
-
-def _arc(word: int, head: int, label: str | None) -> Arc:
-    """As ``State.heads`` has it: a root is its own head."""
-    return Arc(ROOT if head == word else head, word, label)
-
-
-def _step(
-    before: State,
-    after: State,
-    action: Action | None,
-    choices: list[Choice],
-    least: float | None,
-    n_choices: int,
-    kind: str = MOVE,
-    arcs: tuple[list[Arc], list[Arc]] | None = None,
-) -> Step:
-    start, stack, put_back, unread, root_last, root_first, lambda1, lambda2 = items(before)
-    added, deleted = [], []
-    if arcs is None:
-        for word, old_head, old_label, head, label in changes(before, after):
-            if old_head is not None:
-                deleted.append(Arc(old_head, word, old_label))
-            if head is not None:
-                added.append(Arc(head, word, label))
-    else:
-        added, deleted = arcs
-    chosen = next((one for one in choices if one.action == action), None)
-    cheapest = next((one for one in choices if one.cost is not None and one.cost == least), None)
-    return Step(
-        kind,
-        action,
-        chosen,
-        tuple(one for i, one in enumerate(choices) if i < n_choices or one in (chosen, cheapest)),
-        least,
-        start,
-        tuple(stack),
-        Items(put_back, unread, (ROOT,) if root_last else ()),
-        Items((ROOT,) if root_first else (), lambda1),
-        Items((), lambda2),
-        tuple(added),
-        tuple(deleted),
-        None if chosen is None else chosen.repair,
-    )

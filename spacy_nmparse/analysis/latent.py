@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.corpus import read_docs
-from spacy_nmparse.analysis.derivation import Tracing, parser_of, prepared
+from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 
 N_SENTENCES = 500
 

@@ -7,14 +7,17 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import is_in_jupyter
 
-from spacy_nmparse.analysis.derivation import Choice, Derivation, Step, action_name
+from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.pipe.doc_io import gold_parse
+
+if TYPE_CHECKING:
+    from spacy_nmparse.analysis.derivation import Derivation
 
 TEMPLATE = Path(__file__).with_name("page.html")
 SHOWN = 14  # words of a buffer or list
@@ -72,7 +75,7 @@ def render_page(
     shown: Doc | Derivation, *, gold: Doc | Example | None = None, title: str | None = None
 ) -> str:
     """The page that ``render`` gives."""
-    data = _derivation_data(shown) if isinstance(shown, Derivation) else _doc_data(shown, gold)
+    data = _doc_data(shown, gold) if isinstance(shown, Doc) else _derivation_data(shown)
     data["title"] = title
     if title is None:
         title = " ".join(data["words"][slice(*data["sentences"][0])])

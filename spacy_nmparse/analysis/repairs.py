@@ -19,7 +19,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis.derivation import Arc, Step, Tracing, parser_of, prepared
+from spacy_nmparse.analysis.steps import Arc, Step
+from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.systems import ROOT
 
 ALL = 1 << 30  # choices

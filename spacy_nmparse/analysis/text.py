@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from spacy_nmparse.analysis.derivation import Arc, Choice, Derivation, Step, action_name
+from spacy_nmparse.analysis.derivation import Derivation
+from spacy_nmparse.analysis.steps import Arc, Choice, Step, action_name
 from spacy_nmparse.systems import ROOT
 
 #: Colours a text: "new", "old" (arcs), "soft", "strong", "repair"; or does not.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spacy_nmparse.analysis.derivation import parser_of
+from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.ensemble import merge
 

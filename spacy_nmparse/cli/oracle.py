@@ -11,8 +11,9 @@ import typer
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.corpus import Sentence, read_sentences
-from spacy_nmparse.analysis.derivation import Derivation, Step, all_derivations, derive_gold
+from spacy_nmparse.analysis.derivation import Derivation, all_derivations, derive_gold
 from spacy_nmparse.analysis.page import render_page
+from spacy_nmparse.analysis.steps import Step
 from spacy_nmparse.analysis.text import configuration, has_lists
 from spacy_nmparse.cli.console import failures, paint
 from spacy_nmparse.systems import Gold

@@ -69,6 +69,7 @@ from spacy_nmparse.systems.system cimport (
     no_arc,
 )
 
+from spacy_nmparse.systems.repairs.repair import add_repairs
 from spacy_nmparse.systems.repairs.revision import MAX_SEARCH_STATES
 
 
@@ -498,12 +499,13 @@ cdef class ArcEager(TransitionSystem):
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end
         ).is_repair = s0_is_headed
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end)
+        self.c.left_arc = self.c.n_moves - 2
+        self.c.right_arc = self.c.n_moves - 1
         if self.c.moves[0].notes_label:
-            self.c.noted_arc = self.c.n_moves - 1
+            self.c.noted_arc = self.c.right_arc
         if unshift:
             self.repair_names = {"REDUCE": "UNSHIFT"}
         if wanted:
-            from spacy_nmparse.systems.repairs.repair import add_repairs
             add_repairs(self)
         if segment:
             self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True

@@ -135,7 +135,8 @@ cdef struct SystemC:
     int max_length          # list systems: no arc between words is longer; 0: any length
     bint projective         # no arcs cross
     bint lists              # final configurations may have headless words
-    # List systems: places of the moves that pass j by and that make its arcs, in the move table.
+    # List systems and arc-eager: places, in the move table, of the moves that pass j by (list
+    # systems) and that make its arcs.
     int shift
     int left_arc
     int right_arc

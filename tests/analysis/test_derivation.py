@@ -14,7 +14,8 @@ from spacy.tokens import Doc
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
-from spacy_nmparse.analysis.derivation import Items, Tracing, parser_of, prepared
+from spacy_nmparse.analysis.steps import Items
+from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.systems import ROOT, Action, Gold
 from tests.pipe.common import (
     NL,

@@ -9,7 +9,7 @@ import pytest
 from spacy.language import Language
 
 from spacy_nmparse.analysis import derive, find_repairs
-from spacy_nmparse.analysis.derivation import Tracing, parser_of, prepared
+from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.systems import ROOT, State
 from tests.pipe.common import NL, NM, TREES, gold_doc, random_parser
 from tests.search.test_beam import system

@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.analysis.derivation import parser_of as only_parser
+from spacy_nmparse.analysis.tracing import parser_of as only_parser
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.words import Words

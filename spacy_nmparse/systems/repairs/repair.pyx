@@ -6,11 +6,6 @@ head. Every move that pushes reads a word from the buffer, and pushes at most tw
 
 What they cost is told by ``revision``: the least loss behind them less the least loss before.
 """
-from spacy_nmparse.systems.arc_eager cimport (
-    can_left_arc,
-    can_right_arc,
-    do_right_arc,
-)
 from spacy_nmparse.systems.moves cimport b0_end, s0_end
 from spacy_nmparse.systems.state cimport (
     NONE,
@@ -29,13 +24,18 @@ from spacy_nmparse.systems.system cimport (
 )
 
 
+cdef inline bint can_make_arc(const SystemC* system, int move, const StateC* s) noexcept nogil:
+    """Whether LEFT-ARC or RIGHT-ARC is legal."""
+    return system.moves[move].precondition(system, s, 1)
+
+
 # RIGHT-LOWER(l): (S|s1|s0, b0|B, A) => (S|s1|x|s0|b0, B, A - (s1 -> s0) + x -> s0 + s0 -l-> b0),
 # where s1 is the head of s0, and x, its dependent, the one before s0: it had been reduced.
 
 cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int s0 = S(s, 0)
     return (
-        system.right_lower and can_right_arc(system, s, k) and s.head[s0] != NONE
+        system.right_lower and can_make_arc(system, system.right_arc, s) and s.head[s0] != NONE
         and s.inward[s0] != NONE
     )
 
@@ -50,7 +50,7 @@ cdef void do_right_lower(
     push(s, x)
     state_add_arc(s, x, s0, label)
     push(s, s0)
-    do_right_arc(system, s, k, l, push_label)
+    system.moves[system.right_arc].effect(system, s, 1, l, push_label)
 
 
 # RIGHT-RAISE(l): (S|s2|s1|s0, b0|B, A) => (S|s2|s0|b0, B, A - (s1 -> s0) + s2 -> s0 + s0 -l-> b0),
@@ -58,7 +58,7 @@ cdef void do_right_lower(
 
 cdef bint can_right_raise(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
-        system.right_raise and can_right_arc(system, s, k) and s.head[S(s, 0)] != NONE
+        system.right_raise and can_make_arc(system, system.right_arc, s) and s.head[S(s, 0)] != NONE
         and s.head[S(s, 1)] != NONE
     )
 
@@ -72,7 +72,7 @@ cdef void do_right_raise(
     pop(s)
     state_add_arc(s, S(s, 0), s0, label)
     push(s, s0)
-    do_right_arc(system, s, k, l, push_label)
+    system.moves[system.right_arc].effect(system, s, 1, l, push_label)
 
 
 # LEFT-INVERT(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0 + b0 -l-> x),
@@ -80,7 +80,7 @@ cdef void do_right_raise(
 
 cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
-        system.left_invert and can_left_arc(system, s, k) and s.left_child[S(s, 0)] != NONE
+        system.left_invert and can_make_arc(system, system.left_arc, s) and s.left_child[S(s, 0)] != NONE
     )
 
 

@@ -1,0 +1,228 @@
+"""The steps of a derivation: what each saw, chose and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from spacy_nmparse.analysis.tracer import changes, items
+from spacy_nmparse.systems import ROOT, Action, State
+
+MOVE, COMPLETE, LOWER = "move", "complete", "lower"  # kinds of steps
+SHOWN = 24  # words of a buffer or list in JSON
+
+
+class Arc(NamedTuple):
+    """An arc from a head (``systems.ROOT``: the root) to a dependent."""
+
+    head: int
+    dependent: int
+    label: str | None
+
+
+class Items(Sequence[int]):
+    """A tuple of word numbers in little memory: numbers, a range, numbers."""
+
+    def __init__(self, front: Sequence[int], words: range, back: Sequence[int] = ()) -> None:
+        self.front, self.words, self.back = tuple(front), words, tuple(back)
+
+    def __len__(self) -> int:
+        return len(self.front) + len(self.words) + len(self.back)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return tuple(self[j] for j in range(*i.indices(len(self))))
+        i = i + len(self) if i < 0 else i
+        for part in (self.front, self.words, self.back):
+            if 0 <= i < len(part):
+                return part[i]
+            i -= len(part)
+        raise IndexError("No such item.")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A legal move of a configuration.
+
+    Attributes:
+        action: the move, with the label that the model likes best (gold derivations: the right
+            one).
+        probability: of the move among the legal ones; None where no model was asked.
+        label_probability: of the label among those of the move.
+        cost: what the action costs; None where no gold tree is known.
+        least_cost: what the move costs with its best label.
+        repair: which non-monotonic move this would be, or None (see ``Step``).
+        noted: the label that a push notes for a later move.
+    """
+
+    action: Action
+    probability: float | None = None
+    label_probability: float | None = None
+    cost: float | None = None
+    least_cost: float | None = None
+    repair: str | None = None
+    noted: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a derivation: the configuration, what could be done, what was done.
+
+    Attributes:
+        kind: "move"; "complete": arcs that the scorer gives the words of a list system's sentence
+            that have no head at its end; "lower": lifted arcs are lowered after the last move.
+        action: of a move.
+        chosen: of a move: the action as a ``Choice``.
+        choices: the legal moves, the likeliest first (gold derivations: the cheapest); not all
+            where there are many.
+        least_cost: of a move: the least cost of any action of the configuration.
+        start: the first word of the current sentence.
+        stack: before the step, as that of ``State``.
+        buffer: before the step.
+        lambda1: before the step.
+        lambda2: before the step.
+        added: the arcs that the step makes.
+        deleted: the arcs that it deletes. Those whose dependent is among the added ones too are
+            replaced.
+        repair: the name of the non-monotonic move that this is, or None
+            (``TransitionSystem.repair``).
+    """
+
+    kind: str
+    action: Action | None
+    chosen: Choice | None
+    choices: tuple[Choice, ...]
+    least_cost: float | None
+    start: int
+    stack: tuple[int, ...]
+    buffer: Sequence[int]
+    lambda1: Sequence[int]
+    lambda2: Sequence[int]
+    added: tuple[Arc, ...]
+    deleted: tuple[Arc, ...]
+    repair: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The move, its k where that is not 1, and its label."""
+        if self.action is None:
+            return f"({self.kind})"
+        return action_name(self.action)
+
+    @property
+    def cost(self) -> float | None:
+        """What the action costs; None where no gold tree is known."""
+        return None if self.chosen is None else self.chosen.cost
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether another action would have cost less."""
+        return self.cost is not None and self.least_cost is not None and self.cost > self.least_cost
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON. Lists are cut to their parts next to the focus; their lengths are given."""
+        result: dict[str, Any] = {
+            "kind": self.kind,
+            "action": None if self.action is None else list(self.action),
+            "repair": self.repair,
+            "cost": self.cost,
+            "least_cost": self.least_cost,
+            "start": self.start,
+        }
+        for name, taken in (
+            ("stack", self.stack[-SHOWN:]),
+            ("buffer", self.buffer[:SHOWN]),
+            ("lambda1", self.lambda1[-SHOWN:]),
+            ("lambda2", self.lambda2[:SHOWN]),
+        ):
+            result[name] = list(taken)
+            result[f"{name}_length"] = len(getattr(self, name))
+        result["added"] = [list(arc) for arc in self.added]
+        result["deleted"] = [list(arc) for arc in self.deleted]
+        result["choices"] = [
+            {
+                "action": list(choice.action),
+                "probability": _rounded(choice.probability),
+                "label_probability": _rounded(choice.label_probability),
+                "cost": choice.cost,
+                "least_cost": choice.least_cost,
+                "repair": choice.repair,
+            }
+            for choice in self.choices
+        ]
+        return result
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)
+
+
+def action_name(action: Action) -> str:
+    """The move, its k where that is not 1, and its label."""
+    k = "" if action.k == 1 else str(action.k)
+    return f"{action.move}{k} {action.label}" if action.label else f"{action.move}{k}"
+
+
+def arc_of(word: int, head: int, label: str | None) -> Arc:
+    """As ``State.heads`` has it: a root is its own head."""
+    return Arc(ROOT if head == word else head, word, label)
+
+
+def make_step(
+    before: State,
+    after: State,
+    action: Action | None,
+    choices: list[Choice],
+    least: float | None,
+    n_choices: int,
+    kind: str = MOVE,
+    arcs: tuple[list[Arc], list[Arc]] | None = None,
+) -> Step:
+    """Make the step between two configurations.
+
+    Args:
+        before: the configuration that was looked at.
+        after: the next one.
+        action: what led from one to the other; None: no move of the system.
+        choices: the legal moves.
+        least: the least cost of a move; None: no gold tree is known.
+        n_choices: how many moves are kept beside the one made and the cheapest.
+        kind: MOVE, COMPLETE or LOWER.
+        arcs: those added and deleted; None: the configurations tell.
+    """
+    start, stack, put_back, unread, root_last, root_first, lambda1, lambda2 = items(before)
+    added, deleted = [], []
+    if arcs is None:
+        for word, old_head, old_label, head, label in changes(before, after):
+            if old_head is not None:
+                deleted.append(Arc(old_head, word, old_label))
+            if head is not None:
+                added.append(Arc(head, word, label))
+    else:
+        added, deleted = arcs
+    chosen = next((one for one in choices if one.action == action), None)
+    cheapest = next((one for one in choices if one.cost is not None and one.cost == least), None)
+    return Step(
+        kind,
+        action,
+        chosen,
+        tuple(one for i, one in enumerate(choices) if i < n_choices or one in (chosen, cheapest)),
+        least,
+        start,
+        tuple(stack),
+        Items(put_back, unread, (ROOT,) if root_last else ()),
+        Items((ROOT,) if root_first else (), lambda1),
+        Items((), lambda2),
+        tuple(added),
+        tuple(deleted),
+        None if chosen is None else chosen.repair,
+    )

@@ -1,0 +1,225 @@
+"""A trained parser's greedy search over one document, to be followed step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
+from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
+from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
+from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
+from spacy_nmparse.pipe.words import Words
+from spacy_nmparse.systems import Action, Gold, State
+
+
+def parser_of(nlp: Language, name: str | None = None) -> TransitionParser:
+    """The parser of a pipeline, by its component's name where there are several.
+
+    Raises:
+        ValueError: there is none of this package, or there are several, or none of that name.
+    """
+    found = {key: pipe for key, pipe in nlp.pipeline if isinstance(pipe, TransitionParser)}
+    if name is not None and name not in found:
+        raise ValueError(
+            f"No component {name!r} of this pipeline is a parser of spacy-nmparse: "
+            f"{'there are ' + str(list(found)) if found else 'there is none'}."
+        )
+    if not found:
+        raise ValueError(
+            f"The pipeline has no parser of spacy-nmparse, only {nlp.pipe_names}: give one that "
+            f"was trained with nm_parser, nl_covington_parser or swap_parser."
+        )
+    if len(found) > 1 and name is None:
+        raise ValueError(f"The pipeline has several parsers, {list(found)}: name one of them.")
+    return found[name] if name is not None else next(iter(found.values()))
+
+
+def prepared(nlp: Language, component: TransitionParser, doc: Doc | str) -> Doc:
+    """A fresh document as the component would get it in the pipeline.
+
+    Of a Doc the tokens are taken, and sentence starts where they were set without a parse.
+    """
+    if isinstance(doc, str):
+        fresh = nlp.make_doc(doc)
+    else:
+        preset = doc.has_annotation("SENT_START") and not doc.has_annotation("DEP")
+        fresh = Doc(
+            nlp.vocab,
+            words=[token.text for token in doc],
+            spaces=[bool(token.whitespace_) for token in doc],
+            sent_starts=[token.is_sent_start for token in doc] if preset else None,
+        )
+    for _, pipe in nlp.pipeline:
+        if pipe is component:
+            break
+        fresh = pipe(fresh)
+    return fresh
+
+
+class Tracing:
+    """Greedy search over one document, to be followed from any configuration.
+
+    Args: as those of ``derive``.
+    """
+
+    def __init__(
+        self, component: TransitionParser, doc: Doc, gold: Doc | Example | None = None
+    ) -> None:
+        words = Words.of([doc])
+        (tokens,), (self._constraints,) = words.tokens, words.presets
+        found = component.score_moves(words)
+        if found is None:
+            raise ValueError(f"There is no word in the document {doc.text!r}.")
+        self.component = component
+        self.system = component.system
+        self.tokens: list[int] = tokens.tolist()
+        #: What the parser would learn (arcs lifted, if it lifts them), and the tree itself.
+        self.gold: Gold | None = None
+        self.gold_tree: tuple[list[int | None], list[str | None]] | None = None
+        if gold is not None:
+            reference = gold.reference if isinstance(gold, Example) else gold
+            example = Example(doc, reference)
+            self.gold = component.gold_reader.read(example, tokens, self._constraints)
+            parse = word_parse(example, tokens)
+            labels = [
+                ROOT_LABEL if head == w else parse.labels[w] for w, head in enumerate(parse.heads)
+            ]
+            self.gold_tree = parse.heads, labels
+        self._tracer = Tracer(self.system, found.scorer, len(tokens))
+        #: The configuration that the last call of ``steps`` or ``finish`` ended with.
+        self.final = self.initial()
+
+    def initial(self) -> State:
+        """The initial configuration, under the document's preset sentence starts."""
+        return self.system.initial(len(self.tokens), self._constraints.tolist())
+
+    def moves(self, state: State) -> list[Scored]:
+        """The legal moves as the model sees them, each with its best label."""
+        return self._tracer.moves(state)
+
+    def finish(self, state: State) -> State:
+        """Go on to the end, in place, without a record."""
+        while not state.is_final:
+            best = _best(self._tracer.moves(state))
+            self.make(state, best.action, best.noted)
+        self._tracer.complete(state)
+        self.final = state
+        return state
+
+    def steps(self, state: State, n_choices: int = 12) -> Iterator[Step]:
+        """Go on to the end, in place, step by step."""
+        while not state.is_final:
+            moves = self._tracer.moves(state)
+            best = _best(moves)
+            choices, least = self._judged(state, moves)
+            if self._ends_sentence(best.action):
+                yield from self._completion(state)
+            before = state.copy()
+            self.system.apply(state, best.action, push_label=best.noted)
+            yield make_step(before, state, best.action, choices, least, n_choices)
+        yield from self._completion(state)
+        self.final = state
+
+    def _ends_sentence(self, action: Action) -> bool:
+        return self.system.table[action.move].ends_sentence
+
+    def _completion(self, state: State) -> Iterator[Step]:
+        before = state.copy()
+        self._tracer.complete(state)
+        if changes(before, state):
+            yield make_step(before, state, None, [], None, 0, COMPLETE)
+
+    def _judged(self, state: State, moves: list[Scored]) -> tuple[list[Choice], float | None]:
+        """The moves as choices, by probability, and the least cost of all actions."""
+        costs = {} if self.gold is None else self.costs(state, moves)
+        least = least_costs(costs)
+        return [
+            Choice(
+                one.action,
+                one.share,
+                one.label_p,
+                costs.get(one.action),
+                least.get((one.action.move, one.action.k)),
+                self.system.repair(state, one.action),
+                one.noted,
+            )
+            for one in sorted(moves, key=lambda one: -one.share)
+        ], min(costs.values(), default=None)
+
+    def costs(self, state: State, moves: list[Scored]) -> dict[Action, float]:
+        """The cost of each legal action, labels spelled out, where a push notes what the model
+        says.
+
+        Raises ValueError without a gold tree.
+        """
+        if self.gold is None:
+            raise ValueError("Costs need a gold tree.")
+        table = self.system.table
+        noted = next((one.noted for one in moves if table[one.action.move].notes_label), None)
+        return self.system.costs(state, self.gold, push_label=noted)
+
+    def make(self, state: State, action: Action, noted: str | None) -> None:
+        """Make a move, in place; before one that ends a sentence, that is completed."""
+        if self._ends_sentence(action):
+            self._tracer.complete(state)
+        self.system.apply(state, action, push_label=noted)
+
+    def replay(self, steps: Sequence[Step]) -> State:
+        """The configuration that the moves of the first steps of this document's derivation lead
+        to."""
+        state = self.initial()
+        for step in steps:
+            if step.action is not None and step.chosen is not None:
+                self.make(state, step.action, step.chosen.noted)
+        return state
+
+    def tree(self) -> tuple[list[int], list[str | None], Step | None]:
+        """Heads, labels, and the step of lowering arcs, of the final configuration."""
+        heads, labels = self.final.tree()
+        number = {label: i for i, label in enumerate(self.system.label_names)}
+        lowered = self.component.lowered(
+            Arcs(
+                numpy.asarray(heads, dtype="int32"),
+                numpy.asarray([-1 if label is None else number[label] for label in labels]),
+                numpy.zeros(len(heads), dtype="int8"),
+            )
+        )
+        new_heads = lowered.heads.tolist()
+        new_labels: list[str | None] = [
+            SPACE_LABEL if one < 0 else self.system.label_names[one]
+            for one in lowered.labels.tolist()
+        ]
+        deleted, added = [], []
+        for word, (old, new) in enumerate(
+            zip(
+                zip(heads, labels, strict=True),
+                zip(new_heads, new_labels, strict=True),
+                strict=True,
+            )
+        ):
+            if old[0] != new[0] or (old[1] is not None and old[1] != new[1]):
+                deleted.append(arc_of(word, *old))
+                added.append(arc_of(word, *new))
+        if not added:
+            return new_heads, new_labels, None
+        step = make_step(self.final, self.final, None, [], None, 0, LOWER, (added, deleted))
+        return new_heads, new_labels, step
+
+
+def least_costs(costs: dict[Action, float]) -> dict[tuple[str, int], float]:
+    """The cost of each move and k with its best label."""
+    least: dict[tuple[str, int], float] = {}
+    for action, cost in costs.items():
+        key = action.move, action.k
+        least[key] = min(cost, least.get(key, cost))
+    return least
+
+
+def _best(moves: list[Scored]) -> Scored:
+    return max(moves, key=lambda one: one.score)  # of equal ones the first

@@ -7,10 +7,8 @@ the configuration adds. See ``arc_scorer_kernel`` for the formulas and the loops
 # No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
@@ -19,7 +17,7 @@ from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.words import build_lstms, init_words, run_words
@@ -47,20 +45,6 @@ WEIGHTS = (
     *("output_W", "output_b", "pair_W", *TREE_WEIGHTS, "label_W", "label_b"),
     *(f"{layer}_{name}" for layer in LAYERS for name in ("pad_rows", "fact_rows", "bias")),
 )
-
-
-@dataclass
-class ArcGradients:
-    """Gradients of a batch.
-
-    word_rows: float32 (words, slots of all layers * pieces * hidden).
-    items: float32 (words, 2, arc width).
-    weights: of each of the weights by name.
-    """
-
-    word_rows: numpy.ndarray
-    items: numpy.ndarray
-    weights: dict[str, numpy.ndarray]
 
 
 def ArcScorer(
@@ -219,7 +203,7 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
 
 def forward(
     model: Model, X: ScorerInput, is_train: bool
-) -> tuple[ArcScorerKernel, Callable[[ArcGradients], list[Doc]]]:
+) -> tuple[ArcScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
@@ -237,7 +221,7 @@ def forward(
         model.attrs["n_pairs"],
     )
 
-    def backprop(d: ArcGradients) -> list[Doc]:
+    def backprop(d: Gradients) -> list[Doc]:
         xp = model.ops.xp
         d_rows: Any = xp.asarray(d.word_rows)
         d_projected = matmul(d_rows, model.get_param("word_W"))

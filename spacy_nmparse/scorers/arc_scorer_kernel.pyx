@@ -44,6 +44,7 @@ from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
+from spacy_nmparse.scorers.shared import Gradients
 
 
 cdef extern from "kernels.h" nogil:
@@ -398,7 +399,6 @@ cdef class ArcScorerKernel(Scorer):
 
     def gradients(self):
         """Gradients of the whole batch's tables, whose window must be all words."""
-        from spacy_nmparse.scorers.arc_scorer import ArcGradients
         cdef float[:, ::1] d_rows
         cdef TapeC* tape = &self.context.c.tape
         cdef float* d_context = tape.d_outputs + self.a.n_moves
@@ -429,4 +429,4 @@ cdef class ArcScorerKernel(Scorer):
             **{f"pair_{name}": gradient for name, gradient in pairs.items()},
             **{f"label_{name}": gradient for name, gradient in labels.items()},
         }
-        return ArcGradients(d_rows_array[:, : self.rows.size], d_items, weights)
+        return Gradients(d_rows_array[:, : self.rows.size], d_items, weights)

@@ -27,6 +27,21 @@ class ScorerInput:
     tags: numpy.ndarray | None = None
 
 
+@dataclass
+class Gradients:
+    """Gradients of a batch, as a rollout collects them.
+
+    word_rows: float32 (words, slots of all layers * pieces * width).
+    items: float32 (words, 2, arc width), of the words as heads and as dependents; None: no tree is
+        scored.
+    weights: of each of the weights by name.
+    """
+
+    word_rows: numpy.ndarray
+    items: numpy.ndarray | None
+    weights: dict[str, numpy.ndarray]
+
+
 def set_system(model: Model, system: TransitionSystem) -> None:
     """Tell the scorer which system's moves and labels it scores (before it is initialized)."""
     model.attrs["system"] = _SystemRef(system)

@@ -8,7 +8,6 @@ configuration knows, then maxout. See ``state_scorer_kernel`` for the loops.
 # No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -19,7 +18,7 @@ from thinc.types import Floats2d
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
@@ -36,16 +35,6 @@ DEFAULT_FEATURES = (
 )  # fmt: skip
 
 WEIGHTS = ("pad_rows", "fact_rows", "bias", "move_W", "move_b", "label_W", "label_b")
-
-
-@dataclass
-class Gradients:
-    """Gradients of a batch: of the word rows, float32 (words, slots * pieces * hidden), of the
-    vectors of arcs, float32 (words, 2, arc width) or None, and of each of the weights by name."""
-
-    word_rows: numpy.ndarray
-    items: numpy.ndarray | None
-    weights: dict[str, numpy.ndarray]
 
 
 def StateScorer(

@@ -30,6 +30,7 @@ from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
+from spacy_nmparse.scorers.shared import Gradients
 
 
 cdef extern from "kernels.h" nogil:
@@ -256,7 +257,6 @@ cdef class StateScorerKernel(Scorer):
         )
 
     def gradients(self):
-        from spacy_nmparse.scorers.state_scorer import Gradients
         cdef float[:, ::1] d_rows
         n_moves = self.s.n_moves
         output_W = numpy.concatenate(

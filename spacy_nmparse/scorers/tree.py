@@ -48,7 +48,7 @@ def init_tree(model: Model, name: str, array: Any) -> None:
 
 def run_tree(
     model: Model, words: Any, lengths: numpy.ndarray, is_train: bool
-) -> tuple[TreeScores, Callable[[numpy.ndarray], Any]]:
+) -> tuple[TreeScores, Callable[[Any], Any]]:
     """Score the heads of a batch's words.
 
     Args:

@@ -1,5 +1,6 @@
 """What all transition systems share: the move table, the oracles, and the Python face."""
 from collections import namedtuple
+from functools import partial
 from operator import index
 
 from libc.stdlib cimport free, malloc
@@ -254,9 +255,7 @@ cdef class TransitionSystem:
         return gold.bind(self.label_names, self.label_ids)
 
     def __reduce__(self):
-        from spacy_nmparse.systems import create
-        from functools import partial
-        return partial(create, self.name, labels=self.labels, **self.options), ()
+        return partial(type(self), self.labels, **self.options), ()
 
     def __repr__(self):
         options = "".join(f", {key}={value!r}" for key, value in self.options.items())

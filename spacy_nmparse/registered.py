@@ -17,7 +17,7 @@ TOK2VEC = {
     "@architectures": "spacy.Tok2Vec.v2",
     "embed": {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 96},
     "encode": {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "@architectures": "spacy_nmparse.MaxoutWindowEncoder.v1",
         "width": 96,
         "depth": 4,
         "window_size": 1,
@@ -420,6 +420,13 @@ def AffixEmbed(
         dropout_factor,
         include_static_vectors,
     )
+
+
+def MaxoutWindowEncoder(width: int, window_size: int, maxout_pieces: int, depth: int) -> Model:
+    """spaCy's ``MaxoutWindowEncoder``, computed faster; see ``spacy_nmparse.layers.encoder``."""
+    from spacy_nmparse.layers import encoder
+
+    return encoder.MaxoutWindowEncoder(width, window_size, maxout_pieces, depth)
 
 
 def NonceCorpus(

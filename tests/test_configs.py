@@ -90,6 +90,11 @@ def test_registered_defaults(function: Any) -> None:
     assert defaults(getattr(registered, function.__name__)) == defaults(function)
 
 
+def test_default_token_vectors_are_those_of_the_configs() -> None:
+    found = load_config(CONFIGS / "nm_parser.cfg")["components"]["tok2vec"]["model"]["encode"]
+    assert found == registered.TOK2VEC["encode"]
+
+
 def test_defaults_of_the_arc_scorer() -> None:
     """Those of the component are the architecture's."""
     found = {**registered.NL_COVINGTON_PARSER["model"]}

@@ -412,6 +412,98 @@ static void nmp_maxout(
     }
 }
 
+/* best[i] = max over pieces p of in[i * pieces + p] + bias[i * pieces + p] */
+NMP_CLONES
+static void nmp_maxout_row(
+    float *NMP_RESTRICT best, const float *NMP_RESTRICT in, const float *NMP_RESTRICT bias,
+    int width, int pieces)
+{
+    const ptrdiff_t n = width;
+    ptrdiff_t i;
+    if (pieces == 3) {
+        for (i = 0; i < n; ++i) {
+            const float a = in[3 * i] + bias[3 * i];
+            const float b = in[3 * i + 1] + bias[3 * i + 1];
+            const float c = in[3 * i + 2] + bias[3 * i + 2];
+            const float top = c > b ? c : b;
+            best[i] = top > a ? top : a;
+        }
+    } else if (pieces == 2) {
+        for (i = 0; i < n; ++i) {
+            const float a = in[2 * i] + bias[2 * i], b = in[2 * i + 1] + bias[2 * i + 1];
+            best[i] = b > a ? b : a;
+        }
+    } else {
+        for (i = 0; i < n; ++i) {
+            int p;
+            float top = in[i * pieces] + bias[i * pieces];
+            for (p = 1; p < pieces; ++p) {
+                const float a = in[i * pieces + p] + bias[i * pieces + p];
+                top = a > top ? a : top;
+            }
+            best[i] = top;
+        }
+    }
+}
+
+/* winner[i] = the piece that nmp_maxout_row takes, the first of equal ones */
+NMP_CLONES
+static void nmp_find_pieces(
+    uint8_t *NMP_RESTRICT winner, const float *NMP_RESTRICT in, const float *NMP_RESTRICT bias,
+    int width, int pieces)
+{
+    ptrdiff_t i;
+    for (i = 0; i < width; ++i) {
+        int p, place = 0;
+        float top = in[i * pieces] + bias[i * pieces];
+        for (p = 1; p < pieces; ++p) {
+            const float a = in[i * pieces + p] + bias[i * pieces + p];
+            place = a > top ? p : place;
+            top = a > top ? a : top;
+        }
+        winner[i] = (uint8_t)place;
+    }
+}
+
+/* d_in[i * pieces + p] = d_best[i] where p won, else 0 */
+NMP_CLONES
+static void nmp_maxout_row_back(
+    float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_best, const uint8_t *NMP_RESTRICT winner,
+    int width, int pieces)
+{
+    ptrdiff_t i;
+    memset(d_in, 0, (size_t)width * pieces * sizeof(float));
+    for (i = 0; i < width; ++i)
+        d_in[i * pieces + winner[i]] = d_best[i];
+}
+
+/* Drop each number with a probability of limit / 2^32, and multiply the others by scale; random
+ * numbers as of nmp_drop. */
+NMP_CLONES
+static void nmp_drop_some(
+    float *NMP_RESTRICT values, uint32_t start, uint32_t limit, float scale, int width)
+{
+    ptrdiff_t j;
+    for (j = 0; j < width; ++j) {
+        uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
+        x = (x ^ (x >> 16)) * 0x7feb352du;
+        x = (x ^ (x >> 15)) * 0x846ca68bu;
+        x ^= x >> 16;
+        values[j] = x < limit ? 0.0f : values[j] * scale;
+    }
+}
+
+/* out[i] = (in[i] - shrink[0]) * shrink[1], as in nmp_norm */
+NMP_CLONES
+static void nmp_centre(
+    float *NMP_RESTRICT out, const float *NMP_RESTRICT in, const float *NMP_RESTRICT shrink,
+    int width)
+{
+    ptrdiff_t i;
+    for (i = 0; i < width; ++i)
+        out[i] = (in[i] - shrink[0]) * shrink[1];
+}
+
 /* Layer normalization of one row: out = gain * (in - mean) / sd + bias; shrink: mean and 1 / sd,
  * sd = sqrt(variance + 1e-8) */
 NMP_CLONES

@@ -22,27 +22,32 @@ cdef extern from "tiles.h" nogil:
         NMP_PANEL
         NMP_TILE_ROWS
     bint nmp_has_tiles()
-    void nmp_pack(float* panels, const float* weights, ptrdiff_t n_in, ptrdiff_t n_out)
+    void nmp_pack(
+        float* panels, const float* weights, ptrdiff_t n_in, ptrdiff_t width, ptrdiff_t pieces
+    )
     void nmp_multiply(
         float* out, const float** rows, ptrdiff_t n_rows, const float* panels, ptrdiff_t n_in,
         ptrdiff_t n_out
     )
 
 
-cdef extern from "kernels.h" nogil:
-    void nmp_add(float* out, const float* row, int width)
-    void nmp_centre(float* out, const float* row, const float* shrink, int width)
+cdef extern from "maxout_norm.h" nogil:
     void nmp_drop_some(float* values, uint32_t start, uint32_t limit, float scale, int width)
     void nmp_find_pieces(
         uint8_t* winner, const float* row, const float* bias, int width, int pieces
     )
-    void nmp_maxout_row(float* best, const float* row, const float* bias, int width, int pieces)
-    void nmp_maxout_row_back(
+    void nmp_maxout_back(
         float* d_row, const float* d_best, const uint8_t* winner, int width, int pieces
     )
-    void nmp_norm(
-        float* out, float* shrink, const float* row, const float* gain, const float* bias, int width
+    void nmp_maxout_norm(
+        float* out, float* best, float* shrink, const float* row, const float* bias,
+        const float* gain, const float* shift, int width, int pieces
     )
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_add(float* out, const float* row, int width)
+    void nmp_centre(float* out, const float* row, const float* shrink, int width)
     void nmp_norm_back(
         float* d_row, float* d_gain, float* d_bias, const float* d_out, const float* row,
         const float* gain, float shrink, int width
@@ -83,7 +88,8 @@ cdef class MaxoutNorm:
     """
 
     cdef const float[:, ::1] W
-    cdef const float[::1] b, gain, shift
+    cdef const float[::1] gain, shift
+    cdef const float[::1] b  # the first pieces of all units, then the second ones
     cdef const int[::1] lengths
     cdef const float[:, ::1] X
     cdef int width, pieces, n_in, window, input_width, first_row, with_windows
@@ -97,10 +103,11 @@ cdef class MaxoutNorm:
         bint with_far=False, double rate=0.0, seed=0
     ):
         cdef ptrdiff_t n_words = int(numpy.sum(lengths))
-        self.W, self.b, self.gain, self.shift = W, b, gain, shift
+        self.W, self.gain, self.shift = W, gain, shift
         self.lengths = lengths
         self.width = <int>self.gain.shape[0]
         self.pieces = <int>self.W.shape[0] // self.width
+        self.b = numpy.ascontiguousarray(b.reshape(self.width, self.pieces).T).ravel()
         self.n_in = <int>self.W.shape[1]
         self.with_windows = window >= 0
         self.window = max(window, 0)
@@ -141,6 +148,7 @@ cdef class MaxoutNorm:
         cdef float[:, ::1] shrinks
         cdef uint8_t[:, ::1] winners_view
         cdef place_t place
+        cdef const float* own[BLOCK]
         cdef int tiles = nmp_has_tiles()
         self.X = X
         if self.X.shape[0] != self.n_inputs or self.X.shape[1] != self.input_width:
@@ -171,21 +179,20 @@ cdef class MaxoutNorm:
                 raise MemoryError
             with nogil:
                 if tiles:
-                    nmp_pack(panels, &self.W[0, 0], self.n_in, self.width * self.pieces)
+                    nmp_pack(panels, &self.W[0, 0], self.n_in, self.width, self.pieces)
                 self.begin(&place)
                 row = self.first_row
                 while row < self.n_rows:
                     n = min(<ptrdiff_t>BLOCK, self.n_rows - row)
-                    self.multiply(products, step, &place, row, n, panels, windows)
+                    self.multiply(products, step, own, &place, row, n, panels, windows)
                     self.finish(
+                        own,
                         outputs + row * self.width, products, step, row, n,
                         best + (row * self.width if learn else 0),
                         shrink + (2 * row if learn else 0),
                         winners + row * self.width if learn else NULL
                     )
                     row += n
-                if self.with_windows:
-                    self.add_inputs(outputs)
         finally:
             free(products)
             free(windows)
@@ -240,7 +247,7 @@ cdef class MaxoutNorm:
                         &room[1, 0], &d_norm[0, 0], &d_norm[1, 0], &room[2, 0], &room[0, 0],
                         &self.gain[0], shrinks[row + i, 1], self.width
                     )
-                    nmp_maxout_row_back(
+                    nmp_maxout_back(
                         &dZ[i, 0], &room[1, 0], &winners[row + i, 0], self.width, self.pieces
                     )
                     nmp_add(&db[0], &dZ[i, 0], n_pieces)
@@ -327,11 +334,12 @@ cdef class MaxoutNorm:
             )
 
     cdef void multiply(
-        self, float* products, ptrdiff_t step, place_t* place, ptrdiff_t row, ptrdiff_t n,
-        const float* panels, float* windows
+        self, float* products, ptrdiff_t step, const float** own, place_t* place, ptrdiff_t row,
+        ptrdiff_t n, const float* panels, float* windows
     ) noexcept nogil:
-        """W x of n rows, step numbers each; the place moves on behind them. windows: room for
-        (n, n_in)."""
+        """W x of n rows, step numbers each: the first pieces of all units, then the second ones.
+        own: what is added to each row later; the place moves on behind the rows. windows: room
+        for (n, n_in)."""
         cdef const float* rows[BLOCK + NMP_TILE_ROWS]
         cdef ptrdiff_t i
         for i in range(n):
@@ -340,46 +348,42 @@ cdef class MaxoutNorm:
             else:
                 rows[i] = windows + i * self.n_in
                 self.copy_window(windows + i * self.n_in, place, row + i)
+            own[i] = &self.X[self.input_row(place, row + i, 0), 0]
             self.move_on(place, row + i)
         if panels != NULL:
             for i in range(n, n + NMP_TILE_ROWS):
                 rows[i] = rows[n - 1]
             nmp_multiply(products, rows, n, panels, self.n_in, self.width * self.pieces)
-        else:
+            return
+        for i in range(self.pieces):
             sgemm(
-                ROW_MAJOR, AS_GIVEN, TRANSPOSED, <int>n, self.width * self.pieces, self.n_in, 1.0,
-                windows, self.n_in, &self.W[0, 0], self.n_in, 0.0, products, <int>step
+                ROW_MAJOR, AS_GIVEN, TRANSPOSED, <int>n, self.width, self.n_in, 1.0, windows,
+                self.n_in, &self.W[i, 0], self.pieces * self.n_in, 0.0,
+                products + i * self.width, <int>step
             )
 
     cdef void finish(
-        self, float* outputs, const float* products, ptrdiff_t step, ptrdiff_t row, ptrdiff_t n,
-        float* best, float* shrink, uint8_t* winners
+        self, const float** own, float* outputs, const float* products, ptrdiff_t step,
+        ptrdiff_t row, ptrdiff_t n, float* best, float* shrink, uint8_t* winners
     ) noexcept nogil:
-        """Maxima, normalization and dropout of n rows. winners: NULL where nothing is learned."""
+        """What follows the products of n rows. winners: NULL where nothing is learned."""
         cdef ptrdiff_t i
         for i in range(n):
-            nmp_maxout_row(best, products, &self.b[0], self.width, self.pieces)
+            nmp_maxout_norm(
+                outputs, best, shrink, products, &self.b[0], &self.gain[0], &self.shift[0],
+                self.width, self.pieces
+            )
             if winners != NULL:
                 nmp_find_pieces(winners, products, &self.b[0], self.width, self.pieces)
                 winners += self.width
-            nmp_norm(outputs, shrink, best, &self.gain[0], &self.shift[0], self.width)
             if self.limit:
                 self.drop(outputs, row + i)
+            if self.with_windows:
+                nmp_add(outputs, own[i], self.width)
             best += self.width
             shrink += 2
             outputs += self.width
             products += step
-
-    cdef void add_inputs(self, float* outputs) noexcept nogil:
-        """Add each row's own input to its output."""
-        cdef ptrdiff_t row
-        cdef place_t place
-        self.begin(&place)
-        for row in range(self.first_row, self.n_rows):
-            nmp_add(
-                outputs + row * self.width, &self.X[self.input_row(&place, row, 0), 0], self.width
-            )
-            self.move_on(&place, row)
 
     cdef void drop(self, float* values, ptrdiff_t row) noexcept nogil:
         """Dropout of a row's numbers, the same ones each time."""

@@ -106,24 +106,24 @@ static void nmp_multiply(
 }
 #endif
 
-/* Lay weights (n_out, n_in) out in panels: (panels, n_in, PANEL), zeros beyond n_out. */
+/* Lay weights (width, pieces, n_in) out in panels: (panels, n_in, PANEL), the first pieces of all
+ * units, then the second ones; anything behind the last. */
 NMP_CLONES
 static void nmp_pack(
-    float *NMP_RESTRICT panels, const float *NMP_RESTRICT weights, ptrdiff_t n_in, ptrdiff_t n_out)
+    float *NMP_RESTRICT panels, const float *NMP_RESTRICT weights, ptrdiff_t n_in, ptrdiff_t width,
+    ptrdiff_t pieces)
 {
+    const ptrdiff_t n_out = width * pieces;
     ptrdiff_t o, j, k;
     for (o = 0; o < n_out; o += NMP_PANEL, panels += n_in * NMP_PANEL) {
-        const ptrdiff_t n = n_out - o < NMP_PANEL ? n_out - o : NMP_PANEL;
-        const float *NMP_RESTRICT from = weights + o * n_in;
-        if (n == NMP_PANEL) {
-            for (j = 0; j < n_in; ++j)
-                for (k = 0; k < NMP_PANEL; ++k)
-                    panels[j * NMP_PANEL + k] = from[k * n_in + j];
-        } else {
-            for (j = 0; j < n_in; ++j)
-                for (k = 0; k < NMP_PANEL; ++k)
-                    panels[j * NMP_PANEL + k] = k < n ? from[k * n_in + j] : 0.0f;
+        const float *rows[NMP_PANEL];
+        for (k = 0; k < NMP_PANEL; ++k) {
+            const ptrdiff_t place = o + k < n_out ? o + k : 0;
+            rows[k] = weights + (place % width * pieces + place / width) * n_in;
         }
+        for (j = 0; j < n_in; ++j)
+            for (k = 0; k < NMP_PANEL; ++k)
+                panels[j * NMP_PANEL + k] = rows[k][j];
     }
 }
 

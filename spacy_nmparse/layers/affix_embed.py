@@ -140,7 +140,8 @@ def forward(
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
     vectors, backprop_vectors = embed(model.layers[0], seen, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
-    result = model.ops.xp.split(dropped, numpy.cumsum(lengths)[:-1].tolist())
+    ends = numpy.cumsum(lengths).tolist()
+    result = [dropped[end - n : end] for end, n in zip(ends, lengths, strict=True)]
 
     def backprop(d_result: list[Any]) -> list[Doc]:
         d_vectors = model.ops.alloc2f(*vectors.shape)
@@ -237,10 +238,11 @@ def number_words(
     words = words[first]
     ends = numpy.cumsum([len(doc) for doc in docs])
     owners = numpy.searchsorted(ends, first, side="right").tolist()
+    strings = [doc.vocab.strings for doc in docs]
 
     def spell(column: int) -> list[str]:
         pairs = zip(owners, words[:, column].tolist(), strict=True)
-        return [docs[owner].vocab.strings[word] for owner, word in pairs]
+        return [strings[owner][word] for owner, word in pairs]
 
     numbers = numpy.hstack([words[:, :2], affix_numbers(spell(0), prefixes, suffixes)])
     return numbers, place.astype("int32"), spell(2) if by_text else []

@@ -17,6 +17,7 @@ from benchmarks.systems import CONFIGS, FILE, find_system
 from scripts import fill_configs
 from spacy_nmparse import registered
 from spacy_nmparse.layers.affix_embed import AffixEmbed
+from spacy_nmparse.layers.encoder import MaxoutWindowEncoder
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 from spacy_nmparse.scorers.state_scorer import StateScorer
 
@@ -84,7 +85,7 @@ def defaults(function: Any) -> dict[str, Any]:
     return {p.name: list(p.default) if isinstance(p.default, tuple) else p.default for p in found}
 
 
-@pytest.mark.parametrize("function", [ArcScorer, StateScorer, AffixEmbed])
+@pytest.mark.parametrize("function", [ArcScorer, StateScorer, AffixEmbed, MaxoutWindowEncoder])
 def test_registered_defaults(function: Any) -> None:
     """Told twice, as what spaCy finds imports nothing of the package: both say the same."""
     assert defaults(getattr(registered, function.__name__)) == defaults(function)

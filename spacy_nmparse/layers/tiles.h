@@ -11,8 +11,7 @@
 enum { NMP_PANEL = 16, NMP_TILE_ROWS = 8 }; /* outputs of a panel; most rows of a tile */
 
 #if !defined(NMP_PLAIN) && defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
-    && !defined(__clang__) && __GNUC__ >= 12
-#define NMP_HAS_TILES 1
+    && !defined(__clang__)
 
 typedef float nmp_8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float nmp_16 __attribute__((vector_size(64), aligned(4), may_alias));
@@ -46,37 +45,37 @@ typedef float nmp_16 __attribute__((vector_size(64), aligned(4), may_alias));
                 *(VECTOR *)(out + i * step + v * LANES) = sums[i][v];                              \
     }
 
-NMP_DEFINE_TILE(nmp_tile_v3, "arch=x86-64-v3", nmp_8, 8, 6, 2)
-NMP_DEFINE_TILE(nmp_tile_v4, "arch=x86-64-v4", nmp_16, 16, 8, 1)
-NMP_DEFINE_TILE(nmp_tiles_v4, "arch=x86-64-v4", nmp_16, 16, 8, 2)
+NMP_DEFINE_TILE(nmp_tile_avx2, "avx2,fma", nmp_8, 8, 6, 2)
+NMP_DEFINE_TILE(nmp_tile_avx512, "avx512f", nmp_16, 16, 8, 1)
+NMP_DEFINE_TILE(nmp_tiles_avx512, "avx512f", nmp_16, 16, 8, 2)
 
-__attribute__((noinline, target("arch=x86-64-v3"))) static void nmp_multiply_v3(
+__attribute__((noinline, target("avx2,fma"))) static void nmp_multiply_avx2(
     float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows, const float *panels,
     ptrdiff_t n_in)
 {
     ptrdiff_t o, i;
     for (o = 0; o < step; o += NMP_PANEL)
         for (i = 0; i < n_rows; i += 6)
-            nmp_tile_v3(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
+            nmp_tile_avx2(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
 }
 
-__attribute__((noinline, target("arch=x86-64-v4"))) static void nmp_multiply_v4(
+__attribute__((noinline, target("avx512f"))) static void nmp_multiply_avx512(
     float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows, const float *panels,
     ptrdiff_t n_in)
 {
     ptrdiff_t o, i;
     for (o = 0; o + NMP_PANEL < step; o += 2 * NMP_PANEL)
         for (i = 0; i < n_rows; i += 8)
-            nmp_tiles_v4(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
+            nmp_tiles_avx512(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
     if (o < step)
         for (i = 0; i < n_rows; i += 8)
-            nmp_tile_v4(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
+            nmp_tile_avx512(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
 }
 
 /* Whether nmp_multiply works on this processor. */
 static int nmp_has_tiles(void)
 {
-    return __builtin_cpu_supports("x86-64-v3") != 0;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 /* The products of rows and weights (packed by nmp_pack), n_out of them a row. out: (n_rows + 7,
@@ -87,10 +86,10 @@ static void nmp_multiply(
     ptrdiff_t n_out)
 {
     const ptrdiff_t step = (n_out + NMP_PANEL - 1) / NMP_PANEL * NMP_PANEL;
-    if (__builtin_cpu_supports("x86-64-v4"))
-        nmp_multiply_v4(out, step, rows, n_rows, panels, n_in);
+    if (__builtin_cpu_supports("avx512f"))
+        nmp_multiply_avx512(out, step, rows, n_rows, panels, n_in);
     else
-        nmp_multiply_v3(out, step, rows, n_rows, panels, n_in);
+        nmp_multiply_avx2(out, step, rows, n_rows, panels, n_in);
 }
 #else
 static int nmp_has_tiles(void)

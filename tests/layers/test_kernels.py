@@ -21,7 +21,10 @@ STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 FREESTANDING = ("-nostdinc", "-ffreestanding")
 STDDEF = "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
 STDINT = "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
-STRING = "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
+STRING = (
+    "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
+    "void *memset(void *, int, __SIZE_TYPE__);\n"
+)
 MATH = "float sqrtf(float);\n"
 COMPILERS = {
     "cc": ("cc", *STRICT),

@@ -17,7 +17,7 @@ TOK2VEC = {
     "@architectures": "spacy.Tok2Vec.v2",
     "embed": {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 96},
     "encode": {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "@architectures": "spacy_nmparse.MaxoutWindowEncoder.v1",
         "width": 96,
         "depth": 4,
         "window_size": 1,

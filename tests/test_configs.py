@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from benchmarks.systems import CONFIGS, FILE, find_system
 from scripts import fill_configs
+from spacy_nmparse import registered
 from spacy_nmparse.scorers.arc_scorer import FEATURES
 
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
@@ -72,6 +73,11 @@ def test_accuracy_adds_features_of_crossing_arcs() -> None:
     (layer, names), *others = config["components"]["parser"]["model"]["features"].items()
     assert layer == "pair" and not others
     assert names == [*FEATURES["pair"], "H-D.crossed", "H-D.headless"]
+
+
+def test_default_token_vectors_are_those_of_the_configs() -> None:
+    found = load_config(CONFIGS / "nm_parser.cfg")["components"]["tok2vec"]["model"]["encode"]
+    assert found == registered.TOK2VEC["encode"]
 
 
 def pop_teacher(config: Any) -> None:

@@ -418,6 +418,7 @@ def test_find_system() -> None:
     assert find_system("nl_covington_parser_multihash").overrides.keys() == {
         "components.parser.model.lstm_depth",
         "components.tok2vec.model.embed",
+        "components.tok2vec.model.encode.@architectures",
     }
     with pytest.raises(ValueError, match=r"No system 'nm_parser_nonsense'"):
         find_system("nm_parser_nonsense")

@@ -25,6 +25,7 @@ from thinc.types import Floats2d, Ragged
 
 from spacy_nmparse.layers.affixes import affix_numbers
 from spacy_nmparse.layers.hash_tables import HashTables
+from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
 
 
 def AffixEmbed(
@@ -137,9 +138,10 @@ def forward(
         seen = (numbers, [Doc(docs[0].vocab, words=texts).from_array([NORM], norms)])
     if is_train:
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
-    vectors, backprop_vectors = model.layers[0](seen, is_train)
+    vectors, backprop_vectors = embed(model.layers[0], seen, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
-    result = model.ops.xp.split(dropped, numpy.cumsum(lengths)[:-1].tolist())
+    ends = numpy.cumsum(lengths).tolist()
+    result = [dropped[end - n : end] for end, n in zip(ends, lengths, strict=True)]
 
     def backprop(d_result: list[Any]) -> list[Doc]:
         d_vectors = model.ops.alloc2f(*vectors.shape)
@@ -149,6 +151,23 @@ def forward(
         return []
 
     return result, backprop
+
+
+def embed(model: Model, words: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    """Thinc's chain of the tables and of the layer that mixes them, the latter in one pass where
+    ``layers.mixing`` can compute it."""
+    tables, mix = model.layers
+    if not runs_here(mix.layers[0]):
+        return model(words, is_train)
+    sums, backprop_sums = tables(words, is_train)
+    mixed = mixer(mix, numpy.asarray([len(sums)], dtype="int32"))
+
+    def backprop(d_vectors: Any) -> Any:
+        d_sums, gradients = mixed.backward(d_vectors)
+        take_gradients(mix, gradients)
+        return backprop_sums(d_sums)
+
+    return mixed.forward(sums, is_train), backprop
 
 
 def beside(tables: Model, static: Model) -> Model[tuple[numpy.ndarray, list[Doc]], Floats2d]:
@@ -219,10 +238,11 @@ def number_words(
     words = words[first]
     ends = numpy.cumsum([len(doc) for doc in docs])
     owners = numpy.searchsorted(ends, first, side="right").tolist()
+    strings = [doc.vocab.strings for doc in docs]
 
     def spell(column: int) -> list[str]:
         pairs = zip(owners, words[:, column].tolist(), strict=True)
-        return [docs[owner].vocab.strings[word] for owner, word in pairs]
+        return [strings[owner][word] for owner, word in pairs]
 
     numbers = numpy.hstack([words[:, :2], affix_numbers(spell(0), prefixes, suffixes)])
     return numbers, place.astype("int32"), spell(2) if by_text else []

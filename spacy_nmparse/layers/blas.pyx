@@ -13,18 +13,6 @@ from pathlib import Path
 import numpy
 
 
-cdef enum:  # of cblas.h
-    ROW_MAJOR = 101
-    AS_GIVEN = 111
-    TRANSPOSED = 112
-
-
-ctypedef void (*sgemm_t)(
-    int order, int transposed_a, int transposed_b, int m, int n, int k, float alpha,
-    const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc
-) noexcept nogil
-
-
 def _load():
     """Load the library, for this module alone: importing its package would offer its functions to
     all libraries, SciPy's among them. With the variable it starts no threads, which would spin for
@@ -57,7 +45,7 @@ def _load():
 
 
 _library = _load()  # kept: the pointer below goes into it
-cdef sgemm_t _sgemm = <sgemm_t><size_t>ctypes.cast(
+sgemm = <sgemm_t><size_t>ctypes.cast(
     _library.scipy_cblas_sgemm, ctypes.c_void_p
 ).value
 
@@ -105,7 +93,7 @@ def matmul(A, B, out=None):
     ldc = max(out.strides[0] // 4, n)
     a, b, c = A.ctypes.data, B.ctypes.data, out.ctypes.data
     with nogil:
-        _sgemm(
+        sgemm(
             ROW_MAJOR, transposed_a, transposed_b, m, n, k, 1.0, <const float*>a, lda,
             <const float*>b, ldb, 0.0, <float*>c, ldc
         )

@@ -412,6 +412,17 @@ static void nmp_maxout(
     }
 }
 
+/* out[i] = (in[i] - shrink[0]) * shrink[1], as in nmp_norm */
+NMP_CLONES
+static void nmp_centre(
+    float *NMP_RESTRICT out, const float *NMP_RESTRICT in, const float *NMP_RESTRICT shrink,
+    int width)
+{
+    ptrdiff_t i;
+    for (i = 0; i < width; ++i)
+        out[i] = (in[i] - shrink[0]) * shrink[1];
+}
+
 /* Layer normalization of one row: out = gain * (in - mean) / sd + bias; shrink: mean and 1 / sd,
  * sd = sqrt(variance + 1e-8) */
 NMP_CLONES

@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 cdef extern from "kernels.h" nogil:
     void nmp_maxout(float* best, int* which, const float* inputs, ptrdiff_t n, int pieces)
     void nmp_add(float* out, const float* row, int width)
+    void nmp_centre(float* out, const float* row, const float* shrink, int width)
     void nmp_norm(
         float* out, float* shrink, const float* row, const float* gain, const float* bias, int width
     )
@@ -114,17 +115,9 @@ def norm_back(
     if width:
         with nogil:
             for i in range(inputs.shape[0]):
-                centre(&centred[0], &inputs[i, 0], &shrink[i, 0], width)
+                nmp_centre(&centred[0], &inputs[i, 0], &shrink[i, 0], width)
                 nmp_norm_back(
                     &d_inputs[i, 0], &d_gain[0], &d_bias[0], &d_outputs[i, 0], &centred[0],
                     &gain[0], shrink[i, 1], width
                 )
     return d_inputs_array, d_gain_array, d_bias_array
-
-
-cdef inline void centre(
-    float* out, const float* row, const float* shrink, int width
-) noexcept nogil:
-    cdef ptrdiff_t j
-    for j in range(width):
-        out[j] = (row[j] - shrink[0]) * shrink[1]

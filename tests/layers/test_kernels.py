@@ -1,4 +1,4 @@
-"""`kernels.h` is C for every compiler: it is checked with those that are installed."""
+"""The headers are C for every compiler: they are checked with those that are installed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ import pytest
 from spacy_nmparse import layers
 
 HEADER = Path(layers.__file__).parent / "kernels.h"
+HEADERS = sorted(HEADER.parent.glob("*.h"))
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 # Compilers for systems whose C library is not here: what the header needs of it.
 FREESTANDING = ("-nostdinc", "-ffreestanding")
 STDDEF = "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
 STDINT = "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
-STRING = "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
+STRING = (
+    "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
+    "void *memset(void *, int, __SIZE_TYPE__);\n"
+)
 MATH = "float sqrtf(float);\n"
 COMPILERS = {
     "cc": ("cc", *STRICT),
@@ -47,13 +51,13 @@ def test_compiles(name: str, tmp_path: Path) -> None:
         (tmp_path / "string.h").write_text(STRING, encoding="utf-8")
         (tmp_path / "math.h").write_text(MATH, encoding="utf-8")
         (tmp_path / "features.h").write_text("", encoding="utf-8")
-    functions = re.findall(r"^static (?:inline )?\w+ (nmp_\w+)\(", HEADER.read_text("utf-8"), re.M)
-    assert len(functions) > 10
+    text = "".join(header.read_text("utf-8") for header in HEADERS)
+    functions = re.findall(r"^static (?:inline )?\w+ (nmp_\w+)\(", text, re.M)
+    assert len(functions) > 10 and len(HEADERS) > 1
+    included = "".join(f'#include "{header.name}"\n' for header in HEADERS)
     used = " ".join(f"(void){function};" for function in functions)
     source = tmp_path / "use.c"
-    source.write_text(
-        f'#include "kernels.h"\nint main(void) {{ {used} return 0; }}\n', encoding="utf-8"
-    )
+    source.write_text(f"{included}int main(void) {{ {used} return 0; }}\n", encoding="utf-8")
     command = [compiler, *options, f"-I{tmp_path}", f"-I{HEADER.parent}", "-c", str(source)]
     done = subprocess.run(
         [*command, "-o", str(tmp_path / "use.o")], capture_output=True, text=True, check=False

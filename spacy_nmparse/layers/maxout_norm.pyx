@@ -1,0 +1,391 @@
+# cython: boundscheck=False, wraparound=False
+"""A maxout layer with layer normalization, of words or of windows of words, in one pass.
+
+    y = dropout(norm(maxout(W x + b)))
+
+With windows x is a word and its neighbours, the word itself is added to y, and row 0 of inputs and
+outputs stands for all places that are far from any word. Products are computed in blocks that stay
+in the cache, where windows lie: neighbours stand side by side in memory.
+"""
+import numpy
+
+from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from spacy_nmparse.layers.blas cimport AS_GIVEN, ROW_MAJOR, TRANSPOSED, sgemm
+
+
+cdef extern from "tiles.h" nogil:
+    enum:
+        NMP_PANEL
+        NMP_TILE_ROWS
+    bint nmp_has_tiles()
+    void nmp_pack(
+        float* panels, const float* weights, ptrdiff_t n_in, ptrdiff_t width, ptrdiff_t pieces
+    )
+    void nmp_multiply(
+        float* out, const float** rows, ptrdiff_t n_rows, const float* panels, ptrdiff_t n_in,
+        ptrdiff_t n_out
+    )
+
+
+cdef extern from "maxout_norm.h" nogil:
+    void nmp_drop_some(float* values, uint32_t start, uint32_t limit, float scale, int width)
+    void nmp_find_pieces(
+        uint8_t* winner, const float* row, const float* bias, int width, int pieces
+    )
+    void nmp_maxout_back(
+        float* d_row, const float* d_best, const uint8_t* winner, int width, int pieces
+    )
+    void nmp_maxout_norm(
+        float* out, float* best, float* shrink, const float* row, const float* bias,
+        const float* gain, const float* shift, int width, int pieces
+    )
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_add(float* out, const float* row, int width)
+    void nmp_centre(float* out, const float* row, const float* shrink, int width)
+    void nmp_norm_back(
+        float* d_row, float* d_gain, float* d_bias, const float* d_out, const float* row,
+        const float* gain, float shrink, int width
+    )
+
+
+cdef enum:
+    BLOCK = 96              # rows of a product: whole tiles, of 6 rows or of 8
+    BLOCK_BACK = 256        # rows of the products of gradients
+    WEYL = 0x9e3779b9       # as in nmp_drop_some
+
+
+cdef struct place_t:
+    ptrdiff_t sequence
+    ptrdiff_t position      # in the sequence: below 0 before its first word
+    ptrdiff_t first         # the input row of its first word
+
+
+def rows_are_steady() -> bool:
+    """Whether a row's output has the same bits whatever other rows are computed with it."""
+    return nmp_has_tiles()
+
+
+cdef class MaxoutNorm:
+    """The layer for one batch.
+
+    Args:
+        W: float32 (width * pieces, inputs), pieces of a unit side by side.
+        b: float32 (width * pieces,).
+        gain, shift: float32 (width,), of the layer normalization.
+        lengths: int32, words of each sequence, each at least 1.
+        window: words to either side that a window has; -1: no windows.
+        reach_in, reach_out: places before and behind each sequence that have rows of their own,
+            among inputs and among outputs.
+        with_far: whether row 0 of the outputs is computed; only with windows.
+        rate: of dropout.
+        seed: of dropout.
+    """
+
+    cdef const float[:, ::1] W
+    cdef const float[::1] gain, shift
+    cdef const float[::1] b  # the first pieces of all units, then the second ones
+    cdef const int[::1] lengths
+    cdef const float[:, ::1] X
+    cdef int width, pieces, n_in, window, input_width, first_row, with_windows
+    cdef ptrdiff_t reach_in, reach_out, n_inputs, n_rows
+    cdef uint32_t limit, seed
+    cdef float scale
+    cdef object kept
+
+    def __init__(
+        self, W, b, gain, shift, lengths, int window=-1, int reach_in=0, int reach_out=0,
+        bint with_far=False, double rate=0.0, seed=0
+    ):
+        cdef ptrdiff_t n_words = int(numpy.sum(lengths))
+        self.W, self.gain, self.shift = W, gain, shift
+        self.lengths = lengths
+        self.width = <int>self.gain.shape[0]
+        self.pieces = <int>self.W.shape[0] // self.width
+        self.b = numpy.ascontiguousarray(b.reshape(self.width, self.pieces).T).ravel()
+        self.n_in = <int>self.W.shape[1]
+        self.with_windows = window >= 0
+        self.window = max(window, 0)
+        self.input_width = self.n_in // (2 * self.window + 1)
+        self.reach_in, self.reach_out = reach_in, reach_out
+        self.n_inputs = n_words + 2 * self.lengths.shape[0] * reach_in + self.with_windows
+        self.n_rows = n_words + 2 * self.lengths.shape[0] * reach_out + self.with_windows
+        self.first_row = self.with_windows and not with_far
+        self.limit = <uint32_t>min(rate * 4294967296.0, 4294967295.0)
+        self.scale = 1.0 / (1.0 - rate) if rate < 1.0 else 0.0
+        self.seed = seed
+
+    def forward(self, X, bint learn):
+        """Compute the layer.
+
+        Args:
+            X: float32 (rows, inputs), or, with windows, (1 + words, width).
+            learn: whether ``backward`` will follow.
+
+        Returns:
+            float32 (rows, width), or (1 + words, width); words are those of all sequences, and
+            the places within reach of them.
+
+        Raises:
+            ValueError: another number of inputs.
+        """
+        cdef ptrdiff_t n, row
+        cdef ptrdiff_t step = (self.width * self.pieces + NMP_PANEL - 1) // NMP_PANEL * NMP_PANEL
+        cdef float* outputs
+        cdef float* best
+        cdef float* shrink
+        cdef uint8_t* winners = NULL
+        cdef float* products
+        cdef float* panels = NULL
+        cdef float* windows
+        cdef float[:, ::1] Y
+        cdef float[:, ::1] bests
+        cdef float[:, ::1] shrinks
+        cdef uint8_t[:, ::1] winners_view
+        cdef place_t place
+        cdef const float* own[BLOCK]
+        cdef int tiles = nmp_has_tiles()
+        self.X = X
+        if self.X.shape[0] != self.n_inputs or self.X.shape[1] != self.input_width:
+            raise ValueError(
+                f"MaxoutNorm: inputs {X.shape}, not {self.n_inputs, self.input_width}."
+            )
+        n_kept = self.n_rows if learn else min(self.n_rows, BLOCK)
+        Y_array = numpy.empty((self.n_rows, self.width), dtype="float32")
+        if self.first_row:
+            Y_array[0] = 0
+        if self.n_rows <= self.first_row:
+            return Y_array
+        Y = Y_array
+        bests = numpy.empty((n_kept, self.width), dtype="float32")
+        shrinks = numpy.empty((n_kept, 2), dtype="float32")
+        if learn:
+            winners_view = numpy.empty((n_kept, self.width), dtype="uint8")
+            winners = &winners_view[0, 0]
+            self.kept = (bests, shrinks, winners_view)
+        outputs, best, shrink = &Y[0, 0], &bests[0, 0], &shrinks[0, 0]
+        n = min(self.n_rows, <ptrdiff_t>BLOCK)
+        products = <float*>malloc((n + NMP_TILE_ROWS) * step * sizeof(float))
+        windows = <float*>malloc(n * self.n_in * sizeof(float))
+        if tiles:
+            panels = <float*>malloc(step * self.n_in * sizeof(float))
+        try:
+            if products == NULL or windows == NULL or (tiles and panels == NULL):
+                raise MemoryError
+            with nogil:
+                if tiles:
+                    nmp_pack(panels, &self.W[0, 0], self.n_in, self.width, self.pieces)
+                self.begin(&place)
+                row = self.first_row
+                while row < self.n_rows:
+                    n = min(<ptrdiff_t>BLOCK, self.n_rows - row)
+                    self.multiply(products, step, own, &place, row, n, panels, windows)
+                    self.finish(
+                        own,
+                        outputs + row * self.width, products, step, row, n,
+                        best + (row * self.width if learn else 0),
+                        shrink + (2 * row if learn else 0),
+                        winners + row * self.width if learn else NULL
+                    )
+                    row += n
+        finally:
+            free(products)
+            free(windows)
+            free(panels)
+        return Y_array
+
+    def backward(self, dY):
+        """Compute the gradients.
+
+        Args:
+            dY: float32, of what ``forward`` gave.
+
+        Returns:
+            dX: of its inputs.
+            d_parameters: of W, b, gain and shift.
+        """
+        cdef ptrdiff_t n, row, i
+        cdef int n_pieces = self.width * self.pieces
+        cdef const float[:, ::1] d_outputs = dY
+        cdef float[:, ::1] bests
+        cdef float[:, ::1] shrinks
+        cdef uint8_t[:, ::1] winners
+        cdef float[:, ::1] windows, dZ
+        cdef float[:, ::1] room = numpy.empty((3, self.width), dtype="float32")
+        cdef place_t place, again
+        dX_array = numpy.zeros((self.n_inputs, self.input_width), dtype="float32")
+        dW_array = numpy.zeros((n_pieces, self.n_in), dtype="float32")
+        db_array = numpy.zeros(n_pieces, dtype="float32")
+        d_norm_array = numpy.zeros((2, self.width), dtype="float32")
+        cdef float[:, ::1] dX = dX_array
+        cdef float[:, ::1] dW = dW_array
+        cdef float[::1] db = db_array
+        cdef float[:, ::1] d_norm = d_norm_array
+        result = dX_array, (dW_array, db_array, d_norm_array[0], d_norm_array[1])
+        if self.n_rows <= self.first_row:
+            return result
+        bests, shrinks, winners = self.kept
+        windows = numpy.empty((min(self.n_rows, BLOCK_BACK), self.n_in), dtype="float32")
+        dZ = numpy.empty((min(self.n_rows, BLOCK_BACK), n_pieces), dtype="float32")
+        with nogil:
+            self.begin(&place)
+            row = self.first_row
+            while row < self.n_rows:
+                n = min(<ptrdiff_t>BLOCK_BACK, self.n_rows - row)
+                again = place
+                for i in range(n):
+                    memcpy(&room[2, 0], &d_outputs[row + i, 0], self.width * sizeof(float))
+                    if self.limit:
+                        self.drop(&room[2, 0], row + i)
+                    nmp_centre(&room[0, 0], &bests[row + i, 0], &shrinks[row + i, 0], self.width)
+                    nmp_norm_back(
+                        &room[1, 0], &d_norm[0, 0], &d_norm[1, 0], &room[2, 0], &room[0, 0],
+                        &self.gain[0], shrinks[row + i, 1], self.width
+                    )
+                    nmp_maxout_back(
+                        &dZ[i, 0], &room[1, 0], &winners[row + i, 0], self.width, self.pieces
+                    )
+                    nmp_add(&db[0], &dZ[i, 0], n_pieces)
+                    self.copy_window(&windows[i, 0], &place, row + i)
+                    self.move_on(&place, row + i)
+                sgemm(
+                    ROW_MAJOR, TRANSPOSED, AS_GIVEN, n_pieces, self.n_in, <int>n, 1.0, &dZ[0, 0],
+                    n_pieces, &windows[0, 0], self.n_in, 1.0, &dW[0, 0], self.n_in
+                )
+                sgemm(
+                    ROW_MAJOR, AS_GIVEN, AS_GIVEN, <int>n, self.n_in, n_pieces, 1.0, &dZ[0, 0],
+                    n_pieces, &self.W[0, 0], self.n_in, 0.0, &windows[0, 0], self.n_in
+                )
+                for i in range(n):
+                    self.add_window(&dX[0, 0], &windows[i, 0], &again, row + i)
+                    if self.with_windows:
+                        nmp_add(
+                            &dX[self.input_row(&again, row + i, 0), 0], &d_outputs[row + i, 0],
+                            self.width
+                        )
+                    self.move_on(&again, row + i)
+                row += n
+        return result
+
+    cdef void begin(self, place_t* place) noexcept nogil:
+        """The place of the first row, row 0 of windows left out."""
+        place.sequence = 0
+        place.position = -self.reach_out
+        place.first = self.with_windows + self.reach_in
+
+    cdef void move_on(self, place_t* place, ptrdiff_t row) noexcept nogil:
+        """The place of the row after this one."""
+        cdef ptrdiff_t length
+        if self.with_windows and row == 0:
+            return
+        length = self.lengths[place.sequence]
+        place.position += 1
+        if place.position == length + self.reach_out:
+            place.sequence += 1
+            place.position = -self.reach_out
+            place.first += length + 2 * self.reach_in
+
+    cdef ptrdiff_t input_row(
+        self, const place_t* place, ptrdiff_t row, ptrdiff_t offset
+    ) noexcept nogil:
+        """The input that stands so far from a row's place."""
+        cdef ptrdiff_t position = place.position + offset
+        if self.with_windows and (
+            row == 0 or position < -self.reach_in
+            or position >= self.lengths[place.sequence] + self.reach_in
+        ):
+            return 0
+        return place.first + position
+
+    cdef bint is_whole(self, const place_t* place, ptrdiff_t row) noexcept nogil:
+        """Whether the inputs of a row's window stand side by side."""
+        return not self.with_windows or (
+            row > 0 and place.position - self.window >= -self.reach_in
+            and place.position + self.window < self.lengths[place.sequence] + self.reach_in
+        )
+
+    cdef void copy_window(self, float* to, const place_t* place, ptrdiff_t row) noexcept nogil:
+        cdef ptrdiff_t i
+        if self.is_whole(place, row):
+            memcpy(
+                to, &self.X[place.first + place.position - self.window, 0],
+                self.n_in * sizeof(float)
+            )
+            return
+        for i in range(-self.window, self.window + 1):
+            memcpy(
+                to + (i + self.window) * self.input_width,
+                &self.X[self.input_row(place, row, i), 0], self.input_width * sizeof(float)
+            )
+
+    cdef void add_window(
+        self, float* dX, const float* d_window, const place_t* place, ptrdiff_t row
+    ) noexcept nogil:
+        cdef ptrdiff_t i
+        for i in range(-self.window, self.window + 1):
+            nmp_add(
+                dX + self.input_row(place, row, i) * self.input_width,
+                d_window + (i + self.window) * self.input_width, self.input_width
+            )
+
+    cdef void multiply(
+        self, float* products, ptrdiff_t step, const float** own, place_t* place, ptrdiff_t row,
+        ptrdiff_t n, const float* panels, float* windows
+    ) noexcept nogil:
+        """W x of n rows, step numbers each: the first pieces of all units, then the second ones.
+        own: what is added to each row later; the place moves on behind the rows. windows: room
+        for (n, n_in)."""
+        cdef const float* rows[BLOCK + NMP_TILE_ROWS]
+        cdef ptrdiff_t i
+        for i in range(n):
+            if panels != NULL and self.is_whole(place, row + i):
+                rows[i] = &self.X[place.first + place.position - self.window, 0]
+            else:
+                rows[i] = windows + i * self.n_in
+                self.copy_window(windows + i * self.n_in, place, row + i)
+            own[i] = &self.X[self.input_row(place, row + i, 0), 0]
+            self.move_on(place, row + i)
+        if panels != NULL:
+            for i in range(n, n + NMP_TILE_ROWS):
+                rows[i] = rows[n - 1]
+            nmp_multiply(products, rows, n, panels, self.n_in, self.width * self.pieces)
+            return
+        for i in range(self.pieces):
+            sgemm(
+                ROW_MAJOR, AS_GIVEN, TRANSPOSED, <int>n, self.width, self.n_in, 1.0, windows,
+                self.n_in, &self.W[i, 0], self.pieces * self.n_in, 0.0,
+                products + i * self.width, <int>step
+            )
+
+    cdef void finish(
+        self, const float** own, float* outputs, const float* products, ptrdiff_t step,
+        ptrdiff_t row, ptrdiff_t n, float* best, float* shrink, uint8_t* winners
+    ) noexcept nogil:
+        """What follows the products of n rows. winners: NULL where nothing is learned."""
+        cdef ptrdiff_t i
+        for i in range(n):
+            nmp_maxout_norm(
+                outputs, best, shrink, products, &self.b[0], &self.gain[0], &self.shift[0],
+                self.width, self.pieces
+            )
+            if winners != NULL:
+                nmp_find_pieces(winners, products, &self.b[0], self.width, self.pieces)
+                winners += self.width
+            if self.limit:
+                self.drop(outputs, row + i)
+            if self.with_windows:
+                nmp_add(outputs, own[i], self.width)
+            best += self.width
+            shrink += 2
+            outputs += self.width
+            products += step
+
+    cdef void drop(self, float* values, ptrdiff_t row) noexcept nogil:
+        """Dropout of a row's numbers, the same ones each time."""
+        cdef uint32_t start = self.seed + <uint32_t>row * <uint32_t>self.width * <uint32_t>WEYL
+        nmp_drop_some(values, start, self.limit, self.scale, self.width)

@@ -1,0 +1,312 @@
+"""The encoder against spaCy's own."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyEncoder
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
+
+from spacy_nmparse.layers import encoder
+from spacy_nmparse.layers.encoder import MaxoutWindowEncoder
+from spacy_nmparse.layers.maxout_norm import MaxoutNorm, rows_are_steady
+from spacy_nmparse.pipe.fast_blas import use_fast_blas
+from tests.pipe.common import learn
+
+LENGTHS = (5, 0, 1, 2, 17, 0, 1, 130, 3)
+LAYOUTS = [
+    *((96, 1, 3, 4), (8, 1, 3, 1), (33, 1, 3, 2), (8, 2, 1, 3), (20, 2, 2, 4), (7, 1, 4, 3)),
+    *((16, 0, 3, 2), (5, 3, 2, 5)),
+]
+
+
+def sample(lengths: tuple[int, ...], width: int, seed: int = 1) -> list[Any]:
+    random = numpy.random.RandomState(seed)
+    return [random.normal(size=(n, width)).astype("float32") for n in lengths]
+
+
+def make(width: int, window: int, pieces: int, depth: int) -> tuple[Model, Model]:
+    """spaCy's and ours, with the same weights: none of them as at first, where many are 0."""
+    theirs = SpacyEncoder(width, window, pieces, depth).initialize()
+    random = numpy.random.RandomState(2)
+    for node in theirs.walk():
+        for name in node.param_names:
+            shape = node.get_param(name).shape
+            node.set_param(name, random.normal(scale=0.3, size=shape).astype("float32"))
+    ours = MaxoutWindowEncoder(width, window, pieces, depth).initialize()
+    return theirs, ours.from_bytes(theirs.to_bytes())
+
+
+def gradients(model: Model) -> list[Any]:
+    return [node.get_grad(name) for node in model.walk() for name in node.param_names]
+
+
+def compare(found: Any, expected: Any) -> None:
+    assert found.shape == expected.shape and found.dtype == "float32"
+    if expected.size:
+        assert abs(found - expected).max() <= 2e-5 * max(1, abs(expected).max())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_it_computes_what_spacys_does(layout: tuple[int, int, int, int]) -> None:
+    theirs, ours = make(*layout)
+    Xs = sample(LENGTHS, layout[0])
+    expected, theirs_back = theirs(Xs, is_train=True)
+    found, ours_back = ours(Xs, is_train=True)
+    d_Ys = sample(LENGTHS, layout[0], seed=3)
+    rows = [*zip(found, expected, strict=True)]
+    rows += zip(ours.predict(Xs), expected, strict=True)
+    rows += zip(ours_back(d_Ys), theirs_back(d_Ys), strict=True)
+    rows += zip(gradients(ours), gradients(theirs), strict=True)
+    for one, other in rows:
+        compare(one, other)
+    assert len(rows) == 3 * len(LENGTHS) + 4 * layout[3]
+
+
+def test_gradients_of_what_was_not_trained() -> None:
+    """As Thinc's layers, it can be run backwards without is_train, too."""
+    (_, ours), (_, other) = make(8, 1, 3, 2), make(8, 1, 3, 2)
+    Xs, d_Ys = sample((4, 2), 8), sample((4, 2), 8, seed=3)
+    found, expected = (m(Xs, is_train)[1](d_Ys) for m, is_train in ((ours, False), (other, True)))
+    for one, two in zip([*found, *gradients(ours)], [*expected, *gradients(other)], strict=True):
+        numpy.testing.assert_array_equal(one, two)
+
+
+def test_gradients_by_differences() -> None:
+    _, ours = make(8, 1, 2, 3)
+    Xs, weights = sample((5, 1), 8), sample((5, 1), 8, seed=3)
+    _, backprop = ours(Xs, is_train=True)
+    d_Xs = backprop(weights)
+
+    def loss() -> float:
+        return sum(float((Y * W).sum()) for Y, W in zip(ours.predict(Xs), weights, strict=True))
+
+    arrays = [node.get_param(name) for node in ours.walk() for name in node.param_names]
+    for array, gradient in zip([*Xs, *arrays], [*d_Xs, *gradients(ours)], strict=True):
+        for place in numpy.argsort(-abs(gradient).ravel())[:3].tolist():
+            at = numpy.unravel_index(place, array.shape)
+            before, ends = array[at], []
+            for step in (1e-3, -1e-3):
+                array[at] = before + step
+                ends.append(loss())
+            array[at] = before
+            found = (ends[0] - ends[1]) / 2e-3
+            assert found == pytest.approx(float(gradient[at]), rel=0.03, abs=2e-2)
+
+
+@pytest.mark.parametrize("lengths", [(), (0,), (0, 0)])
+def test_no_words(lengths: tuple[int, ...]) -> None:
+    _, ours = make(8, 1, 3, 2)
+    Xs = sample(lengths, 8)
+    Ys, backprop = ours(Xs, is_train=True)
+    assert [Y.shape for Y in Ys] == [X.shape for X in Xs]
+    assert [d_X.shape for d_X in backprop(Ys)] == [X.shape for X in Xs]
+
+
+def test_documents_do_not_touch() -> None:
+    """A document has the same vectors, to the bit, whatever stands beside it."""
+    if not rows_are_steady():
+        pytest.skip("products of OpenBLAS")
+    for layout in LAYOUTS:
+        _, ours = make(*layout)
+        Xs = sample(LENGTHS, layout[0])
+        together = ours.predict(Xs)
+        for X, Y in zip(Xs, together, strict=True):
+            numpy.testing.assert_array_equal(ours.predict([X])[0], Y)
+        for Y, other in zip(together, reversed(ours.predict(Xs[::-1])), strict=True):
+            numpy.testing.assert_array_equal(Y, other)
+
+
+def test_dropout() -> None:
+    """Units of each layer are dropped at the rate, others scaled; as NumPy's seed says."""
+    _, ours = make(96, 1, 3, 2)
+    Xs = sample((200, 50), 96)
+    set_dropout_rate(ours, 0.3)
+    runs = []
+    for seed in (1, 1, 2):
+        fix_random_seed(seed)
+        runs.append(numpy.concatenate(ours(Xs, is_train=True)[0]))
+    assert (runs[0] == runs[1]).all() and abs(runs[0] - runs[2]).max() > 0.1
+    compare(ours.predict(Xs)[0], make(96, 1, 3, 2)[1].predict(Xs)[0])
+    set_dropout_rate(ours, 0.0)
+    compare(ours(Xs, is_train=True)[0][0], ours.predict(Xs)[0])
+
+
+def test_dropout_of_a_layer() -> None:
+    lengths = numpy.asarray([100], dtype="int32")
+    (X,) = sample((100,), 10)
+    (W,) = sample((60,), 10, seed=4)
+    gain, shift = numpy.ones(20, "float32"), numpy.full(20, 5, "float32")
+    b = numpy.zeros(60, "float32")
+    plain = MaxoutNorm(W, b, gain, shift, lengths).forward(X, False)
+    layer = MaxoutNorm(W, b, gain, shift, lengths, rate=0.25, seed=7)
+    dropped = layer.forward(X, True)
+    kept = dropped != 0
+    assert 0.7 < kept.mean() < 0.8 and (kept.mean(axis=0) > 0.5).all()
+    numpy.testing.assert_allclose(dropped[kept], plain[kept] / 0.75, rtol=1e-5)
+    _, (*_, d_shift) = layer.backward(numpy.ones((100, 20), "float32"))
+    numpy.testing.assert_allclose(d_shift, kept.sum(axis=0) / 0.75, rtol=1e-5)
+
+
+def test_dropout_as_in_spacys() -> None:
+    """Equal in mean and spread."""
+    theirs, ours = make(16, 1, 3, 2)
+    (X,) = sample((3,), 16)
+    found = []
+    for model in (theirs, ours):
+        set_dropout_rate(model, 0.2)
+        fix_random_seed(1)
+        found.append(numpy.concatenate(model([X] * 3000, is_train=True)[0]).reshape(3000, 3, 16))
+    spread = found[0].std(axis=0)
+    assert (abs(found[0].mean(axis=0) - found[1].mean(axis=0)) < 0.1 * spread + 1e-4).all()
+    assert (abs(found[1].std(axis=0) / spread - 1) < 0.15).all()
+
+
+def test_weights_of_either_load_into_the_other() -> None:
+    theirs, ours = make(8, 1, 3, 2)
+    back = SpacyEncoder(8, 1, 3, 2).initialize().from_bytes(ours.to_bytes())
+    assert [node.attrs for node in back.walk()] == [node.attrs for node in theirs.walk()]
+    for one, other in zip(back.walk(), theirs.walk(), strict=True):
+        for name in one.param_names:
+            numpy.testing.assert_array_equal(one.get_param(name), other.get_param(name))
+
+
+def test_copies() -> None:
+    _, ours = make(8, 1, 3, 2)
+    Xs = sample((4, 2), 8)
+    for again in (pickle.loads(pickle.dumps(ours)), ours.copy()):
+        for one, other in zip(again.predict(Xs), ours.predict(Xs), strict=True):
+            numpy.testing.assert_array_equal(one, other)
+
+
+def test_weights_that_change_are_seen() -> None:
+    theirs, ours = make(8, 1, 3, 2)
+    Xs = sample((4, 2), 8)
+    for model in (theirs, ours):
+        model.predict(Xs)
+        for node in model.walk():
+            for name in node.param_names:
+                node.get_param(name)[:] *= 0.5
+    compare(ours.predict(Xs)[0], theirs.predict(Xs)[0])
+    zeros = {
+        (node.id, name): 0 * node.get_param(name)
+        for node in ours.walk()
+        for name in node.param_names
+    }
+    with ours.use_params(zeros):
+        compare(ours.predict(Xs)[0], Xs[0])
+    compare(ours.predict(Xs)[0], theirs.predict(Xs)[0])
+
+
+def test_threads() -> None:
+    _, ours = make(96, 1, 3, 4)
+    batches = [sample((n, 40, 3), 96, seed=n) for n in range(1, 40)]
+    expected = [ours.predict(batch) for batch in batches]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(ours.predict, batches * 3))
+    for one, other in zip(found, expected * 3, strict=True):
+        for Y, expected_Y in zip(one, other, strict=True):
+            numpy.testing.assert_array_equal(Y, expected_Y)
+
+
+class OtherOps(NumpyOps):
+    pass
+
+
+def test_other_ops_run_spacys_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs, ours = make(8, 1, 3, 2)
+    monkeypatch.setattr(encoder, "Run", None)
+    Xs = sample((4, 2), 8)
+    with pytest.raises(TypeError):
+        ours.predict(Xs)
+    for node in ours.walk():
+        node.ops = OtherOps()
+    compare(ours.predict(Xs)[0], theirs.predict(Xs)[0])
+
+
+@pytest.mark.parametrize("name", ["W", "b", "G"])
+def test_damaged_weights(name: str) -> None:
+    _, ours = make(8, 1, 3, 2)
+    node = [node for node in ours.walk() if name in node.param_names][-1]
+    node.set_param(name, node.get_param(name)[:-1])
+    with pytest.raises(ValueError, match=r"maxout: .* the model is damaged"):
+        ours.predict(sample((4,), 8))
+
+
+def test_inputs_of_another_width() -> None:
+    _, ours = make(8, 1, 3, 2)
+    with pytest.raises(ValueError, match=r"inputs \(5, 7\), not \(5, 8\)"):
+        ours.predict(sample((4,), 7))
+
+
+@pytest.mark.parametrize("wrong", [(0, 1, 3, 1), (8, -1, 3, 1), (8, 1, 0, 1), (8, 1, 3, 0)])
+def test_errors(wrong: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match="MaxoutWindowEncoder: width"):
+        MaxoutWindowEncoder(*wrong)
+
+
+def pipeline(encode: str, shared: bool) -> Language:
+    nlp = spacy.blank("en")
+    tok2vec = {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 16},
+        "encode": {
+            "@architectures": encode,
+            "width": 16,
+            "depth": 2,
+            "window_size": 1,
+            "maxout_pieces": 2,
+        },
+    }
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream": "tok2vec"}
+    if shared:
+        nlp.add_pipe("tok2vec", config={"model": tok2vec})
+        nlp.add_pipe("tagger", config={"model": {"tok2vec": listener}})
+    nlp.add_pipe("nm_parser", config={"model": {"tok2vec": listener if shared else tok2vec}})
+    return nlp
+
+
+def examples(nlp: Language) -> list[Example]:
+    gold = {"heads": [1, 1, 1], "deps": ["nsubj", "ROOT", "obj"], "tags": ["P", "V", "N"]}
+    docs = [Doc(nlp.vocab, text.split()) for text in ("she saw cats", "he eats fish")]
+    return [Example.from_dict(doc, gold) for doc in docs]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_in_a_pipeline(shared: bool, tmp_path: Any) -> None:
+    """It learns; saved, it comes back; a listener's copy of it parses as it does."""
+    nlp = pipeline("spacy_nmparse.MaxoutWindowEncoder.v1", shared)
+    fix_random_seed(0)
+    learn(nlp, examples(nlp))
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    if shared:
+        again.replace_listeners("tok2vec", "nm_parser", ["model.tok2vec"])
+    for one in (nlp, again, use_fast_blas(again)):
+        assert [token.head.i for token in one("she eats cats")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_pipeline_with_spacys_encoder_gets_ours(shared: bool, tmp_path: Any) -> None:
+    theirs = pipeline("spacy.MaxoutWindowEncoder.v2", shared)
+    fix_random_seed(0)
+    learn(theirs, examples(theirs))
+    theirs.to_disk(tmp_path)
+    owner = "tok2vec.model" if shared else "nm_parser.model.tok2vec"
+    setting = f"components.{owner}.encode.@architectures"
+    nlp = spacy.load(tmp_path, config={setting: "spacy_nmparse.MaxoutWindowEncoder.v1"})
+    component = nlp.get_pipe(owner.split(".")[0])
+    funcs = [node._func for node in component.model.walk()]
+    assert encoder.forward in funcs
+    found, expected = (one("she eats cats") for one in (nlp, theirs))
+    if shared:
+        compare(found.tensor, expected.tensor)
+    assert found.to_json() == expected.to_json()

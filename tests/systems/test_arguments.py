@@ -222,6 +222,14 @@ def test_dynamic_derivations_keep_to_the_static_one(
         assert state.tree()[0] == heads
 
 
+@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize("start", [True, None])
+def test_sentences_to_come_have_one_root_each(name: str, start: bool | None) -> None:
+    system = systems.create(name, single_root=True, segment=True)
+    gold = Gold([0, 1, 2, 3], None, [True, True, False, start])
+    assert system.loss(system.initial(4), gold) == 1
+
+
 @pytest.mark.parametrize("name", [name for name in systems.names() if name != "swap_standard"])
 def test_labels_that_fit_no_arc_are_errors_from_the_start(name: str) -> None:
     """Against search over all that can follow; the arcs with such labels are out of reach."""

@@ -119,6 +119,8 @@ def test_actions_are_pickled(name: str) -> None:
         ([0, 3, 0], None, "head 3 of word 1"),
         ([0, 0, 0], [1, -1, 0], "sent_start -1 of word 1"),
         ([0, 0, 0], [None, "no", None], "sent_start 'no' of word 1"),
+        ([0, 0, 1], [None, True, None], "arc 0 -> 1 crosses a sentence start"),
+        ([1, 1, 1], [None, True, None], "arc 1 -> 0 crosses a sentence start"),
     ],
 )
 def test_gold_values(heads: Any, starts: Any, message: str) -> None:

@@ -187,6 +187,14 @@ def test_misaligned_gold(
             assert (doc[i].head.i, doc[i].dep_) == (head, found_labels[i])
 
 
+def test_missing_words_of_misaligned_gold_are_unknown() -> None:
+    nlp = make_nlp()
+    words, deps = ["a", "b", "cd"], ["", "ROOT", "x"]
+    gold = Doc(nlp.vocab, words=words, spaces=[True, True, False], heads=[1, 1, 1], deps=deps)
+    split = Doc(nlp.vocab, words=["a", "b", "c", "d"], spaces=[True, True, False, False])
+    assert parse_of(Example(split, gold))[:2] == ([None, 1, 1, 1], [None, "ROOT", "x", "x"])
+
+
 def test_sentence_starts_of_misaligned_gold() -> None:
     nlp = make_nlp()
     gold = gold_doc(nlp.vocab, [0, 1])

@@ -57,6 +57,12 @@ def test_monotonic_systems_have_no_such_configurations(factory: str) -> None:
     assert (d0 == d1).all()
 
 
+def test_monotonic_derivations_have_no_such_configurations() -> None:
+    (loss0, d0), (loss1, d1), _ = learned(NM, oracle="monotonic", explore=0.0)
+    assert loss0 == loss1 > 0
+    assert (d0 == d1).all()
+
+
 def test_setting() -> None:
     nlp = make_nlp(repair_weight=2.5)
     assert parser_of(nlp).repair_weight == 2.5

@@ -1,7 +1,7 @@
 """Do the tests notice when the code is wrong? Small errors are put in, one at a time.
 
     python -m tests.mutants
-    python -m tests.mutants greedy-best beam-order
+    python -m tests.mutants greedy-kept beam-sum
     python -m tests.mutants --list
 
 ``mutants.yml`` names each error: a file, a text that occurs there once, what to put in its place,
@@ -10,8 +10,8 @@ alone is compiled there (with GCC or Clang), and the tests run until one fails, 
 seconds. At the end the tests that have failed run without the errors: there they must pass.
 
 Prints one line for each mutant: the test that has caught it and the seconds, or SURVIVED. The exit
-status is 1 if one survived, or if its text or its tests are not there any more. It needs a git
-checkout whose modules are compiled.
+status is 1 if one survived, or if its text or its tests are not there any more. It needs Linux or
+macOS, and a git checkout whose modules are compiled.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ class Copy:
             return Result(mutant, FAULTY, f"pytest ends with {status}:\n{output[-2000:]}", seconds)
         return Result(mutant, SURVIVED, " ".join(mutant.tests), seconds)
 
-    def run(self, *arguments: str) -> tuple[int | None, str]:
-        """Run Python in the copy. Its exit status (None: it ran past the limit), and what it has
-        printed."""
+    def run(self, *arguments: str, limit: float | None = LIMIT) -> tuple[int | None, str]:
+        """Run Python in the copy. Its exit status (None: it ran past the limit, in seconds), and
+        what it has printed."""
         variables = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
         with tempfile.TemporaryFile() as printed:
             process = subprocess.Popen(
@@ -153,7 +153,7 @@ class Copy:
             )
             status: int | None = None
             try:
-                status = process.wait(LIMIT)
+                status = process.wait(limit)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)  # and what it has started
                 process.wait()
@@ -167,8 +167,10 @@ def try_all(mutants: Sequence[Mutant], jobs: int) -> list[Result]:
 
     def one(mutant: Mutant) -> Result:
         copy = copies.get()
-        result = copy.try_out(mutant)
-        copies.put(copy)
+        try:
+            result = copy.try_out(mutant)
+        finally:
+            copies.put(copy)
         print(result, flush=True)
         return result
 
@@ -180,7 +182,7 @@ def try_all(mutants: Sequence[Mutant], jobs: int) -> list[Result]:
         tests = sorted({result.test for result in results if result.test})
         if not tests:
             return results
-        status, output = copies.get().run("-m", "pytest", "-q", *tests)
+        status, output = copies.get().run("-m", "pytest", "-q", *tests, limit=None)
     broken = FAILED.findall(output)
     if status and not broken:
         raise SystemExit(f"Without the errors, pytest ends with {status}:\n{output[-3000:]}")

@@ -32,6 +32,7 @@ LEFT_OUT = (
     "tests/test_compare.py",
     "tests/test_configs.py",
     "tests/test_fuzz_systems.py",
+    "tests/test_mutants.py",
     "tests/test_readme.py",
     "tests/test_results.py",
     "tests/test_sanitize.py",

@@ -51,6 +51,7 @@ NOT_RUN = {
     "python -m tests.same": "runs long; tests/pipe/test_same.py runs its parts",
     "python -m tests.leaks": "runs long",
     "python -m tests.sanitize": "compiles and runs all tests once more",
+    "python -m tests.mutants": "compiles and runs tests once for each error; tests/test_mutants.py",
     "python -m tests.robust": "runs the tests twelve times; tests/test_robust.py runs its parts",
 }
 #: What a line must begin with to be a command.

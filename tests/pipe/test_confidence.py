@@ -12,8 +12,9 @@ import spacy
 from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.calibration import calibration_error, fit_temperature
-from spacy_nmparse.pipe.confidence import KEY, confidences, register_extensions
+from spacy_nmparse.pipe.calibration import calibration_error, compare, fit_temperature
+from spacy_nmparse.pipe.confidence import KEY, calibrated, confidences, register_extensions
+from spacy_nmparse.pipe.parses import Arcs, Parses
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.search import beam, greedy
 from tests.pipe.common import (
@@ -430,3 +431,23 @@ def test_temperatures() -> None:
     assert calibration_error(shares, numpy.asarray([0, 1, 1, 0])) == pytest.approx(
         (0.05 + 0.85 + 0.95) / 4
     )
+
+
+def test_what_is_right_is_told_of_heads_and_of_heads_with_labels() -> None:
+    gold = Doc(Vocab(), words=["a", "b", "c"], heads=[1, 1, 1], deps=["x", "ROOT", "x"])
+    words = numpy.arange(3, dtype="int32")
+    arcs = Arcs(
+        numpy.asarray([1, 1, 0], dtype="int32"),
+        numpy.asarray([1, 0, 0], dtype="int32"),
+        numpy.asarray([1, 0, 0], dtype="int8"),
+    )
+    shares = numpy.full((2, 3), 0.5, dtype="float32")
+    found = compare([make_example(gold)], Parses([words], [arcs], [shares]), ["x", "y"])
+    assert found is not None
+    assert found.right.tolist() == [[1, 1, 0], [0, 1, 0]]
+    assert found.said.tolist() == [[0.5] * 3, [0.25] * 3]
+
+
+def test_head_and_label_are_never_surer_than_the_head() -> None:
+    head, both = calibrated(numpy.asarray([[0.9], [1.0]]), (3.0, 1.0))
+    assert 0.5 < both == head < 0.9

@@ -146,6 +146,8 @@ def test_every_step_leaves_a_whole_folder(tmp_path: Path, monkeypatch: pytest.Mo
     first = next(i for i, state in enumerate(states) if "folder" in state)
     for state in states[first:]:
         assert (state.get("folder") or state["folder.old"]) in whole
+    if files.exchange(folder, folder):  # then the folder is never away
+        assert all("folder" in state for state in states[first:])
     monkeypatch.setattr(files, "exchange", lambda one, other: False)
     states.clear()
     replace_folder(folder, writer("one"))

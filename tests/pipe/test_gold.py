@@ -187,6 +187,14 @@ def test_misaligned_gold(
             assert (doc[i].head.i, doc[i].dep_) == (head, found_labels[i])
 
 
+def test_missing_words_of_misaligned_gold_are_unknown() -> None:
+    nlp = make_nlp()
+    words, deps = ["a", "b", "cd"], ["", "ROOT", "x"]
+    gold = Doc(nlp.vocab, words=words, spaces=[True, True, False], heads=[1, 1, 1], deps=deps)
+    split = Doc(nlp.vocab, words=["a", "b", "c", "d"], spaces=[True, True, False, False])
+    assert parse_of(Example(split, gold))[:2] == ([None, 1, 1, 1], [None, "ROOT", "x", "x"])
+
+
 def test_sentence_starts_of_misaligned_gold() -> None:
     nlp = make_nlp()
     gold = gold_doc(nlp.vocab, [0, 1])
@@ -210,6 +218,16 @@ def test_labels_that_the_parser_does_not_have() -> None:
     doc = nlp(bare(gold))
     assert [t.head.i for t in doc] == [t.head.i for t in gold], "heads are learned without labels"
     assert set(t.dep_ for t in doc) <= set(nlp.get_pipe("nm_parser").labels)
+
+
+def test_the_label_of_roots_on_a_word_with_a_head_is_unknown() -> None:
+    nlp = make_nlp()
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    gold = Doc(nlp.vocab, words=["a", "b"], heads=[1, 1], deps=["ROOT", "ROOT"])
+    example = make_example(gold)
+    reader = nlp.get_pipe("nm_parser").gold_reader
+    found = reader.read(example, *parsed_tokens(example.predicted))
+    assert (found.heads, found.labels) == ((1, 1), (None, "ROOT"))
 
 
 def cycle(nlp: Language, heads: list[int]) -> Example:
@@ -268,6 +286,8 @@ def test_interleaved_sentences() -> None:
     doc = nlp(bare(gold))
     assert_sound(doc)
     assert [t.is_sent_start for t in doc][:2] == [True, True]
+    behind = Doc(nlp.vocab, words=["a", "b", "c"], heads=[2, 1, 2], deps=["x", "ROOT", "ROOT"])
+    assert parse_of(make_example(behind))[0] == [None, 1, 2]
 
 
 def test_examples_without_annotation() -> None:

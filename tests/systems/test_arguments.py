@@ -119,6 +119,8 @@ def test_actions_are_pickled(name: str) -> None:
         ([0, 3, 0], None, "head 3 of word 1"),
         ([0, 0, 0], [1, -1, 0], "sent_start -1 of word 1"),
         ([0, 0, 0], [None, "no", None], "sent_start 'no' of word 1"),
+        ([0, 0, 1], [None, True, None], "arc 0 -> 1 crosses a sentence start"),
+        ([1, 1, 1], [None, True, None], "arc 1 -> 0 crosses a sentence start"),
     ],
 )
 def test_gold_values(heads: Any, starts: Any, message: str) -> None:
@@ -225,6 +227,14 @@ def test_dynamic_derivations_keep_to_the_static_one(
         for action in system.derivation(Gold(heads), oracle):
             system.apply(state, action)
         assert state.tree()[0] == heads
+
+
+@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize("start", [True, None])
+def test_sentences_to_come_have_one_root_each(name: str, start: bool | None) -> None:
+    system = systems.create(name, single_root=True, segment=True)
+    gold = Gold([0, 1, 2, 3], None, [True, True, False, start])
+    assert system.loss(system.initial(4), gold) == 1
 
 
 @pytest.mark.parametrize("name", [name for name in systems.names() if name != "swap_standard"])

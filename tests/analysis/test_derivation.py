@@ -16,7 +16,6 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
 from spacy_nmparse.analysis.derivation import Items, Tracing, parser_of, prepared
 from spacy_nmparse.systems import ROOT, Action, Gold
-from tests.search.test_beam import PARSERS, make, some_docs
 from tests.pipe.common import (
     NL,
     NM,
@@ -28,6 +27,7 @@ from tests.pipe.common import (
     random_parser,
     tree,
 )
+from tests.search.test_beam import PARSERS, make, some_docs
 
 CAN_REPAIR = ("arc-eager", "monotonic", "labelled reduce", "nl nonmonotonic")
 

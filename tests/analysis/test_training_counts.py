@@ -13,8 +13,8 @@ from spacy_nmparse.analysis.latent import swaps_per_sentence
 from spacy_nmparse.analysis.speed import speed_by_length
 from spacy_nmparse.registered import CountSwaps
 from spacy_nmparse.systems import Gold
-from tests.search.test_beam import system
 from tests.pipe.common import TREES, gold_doc, random_parser
+from tests.search.test_beam import system
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from spacy_nmparse.learning import beam_rollout
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.search import beam
 from spacy_nmparse.systems import ROOT, Action, Gold
-from tests.search.test_beam import flat, system
 from tests.learning.test_gradients import Rollout, check
 from tests.pipe.common import (
     DOCUMENTS,
@@ -38,6 +37,7 @@ from tests.pipe.common import (
     train,
     tree,
 )
+from tests.search.test_beam import flat, system
 
 NONMONOTONIC = system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)
 #: factory, system, oracle

@@ -19,7 +19,7 @@ class State:
     n: int
     preset: tuple[int, ...]
     stack: tuple[int, ...] = (ROOT,)
-    back: tuple[int, ...] = ()
+    returned: tuple[int, ...] = ()
     b: int = 0
     first: int = 0
     closed: bool = False
@@ -30,7 +30,7 @@ class State:
     @property
     def buffer(self) -> tuple[int, ...]:
         """The buffer of the current sentence, front first."""
-        return self.back + (() if self.closed else tuple(range(self.b, self.n)))
+        return self.returned + (() if self.closed else tuple(range(self.b, self.n)))
 
     @property
     def is_final(self) -> bool:
@@ -68,7 +68,7 @@ class ArcStandard:
         at_start = (
             self.segment
             and not state.closed
-            and not state.back
+            and not state.returned
             and state.first < state.b < state.n
             and state.preset[state.b] != -1
         )
@@ -97,18 +97,20 @@ class ArcStandard:
             after = replace(state, closed=True, starts=put(state.starts, state.b, True))
         elif move == "SHIFT":
             after = replace(state, stack=(*stack, state.buffer[0]))
-            if state.back:
-                return replace(after, back=state.back[1:])
+            if state.returned:
+                return replace(after, returned=state.returned[1:])
             return replace(after, b=state.b + 1)
         elif move == "SWAP":
-            return replace(state, stack=(*stack[:-2], stack[-1]), back=(stack[-2], *state.back))
+            return replace(
+                state, stack=(*stack[:-2], stack[-1]), returned=(stack[-2], *state.returned)
+            )
         elif move == "LEFT-ARC":
             after = replace(state, stack=(*stack[:-2], stack[-1]))
             after = attach(after, stack[-1], stack[-2], label)  # type: ignore[arg-type]
         else:
             after = replace(state, stack=stack[:-1])
             after = attach(after, stack[-2], stack[-1], label)  # type: ignore[arg-type]
-        if after.closed and after.stack == (ROOT,) and not after.back:
+        if after.closed and after.stack == (ROOT,) and not after.returned:
             return replace(after, closed=False, first=after.b)
         return after
 
@@ -171,7 +173,7 @@ class ArcStandard:
 
     def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
         """Least number of further errors."""
-        key = (state.stack, state.back, state.b, state.first == state.b, state.closed)
+        key = (state.stack, state.returned, state.b, state.first == state.b, state.closed)
         if key not in known:
             now = self.settled(state, gold)
             known[key] = min(
@@ -212,7 +214,7 @@ def lattice(system: ArcStandard, gold: Tree) -> dict[State, dict[Action, tuple[S
         if action.move == "BREAK":
             return bool(gold.sent_starts is not None and gold.sent_starts[state.b])
         if action.move == "SHIFT":
-            starts = gold.sent_starts is not None and not state.back and state.b > state.first
+            starts = gold.sent_starts is not None and not state.returned and state.b > state.first
             return not (starts and gold.sent_starts[state.b])  # type: ignore[index]
         s1, s0 = state.stack[-2:]
         if action.move == "SWAP":

@@ -26,6 +26,10 @@ class State:
     starts: tuple[bool, ...]
 
     @property
+    def buffer(self) -> tuple[int, ...]:
+        return tuple(range(self.b, self.n))
+
+    @property
     def is_final(self) -> bool:
         return self.b == self.n
 

@@ -6,7 +6,6 @@ import random
 import warnings
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
@@ -281,14 +280,3 @@ def test_preset_starts_are_noted_where_there_are_any() -> None:
     with docs[0].retokenize() as retokenizer:
         retokenizer.merge(docs[0][0:2])
     assert_sound(parser_of(nlp)(docs[0]))
-
-
-def test_a_blank_pipeline_says_what_to_do() -> None:
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("nm_parser")
-    with pytest.raises(ValueError, match=r"nm_parser.*initialize"):
-        nlp("One two")
-    assert len(nlp("")) == 0
-    nlp.get_pipe("nm_parser").add_label("obj")
-    with pytest.raises(ValueError, match=r"nm_parser.*initialize"):
-        nlp("One two")

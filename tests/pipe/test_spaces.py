@@ -16,6 +16,7 @@ from spacy_nmparse.search import greedy
 from tests.pipe.common import (
     ARC_FEATURES,
     NL,
+    SMALL,
     TOK2VEC,
     WORDS_ALONE,
     arc_model_config,
@@ -26,12 +27,19 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
+    overfitted,
     parser_of,
     random_doc,
     random_parser,
     randomize,
     tree,
 )
+
+
+def words_alone_config(factory: str) -> dict[str, Any]:
+    """The factory's model with a tok2vec that sees no neighbours."""
+    return {**SMALL[factory]["model"], "tok2vec": WORDS_ALONE["tok2vec"]}
+
 
 SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
 
@@ -62,9 +70,10 @@ def test_where_spaces_go(words_alone: Language, words: list[str], heads: list[in
     assert_sound(doc)
 
 
-def test_spaces_do_not_change_the_parse(words_alone: Language) -> None:
+@pytest.mark.parametrize("factory", SMALL)
+def test_spaces_do_not_change_the_parse(factory: str) -> None:
     """The parser looks at words only."""
-    nlp = words_alone
+    nlp = overfitted(factory=factory, model=words_alone_config(factory))
     rng = random.Random(0)
     for trees in ([0], [2], [1, 0, 5, 2]):
         gold = gold_doc(nlp.vocab, trees)
@@ -81,14 +90,15 @@ def test_spaces_do_not_change_the_parse(words_alone: Language) -> None:
         assert_sound(doc)
 
 
-def test_all_short_documents_of_words_and_spaces() -> None:
-    nlp = random_parser(5)
+@pytest.mark.parametrize("factory", SMALL)
+def test_all_short_documents_of_words_and_spaces(factory: str) -> None:
+    nlp = random_parser(5, factory=factory)
     docs = [
         Doc(nlp.vocab, words=list(words))
         for n in range(6)
         for words in itertools.product(("cat", " ", "like"), repeat=n)
     ]
-    for doc, parsed in zip(docs, nlp.get_pipe("nm_parser").pipe(docs), strict=True):
+    for doc, parsed in zip(docs, parser_of(nlp).pipe(docs), strict=True):
         assert parsed is doc
         assert_sound(doc)
 

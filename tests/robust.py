@@ -70,7 +70,7 @@ def run(setting: Setting, arguments: list[str]) -> tuple[int, str]:
     folder = build("plain", {"NMPARSE_PLAIN": "1"}) if setting.plain else ROOT
     paths = [str(folder), str(folder / "tests" / "noise")]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *arguments],
+        [sys.executable, "-m", "pytest", "-q", "-m", "slow or not slow", *arguments],
         cwd=folder,
         env={**os.environ, **setting.variables, "PYTHONPATH": os.pathsep.join(paths)},
         stdout=subprocess.PIPE,

@@ -92,8 +92,18 @@ def test_other_libraries_do_not_see_it() -> None:
     assert "OPENBLAS_NUM_THREADS" not in done.stdout
 
 
-@pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize("variables", [{}, {"OPENBLAS_NUM_THREADS": "4"}])
+@pytest.mark.parametrize(
+    ("where", "variables"),
+    [
+        (WHERE[0], {}),
+        *((where, {"OPENBLAS_NUM_THREADS": "4"}) for where in WHERE[:3]),
+        *(pytest.param(where, {}, marks=pytest.mark.slow) for where in WHERE[1:]),
+        *(
+            pytest.param(where, {"OPENBLAS_NUM_THREADS": "4"}, marks=pytest.mark.slow)
+            for where in WHERE[3:]
+        ),
+    ],
+)
 def test_one_thread_computes(where: str, variables: dict[str, str]) -> None:
     """Training and parsing use the processor in one thread, and NumPy keeps its threads."""
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}

@@ -139,11 +139,18 @@ def check(roll: Rollout, nodes: slice) -> None:
 @pytest.mark.parametrize(
     ("system", "pieces", "dropout"),
     [
-        *itertools.product(list(SYSTEMS)[:3], (1, 2), (0.0,)),
+        ("monotonic", 1, 0.0),
         ("nonmonotonic", 2, 0.3),
         ("labelled", 1, 0.3),
         ("with tree", 2, 0.0),
-        ("with tree", 1, 0.3),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                *itertools.product(("nonmonotonic", "labelled"), (1, 2), (0.0,)),
+                ("monotonic", 2, 0.0),
+                ("with tree", 1, 0.3),
+            )
+        ),
         ("swap", 2, 0.3),
     ],
 )
@@ -151,7 +158,7 @@ def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> No
     check(Rollout(system, pieces, dropout), slice(0, 1))
 
 
-@pytest.mark.parametrize("weight", [0.4, 1.0])
+@pytest.mark.parametrize("weight", [0.4, pytest.param(1.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("system", ["labelled", "nonmonotonic", "nl_covington", "swap"])
 def test_gradients_with_a_teacher(system: str, weight: float) -> None:
     roll = Rollout(system, 2, 0.3)
@@ -163,7 +170,9 @@ def test_gradients_with_a_teacher(system: str, weight: float) -> None:
     check(roll, slice(0, 1))
 
 
-@pytest.mark.parametrize(("pieces", "dropout"), [(1, 0.3), (2, 0.3)])
+@pytest.mark.parametrize(
+    ("pieces", "dropout"), [pytest.param(1, 0.3, marks=pytest.mark.slow), (2, 0.3)]
+)
 def test_gradients_of_the_arc_scorer(pieces: int, dropout: float) -> None:
     """Without dropout, test_arc_loss.py says more."""
     check(Rollout("nl_covington", pieces, dropout), slice(0, 1))

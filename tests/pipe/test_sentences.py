@@ -93,7 +93,7 @@ def make_list_model(name: str) -> Language:
 def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float) -> None:
     rng = random.Random(str((kinds, space)))
     docs, presets = [], []
-    for _ in range(40):
+    for _ in range(16):
         doc = random_doc(nlp.vocab, rng, rng.randint(1, 25), space)
         presets.append(constrain(doc, rng, kinds))
         docs.append(doc)
@@ -102,7 +102,7 @@ def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float)
         for token, start in zip(doc, preset, strict=True):
             token.is_sent_start = {1: True, -1: False, 0: None}[start]
     parser = parser_of(nlp)
-    docs = list(parser.pipe(docs, batch_size=16))
+    docs = list(parser.pipe(docs, batch_size=7))
     stored = DocBin(docs=docs).to_bytes()
     again = DocBin().from_bytes(stored).get_docs(nlp.vocab)
     for doc, preset, one, read in zip(docs, presets, alone, again, strict=True):
@@ -231,7 +231,7 @@ def test_a_second_parse_changes_nothing(nlp: Language, kinds: tuple[int, ...]) -
     """Boundaries that a parse has made do not bind the next one; those set before it still do."""
     rng = random.Random(5)
     parser = parser_of(nlp)
-    for _ in range(40):
+    for _ in range(16):
         doc = random_doc(nlp.vocab, rng, rng.randrange(1, 30))
         preset = constrain(doc, rng, kinds)
         expected = tree(parser(doc))

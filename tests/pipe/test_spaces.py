@@ -208,13 +208,14 @@ def test_one_long_document_by_a_list_system(explicit_root: bool) -> None:
             assert len(set(above.values())) == 1, "a cycle"
 
 
-def test_one_long_document() -> None:
+@pytest.mark.parametrize("length", [15_000, pytest.param(50_000, marks=pytest.mark.slow)])
+def test_one_long_document(length: int) -> None:
     rng = random.Random(1)
     untrained = make_nlp()
     untrained.initialize(lambda: make_examples(untrained.vocab))
     for nlp in (untrained, random_parser(6)):
         parser = nlp.get_pipe("nm_parser")
-        words = [token.text for token in random_doc(nlp.vocab, rng, 50_000, space=0.1)]
+        words = [token.text for token in random_doc(nlp.vocab, rng, length, space=0.1)]
         doc = Doc(nlp.vocab, words=words, sent_starts=[-1] * len(words))
         doc = parser(doc)
         assert len(list(doc.sents)) == 1

@@ -563,15 +563,16 @@ def test_against_a_naive_parser(setup: str, seeds: range) -> None:
         for key, count in naive.completed.items():
             counts[key] = counts.get(key, 0) + count
     assert close < len(seeds)
-    assert pairs[0] > 20
-    assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
-    assert counts["roots"] > 3 and counts["heads"] > 10
-    if setup == "plain":
-        assert counts["again"] > 0
+    assert pairs[0] > 9
+    if len(seeds) > 1:
+        assert pairs[0] > 20
+        assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
+        assert counts["roots"] > 3 and counts["heads"] > 10
+        assert counts["again"] > 0 or setup != "plain"
 
 
 @pytest.mark.parametrize(
-    ("length", "shift"), [(100, 0.0), pytest.param(210, 50.0, marks=pytest.mark.slow)]
+    ("length", "shift"), [(130, 0.0), pytest.param(210, 50.0, marks=pytest.mark.slow)]
 )
 def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""

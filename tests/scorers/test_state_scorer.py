@@ -164,7 +164,7 @@ class NaiveParser:
         return heads, labels, state.sent_starts
 
 
-@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 5), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(5), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pieces", [1, 2, 3])
 @pytest.mark.parametrize("features", [DEFAULT_FEATURES, ALL_HOPS])
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_against_a_naive_parser(
             assert names == labels
             assert [True, *(bool(start) for start in arrays[2][1:])] == starts
             seen.update(names)
-    assert len(seen) > 3
+    assert len(seen) > min(3, len(seeds))
 
 
 def test_wrong_features() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import random
 from collections.abc import Iterator
@@ -110,7 +111,7 @@ def random_walks(twin: Twin, labels: Options, walks: int) -> None:
         heads, labels_ = state.tree()
         assert (tuple(heads), tuple(labels_)) == told_tree(plain, mirror)
         assert_trees(heads, state.sent_starts, one_root=twin.options.get("single_root", False))
-    assert longest > 2 or twin.system not in ("arc_swift", "nl_covington")
+    assert longest > 1 or twin.system not in ("arc_swift", "nl_covington")
 
 
 def assert_refused(real: systems.TransitionSystem, state: systems.State, action: Action) -> None:
@@ -147,7 +148,7 @@ def told_tree(plain: Any, mirror: Any) -> tuple[tuple[int, ...], tuple[str | Non
 @LABELLED
 @EVERY
 def test_random_walks(twin: Twin, labels: Options) -> None:
-    random_walks(twin, labels, 10)
+    random_walks(twin, labels, 6)
 
 
 @pytest.mark.slow
@@ -227,7 +228,10 @@ SEARCHED = [
 ]
 
 
-def search_agrees(twin: Twin, labels: Options, texts: int, walks: int) -> None:
+pool = functools.cache(golds)
+
+
+def search_agrees(twin: Twin, labels: Options, less: int, texts: int, walks: int) -> None:
     """Costs and losses along random walks, on texts longer than exhaustive.py can take."""
     real, plain = twin.make(labels)
     noted = labels_to_note(real)
@@ -236,12 +240,12 @@ def search_agrees(twin: Twin, labels: Options, texts: int, walks: int) -> None:
     segment = twin.options.get("segment", False)
     for _ in range(texts):
         parts = (
-            draw.choice(golds(n, projective=not lists, segment=segment, **partial(twin)))
-            for n in sizes(twin, labels)
+            draw.choice(pool(n, projective=not lists, segment=segment, **partial(twin)))
+            for n in sizes(twin, labels, less)
         )
         tree = joined(*parts)
         if lists and not segment:  # any tree over all words
-            tree = draw.choice(golds(len(tree.heads), projective=False))
+            tree = draw.choice(pool(len(tree.heads), projective=False))
         tree = with_labels(tree, labels, draw, ("a", "b", None))
         gold = Gold(*tree)
         known: dict[object, int] = {}
@@ -263,26 +267,27 @@ def partial(twin: Twin) -> Options:
     return {"partial": True, "unknown_starts": twin.system not in LISTS}
 
 
-def sizes(twin: Twin, labels: Options) -> tuple[int, int]:
+def sizes(twin: Twin, labels: Options, less: int) -> tuple[int, int]:
     """Words of the two parts of a text. With repairs nothing is settled before the end."""
+    unlabelled = labels["labels"] is None
     if "repairs" in twin.options:
-        return (2, 2) if labels["labels"] is None else (2, 1)
+        return 2, 1 + unlabelled
     if twin.system in LISTS:
-        return (3, 2) if labels["labels"] is None else (2, 2)
-    return (4, 3) if labels["labels"] is None else (3, 2)
+        return 2 + unlabelled, 2
+    return 3 + unlabelled - less, 2 + unlabelled
 
 
 @pytest.mark.parametrize("labels", LABELS[:2], ids=name)
 @pytest.mark.parametrize("twin", SEARCHED, ids=str)
 def test_search_agrees_on_longer_texts(twin: Twin, labels: Options) -> None:
-    search_agrees(twin, labels, 1, 1)
+    search_agrees(twin, labels, 1, 1, 1)
 
 
 @pytest.mark.slow
 @LABELLED
 @pytest.mark.parametrize("twin", SEARCHED, ids=str)
 def test_search_agrees_on_more_texts(twin: Twin, labels: Options) -> None:
-    search_agrees(twin, labels, 6, 3)
+    search_agrees(twin, labels, 0, 6, 3)
 
 
 @EVERY

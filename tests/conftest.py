@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from spacy.language import Language
 from thinc.api import fix_random_seed
 
 from tests.pipe.common import KINDS, WORDS_ALONE, overfitted
+from tests.toy_treebank import write_treebank
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +41,9 @@ def by_heart(kind: dict[str, Any]) -> Language:
 def words_alone() -> Language:
     """The same where a word's vector depends on no other word, nor on spaces. Do not change it."""
     return overfitted(model=WORDS_ALONE)
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    """A folder with a toy treebank."""
+    return write_treebank(tmp_path)

@@ -26,6 +26,7 @@ from tests.copies import ROOT, build
 #: Tests without floating point, or of texts, files and commands alone.
 LEFT_OUT = (
     "tests/systems",
+    "tests/test_benchmarks.py",
     "tests/test_check_dist.py",
     "tests/test_cimport.py",
     "tests/test_commands.py",

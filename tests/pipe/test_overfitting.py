@@ -94,15 +94,24 @@ IMPLICIT, LOOSE = {"explicit_root": False}, {"nonmonotonic": True}
             ({"factory": NL, "system": {"@misc": misc, **options}}, oracle)
             for misc, options, oracle in (
                 (NONLOCAL, {}, "static"),
-                (NONLOCAL, IMPLICIT, "static"),
                 (NONLOCAL, IMPLICIT, "dynamic"),
-                (NONLOCAL, LOOSE, "static"),
                 (NONLOCAL, {**LOOSE, **IMPLICIT}, "static"),
-                (LOCAL, {}, "static"),
                 (LOCAL, {}, "dynamic"),
+                (LOCAL, LOOSE, "static"),
+            )
+        ),
+        *(
+            pytest.param(
+                {"factory": NL, "system": {"@misc": misc, **options}},
+                oracle,
+                marks=pytest.mark.slow,
+            )
+            for misc, options, oracle in (
+                (NONLOCAL, IMPLICIT, "static"),
+                (NONLOCAL, LOOSE, "static"),
+                (LOCAL, {}, "static"),
                 (LOCAL, IMPLICIT, "static"),
                 (LOCAL, IMPLICIT, "dynamic"),
-                (LOCAL, LOOSE, "static"),
             )
         ),
         ({**KINDS["arc_swift"], "model": arc_model_config(features=None)}, "static"),
@@ -290,15 +299,15 @@ def chance(kind: dict[str, Any], seed: int) -> Language:
     return nlp
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 7, 1000])
-def test_batch_size(by_heart: Language, kind: dict[str, Any], batch_size: int) -> None:
+def test_batch_size(by_heart: Language, kind: dict[str, Any]) -> None:
     for nlp in (by_heart, chance(kind, 1)):
         expected = parses(nlp)
         assert len({str(t) for t in expected}) > 10
-        assert [tree(doc) for doc in nlp.pipe(texts(), batch_size=batch_size)] == expected
-        docs = [nlp.make_doc(text) for text in texts()]
-        found = parser_of(nlp).pipe(docs, batch_size=batch_size)
-        assert [tree(doc) for doc in found] == expected
+        for batch_size in (1, 2, 7, 1000):
+            assert [tree(doc) for doc in nlp.pipe(texts(), batch_size=batch_size)] == expected
+            docs = [nlp.make_doc(text) for text in texts()]
+            found = parser_of(nlp).pipe(docs, batch_size=batch_size)
+            assert [tree(doc) for doc in found] == expected
 
 
 def test_two_processes(by_heart: Language) -> None:
@@ -393,8 +402,8 @@ def test_doc_bin_keeps_parses(by_heart: Language, kind: dict[str, Any]) -> None:
     them right."""
     rng = random.Random(2)
     wrong = 0
-    for nlp in (by_heart, *(chance(kind, seed) for seed in range(3))):
-        docs = [nlp(random_doc(nlp.vocab, rng, rng.randint(0, 50))) for _ in range(25)]
+    for nlp in (by_heart, chance(kind, 1)):
+        docs = [nlp(random_doc(nlp.vocab, rng, rng.randint(0, 50))) for _ in range(30)]
         stored = DocBin(docs=docs).to_bytes()
         for doc, read in zip(docs, DocBin().from_bytes(stored).get_docs(nlp.vocab), strict=True):
             assert_edges(doc)
@@ -408,7 +417,7 @@ def test_doc_bin_keeps_parses(by_heart: Language, kind: dict[str, Any]) -> None:
             assert_edges(read)
             assert tree(read) == tree(doc)
     if kind == KINDS[NL]:
-        assert wrong > 5, "spaCy's own edges have become right: fix_edges is no longer needed"
+        assert wrong > 2, "spaCy's own edges have become right: fix_edges is no longer needed"
 
 
 def test_every_factory_is_a_kind() -> None:

@@ -134,6 +134,7 @@ def test_choose_lang() -> None:
     assert treebanks.choose_lang(Path("got_proiel-ud-train.conllu")) == "xx"
 
 
+@pytest.mark.slow
 def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "2"]
     command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]

@@ -132,7 +132,7 @@ def vectors_of(parser: Any, doc: Doc) -> numpy.ndarray:
     ("oracle", "explore", "tree_weight"),
     [
         ("dynamic", 0.0, 0.7),
-        ("static", 1.0, 2.0),
+        pytest.param("static", 1.0, 2.0, marks=pytest.mark.slow),
         pytest.param("static", 0.0, 0.0, marks=pytest.mark.slow),
         pytest.param("dynamic", 1.0, 0.3, marks=pytest.mark.slow),
     ],

@@ -35,6 +35,9 @@ SYSTEMS: dict[str, dict[str, bool]] = {
 }
 
 
+OTHERS = ("nonmonotonic", "swap")
+
+
 class Rollout:
     """The loss of one batch as a function of the parameters."""
 
@@ -159,7 +162,10 @@ def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> No
 
 
 @pytest.mark.parametrize("weight", [0.4, pytest.param(1.0, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("system", ["labelled", "nonmonotonic", "nl_covington", "swap"])
+@pytest.mark.parametrize(
+    "system",
+    ["labelled", "nl_covington", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)],
+)
 def test_gradients_with_a_teacher(system: str, weight: float) -> None:
     roll = Rollout(system, 2, 0.3)
     other = Rollout(system, 1, 0.0)

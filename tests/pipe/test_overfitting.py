@@ -230,9 +230,11 @@ def test_what_cannot_be_learned_is_no_success() -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        {"explore": 0.0},
         {"explore": 0.5},
-        {"factory": NL, "explore": 0.0},
+        *(
+            pytest.param(config, marks=pytest.mark.slow)
+            for config in ({"explore": 0.0}, {"factory": NL, "explore": 0.0})
+        ),
         {"factory": NL, "explore": 0.5},
         {"factory": NL, "system": SWIFT},  # crossing gold: nothing is lifted
     ],

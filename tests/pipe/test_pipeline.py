@@ -111,6 +111,8 @@ size = 9
 
 
 EVERY = pytest.mark.parametrize("factory", SMALL)
+# The state scorer of nm_parser is swap_parser's, too.
+MOST = pytest.mark.parametrize("factory", [NM, NL, pytest.param(SWAP, marks=pytest.mark.slow)])
 # The system and the scorer of each factory, unless another is asked for.
 PARTS = {
     NM: ("spacy_nmparse.ArcEager.v1", "spacy_nmparse.StateScorer.v1"),
@@ -213,7 +215,7 @@ def paths(project: Path) -> dict[str, str]:
     return {"corpora.train.path": corpus, "corpora.dev.path": corpus}
 
 
-@EVERY
+@MOST
 def test_train_by_config(factory: str, project: Path, capsys: pytest.CaptureFixture) -> None:
     filled = Config().from_disk(project / "config.cfg")
     parser = filled["components"]["parser"]
@@ -313,7 +315,7 @@ def test_replace_listeners_in_training(project: Path) -> None:
 # Listeners
 
 
-@EVERY
+@MOST
 def test_a_shared_tok2vec_is_trained(factory: str, tmp_path: Path) -> None:
     nlp = two_pipes(factory)
     assert knows_the_trees(nlp)

@@ -23,7 +23,7 @@ def prove(case: Case, lengths: range, pairs: int) -> None:
 @EVERY
 def test_costs_and_losses(case: Case) -> None:
     """Every tree of two words, and a sample of those of three."""
-    prove(case, range(1, 4), 5_000)
+    prove(case, range(1, 4), 4_000)
 
 
 @pytest.mark.slow

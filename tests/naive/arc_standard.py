@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tests.naive.arc_eager import ROOT, Action, Label, attach, put
+from tests.naive.arc_eager import attach
+from tests.naive.search import ROOT, Action, Label, Searched, put
 from tests.naive.trees import Tree
 
 
@@ -38,7 +39,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class ArcStandard:
+class ArcStandard(Searched):
     """The system; ``labels`` None is unlabelled; ``swap``: with SWAP."""
 
     labels: tuple[str, ...] | None = None
@@ -52,16 +53,6 @@ class ArcStandard:
         first = (True,) + (False,) * (n - 1)
         preset = (0,) * n if sent_starts is None else tuple(sent_starts)
         return State(n, preset, heads=nothing, labels=nothing, starts=first)
-
-    def arc_labels(self, head: int) -> tuple[Label, ...]:
-        """The labels that an arc from head can take."""
-        if self.labels is None:
-            return (None,)
-        if self.root_label is None:
-            return self.labels
-        if head == ROOT:
-            return (self.root_label,)
-        return tuple(label for label in self.labels if label != self.root_label)
 
     def actions(self, state: State) -> list[Action]:
         """The legal actions in the order SHIFT, LEFT-ARCs, RIGHT-ARCs, SWAP, BREAK."""
@@ -141,21 +132,6 @@ class ArcStandard:
                 if order.index(s0) < order.index(s1):
                     return legal["SWAP", None]
         return legal["SHIFT", None]
-
-    def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
-        """The least loss of all final configurations that can be reached, by search.
-
-        known: what a search has found for the same gold tree and preset starts; kept up here.
-        """
-        return self.settled(state, gold) + self.rest(state, gold, known)
-
-    def costs(self, state: State, gold: Tree, known: dict[object, int]) -> dict[Action, int]:
-        """The cost of each legal action, by search."""
-        now = self.loss(state, gold, known)
-        return {
-            action: self.loss(self.apply(state, action), gold, known) - now
-            for action in self.actions(state)
-        }
 
     def settled(self, state: State, gold: Tree) -> int:
         """Errors that nothing can change any more."""

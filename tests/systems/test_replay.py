@@ -13,7 +13,7 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.walk import move_costs
-from tests.naive.arc_eager import Action
+from tests.naive.search import Action
 from tests.naive.trees import Tree, golds
 from tests.systems.twins import (
     LABELS,

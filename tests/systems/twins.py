@@ -14,11 +14,12 @@ from typing import Any
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import ROOT, Gold
-from tests.naive.arc_eager import Action, ArcEager
+from tests.naive.arc_eager import ArcEager
 from tests.naive.arc_hybrid import ArcHybrid
 from tests.naive.arc_standard import ArcStandard
 from tests.naive.arc_swift import ArcSwift
 from tests.naive.covington import Covington
+from tests.naive.search import Action
 from tests.naive.trees import Tree, golds
 
 Options = dict[str, Any]

@@ -204,16 +204,16 @@ def test_damaged_bytes(trained: Language, unharmed: Any) -> None:
             unharmed.from_bytes(bad)
 
 
-@pytest.mark.parametrize("tries", [36, pytest.param(360, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tries", [36, pytest.param(120, marks=pytest.mark.slow)])
 def test_all_kinds_of_damage(tries: int) -> None:
     """See tests/corrupt.py for more of it."""
     outcomes = corrupt(tries, seed=1)
     assert [wrong for found in outcomes.values() for wrong in found.wrong] == []
-    assert sum(found.refused for found in outcomes.values()) > 0.9 * tries
+    assert sum(found.refused for found in outcomes.values()) > tries - 10
     assert all(found.tries >= tries // 13 for found in outcomes.values())
 
 
-@pytest.mark.parametrize("tries", [10, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tries", [10, pytest.param(30, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("factory", SMALL)
 def test_damage_with_right_checksums(factory: str, tries: int) -> None:
     """A changed byte in a file made so on purpose either is an error or leaves a parser that

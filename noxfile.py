@@ -87,6 +87,8 @@ def run_tests(session: nox.Session, *requirements: str) -> None:
     session.chdir(folder)
     session.run("python", "-m", "pip", "list")
     session.run("python", "-m", "pytest", *session.posargs)
+    if not session.posargs:
+        session.run("python", "-m", "pytest", "-m", "slow")
 
 
 @nox.session(python=PYTHONS)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from spacy.language import Language
 from thinc.api import fix_random_seed
+
+from tests.pipe.common import KINDS, WORDS_ALONE, overfitted
+from tests.toy_treebank import write_treebank
 
 
 @pytest.fixture(autouse=True)
@@ -16,14 +22,28 @@ def fixed_seed() -> None:
 @pytest.fixture(scope="session")
 def trained() -> Language:
     """A pipeline that knows the trees of tests/pipe/common.py by heart. Do not change it."""
-    from tests.pipe.common import overfitted
-
     return overfitted()
+
+
+@pytest.fixture(scope="session", params=list(KINDS))
+def kind(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The options of each kind of parser, in turn."""
+    return KINDS[request.param]
+
+
+@pytest.fixture(scope="session")
+def by_heart(kind: dict[str, Any]) -> Language:
+    """A pipeline with a parser of the kind that knows the trees by heart. Do not change it."""
+    return overfitted(**kind)
 
 
 @pytest.fixture(scope="session")
 def words_alone() -> Language:
     """The same where a word's vector depends on no other word, nor on spaces. Do not change it."""
-    from tests.pipe.common import WORDS_ALONE, overfitted
-
     return overfitted(model=WORDS_ALONE)
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    """A folder with a toy treebank."""
+    return write_treebank(tmp_path)

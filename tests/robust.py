@@ -26,6 +26,7 @@ from tests.copies import ROOT, build
 #: Tests without floating point, or of texts, files and commands alone.
 LEFT_OUT = (
     "tests/systems",
+    "tests/test_benchmarks.py",
     "tests/test_check_dist.py",
     "tests/test_cimport.py",
     "tests/test_commands.py",
@@ -71,7 +72,7 @@ def run(setting: Setting, arguments: list[str]) -> tuple[int, str]:
     folder = build("plain", {"NMPARSE_PLAIN": "1"}) if setting.plain else ROOT
     paths = [str(folder), str(folder / "tests" / "noise")]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *arguments],
+        [sys.executable, "-m", "pytest", "-q", "-m", "slow or not slow", *arguments],
         cwd=folder,
         env={**os.environ, **setting.variables, "PYTHONPATH": os.pathsep.join(paths)},
         stdout=subprocess.PIPE,

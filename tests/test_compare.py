@@ -19,8 +19,7 @@ from scripts import evaluate
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.treebank import convert
 from spacy_nmparse.pipe.evaluation import length_counts
-
-from .test_scripts import CONLLU
+from tests.toy_treebank import CONLLU
 
 ROWS = """\
 # text = cats don't sleep

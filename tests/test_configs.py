@@ -185,6 +185,16 @@ def test_each_language_has_its_tokenizer(lang: str) -> None:
     assert [token.text for token in tokenizer(text)] == [token.text for token in own(text)]
 
 
+def test_arc_swift_differs_in_the_parser_only() -> None:
+    swift, other = (find_system(name).build() for name in ("arc_swift", "nl_covington_parser"))
+    parser: Any = load_model_from_config(swift, auto_fill=True).get_pipe("parser")
+    assert parser.system_spec.name == "arc_swift"
+    assert parser.oracle == "combined"
+    assert parser.cfg == {"projectivize": True}
+    assert swift["components"].pop("parser") != other["components"].pop("parser")
+    assert swift == other
+
+
 def test_senter_trains_as_the_parsers() -> None:
     senter, parser = (find_system(name).build() for name in ("senter", "nm_parser_multihash"))
     pop_teacher(parser)

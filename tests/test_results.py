@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import report, tables
 from benchmarks.common import ROOT
-from tests.test_scripts import toy_run, write_run
+from tests.test_benchmarks import toy_run, write_run
 
 
 def test_pages_are_current() -> None:

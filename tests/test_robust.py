@@ -48,6 +48,7 @@ def initial(seed: str) -> list[list[numpy.ndarray]]:
     ]
 
 
+@pytest.mark.slow
 def test_noise_is_in_the_last_bit() -> None:
     (plain, _), (one, again), (other, _) = (initial(seed) for seed in ("", "1", "2"))
     for values, noisy in zip(plain, one, strict=True):

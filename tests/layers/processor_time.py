@@ -1,9 +1,10 @@
 """How much processor time training and parsing take in the thread that does them, and in others.
 
-    python -m tests.layers.processor_time nm_parser fork
+    python -m tests.layers.processor_time fork
 
-prints a JSON list: the seconds of that thread, those of all other threads of its process, and the
-threads that NumPy's own products may use, before and after (null: this NumPy does not say).
+prints a JSON object with a list for each factory: the seconds of that thread, those of all other
+threads of its process, and the threads that NumPy's own products may use, before and after (null:
+this NumPy does not say).
 """
 
 from __future__ import annotations
@@ -53,17 +54,22 @@ def measure(factory: str) -> list[Any]:
     return [own, whole - own, numpys, numpys_threads()]
 
 
-def main(factory: str, where: str) -> None:
+def measure_all() -> dict[str, list[Any]]:
+    """By factory."""
+    return {factory: measure(factory) for factory in FACTORIES}
+
+
+def main(where: str) -> None:
     """Measure in this thread, in another one, or in a process started by the method `where`."""
     if where == "main":
-        figures = measure(factory)
+        figures = measure_all()
     elif where == "thread":
         with ThreadPoolExecutor(1) as threads:
-            figures = threads.submit(measure, factory).result()
+            figures = threads.submit(measure_all).result()
     else:
-        measure(factory)  # a fork inherits what this has left
+        measure(FACTORIES[0])  # a fork inherits what this has left
         with multiprocessing.get_context(where).Pool(1) as processes:
-            figures = processes.apply(measure, (factory,))
+            figures = processes.apply(measure_all)
     print(json.dumps(figures))
 
 

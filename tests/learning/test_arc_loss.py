@@ -130,7 +130,12 @@ def vectors_of(parser: Any, doc: Doc) -> numpy.ndarray:
 @pytest.mark.parametrize("setup", SETUPS)
 @pytest.mark.parametrize(
     ("oracle", "explore", "tree_weight"),
-    [("static", 0.0, 0.0), ("dynamic", 0.0, 0.7), ("dynamic", 1.0, 0.3), ("static", 1.0, 2.0)],
+    [
+        ("dynamic", 0.0, 0.7),
+        pytest.param("static", 1.0, 2.0, marks=pytest.mark.slow),
+        pytest.param("static", 0.0, 0.0, marks=pytest.mark.slow),
+        pytest.param("dynamic", 1.0, 0.3, marks=pytest.mark.slow),
+    ],
 )
 def test_loss_of_a_rollout(setup: str, oracle: str, explore: float, tree_weight: float) -> None:
     parser, examples = make_rollout(
@@ -214,7 +219,14 @@ LEARNING = [("static", 0.0, 0.0), ("dynamic", 1.0, 0.6), ("dynamic", 0.0, 0.3)]
 
 @pytest.mark.parametrize(
     ("setup", "oracle", "explore", "tree_weight"),
-    [(setup, *LEARNING[i % 3]) for i, setup in enumerate(SETUPS)] + [("plain", *LEARNING[1])],
+    [
+        *(("plain", *LEARNING[0]), ("plain", *LEARNING[1]), ("arc-swift", *LEARNING[2])),
+        *(
+            pytest.param(setup, *LEARNING[i % 3], marks=pytest.mark.slow)
+            for i, setup in enumerate(SETUPS)
+            if setup not in ("plain", "arc-swift")
+        ),
+    ],
 )
 def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) -> None:
     """Of every parameter of scorer and LSTM: the naive loss, at a few places of each."""

@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
+from tests.naive.search import ROOT, Action, Label, Searched, put
 from tests.naive.trees import Tree
-
-ROOT = -1
-Label = str | None
-
-
-class Action(NamedTuple):
-    """A transition."""
-
-    move: str
-    k: int = 1
-    label: Label = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +44,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class ArcEager:
+class ArcEager(Searched):
     """The system; ``labels`` None is unlabelled."""
 
     labels: tuple[str, ...] | None = None
@@ -74,16 +63,6 @@ class ArcEager:
         first = (True,) + (False,) * (n - 1)
         preset = (0,) * n if sent_starts is None else tuple(sent_starts)
         return State(n, preset, heads=nothing, labels=nothing, noted=nothing, starts=first)
-
-    def arc_labels(self, head: int) -> tuple[Label, ...]:
-        """The labels that an arc from head can take."""
-        if self.labels is None:
-            return (None,)
-        if self.root_label is None:
-            return self.labels
-        if head == ROOT:
-            return (self.root_label,)
-        return tuple(label for label in self.labels if label != self.root_label)
 
     def actions(self, state: State) -> list[Action]:
         """The legal actions, in no particular order."""
@@ -208,23 +187,6 @@ class ArcEager:
                 return legal["REDUCE", None]
         return legal["SHIFT", None]
 
-    def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
-        """The least loss of all final configurations that can be reached, by search.
-
-        known: what a search has found for the same gold tree and preset starts; kept up here.
-        """
-        return self.settled(state, gold) + self.rest(state, gold, known)
-
-    def costs(
-        self, state: State, gold: Tree, known: dict[object, int], push_label: Label = None
-    ) -> dict[Action, int]:
-        """The cost of each legal action, by search."""
-        now = self.loss(state, gold, known)
-        return {
-            action: self.loss(self.apply(state, action, push_label), gold, known) - now
-            for action in self.actions(state)
-        }
-
     def settled(self, state: State, gold: Tree) -> int:
         """Errors that nothing can change any more."""
         errors = 0
@@ -265,11 +227,6 @@ class ArcEager:
                     best.append(self.settled(after, gold) + self.rest(after, gold, known) - now)
             known[key] = min(best, default=0)
         return known[key]
-
-
-def put(items: tuple, place: int, item: object) -> tuple:
-    """A copy with one item exchanged."""
-    return (*items[:place], item, *items[place + 1 :])
 
 
 def attach(state: State, head: int, word: int, label: Label) -> State:

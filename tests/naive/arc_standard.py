@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tests.naive.arc_eager import ROOT, Action, Label, attach, put
+from tests.naive.arc_eager import attach
+from tests.naive.search import ROOT, Action, Label, Searched, put
 from tests.naive.trees import Tree
 
 
@@ -19,7 +20,7 @@ class State:
     n: int
     preset: tuple[int, ...]
     stack: tuple[int, ...] = (ROOT,)
-    back: tuple[int, ...] = ()
+    returned: tuple[int, ...] = ()
     b: int = 0
     first: int = 0
     closed: bool = False
@@ -30,7 +31,7 @@ class State:
     @property
     def buffer(self) -> tuple[int, ...]:
         """The buffer of the current sentence, front first."""
-        return self.back + (() if self.closed else tuple(range(self.b, self.n)))
+        return self.returned + (() if self.closed else tuple(range(self.b, self.n)))
 
     @property
     def is_final(self) -> bool:
@@ -38,7 +39,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class ArcStandard:
+class ArcStandard(Searched):
     """The system; ``labels`` None is unlabelled; ``swap``: with SWAP."""
 
     labels: tuple[str, ...] | None = None
@@ -53,22 +54,12 @@ class ArcStandard:
         preset = (0,) * n if sent_starts is None else tuple(sent_starts)
         return State(n, preset, heads=nothing, labels=nothing, starts=first)
 
-    def arc_labels(self, head: int) -> tuple[Label, ...]:
-        """The labels that an arc from head can take."""
-        if self.labels is None:
-            return (None,)
-        if self.root_label is None:
-            return self.labels
-        if head == ROOT:
-            return (self.root_label,)
-        return tuple(label for label in self.labels if label != self.root_label)
-
     def actions(self, state: State) -> list[Action]:
         """The legal actions in the order SHIFT, LEFT-ARCs, RIGHT-ARCs, SWAP, BREAK."""
         at_start = (
             self.segment
             and not state.closed
-            and not state.back
+            and not state.returned
             and state.first < state.b < state.n
             and state.preset[state.b] != -1
         )
@@ -97,18 +88,20 @@ class ArcStandard:
             after = replace(state, closed=True, starts=put(state.starts, state.b, True))
         elif move == "SHIFT":
             after = replace(state, stack=(*stack, state.buffer[0]))
-            if state.back:
-                return replace(after, back=state.back[1:])
+            if state.returned:
+                return replace(after, returned=state.returned[1:])
             return replace(after, b=state.b + 1)
         elif move == "SWAP":
-            return replace(state, stack=(*stack[:-2], stack[-1]), back=(stack[-2], *state.back))
+            return replace(
+                state, stack=(*stack[:-2], stack[-1]), returned=(stack[-2], *state.returned)
+            )
         elif move == "LEFT-ARC":
             after = replace(state, stack=(*stack[:-2], stack[-1]))
             after = attach(after, stack[-1], stack[-2], label)  # type: ignore[arg-type]
         else:
             after = replace(state, stack=stack[:-1])
             after = attach(after, stack[-2], stack[-1], label)  # type: ignore[arg-type]
-        if after.closed and after.stack == (ROOT,) and not after.back:
+        if after.closed and after.stack == (ROOT,) and not after.returned:
             return replace(after, closed=False, first=after.b)
         return after
 
@@ -140,21 +133,6 @@ class ArcStandard:
                     return legal["SWAP", None]
         return legal["SHIFT", None]
 
-    def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
-        """The least loss of all final configurations that can be reached, by search.
-
-        known: what a search has found for the same gold tree and preset starts; kept up here.
-        """
-        return self.settled(state, gold) + self.rest(state, gold, known)
-
-    def costs(self, state: State, gold: Tree, known: dict[object, int]) -> dict[Action, int]:
-        """The cost of each legal action, by search."""
-        now = self.loss(state, gold, known)
-        return {
-            action: self.loss(self.apply(state, action), gold, known) - now
-            for action in self.actions(state)
-        }
-
     def settled(self, state: State, gold: Tree) -> int:
         """Errors that nothing can change any more."""
         errors = 0
@@ -171,7 +149,7 @@ class ArcStandard:
 
     def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
         """Least number of further errors."""
-        key = (state.stack, state.back, state.b, state.first == state.b, state.closed)
+        key = (state.stack, state.returned, state.b, state.first == state.b, state.closed)
         if key not in known:
             now = self.settled(state, gold)
             known[key] = min(
@@ -212,7 +190,7 @@ def lattice(system: ArcStandard, gold: Tree) -> dict[State, dict[Action, tuple[S
         if action.move == "BREAK":
             return bool(gold.sent_starts is not None and gold.sent_starts[state.b])
         if action.move == "SHIFT":
-            starts = gold.sent_starts is not None and not state.back and state.b > state.first
+            starts = gold.sent_starts is not None and not state.returned and state.b > state.first
             return not (starts and gold.sent_starts[state.b])  # type: ignore[index]
         s1, s0 = state.stack[-2:]
         if action.move == "SWAP":

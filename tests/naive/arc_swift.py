@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tests.naive.arc_eager import ROOT, Action, ArcEager, Label, State, attach
+from tests.naive.arc_eager import ArcEager, State, attach
+from tests.naive.search import ROOT, Action, Label
 from tests.naive.trees import Tree
 
 

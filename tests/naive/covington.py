@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 
-from tests.naive.arc_eager import ROOT, Action, Label, put
+from tests.naive.search import ROOT, Action, Label, Searched, put
 from tests.naive.trees import Tree
 
 
@@ -24,6 +24,10 @@ class State:
     heads: tuple[int | None, ...]
     labels: tuple[Label, ...]
     starts: tuple[bool, ...]
+
+    @property
+    def buffer(self) -> tuple[int, ...]:
+        return tuple(range(self.b, self.n))
 
     @property
     def is_final(self) -> bool:
@@ -45,7 +49,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Covington:
+class Covington(Searched):
     """The systems; ``labels`` None is unlabelled."""
 
     labels: tuple[str, ...] | None = None
@@ -62,16 +66,6 @@ class Covington:
         preset = (0,) * n if sent_starts is None else tuple(sent_starts)
         root = (ROOT,) * self.explicit_root
         return State(n, preset, root, (), 0, nothing, nothing, first)
-
-    def arc_labels(self, head: int) -> tuple[Label, ...]:
-        """The labels that an arc from head can take."""
-        if self.labels is None:
-            return (None,)
-        if self.root_label is None:
-            return self.labels
-        if head == ROOT:
-            return (self.root_label,)
-        return tuple(label for label in self.labels if label != self.root_label)
 
     def legal_arc(self, state: State, head: int, word: int) -> bool:
         if word == ROOT:
@@ -163,14 +157,6 @@ class Covington:
                     for action in self.actions(state)
                 )
         return known[state]
-
-    def costs(self, state: State, gold: Tree, known: dict[object, int]) -> dict[Action, int]:
-        """The cost of each legal action, by search."""
-        now = self.loss(state, gold, known)
-        return {
-            action: self.loss(self.apply(state, action), gold, known) - now
-            for action in self.actions(state)
-        }
 
     def final_loss(self, state: State, gold: Tree) -> int:
         """Errors of a final configuration.

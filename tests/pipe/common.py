@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -113,11 +114,17 @@ def arc_model_config(**options: Any) -> dict[str, Any]:
     }
 
 
-NM, NL = "nm_parser", "nl_covington_parser"
+NM, NL, SWAP = "nm_parser", "nl_covington_parser", "swap_parser"
 SMALL: dict[str, dict[str, Any]] = {
     NM: {"model": model_config(), "projectivize": True},
     NL: {"model": arc_model_config(), "projectivize": False},
-    "swap_parser": {"model": model_config(), "projectivize": False},
+    SWAP: {"model": model_config(), "projectivize": False},
+}
+SWIFT: dict[str, Any] = {"@misc": "spacy_nmparse.ArcSwift.v1"}
+#: Parsers that learn every tree of TREES, crossing ones by lifting or by themselves.
+KINDS: dict[str, dict[str, Any]] = {
+    **{factory: {"factory": factory} for factory in SMALL},
+    "arc_swift": {"factory": NL, "system": SWIFT, "projectivize": True},
 }
 
 
@@ -201,10 +208,39 @@ def settle(nlp: Language, examples: list[Example], sgd: Any, **options: Any) -> 
 
 
 def overfitted(**config: Any) -> Language:
-    """A pipeline that knows the trees by heart."""
-    nlp = make_nlp(**config)
-    learn(nlp, make_examples(nlp.vocab))
-    return nlp
+    """A pipeline that knows the trees by heart. The same options are trained once a session."""
+    key = repr(sorted(config.items()))
+    if key not in _known:
+        _known[key] = make_nlp(**config)
+        learn(_known[key], make_examples(_known[key].vocab))
+    fix_random_seed(0)
+    return copy.deepcopy(_known[key])
+
+
+_known: dict[str, Language] = {}
+
+
+def texts(count: int = 30) -> list[str]:
+    """The trees' sentences, and their words in other orders."""
+    rng = random.Random(5)
+    found = [" ".join(TREES[n][0] for n in trees) for trees in DOCUMENTS]
+    while len(found) < count:
+        words = " ".join(rng.choice(TREES)[0] for _ in range(rng.randint(0, 4))).split()
+        rng.shuffle(words)
+        found.append("  ".join(words))
+    return found
+
+
+def parses(nlp: Language) -> list[list[tuple[str, int, str, bool]]]:
+    """The trees of ``texts``."""
+    return [tree(nlp(text)) for text in texts()]
+
+
+def knows_the_trees(nlp: Language) -> bool:
+    """Whether it gives back every document of DOCUMENTS, by pipe."""
+    golds = [gold_doc(nlp.vocab, trees) for trees in DOCUMENTS]
+    docs = nlp.pipe(bare(gold) for gold in golds)
+    return [tree(doc) for doc in docs] == [tree(gold) for gold in golds]
 
 
 def randomize(model: Any, seed: int = 0, scale: float = 0.5) -> None:

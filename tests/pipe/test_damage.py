@@ -204,16 +204,18 @@ def test_damaged_bytes(trained: Language, unharmed: Any) -> None:
             unharmed.from_bytes(bad)
 
 
-def test_all_kinds_of_damage() -> None:
+@pytest.mark.parametrize("tries", [36, pytest.param(120, marks=pytest.mark.slow)])
+def test_all_kinds_of_damage(tries: int) -> None:
     """See tests/corrupt.py for more of it."""
-    outcomes = corrupt(120, seed=1)
+    outcomes = corrupt(tries, seed=1)
     assert [wrong for found in outcomes.values() for wrong in found.wrong] == []
-    assert sum(found.refused for found in outcomes.values()) > 110
-    assert all(found.tries >= 9 for found in outcomes.values())
+    assert sum(found.refused for found in outcomes.values()) > tries - 10
+    assert all(found.tries >= tries // 13 for found in outcomes.values())
 
 
+@pytest.mark.parametrize("tries", [10, pytest.param(30, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("factory", SMALL)
-def test_damage_with_right_checksums(factory: str) -> None:
+def test_damage_with_right_checksums(factory: str, tries: int) -> None:
     """A changed byte in a file made so on purpose either is an error or leaves a parser that
     parses."""
     rng = random.Random(0)
@@ -222,7 +224,7 @@ def test_damage_with_right_checksums(factory: str) -> None:
     before = parser.to_bytes()
     parts = srsly.msgpack_loads(before)
     failures = 0
-    for _ in range(30):
+    for _ in range(tries):
         broken = dict(parts)
         data = bytearray(parts["model"])
         # The names and shapes of the model are in its first bytes.
@@ -238,7 +240,7 @@ def test_damage_with_right_checksums(factory: str) -> None:
         else:
             assert_sound(nlp(random_doc(nlp.vocab, rng, 8)))
             parser.from_bytes(before)
-    assert failures > 5
+    assert failures > tries / 6
 
 
 def test_without_checksums(trained: Language) -> None:

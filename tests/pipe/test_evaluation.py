@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe import scorer
+from spacy_nmparse.pipe import evaluation
 from spacy_nmparse.pipe.evaluation import make_parser_scorer, score_dependencies, sentence_counts
 
 LABELS = ("nsubj", "obj", "punct", "acl:relcl", "case", "p", "obl", "Det")
@@ -232,10 +232,10 @@ def test_non_projective_arcs_of_all_trees(vocab: Vocab, n: int) -> None:
         if any(_has_cycle(heads, word) for word in range(n)):
             continue
         deps = ["ROOT" if heads[i] == i else "obj" for i in range(n)]
-        tree = scorer._Tree(make(vocab, list(heads), deps))
+        tree = evaluation._Tree(make(vocab, list(heads), deps))
         expected = brute_force_non_projective(list(heads))
         assert tree.non_projective() == expected, heads
-        assert scorer._is_projective(list(heads)) == (not expected), heads
+        assert evaluation._is_projective(list(heads)) == (not expected), heads
         found += len(expected)
     assert found > 0 or n < 3
 

@@ -155,7 +155,12 @@ def make_witness(nlp, name):  # type: ignore[no-untyped-def]
     return Witness(nlp.get_pipe("parser"))
 
 
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+METHODS = multiprocessing.get_all_start_methods()
+
+
+@pytest.mark.parametrize(
+    "method", [METHODS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in METHODS[1:])]
+)
 def test_processes(plain: Language, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers have the same ops, whether they are forked or start afresh."""
     nlp = switched(plain)

@@ -29,16 +29,21 @@ from thinc.api import Config, fix_random_seed
 
 from spacy_nmparse.pipe.schedule import Chance
 from tests.pipe.common import (
+    NL,
+    NM,
     SMALL,
+    SWAP,
     assert_sound,
     bare,
     gold_doc,
+    knows_the_trees,
     learn,
     make_example,
     make_examples,
     make_nlp,
     model_config,
     overfitted,
+    parser_of,
     random_parser,
     train,
     tree,
@@ -105,13 +110,31 @@ size = 9
 """
 
 
-def two_pipes(projectivize: bool = True, **training: Any) -> Language:
+EVERY = pytest.mark.parametrize("factory", SMALL)
+# The state scorer of nm_parser is swap_parser's, too.
+MOST = pytest.mark.parametrize("factory", [NM, NL, pytest.param(SWAP, marks=pytest.mark.slow)])
+# The system and the scorer of each factory, unless another is asked for.
+PARTS = {
+    NM: ("spacy_nmparse.ArcEager.v1", "spacy_nmparse.StateScorer.v1"),
+    NL: ("spacy_nmparse.NLCovington.v1", "spacy_nmparse.ArcScorer.v1"),
+    SWAP: ("spacy_nmparse.SwapStandard.v1", "spacy_nmparse.StateScorer.v1"),
+}
+
+
+def config_of(factory: str) -> Config:
+    """CONFIG with a parser of the factory; its system is left to the defaults."""
+    config = Config().from_str(CONFIG)
+    parser = config["components"]["parser"]
+    model = {**SMALL[factory]["model"], "tok2vec": parser["model"]["tok2vec"]}
+    config["components"]["parser"] = {**SMALL[factory], "factory": factory, "model": model}
+    return config
+
+
+def two_pipes(factory: str) -> Language:
     """A parser that listens to a shared tok2vec, trained."""
     fix_random_seed(0)
-    config = Config().from_str(CONFIG)
-    config["components"]["parser"]["projectivize"] = projectivize
-    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
-    learn(nlp, examples_with_spaces(nlp), **training)
+    nlp = spacy.util.load_model_from_config(config_of(factory), auto_fill=True)
+    learn(nlp, examples_with_spaces(nlp))
     return nlp
 
 
@@ -148,29 +171,41 @@ print(sorted(nlp.get_pipe_meta("parser").assigns))
     ]
 
 
-def test_default_config_makes_a_working_parser() -> None:
+@EVERY
+def test_default_config_makes_a_working_parser(factory: str) -> None:
     nlp = spacy.blank("xx")
-    nlp.add_pipe("nm_parser")
+    nlp.add_pipe(factory)
+    with pytest.raises(ValueError, match=rf"{factory}.*initialize"):
+        nlp("One two")
+    assert len(nlp("")) == 0
+    parser_of(nlp).add_label("obj")
+    with pytest.raises(ValueError, match=rf"{factory}.*initialize"):
+        nlp("One two")
     examples = make_examples(nlp.vocab)
     nlp.initialize(lambda: examples)
-    losses = nlp.update(examples)
-    assert losses["nm_parser"] > 0
+    assert nlp.update(examples)[factory] > 0
     assert_sound(nlp(TEXT))
-    analysis = nlp.analyze_pipes()
-    assert not analysis["problems"]["nm_parser"]
+    assert not nlp.analyze_pipes()["problems"][factory]
+    assert parser_of(nlp).cfg == {"projectivize": False}
 
 
 # The life of a config file
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def factory() -> str:
+    """Of the project's parser, where a test does not say."""
+    return NM
+
+
+@pytest.fixture
+def project(tmp_path: Path, factory: str) -> Path:
     """A folder with a corpus and a filled config."""
     nlp = spacy.blank("xx")
     DocBin(docs=[eg.reference for eg in examples_with_spaces(nlp)]).to_disk(
         tmp_path / "corpus.spacy"
     )
-    (tmp_path / "base.cfg").write_text(CONFIG)
+    config_of(factory).to_disk(tmp_path / "base.cfg")
     fill_config(tmp_path / "config.cfg", tmp_path / "base.cfg")
     return tmp_path
 
@@ -180,16 +215,23 @@ def paths(project: Path) -> dict[str, str]:
     return {"corpora.train.path": corpus, "corpora.dev.path": corpus}
 
 
-def test_train_by_config(project: Path, capsys: pytest.CaptureFixture) -> None:
+@MOST
+def test_train_by_config(factory: str, project: Path, capsys: pytest.CaptureFixture) -> None:
     filled = Config().from_disk(project / "config.cfg")
     parser = filled["components"]["parser"]
-    assert parser["oracle"] and parser["system"]["nonmonotonic_left"] is True
+    assert parser["factory"] == factory and parser["oracle"]
+    assert parser["projectivize"] is (factory == NM)
+    assert (parser["system"]["@misc"], parser["model"]["@architectures"]) == PARTS[factory]
+    assert factory != NM or parser["system"]["nonmonotonic_left"] is True
     assert parser["scorer"] == {"@scorers": "spacy_nmparse.parser_scorer.v1"}
     assert parser["model"]["hidden_width"] == 24
     assert filled["training"]["score_weights"]["dep_las"] == 0.5
+    fill_config(project / "again.cfg", project / "config.cfg")
+    assert (project / "again.cfg").read_text() == (project / "config.cfg").read_text()
     debug_config(project / "config.cfg", overrides=paths(project))
 
-    spacy_train(project / "config.cfg", project / "out", overrides=paths(project))
+    overrides = {**paths(project), "training.max_steps": 40}
+    spacy_train(project / "config.cfg", project / "out", overrides=overrides)
     assert "LOSS PARSER" in capsys.readouterr().out
     best = spacy.load(project / "out" / "model-best")
     last = spacy.load(project / "out" / "model-last")
@@ -207,6 +249,7 @@ def test_train_by_config(project: Path, capsys: pytest.CaptureFixture) -> None:
     config.to_disk(project / "assemble.cfg")
     assembled = assemble(project / "assemble.cfg", project / "assembled")
     assert tree(assembled(TEXT)) == tree(best(TEXT))
+    assert_sound(assembled(TEXT))
     package(
         project / "out" / "model-best",
         project,
@@ -272,10 +315,10 @@ def test_replace_listeners_in_training(project: Path) -> None:
 # Listeners
 
 
-def test_a_shared_tok2vec_is_trained(tmp_path: Path) -> None:
-    nlp = two_pipes()
-    for example in make_examples(nlp.vocab):
-        assert tree(nlp(bare(example.reference))) == tree(example.reference)
+@MOST
+def test_a_shared_tok2vec_is_trained(factory: str, tmp_path: Path) -> None:
+    nlp = two_pipes(factory)
+    assert knows_the_trees(nlp)
     expected = tree(nlp(TEXT))
     nlp.to_disk(tmp_path)
     again = spacy.load(tmp_path)
@@ -288,6 +331,10 @@ def test_a_shared_tok2vec_is_trained(tmp_path: Path) -> None:
     before = again.get_pipe("parser").model.get_ref("tok2vec").to_bytes()
     again.update(make_examples(again.vocab), sgd=again.resume_training())
     assert again.get_pipe("parser").model.get_ref("tok2vec").to_bytes() != before
+    other = spacy.blank("en")
+    other.add_pipe("tok2vec", source=nlp)
+    other.add_pipe("parser", source=nlp)
+    assert tree(other(Doc(other.vocab, words=[word for word, *_ in expected]))) == expected
 
 
 def test_accumulated_gradients_are_those_of_one_batch() -> None:
@@ -344,29 +391,21 @@ def test_averaged_weights() -> None:
 # Sourcing, freezing, disabling
 
 
-def test_sourcing_into_another_pipeline(trained: Language) -> None:
+def test_sourcing_into_another_pipeline(by_heart: Language) -> None:
+    (name,) = by_heart.pipe_names
     nlp = spacy.blank("en")
-    nlp.add_pipe("nm_parser", source=trained)
-    nlp.rename_pipe("nm_parser", "parser")
-    assert nlp.get_pipe("parser") is trained.get_pipe("nm_parser")
-    gold = gold_doc(trained.vocab, [2, 4, 3])
+    nlp.add_pipe(name, source=by_heart)
+    nlp.rename_pipe(name, "parser")
+    assert nlp.get_pipe("parser") is parser_of(by_heart)
+    gold = gold_doc(by_heart.vocab, [2, 4, 3])
     doc = nlp(Doc(nlp.vocab, words=[t.text for t in gold]))
     assert tree(doc) == tree(gold)
     assert all(token.dep_ in nlp.vocab.strings for token in doc)
-    trained.get_pipe("nm_parser").name = "nm_parser"
-
-
-def test_sourcing_with_a_listener() -> None:
-    source = two_pipes()
-    expected = tree(source(TEXT))
-    nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec", source=source)
-    nlp.add_pipe("parser", source=source)
-    assert tree(nlp(Doc(nlp.vocab, words=[w for w, *_ in expected]))) == expected
+    parser_of(by_heart).name = name
 
 
 def test_a_disabled_tok2vec_is_told() -> None:
-    nlp = two_pipes()
+    nlp = two_pipes(NM)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         nlp(TEXT)
@@ -377,29 +416,31 @@ def test_a_disabled_tok2vec_is_told() -> None:
         nlp(TEXT)
 
 
-def test_frozen_and_annotating() -> None:
+@EVERY
+def test_frozen_and_annotating(factory: str) -> None:
     """A frozen parser annotates for a component behind it, and stays as it is."""
-    nlp = overfitted()
+    nlp = overfitted(factory=factory)
+    parser = parser_of(nlp)
     nlp.add_pipe("tagger")
     examples = make_examples(nlp.vocab)
     for example in examples:
         for token in example.reference:
             token.tag_ = token.dep_
-    nlp.get_pipe("tagger").initialize(lambda: examples, nlp=nlp)
-    before = nlp.get_pipe("nm_parser").to_bytes()
-    seen = []
-    update = nlp.get_pipe("tagger").update
+    tagger: Any = nlp.get_pipe("tagger")
+    tagger.initialize(lambda: examples, nlp=nlp)
+    before = parser.to_bytes()
+    update, seen = tagger.update, []
 
     def spy(examples: list[Example], **kwargs: Any) -> Any:
         seen.extend(tree(eg.predicted) for eg in examples)
         return update(examples, **kwargs)
 
-    nlp.get_pipe("tagger").update = spy
+    tagger.update = spy
     sgd = nlp.create_optimizer()
-    losses = nlp.update(examples, sgd=sgd, exclude=["nm_parser"], annotates=["nm_parser"])
-    assert "nm_parser" not in losses and losses["tagger"] > 0
+    losses = nlp.update(examples, sgd=sgd, exclude=[factory], annotates=[factory])
+    assert factory not in losses and losses["tagger"] > 0
     assert seen == [tree(eg.reference) for eg in examples]
-    assert nlp.get_pipe("nm_parser").to_bytes() == before
+    assert parser.to_bytes() == before
 
 
 def test_select_pipes() -> None:
@@ -431,6 +472,12 @@ def test_select_pipes() -> None:
         ({"model": model_config(maxout_pieces=0)}, r"maxout_pieces"),
         ({"model": model_config(nothing=1)}, r"nothing"),
         ({"nothing": 1}, r"nothing"),
+        ({"factory": NL, "beam_width": 0}, r"beam_width.*0"),
+        ({"factory": NL, "oracle": "combined"}, r"combined"),
+        ({"factory": NL, "explore": 1.5}, r"explore.*1.5"),
+        ({"factory": NL, "system": {"@misc": PARTS[NL][0], "max_length": -1}}, r"max_length.*-1"),
+        ({"factory": NL, "system": {"@misc": PARTS[NL][0], "swift": True}}, r"swift"),
+        ({"factory": NL, "nothing": 1}, r"nothing"),
     ],
 )
 def test_wrong_options(config: dict[str, Any], message: str) -> None:
@@ -439,10 +486,11 @@ def test_wrong_options(config: dict[str, Any], message: str) -> None:
     assert re.search(message, str(error.value), re.S), error.value
 
 
-def test_a_bad_document_in_a_batch() -> None:
+@EVERY
+def test_a_bad_document_in_a_batch(factory: str) -> None:
     """The error handler gets the one that fails, the rest comes out in order."""
-    nlp = overfitted()
-    parser = nlp.get_pipe("nm_parser")
+    nlp = overfitted(factory=factory)
+    parser = parser_of(nlp)
     expected = [tree(nlp(text)) for text in ("Sleep !", "Yes", TEXT)]
     predict = parser.predict
 
@@ -462,7 +510,7 @@ def test_a_bad_document_in_a_batch() -> None:
         docs = list(nlp.pipe(texts, batch_size=batch_size))
         assert [doc.text for doc in docs] == ["Sleep !", "Yes", "", TEXT]
         assert [tree(doc) for doc in docs if len(doc)] == expected
-        assert failed == [("nm_parser", ["bad"], "a bad document")] * 2
+        assert failed == [(factory, ["bad"], "a bad document")] * 2
         parser_docs = [nlp.make_doc(text) for text in texts]
         assert len(list(parser.pipe(parser_docs, batch_size=batch_size))) == 4
     assert nlp("Yes")[0].dep_ == "ROOT"

@@ -16,6 +16,7 @@ from spacy_nmparse.search import greedy
 from tests.pipe.common import (
     ARC_FEATURES,
     NL,
+    SMALL,
     TOK2VEC,
     WORDS_ALONE,
     arc_model_config,
@@ -26,12 +27,19 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
+    overfitted,
     parser_of,
     random_doc,
     random_parser,
     randomize,
     tree,
 )
+
+
+def words_alone_config(factory: str) -> dict[str, Any]:
+    """The factory's model with a tok2vec that sees no neighbours."""
+    return {**SMALL[factory]["model"], "tok2vec": WORDS_ALONE["tok2vec"]}
+
 
 SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
 
@@ -62,9 +70,10 @@ def test_where_spaces_go(words_alone: Language, words: list[str], heads: list[in
     assert_sound(doc)
 
 
-def test_spaces_do_not_change_the_parse(words_alone: Language) -> None:
+@pytest.mark.parametrize("factory", SMALL)
+def test_spaces_do_not_change_the_parse(factory: str) -> None:
     """The parser looks at words only."""
-    nlp = words_alone
+    nlp = overfitted(factory=factory, model=words_alone_config(factory))
     rng = random.Random(0)
     for trees in ([0], [2], [1, 0, 5, 2]):
         gold = gold_doc(nlp.vocab, trees)
@@ -81,14 +90,15 @@ def test_spaces_do_not_change_the_parse(words_alone: Language) -> None:
         assert_sound(doc)
 
 
-def test_all_short_documents_of_words_and_spaces() -> None:
-    nlp = random_parser(5)
+@pytest.mark.parametrize("factory", SMALL)
+def test_all_short_documents_of_words_and_spaces(factory: str) -> None:
+    nlp = random_parser(5, factory=factory)
     docs = [
         Doc(nlp.vocab, words=list(words))
         for n in range(6)
         for words in itertools.product(("cat", " ", "like"), repeat=n)
     ]
-    for doc, parsed in zip(docs, nlp.get_pipe("nm_parser").pipe(docs), strict=True):
+    for doc, parsed in zip(docs, parser_of(nlp).pipe(docs), strict=True):
         assert parsed is doc
         assert_sound(doc)
 
@@ -198,13 +208,14 @@ def test_one_long_document_by_a_list_system(explicit_root: bool) -> None:
             assert len(set(above.values())) == 1, "a cycle"
 
 
-def test_one_long_document() -> None:
+@pytest.mark.parametrize("length", [15_000, pytest.param(50_000, marks=pytest.mark.slow)])
+def test_one_long_document(length: int) -> None:
     rng = random.Random(1)
     untrained = make_nlp()
     untrained.initialize(lambda: make_examples(untrained.vocab))
     for nlp in (untrained, random_parser(6)):
         parser = nlp.get_pipe("nm_parser")
-        words = [token.text for token in random_doc(nlp.vocab, rng, 50_000, space=0.1)]
+        words = [token.text for token in random_doc(nlp.vocab, rng, length, space=0.1)]
         doc = Doc(nlp.vocab, words=words, sent_starts=[-1] * len(words))
         doc = parser(doc)
         assert len(list(doc.sents)) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 import spacy
@@ -20,8 +21,13 @@ from spacy_nmparse.systems.projective import (
 )
 from tests.naive import trees as naive
 from tests.pipe.common import (
+    NL,
+    NM,
+    SMALL,
+    SWAP,
     assert_edges,
     assert_sound,
+    assert_starts_kept,
     bare,
     descendants,
     gold_doc,
@@ -29,13 +35,20 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
+    parser_of,
     random_doc,
     random_heads,
     random_parser,
+    randomize,
     tree,
 )
 
 LABELS = ("a", "b", "c")
+MISC = {
+    "arc_swift": "spacy_nmparse.ArcSwift.v1",
+    "covington": "spacy_nmparse.Covington.v1",
+    "nl_covington": "spacy_nmparse.NLCovington.v1",
+}
 
 
 def random_tree_doc(nlp: Language, rng: random.Random, n: int) -> Doc:
@@ -63,23 +76,23 @@ def test_edges_of_random_crossing_trees() -> None:
     assert len(fix_edges(Doc(nlp.vocab))) == 0
 
 
-def test_overfitting_random_crossing_trees() -> None:
-    """What the lifting scheme gives back is learned, and the edges are right."""
-    nlp = make_nlp()
+@pytest.mark.parametrize("factory", SMALL)
+def test_overfitting_random_crossing_trees(factory: str) -> None:
+    """Every tree is learned, or what the lifting scheme gives back; and the edges are right."""
+    nlp = make_nlp(factory=factory)
     rng = random.Random(2)
-    golds = [random_tree_doc(nlp, rng, 6) for _ in range(8)]
-    for k, gold in enumerate(golds):  # other words in every tree
-        golds[k] = Doc(
-            nlp.vocab,
-            words=[f"{k}-{i}" for i in range(len(gold))],
-            heads=[t.head.i for t in gold],
-            deps=[t.dep_ for t in gold],
-        )
+    golds = []
+    for k in range(8):  # other words in every tree
+        heads = random_heads(7 if factory == NL else 6, rng)
+        deps = ["ROOT" if head == i else rng.choice(LABELS) for i, head in enumerate(heads)]
+        words = [f"{k}-{i}" for i in range(len(heads))]
+        golds.append(Doc(nlp.vocab, words=words, heads=heads, deps=deps))
     learn(nlp, [make_example(gold) for gold in golds])
     crossing = 0
     for gold in golds:
         heads, labels = [t.head.i for t in gold], [t.dep_ for t in gold]
-        heads, labels = lower(*lift(heads, labels))
+        if factory == NM:
+            heads, labels = lower(*lift(heads, labels))
         doc = nlp(bare(gold))
         assert [t.head.i for t in doc] == heads
         assert [t.dep_ for t in doc] == labels
@@ -175,8 +188,9 @@ def test_lifting_partial_and_interleaved_trees() -> None:
 # What uses the trees
 
 
-def test_noun_chunks_and_displacy() -> None:
-    nlp = make_nlp(lang="en")
+@pytest.mark.parametrize("factory", SMALL)
+def test_noun_chunks_and_displacy(factory: str) -> None:
+    nlp = make_nlp(lang="en", factory=factory)
     learn(nlp, make_examples(nlp.vocab, [[0, 2]]))
     doc = nlp(bare(gold_doc(nlp.vocab, [0, 2])))
     for token in doc:
@@ -187,7 +201,7 @@ def test_noun_chunks_and_displacy() -> None:
     options = {"collapse_punct": False}
     html = displacy.render(doc, style="dep", jupyter=False, options=options)
     assert html.count('class="displacy-arc"') == len(doc) - 2
-    assert html.count(">nsubj<") == 2
+    assert html.count(">nsubj<") == 2 and ">prep<" in html and ">advmod<" in html
     assert "||" not in html
     sents = displacy.render(list(doc.sents), style="dep", jupyter=False, options=options)
     assert sents.count('class="displacy-arc"') == len(doc) - 2
@@ -209,10 +223,51 @@ def test_merging_and_matching() -> None:
     assert [t.head.i for t in doc] == [1, 3, 3, 3, 1, 4, 3]
 
 
-def test_random_parsers_are_sound() -> None:
+RANDOM: dict[str, dict[str, Any]] = {
+    NM: {"factory": NM},
+    SWAP: {"factory": SWAP},
+    **{
+        f"{name} {options}": {"factory": NL, "system": {"@misc": MISC[name], **options}}
+        for name, options in (
+            ("nl_covington", {}),
+            ("nl_covington", {"explicit_root": False}),
+            ("nl_covington", {"nonmonotonic": True}),
+            ("nl_covington", {"nonmonotonic": True, "explicit_root": False}),
+            ("nl_covington", {"max_length": 2}),
+            ("covington", {}),
+            ("covington", {"explicit_root": False}),
+            ("covington", {"nonmonotonic": True}),
+            ("covington", {"max_length": 1, "explicit_root": False}),
+            ("arc_swift", {}),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize(("width", "preset"), [(1, 0.0), (1, 0.2), (4, 0.2)])
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_parsers_are_sound(name: str, width: int, preset: float) -> None:
+    """Whatever the system, greedy or with a beam, and whatever starts are preset."""
     rng = random.Random(5)
-    for seed in range(10):
-        nlp = random_parser(seed)
-        docs = [random_doc(nlp.vocab, rng, rng.randint(0, 30)) for _ in range(20)]
-        for doc in nlp.pipe(docs):
+    config = RANDOM[name]
+    crossing = sentences = 0
+    for seed in range(3 if width == 1 and not preset else 1):
+        nlp = random_parser(seed, beam_width=width, **config)
+        if config["factory"] == NL:
+            randomize(parser_of(nlp).model, seed, 0.2)
+        docs, starts = [], []
+        for length in (0, 1, 2, 3, 60, *(rng.randint(0, 30) for _ in range(20))):
+            words = [token.text for token in random_doc(nlp.vocab, rng, length)]
+            starts.append([rng.choice([1, -1]) if rng.random() < preset else 0 for _ in words])
+            docs.append(Doc(nlp.vocab, words=words, sent_starts=starts[-1]))
+        for doc, preset_starts in zip(nlp.pipe(docs), starts, strict=True):
             assert_sound(doc)
+            assert_edges(doc)
+            assert_starts_kept(doc, preset_starts)
+            crossing += bool(crossing_arcs([token.head.i for token in doc]))
+            sentences += len(list(doc.sents)) > 1
+    assert sentences > 3
+    if "covington" in name and "max_length': 1" not in name:
+        assert crossing > 3
+    elif name.startswith("arc_swift"):
+        assert crossing == 0

@@ -533,13 +533,14 @@ def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
     return close
 
 
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(3), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("setup", SETUPS)
-def test_against_a_naive_parser(setup: str) -> None:
+def test_against_a_naive_parser(setup: str, seeds: range) -> None:
     rng = random.Random(1)
     counts: dict[str, int] = {}
     close = 0
     pairs = numpy.zeros(2)
-    for seed in range(3):
+    for seed in seeds:
         parser = make_parser(setup, seed)
         naive = NaiveArcParser(parser.model, parser.system)
         docs = [
@@ -561,15 +562,18 @@ def test_against_a_naive_parser(setup: str) -> None:
         pairs += naive.pairs
         for key, count in naive.completed.items():
             counts[key] = counts.get(key, 0) + count
-    assert close <= 2
-    assert pairs[0] > 20
-    assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
-    assert counts["roots"] > 3 and counts["heads"] > 10
-    if setup == "plain":
-        assert counts["again"] > 0
+    assert close < len(seeds)
+    assert pairs[0] > 9
+    if len(seeds) > 1:
+        assert pairs[0] > 20
+        assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
+        assert counts["roots"] > 3 and counts["heads"] > 10
+        assert counts["again"] > 0 or setup != "plain"
 
 
-@pytest.mark.parametrize(("length", "shift"), [(150, 0.0), (210, 50.0)])
+@pytest.mark.parametrize(
+    ("length", "shift"), [(150, 0.0), pytest.param(210, 50.0, marks=pytest.mark.slow)]
+)
 def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""
     features = {"context": ["B0"], "pair": ["H"], "label": ["D"]}
@@ -577,22 +581,21 @@ def test_words_far_apart(length: int, shift: float) -> None:
     nlp = make_nlp(factory=NL, model=model)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
-    for seed in range(1 if shift else 2):
-        randomize(parser.model, seed, 0.5 if shift else 0.3)
-        bias = parser.model.get_param("output_b")
-        bias[parser.system.moves.index("SHIFT")] = shift
-        parser.model.set_param("output_b", bias)
-        naive = NaiveArcParser(parser.model, parser.system)
-        words = [f"{seed}-{i}" for i in range(length)]
-        doc = Doc(parser.vocab, words=words, sent_starts=[-1] * length)
-        assert compare(parser, naive, [doc]) == 0
-        distances = abs(parser.predict([doc]).arcs[0][0] - numpy.arange(length))
-        assert sum(distances > NEAR) > 3
-        if shift:
-            assert naive.completed["heads"] > length / 3
-            assert naive.completed["nowhere"] > 0, "no word had only dependents near it"
-            assert sum(distances == FAR) + sum(distances > FAR) > 0
-            assert naive.completed["again"] > 0
+    randomize(parser.model, 0, 0.5 if shift else 0.3)
+    bias = parser.model.get_param("output_b")
+    bias[parser.system.moves.index("SHIFT")] = shift
+    parser.model.set_param("output_b", bias)
+    naive = NaiveArcParser(parser.model, parser.system)
+    words = [f"0-{i}" for i in range(length)]
+    doc = Doc(parser.vocab, words=words, sent_starts=[-1] * length)
+    assert compare(parser, naive, [doc]) == 0
+    distances = abs(parser.predict([doc]).arcs[0][0] - numpy.arange(length))
+    assert sum(distances > NEAR) > 3
+    if shift:
+        assert naive.completed["heads"] > length / 3
+        assert naive.completed["nowhere"] > 0, "no word had only dependents near it"
+        assert sum(distances == FAR) + sum(distances > FAR) > 0
+        assert naive.completed["again"] > 0
 
 
 def greedy_parse(parser: Any, system: Any, doc: Doc) -> tuple[list[int], list[Any]]:
@@ -736,15 +739,17 @@ WEIGHTS = (
 )
 
 
-@pytest.mark.parametrize("name", WEIGHTS)
-@pytest.mark.parametrize("axis", [0, -1])
-def test_weights_of_other_shapes(name: str, axis: int) -> None:
+def test_weights_of_other_shapes() -> None:
     parser = make_parser("plain")
-    weights = parser.model.get_param(name)
-    longer = numpy.concatenate([weights, weights], axis=axis)
-    parser.model.set_param(name, longer)
-    with pytest.raises(ValueError, match=r"shape|size"):
-        parser.predict([random_doc(parser.vocab, random.Random(0), 5)])
+    docs = [random_doc(parser.vocab, random.Random(0), 5)]
+    for name in WEIGHTS:
+        weights = parser.model.get_param(name)
+        for axis in (0, -1):
+            parser.model.set_param(name, numpy.concatenate([weights, weights], axis=axis))
+            with pytest.raises(ValueError, match=r"shape|size"):
+                parser.predict(docs)
+        parser.model.set_param(name, weights)
+    parser.predict(docs)
 
 
 # Parameters

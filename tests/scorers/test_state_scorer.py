@@ -164,6 +164,7 @@ class NaiveParser:
         return heads, labels, state.sent_starts
 
 
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(5), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pieces", [1, 2, 3])
 @pytest.mark.parametrize("features", [DEFAULT_FEATURES, ALL_HOPS])
 @pytest.mark.parametrize(
@@ -175,7 +176,7 @@ class NaiveParser:
     ],
 )
 def test_against_a_naive_parser(
-    pieces: int, features: tuple[str, ...], options: dict[str, bool]
+    pieces: int, features: tuple[str, ...], options: dict[str, bool], seeds: range
 ) -> None:
     nlp = make_nlp(
         model=model_config(hidden_width=7, maxout_pieces=pieces, features=list(features)),
@@ -186,7 +187,7 @@ def test_against_a_naive_parser(
     parser = nlp.get_pipe("nm_parser")
     rng = random.Random(0)
     seen: set[str] = set()
-    for seed in range(5):
+    for seed in seeds:
         randomize(parser.model, seed, scale=0.3)
         naive = NaiveParser(parser)
         docs = []
@@ -207,7 +208,7 @@ def test_against_a_naive_parser(
             assert names == labels
             assert [True, *(bool(start) for start in arrays[2][1:])] == starts
             seen.update(names)
-    assert len(seen) > 3
+    assert len(seen) > (3 if len(seeds) > 2 else 1)
 
 
 def test_wrong_features() -> None:

@@ -1,127 +1,16 @@
-"""Arc-swift against a plain second implementation, against arc-eager, and gold trees."""
+"""Arc-swift: its formulas, against arc-eager, and gold trees that it cannot build."""
 
 from __future__ import annotations
 
-import pickle
 import random
-from typing import Any
 
 import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import ROOT, Action, Gold
-from spacy_nmparse.systems.walk import move_costs
 from tests.exhaustive import CASES, check, graph
-from tests.naive import arc_swift as naive
-from tests.naive.arc_eager import State
 from tests.naive.trees import golds
-from tests.systems.test_arc_standard import crossing_heads
-from tests.systems.test_replay import LABELS, SETTINGS, assert_trees, joined, name, trees
-
-
-def make(options: dict[str, Any]) -> tuple[systems.TransitionSystem, naive.ArcSwift]:
-    """The same system twice."""
-    return systems.create("arc_swift", **options), naive.ArcSwift(**options)
-
-
-def compare(
-    real: systems.TransitionSystem, plain: naive.ArcSwift, state: systems.State, mirror: State
-) -> list[Any]:
-    """Assert that both configurations are the same. Returns the legal actions."""
-    assert tuple(state.stack) == mirror.stack
-    assert tuple(state.buffer) == mirror.buffer
-    assert tuple(state.heads) == mirror.heads
-    assert tuple(state.labels) == mirror.labels
-    assert tuple(state.sent_starts) == mirror.starts
-    assert state.lambda1 == state.lambda2 == []
-    assert state.is_final == mirror.is_final
-    words = [word for word in mirror.stack if word != ROOT]
-    for place, word in enumerate(words):  # a head is right beneath; the bottom has none
-        assert mirror.heads[word] in ((None,) if place == 0 else (None, words[place - 1]))
-    legal = plain.actions(mirror)
-    if not mirror.is_final:
-        assert list(map(tuple, real.actions(state))) == list(map(tuple, legal))
-        assert legal
-    for word in range(-1, mirror.n):
-        kids = [
-            w
-            for w, head in enumerate(mirror.heads)
-            if head == (w if word == ROOT else word) and (word == ROOT or w != word)
-        ]
-        assert state.dependents(word) == kids
-    return legal
-
-
-@pytest.mark.parametrize("labels", LABELS, ids=name)
-@pytest.mark.parametrize("options", SETTINGS, ids=name)
-def test_all_small_derivations(options: dict[str, Any], labels: dict[str, Any]) -> None:
-    real, plain = make({**options, **labels})
-    longest = 4 if labels["labels"] is None else 2
-    for n in range(1, longest + 1):
-        todo = [(real.initial(n), plain.initial(n))]
-        seen = {todo[0][1]}
-        while todo:
-            state, mirror = todo.pop()
-            for action in compare(real, plain, state, mirror):
-                after = plain.apply(mirror, action)
-                if after not in seen:
-                    seen.add(after)
-                    copy = state.copy()
-                    real.apply(copy, action)
-                    todo.append((copy, after))
-            compare(real, plain, state, mirror)  # the copies left it alone
-
-
-@pytest.mark.parametrize("labels", LABELS, ids=name)
-@pytest.mark.parametrize("options", SETTINGS, ids=name)
-def test_random_walks(options: dict[str, Any], labels: dict[str, Any]) -> None:
-    real, plain = make({**options, **labels})
-    assert real.name == "arc_swift"
-    assert pickle.loads(pickle.dumps(real)).options == real.options
-    draw = random.Random(0)
-    longest = 0
-    for walk in range(30):
-        n = draw.randint(1, 12)
-        preset = tuple(draw.choice((0, 0, 1, -1)) for _ in range(n)) if walk % 2 else None
-        state, mirror = real.initial(n, sent_starts=preset), plain.initial(n, preset)
-        while legal := compare(real, plain, state, mirror):
-            for move in ("SHIFT", "LEFT-ARC", "RIGHT-ARC", "BREAK", "REDUCE"):
-                for k in range(n + 2):
-                    action = Action(move, k, draw.choice((None, *(real.labels or ()))))
-                    if action not in legal:
-                        with pytest.raises(ValueError):
-                            real.apply(state, action)
-            # RIGHT-ARC more often, so that there is much to reach.
-            others = [action for action in legal if action.move == "RIGHT-ARC"]
-            action = draw.choice(others if others and draw.random() < 0.4 else legal)
-            longest = max(longest, action.k)
-            real.apply(state, action)
-            mirror = plain.apply(mirror, action)
-        heads, labels_ = state.tree()
-        assert (tuple(heads), tuple(labels_)) == (mirror.heads, mirror.labels)
-        assert_trees(heads, state.sent_starts, one_root=options.get("single_root", False))
-    assert longest > 3
-
-
-@pytest.mark.parametrize("labels", LABELS, ids=name)
-@pytest.mark.parametrize("options", SETTINGS, ids=name)
-def test_oracles_derive_gold(options: dict[str, Any], labels: dict[str, Any]) -> None:
-    real, plain = make({**options, **labels})
-    assert set(real.oracles) == {"static", "dynamic", "combined"}
-    for n in range(1, 6 if labels["labels"] is None else 5):
-        for tree in trees(n, options, labels):
-            gold = Gold(*tree)
-            for oracle in ("static", "dynamic", "combined"):
-                mirror = plain.initial(n)
-                for action in real.derivation(gold, oracle):
-                    assert tuple(action) in plain.actions(mirror)
-                    if oracle != "dynamic":
-                        assert tuple(action) == plain.static(mirror, tree)
-                    mirror = plain.apply(mirror, naive.Action(*action))
-                assert mirror.is_final
-                assert mirror.heads == tree.heads
-                assert labels["labels"] is None or mirror.labels == tree.labels
-                assert tree.sent_starts is None or mirror.starts == tree.sent_starts
+from tests.systems.twins import joined, replay
 
 
 @pytest.mark.parametrize("single_root", [False, True])
@@ -200,66 +89,6 @@ def test_arc_eager_is_as_good(segment: bool) -> None:
             assert mirror.stack == state.stack
 
 
-@pytest.mark.parametrize("labels", LABELS[:2], ids=name)
-@pytest.mark.parametrize("options", SETTINGS, ids=name)
-def test_search_agrees_on_longer_texts(options: dict[str, Any], labels: dict[str, Any]) -> None:
-    """Costs and losses along random walks, on texts longer than exhaustive.py can take."""
-    real, plain = make({**options, **labels})
-    draw = random.Random(1)
-    sizes = (4, 4) if labels["labels"] is None else (3, 2)
-    segment = options.get("segment", False)
-    pools = [golds(n, segment=segment, partial=True, unknown_starts=True) for n in sizes]
-    for _ in range(5):
-        tree = joined(*(draw.choice(pool) for pool in pools))
-        n = len(tree.heads)
-        if labels["labels"] is not None:
-            tree = tree._replace(labels=tuple(draw.choice(("a", "b", None)) for _ in range(n)))
-        gold = Gold(*tree)
-        known: dict[object, int] = {}
-        for _ in range(2):
-            state, mirror = real.initial(n), plain.initial(n)
-            while legal := compare(real, plain, state, mirror):
-                assert real.loss(state, gold) == plain.loss(mirror, tree, known)
-                costs = real.costs(state, gold)
-                truth = plain.costs(mirror, tree, known)
-                assert {tuple(action): cost for action, cost in costs.items()} == truth
-                assert move_costs(real, state, gold) == list(costs.values())
-                action = draw.choice(legal)
-                real.apply(state, action)
-                mirror = plain.apply(mirror, action)
-
-
-@pytest.mark.parametrize("options", SETTINGS, ids=name)
-def test_something_can_always_be_learned(options: dict[str, Any]) -> None:
-    """On crossing and partial gold, in any configuration, by every oracle."""
-    real = systems.create("arc_swift", labels=("a", "b"), **options)
-    draw = random.Random(2)
-    for walk in range(60):
-        n = draw.randint(1, 25)
-        heads: list[int | None] = list(crossing_heads(n, draw))
-        labels = [draw.choice(("a", "b", None)) for _ in range(n)]
-        if walk % 3:
-            heads = [None if draw.random() < 0.3 else head for head in heads]
-        gold = Gold(heads, labels)
-        state = real.initial(n)
-        while not state.is_final:
-            legal = real.actions(state)
-            costs = real.costs(state, gold)
-            assert list(costs) == legal
-            assert min(costs.values()) == 0
-            assert move_costs(real, state, gold) == list(costs.values())
-            for oracle in real.oracles:
-                told = real.oracle(state, gold, oracle)
-                assert told and told <= {action for action, cost in costs.items() if cost == 0}
-                assert oracle != "static" or len({action[:2] for action in told}) == 1
-            real.apply(state, draw.choice(legal))
-        assert real.loss(state, gold) == sum(
-            head is not None
-            and (head != state.heads[w] or labels[w] not in (None, state.labels[w]))
-            for w, head in enumerate(heads)
-        )
-
-
 def test_errors_on_crossing_gold() -> None:
     """On crossing gold trees the loss told can be wrong, seldom."""
     cases = [case for case in CASES if case.system == "arc_swift" and not case.projective]
@@ -297,10 +126,7 @@ def test_long_sentences() -> None:
     real = systems.create("arc_swift", single_root=True)
     for heads in (chain, [n - 1] * n, [0] * n, [min(n - 1, word + 1) for word in range(n)]):
         for oracle in real.oracles:
-            state = real.initial(n)
-            for action in real.derivation(Gold(heads), oracle):
-                real.apply(state, action)
-            assert state.tree()[0] == heads
+            assert replay(real, Gold(heads), oracle).tree()[0] == heads
     state = real.initial(n)
     real.apply(state, Action("SHIFT"))
     for _ in range(n - 1):

@@ -7,41 +7,53 @@ import pytest
 from tests.exhaustive import CASES, Case, check, key, main, row
 from tests.naive.trees import forests, golds, roots_per_sentence
 
-# Enough to try every tree up to n = 3, and a sample of those of n = 4.
-PAIRS = 150_000
-
 EXACT = [case for case in CASES if case.exact]
-
-
-@pytest.mark.parametrize(
+EVERY = pytest.mark.parametrize(
     "case", EXACT, ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-")
 )
-def test_costs_and_losses(case: Case) -> None:
-    longest = 3 if case.labels is not None or case.constraints else 4
-    searched = {"repairs", "unshift", "push"} & set(case.options)
-    for n in range(1, longest + 1):
-        result = check(case, n, max_pairs=PAIRS // 5 if searched else PAIRS, seed=n)
+
+
+def prove(case: Case, lengths: range, pairs: int) -> None:
+    for n in lengths:
+        result = check(case, n, max_pairs=pairs, seed=n)
         assert result.triples > 0
         assert not result.failed, "\n".join([row(result), *result.examples])
 
 
-def test_reduce_costs_as_printed() -> None:
+@EVERY
+def test_costs_and_losses(case: Case) -> None:
+    """Every tree of two words, and a sample of those of three."""
+    prove(case, range(1, 4), 4_000)
+
+
+@pytest.mark.slow
+@EVERY
+def test_costs_and_losses_of_more_trees(case: Case) -> None:
+    """Every tree of three words and a sample of those of four; of labelled ones, a sample of those
+    of three."""
+    longest = 3 if case.labels is not None or case.constraints else 4
+    searched = {"repairs", "unshift", "push"} & set(case.options)
+    prove(case, range(3, longest + 1), 30_000 if searched else 150_000)
+
+
+@pytest.mark.parametrize(("n", "wrong"), [(3, 51), pytest.param(4, 1259, marks=pytest.mark.slow)])
+def test_reduce_costs_as_printed(n: int, wrong: int) -> None:
     """HGJ13's formulas for non-monotonic REDUCE alone call a lossy REDUCE free; elsewhere right."""
     printed = [case for case in CASES if case.formula == "paper"]
-    wrong = [case for case in printed if not case.exact]
+    (found,) = (case for case in printed if not case.exact)
     assert len(printed) == 4
-    assert [case.options for case in wrong] == [{"nonmonotonic_reduce": True}]
-    assert [check(wrong[0], n).wrong_costs for n in (3, 4)] == [51, 1259]
+    assert found.options == {"nonmonotonic_reduce": True}
+    assert check(found, n).wrong_costs == wrong
 
 
-def test_crossing_gold_is_never_overrated() -> None:
+@pytest.mark.parametrize("n", [3, pytest.param(4, marks=pytest.mark.slow)])
+def test_crossing_gold_is_never_overrated(n: int) -> None:
     """On crossing gold trees the loss told is a lower bound, exact for most configurations."""
     for case in CASES:
         if case.system == "arc_eager" and not case.projective:
-            for n in (3, 4):
-                result = check(case, n)
-                assert 0 < result.wrong_losses < result.trees * result.configurations / 10
-                assert result.losses_too_high == 0
+            result = check(case, n)
+            assert 0 < result.wrong_losses < result.trees * result.configurations / 10
+            assert result.losses_too_high == 0
 
 
 def test_all_trees_are_there() -> None:

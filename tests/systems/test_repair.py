@@ -12,12 +12,11 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
-from tests.exhaustive import REPAIRS, graph
+from tests.exhaustive import graph
 from tests.naive.trees import golds
-from tests.systems.test_replay import REPAIR_MOVES, assert_trees
+from tests.systems.twins import BOTH, REPAIR_MOVES, REPAIRS, assert_trees
 
 LABELS = tuple("abcdef")
-BOTH: dict[str, Any] = {"nonmonotonic_left": True, "nonmonotonic_reduce": True}
 
 
 def replay(

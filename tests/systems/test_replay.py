@@ -1,8 +1,9 @@
-"""The systems against plain second implementations, step by step; and oracles against gold."""
+"""All systems against plain second implementations, step by step; and oracles against gold."""
 
 from __future__ import annotations
 
-import itertools
+import functools
+import pickle
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -11,96 +12,50 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
-from tests.naive import arc_eager as naive
+from spacy_nmparse.systems.walk import move_costs
+from tests.naive.search import Action
 from tests.naive.trees import Tree, golds
+from tests.systems.twins import (
+    LABELS,
+    LISTS,
+    REPAIR_MOVES,
+    TWINS,
+    Options,
+    Twin,
+    assert_trees,
+    compare,
+    crossing_heads,
+    joined,
+    labels_to_note,
+    name,
+    with_labels,
+)
 
-VARIANTS: list[dict[str, Any]] = [
-    {},
-    {"nonmonotonic_left": True},
-    {"nonmonotonic_reduce": True},
-    {"nonmonotonic_left": True, "nonmonotonic_reduce": True},
-    {"nonmonotonic_reduce": True, "labelled_reduce": True},
-    {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "labelled_reduce": True},
-]
-REPAIRS = ("right_lower", "right_raise", "left_invert")
-REPAIR_MOVES = ("RIGHT-LOWER", "RIGHT-RAISE", "LEFT-INVERT")
-VARIANTS += [
-    *({"nonmonotonic_left": True, "repairs": (repair,)} for repair in REPAIRS),
-    {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "repairs": REPAIRS},
-]
-VARIANTS += [
-    {
-        "nonmonotonic_left": True,
-        "nonmonotonic_reduce": True,
-        "labelled_reduce": True,
-        "repairs": REPAIRS,
-    },
-    {"unshift": True},
-    {"unshift": True, "nonmonotonic_left": True},
-]
-SETTINGS: list[dict[str, Any]] = [
-    {},
-    {"single_root": True},
-    {"segment": True},
-    {"single_root": True, "segment": True},
-]
-OPTIONS = [
-    {**setting, **variant}
-    for setting in SETTINGS
-    for variant in VARIANTS
-    if len(setting) != 1 or not {"repairs", "unshift"} & set(variant)
-]
-LABELS: list[dict[str, Any]] = [
-    {"labels": None},
-    {"labels": ("a", "b")},
-    {"labels": ("a", "b", "ROOT"), "root_label": "ROOT"},
-]
+EVERY = pytest.mark.parametrize("twin", TWINS, ids=str)
+LABELLED = pytest.mark.parametrize("labels", LABELS, ids=name)
+MOVES = (
+    *("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC", "NO-ARC", "SWAP", "BREAK"),
+    *REPAIR_MOVES,
+)
+# Oracles that follow the canonical derivation, as the second implementations tell it.
+CANONICAL = {
+    "arc_swift": {"static", "combined"},
+    "swap_standard": {"static", "eager"},
+}
+ORACLES = {
+    "arc_eager": {"dynamic", "static", "monotonic", "combined"},
+    "arc_swift": {"dynamic", "static", "combined"},
+    "swap_standard": {"dynamic", "static", "eager", "lazy", "minimal", "nd_sw", "nd_all"},
+}
 
 
-def name(options: dict[str, Any]) -> str:
-    words = [key if value is True else f"{key}={value}" for key, value in options.items() if value]
-    return "-".join(words).replace(" ", "").replace("'", "") or "plain"
+def test_every_system_is_replayed() -> None:
+    assert {twin.system for twin in TWINS} == set(systems.names())
 
 
-def make(options: dict[str, Any]) -> tuple[systems.TransitionSystem, naive.ArcEager]:
-    """The same system twice."""
-    return systems.create("arc_eager", **options), naive.ArcEager(**options)
-
-
-def compare(
-    real: systems.TransitionSystem,
-    plain: naive.ArcEager,
-    state: systems.State,
-    mirror: naive.State,
-) -> list[naive.Action]:
-    """Assert that both configurations are the same. Returns the legal actions in fixed order."""
-    assert tuple(state.stack) == mirror.stack
-    assert tuple(state.buffer) == mirror.buffer
-    assert tuple(state.returned) == mirror.returned
-    assert tuple(state.heads) == mirror.heads
-    assert tuple(state.labels) == mirror.labels
-    assert tuple(state.sent_starts) == mirror.starts
-    assert state.is_final == mirror.is_final
-    assert state.n_words == mirror.n
-    words = [word for word in mirror.stack if word != naive.ROOT]
-    assert [state.push_labels[w] for w in words] == [mirror.noted[w] for w in words]
-    for place, word in enumerate(words):  # a head is right beneath; the bottom has none
-        assert mirror.heads[word] in ((None,) if place == 0 else (None, words[place - 1]))
-    legal = plain.actions(mirror)
-    if not mirror.is_final:
-        told = real.actions(state)
-        assert len(told) == len(set(told))
-        assert set(map(tuple, told)) == set(map(tuple, legal))
-        legal = [naive.Action(*action) for action in told]
-        assert legal
-    return legal
-
-
-@pytest.mark.parametrize("labels", LABELS, ids=name)
-@pytest.mark.parametrize("options", OPTIONS, ids=name)
-def test_all_small_derivations(options: dict[str, Any], labels: dict[str, Any]) -> None:
-    real, plain = make({**options, **labels})
-    longest = 4 if labels["labels"] is None else 2
+def small_derivations(twin: Twin, labels: Options, longest: int) -> None:
+    """Every configuration, and every action in it."""
+    real, plain = twin.make(labels)
     for n in range(1, longest + 1):
         todo = [(real.initial(n), plain.initial(n))]
         seen = {todo[0][1]}
@@ -116,132 +71,269 @@ def test_all_small_derivations(options: dict[str, Any], labels: dict[str, Any]) 
             compare(real, plain, state, mirror)  # the copies left it alone
 
 
-def labels_to_note(system: systems.TransitionSystem) -> list[str | None]:
-    """The labels that a push may note, and none."""
-    root_label = system.options["root_label"]
-    return [None, *(label for label in system.labels or () if label != root_label)]
+@LABELLED
+@EVERY
+def test_all_small_derivations(twin: Twin, labels: Options) -> None:
+    small_derivations(twin, labels, 3 if labels["labels"] is None else 2)
 
 
-@pytest.mark.parametrize("labels", LABELS, ids=name)
-@pytest.mark.parametrize("options", OPTIONS, ids=name)
-def test_random_walks(options: dict[str, Any], labels: dict[str, Any]) -> None:
-    real, plain = make({**options, **labels})
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "twin", [twin for twin in TWINS if twin.system not in (*LISTS, "swap_standard")], ids=str
+)
+def test_all_derivations_of_four_words(twin: Twin) -> None:
+    small_derivations(twin, LABELS[0], 4)
+
+
+def random_walks(twin: Twin, labels: Options, walks: int) -> None:
+    real, plain = twin.make(labels)
+    assert real.name == twin.system
+    assert pickle.loads(pickle.dumps(real)).options == real.options
     noted = labels_to_note(real)
+    names = (None, *(real.labels or ()))
     draw = random.Random(0)
-    every = [
-        naive.Action(move, 1, label)
-        for move in ("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC", *REPAIR_MOVES)
-        for label in (None, *(real.labels or ()))
-    ]
-    for walk in range(60):
+    longest = 0
+    for walk in range(walks):
         n = draw.randint(1, 12)
         preset = tuple(draw.choice((0, 0, 1, -1)) for _ in range(n)) if walk % 2 else None
         state, mirror = real.initial(n, sent_starts=preset), plain.initial(n, preset)
+        liked = draw.choice(real.moves)  # so that stacks, lists and arcs get long
         while legal := compare(real, plain, state, mirror):
-            for action in every:
+            for action in wrong_actions(draw, n, names):
                 if action not in legal:
-                    with pytest.raises(ValueError, match=r"illegal|no move"):
-                        real.apply(state, action)
-            action = draw.choice(legal)
+                    assert_refused(real, state, action)
+            others = [action for action in legal if action.move == liked]
+            action = draw.choice(others if others and draw.random() < 0.4 else legal)
+            longest = max(longest, action.k)
             note = draw.choice(noted)
             real.apply(state, action, push_label=note)
-            mirror = plain.apply(mirror, action, note)
+            mirror = after(real, plain, mirror, action, note)
         heads, labels_ = state.tree()
-        assert (tuple(heads), tuple(labels_)) == (mirror.heads, mirror.labels)
-        assert_trees(heads, state.sent_starts, one_root=options.get("single_root", False))
+        assert (tuple(heads), tuple(labels_)) == told_tree(plain, mirror)
+        assert_trees(heads, state.sent_starts, one_root=twin.options.get("single_root", False))
+    assert longest > 1 or twin.system not in ("arc_swift", "nl_covington")
 
 
-def assert_trees(heads: list[int], starts: list[bool], one_root: bool) -> None:
-    """Sentences without arcs across, each with its roots, no cycles."""
-    sentence = list(itertools.accumulate(starts))
-    assert all(sentence[word] == sentence[head] for word, head in enumerate(heads))
-    for word in range(len(heads)):
-        seen = set()
-        while heads[word] != word:
-            assert word not in seen
-            seen.add(word)
-            word = heads[word]
-    roots = [sentence[word] for word, head in enumerate(heads) if word == head]
-    assert set(roots) == set(sentence)
-    assert not one_root or len(roots) == len(set(roots))
+def assert_refused(real: systems.TransitionSystem, state: systems.State, action: Action) -> None:
+    """As pytest.raises does, in less time."""
+    try:
+        real.apply(state, action)
+    except ValueError as error:
+        assert "illegal" in str(error) or "no move" in str(error)
+    else:
+        raise AssertionError(f"{action} is taken: {state!r}")
 
 
-def trees(n: int, options: dict[str, Any], labels: dict[str, Any]) -> Iterator[Tree]:
-    """Every full projective tree that the system can build; names of labels are drawn."""
-    draw = random.Random(n)
-    for tree in golds(
-        n, one_root=options.get("single_root", False), segment=options.get("segment", False)
-    ):
-        if labels["labels"] is None:
-            yield tree
-            continue
-        own = [draw.choice("ab") for _ in range(n)]
-        if labels.get("root_label"):
-            own = ["ROOT" if h == w else own[w] for w, h in enumerate(tree.heads)]
-        yield tree._replace(labels=tuple(own))
+def wrong_actions(draw: random.Random, n: int, names: tuple[str | None, ...]) -> Iterator[Action]:
+    """Every move with every label, and with a k that may be anything; most are illegal."""
+    for move in MOVES:
+        for label in names:
+            yield Action(move, 1, label)
+        yield Action(move, draw.randrange(n + 2), draw.choice(names))
 
 
-@pytest.mark.parametrize("labels", LABELS, ids=name)
-@pytest.mark.parametrize("options", OPTIONS, ids=name)
-def test_oracles_derive_gold(options: dict[str, Any], labels: dict[str, Any]) -> None:
-    real, plain = make({**options, **labels})
-    assert {"static", "dynamic", "monotonic", "combined"} <= set(real.oracles)
-    for n in range(1, 6 if labels["labels"] is None else 5):
-        for tree in trees(n, options, labels):
+def after(
+    real: systems.TransitionSystem, plain: Any, mirror: Any, action: Action, note: str | None
+) -> Any:
+    """The second implementation's next configuration; only arc-eager's pushes note labels."""
+    noted = (note,) if real.name == "arc_eager" else ()
+    return plain.apply(mirror, action, *noted)
+
+
+def told_tree(plain: Any, mirror: Any) -> tuple[tuple[int, ...], tuple[str | None, ...]]:
+    heads, labels = plain.tree(mirror) if hasattr(plain, "tree") else (mirror.heads, mirror.labels)
+    return tuple(heads), tuple(labels)
+
+
+@pytest.mark.parametrize("labels", LABELS[::2], ids=name)
+@EVERY
+def test_random_walks(twin: Twin, labels: Options) -> None:
+    random_walks(twin, labels, 6)
+
+
+@pytest.mark.slow
+@LABELLED
+@EVERY
+def test_more_random_walks(twin: Twin, labels: Options) -> None:
+    random_walks(twin, labels, 60)
+
+
+def derive_gold(twin: Twin, labels: Options, lengths: range) -> None:
+    """Every tree that the system can build, by every oracle."""
+    real, plain = twin.make(labels)
+    if "push" not in twin.options:
+        assert set(real.oracles) - {"paper"} == ORACLES.get(twin.system, {"static", "dynamic"})
+    draw = random.Random(0)
+    for n in lengths:
+        for tree in twin.golds(n, labels, draw):
             gold = Gold(*tree)
-            for oracle in ("static", "dynamic", "monotonic", "combined"):
+            for oracle in set(real.oracles) - {"paper"}:
                 mirror = plain.initial(n)
-                for action in real.derivation(gold, oracle):
+                actions = real.derivation(gold, oracle)
+                for action in actions:
                     assert tuple(action) in plain.actions(mirror)
-                    if oracle in ("static", "monotonic"):
-                        assert action.move != "LEFT-ARC" or mirror.heads[mirror.stack[-1]] is None
-                    if oracle == "static":
+                    if oracle in CANONICAL.get(twin.system, {"static"}):
                         assert tuple(action) == plain.static(mirror, tree)
-                    mirror = plain.apply(mirror, naive.Action(*action))
+                    before, mirror = mirror, plain.apply(mirror, Action(*action))
+                    if oracle in ("static", "monotonic"):  # no arc is taken back
+                        pairs = zip(before.heads, mirror.heads, strict=True)
+                        assert all(old in (None, new) for old, new in pairs)
                 assert mirror.is_final
-                assert mirror.heads == tree.heads
-                assert labels["labels"] is None or mirror.labels == tree.labels
-                assert tree.sent_starts is None or mirror.starts == tree.sent_starts
+                assert_derived(twin, plain, mirror, tree, oracle)
+                if oracle == "static" and twin.system == "nl_covington":  # FG18 section 3
+                    breaks = sum(action.move == "BREAK" for action in actions)
+                    explicit = twin.options.get("explicit_root", False)
+                    arcs = sum(explicit or h != w for w, h in enumerate(tree.heads))
+                    assert len(actions) == n + arcs + breaks
 
 
-@pytest.mark.parametrize("labels", LABELS[:2], ids=name)
-@pytest.mark.parametrize("options", OPTIONS, ids=name)
-def test_search_agrees_on_longer_texts(options: dict[str, Any], labels: dict[str, Any]) -> None:
+def assert_derived(twin: Twin, plain: Any, mirror: Any, tree: Tree, oracle: str) -> None:
+    heads, told = told_tree(plain, mirror)
+    assert heads == tree.heads
+    assert tree.sent_starts is None or mirror.starts == tree.sent_starts
+    if twin.system in LISTS:
+        assert plain.final_loss(mirror, tree) == 0
+        judged = plain.explicit_root or plain.root_label
+        if tree.labels is not None and oracle == "static":
+            for word, head in enumerate(heads):
+                assert told[word] == tree.labels[word] or (head == word and not judged)
+    elif tree.labels is not None:
+        assert told == tree.labels
+
+
+def lengths(twin: Twin, labels: Options) -> int:
+    """As many words as there are few trees of."""
+    longest = 5 if labels["labels"] is None else 4
+    return longest - (twin.system in (*LISTS, "swap_standard"))
+
+
+@pytest.mark.parametrize("labels", LABELS[::2], ids=name)
+@EVERY
+def test_oracles_derive_gold(twin: Twin, labels: Options) -> None:
+    derive_gold(twin, labels, range(1, lengths(twin, labels)))
+
+
+@pytest.mark.slow
+@LABELLED
+@EVERY
+def test_oracles_derive_longer_gold(twin: Twin, labels: Options) -> None:
+    longest = lengths(twin, labels)
+    derive_gold(twin, labels, range(1, longest + 1))
+
+
+SEARCHED = [
+    twin
+    for twin in TWINS
+    if twin.system != "swap_standard" and "nonmonotonic" not in twin.options  # not exact
+]
+
+
+pool = functools.cache(golds)
+
+
+def search_agrees(twin: Twin, labels: Options, less: int, texts: int, walks: int) -> None:
     """Costs and losses along random walks, on texts longer than exhaustive.py can take."""
-    real, plain = make({**options, **labels})
+    real, plain = twin.make(labels)
     noted = labels_to_note(real)
     draw = random.Random(1)
-    sizes = (4, 3) if labels["labels"] is None else (3, 2)
-    if "repairs" in options:  # nothing is settled there before the end
-        sizes = (2, 2) if labels["labels"] is None else (2, 1)
-    segment = options.get("segment", False)
-    pools = [golds(n, segment=segment, partial=True, unknown_starts=True) for n in sizes]
-    for _ in range(4):
-        tree = joined(*(draw.choice(pool) for pool in pools))
-        n = len(tree.heads)
-        if labels["labels"] is not None:
-            tree = tree._replace(labels=tuple(draw.choice(("a", "b", None)) for _ in range(n)))
+    lists = twin.system in LISTS
+    segment = twin.options.get("segment", False)
+    for _ in range(texts):
+        parts = (
+            draw.choice(pool(n, projective=not lists, segment=segment, **partial(twin)))
+            for n in sizes(twin, labels, less)
+        )
+        tree = joined(*parts)
+        if lists and not segment:  # any tree over all words
+            tree = draw.choice(pool(len(tree.heads), projective=False))
+        tree = with_labels(tree, labels, draw, ("a", "b", None))
         gold = Gold(*tree)
         known: dict[object, int] = {}
-        for _ in range(3):
-            state, mirror = real.initial(n), plain.initial(n)
+        for _ in range(walks):
+            state, mirror = real.initial(len(gold)), plain.initial(len(gold))
             while legal := compare(real, plain, state, mirror):
                 note = draw.choice(noted)
+                noting = (note,) if twin.system == "arc_eager" else ()
                 assert real.loss(state, gold) == plain.loss(mirror, tree, known)
                 costs = real.costs(state, gold, push_label=note)
-                truth = plain.costs(mirror, tree, known, note)
+                truth = plain.costs(mirror, tree, known, *noting)
                 assert {tuple(action): cost for action, cost in costs.items()} == truth
                 action = draw.choice(legal)
                 real.apply(state, action, push_label=note)
-                mirror = plain.apply(mirror, action, note)
+                mirror = after(real, plain, mirror, action, note)
 
 
-def joined(left: Tree, right: Tree) -> Tree:
-    """Both trees as one text."""
-    size = len(left.heads)
-    starts = None
-    if left.sent_starts is not None and right.sent_starts is not None:
-        starts = left.sent_starts + right.sent_starts
-    return Tree(
-        left.heads + tuple(None if h is None else h + size for h in right.heads), None, starts
-    )
+def partial(twin: Twin) -> Options:
+    return {"partial": True, "unknown_starts": twin.system not in LISTS}
+
+
+def sizes(twin: Twin, labels: Options, less: int) -> tuple[int, int]:
+    """Words of the two parts of a text. With repairs nothing is settled before the end."""
+    unlabelled = labels["labels"] is None
+    if "repairs" in twin.options:
+        return 2, 1 + unlabelled
+    if twin.system in LISTS:
+        return 2 + unlabelled, 2
+    return 3 + unlabelled - less, 2 + unlabelled
+
+
+@pytest.mark.parametrize("labels", LABELS[:2], ids=name)
+@pytest.mark.parametrize("twin", SEARCHED, ids=str)
+def test_search_agrees_on_longer_texts(twin: Twin, labels: Options) -> None:
+    search_agrees(twin, labels, 1, 1, 1)
+
+
+@pytest.mark.slow
+@LABELLED
+@pytest.mark.parametrize("twin", SEARCHED, ids=str)
+def test_search_agrees_on_more_texts(twin: Twin, labels: Options) -> None:
+    search_agrees(twin, labels, 0, 6, 3)
+
+
+@EVERY
+def test_something_can_always_be_learned(twin: Twin) -> None:
+    """On crossing and partial gold, in any configuration, by every oracle; and the costs of a
+    configuration are those of its moves one by one, and differences of losses."""
+    real, _ = twin.make(LABELS[1])
+    # The others' losses are near on crossing gold: see their tests.
+    sure = real.name not in ("arc_eager", "arc_hybrid") and "nonmonotonic" not in twin.options
+    draw = random.Random(2)
+    for walk in range(12):
+        n = draw.randint(1, 16)
+        heads: list[int | None] = list(crossing_heads(n, draw))
+        labels = [draw.choice(("a", "b", None)) for _ in range(n)]
+        if walk % 3:
+            heads = [None if draw.random() < 0.3 else head for head in heads]
+        gold = Gold(heads, labels)
+        state = real.initial(n)
+        while not state.is_final:
+            costs = real.costs(state, gold)
+            assert list(costs) == real.actions(state)
+            if real.name != "arc_eager":  # which puts the least at 0
+                assert move_costs(real, state, gold) == list(costs.values())
+            if real.lists:
+                now = real.loss(state, gold)
+                for action in draw.sample(list(costs), min(3, len(costs))):
+                    copy = state.copy()
+                    real.apply(copy, action)
+                    assert costs[action] == real.loss(copy, gold) - now
+            least = min(costs.values())
+            assert least == 0 or not sure
+            for oracle in real.oracles:
+                told = real.oracle(state, gold, oracle)
+                assert told and told <= set(costs)
+                searched = "repairs" in twin.options  # see test_repair.py
+                if twin.system == "arc_swift" or (oracle == "dynamic" and not searched):
+                    assert all(costs[action] == least for action in told)
+                if oracle in ("static", "eager", "lazy", "minimal"):
+                    assert len({action[:2] for action in told}) == 1
+            action = draw.choice(list(costs))
+            if walk % 2:  # along the oracle's path
+                action = draw.choice(sorted(real.oracle(state, gold), key=str))
+            real.apply(state, action)
+        if not real.lists:
+            assert real.loss(state, gold) == sum(
+                head is not None
+                and (head != state.heads[w] or labels[w] not in (None, state.labels[w]))
+                for w, head in enumerate(heads)
+            )

@@ -1,0 +1,218 @@
+"""The systems and their plain second implementations (tests/naive), with all their options.
+
+``TWINS`` holds every system with every set of options that the tests replay; a test of all
+systems is parametrized over it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import ROOT, Gold
+from tests.naive.arc_eager import ArcEager
+from tests.naive.arc_hybrid import ArcHybrid
+from tests.naive.arc_standard import ArcStandard
+from tests.naive.arc_swift import ArcSwift
+from tests.naive.covington import Covington
+from tests.naive.search import Action
+from tests.naive.trees import Tree, golds
+
+Options = dict[str, Any]
+NAIVE: dict[str, Any] = {
+    "arc_eager": (ArcEager, {}),
+    "arc_hybrid": (ArcHybrid, {}),
+    "arc_standard": (ArcStandard, {}),
+    "arc_swift": (ArcSwift, {}),
+    "covington": (Covington, {"non_local": False}),
+    "nl_covington": (Covington, {"non_local": True}),
+    "swap_standard": (ArcStandard, {"swap": True}),
+}
+LISTS = ("covington", "nl_covington")
+
+SETTINGS: list[Options] = [
+    {},
+    {"single_root": True},
+    {"segment": True},
+    {"single_root": True, "segment": True},
+]
+LIST_SETTINGS: list[Options] = [
+    {**root, **setting} for root in ({}, {"explicit_root": True}) for setting in SETTINGS
+]
+BOTH: Options = {"nonmonotonic_left": True, "nonmonotonic_reduce": True}
+REPAIRS = ("right_lower", "right_raise", "left_invert")
+REPAIR_MOVES = ("RIGHT-LOWER", "RIGHT-RAISE", "LEFT-INVERT")
+EAGER: list[Options] = [
+    {},
+    {"nonmonotonic_left": True},
+    {"nonmonotonic_reduce": True},
+    BOTH,
+    {"nonmonotonic_reduce": True, "labelled_reduce": True},
+    {**BOTH, "labelled_reduce": True},
+    *({"nonmonotonic_left": True, "repairs": (repair,)} for repair in REPAIRS),
+    {**BOTH, "repairs": REPAIRS},
+    {**BOTH, "labelled_reduce": True, "repairs": REPAIRS},
+    {"unshift": True},
+    {"unshift": True, "nonmonotonic_left": True},
+]
+LABELS: list[Options] = [
+    {"labels": None},
+    {"labels": ("a", "b")},
+    {"labels": ("a", "b", "ROOT"), "root_label": "ROOT"},
+]
+
+
+def name(options: Options) -> str:
+    words = [key if value is True else f"{key}={value}" for key, value in options.items() if value]
+    return "-".join(words).replace(" ", "").replace("'", "") or "plain"
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A system with options, made twice."""
+
+    system: str
+    options: Options = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.system}-{name(self.options)}"
+
+    def make(self, labels: Options) -> tuple[systems.TransitionSystem, Any]:
+        options = {**self.options, **labels}
+        naive, more = NAIVE[self.system]
+        return systems.create(self.system, **options), naive(**more, **options)
+
+    def golds(self, n: int, labels: Options, draw: random.Random) -> Iterator[Tree]:
+        """Every full tree that the system can build; names of labels are drawn."""
+        setting = {"one_root": self.options.get("single_root", False)}
+        crossing = self.system in (*LISTS, "swap_standard")
+        segment = self.options.get("segment", False)
+        for tree in golds(n, projective=not crossing, segment=segment, **setting):
+            yield with_labels(tree, labels, draw, "ab")
+
+
+def _twins() -> Iterator[Twin]:
+    for system in systems.names():
+        for setting in LIST_SETTINGS if system in LISTS else SETTINGS:
+            if system in LISTS:
+                variants: list[Options] = [{}, {"nonmonotonic": True}]
+            elif system == "arc_eager":
+                variants = EAGER
+            else:
+                variants = [{}]
+            for variant in variants:
+                if len(setting) != 1 or not {"repairs", "unshift"} & set(variant):
+                    yield Twin(system, {**setting, **variant})
+
+
+TWINS = list(_twins())
+
+
+def with_labels(tree: Tree, labels: Options, draw: random.Random, names: Any) -> Tree:
+    """The tree with labels drawn from names; roots have the label for roots."""
+    if labels["labels"] is None:
+        return tree
+    own = [draw.choice(names) for _ in tree.heads]
+    if labels.get("root_label"):
+        own = ["ROOT" if h == w else own[w] for w, h in enumerate(tree.heads)]
+    return tree._replace(labels=tuple(own))
+
+
+def joined(left: Tree, right: Tree) -> Tree:
+    """Both trees as one text."""
+    size = len(left.heads)
+    starts = None
+    if left.sent_starts is not None and right.sent_starts is not None:
+        starts = left.sent_starts + right.sent_starts
+    return Tree(
+        left.heads + tuple(None if h is None else h + size for h in right.heads), None, starts
+    )
+
+
+def crossing_heads(n: int, draw: random.Random) -> list[int]:
+    """Any tree at all."""
+    words = list(range(n))
+    draw.shuffle(words)
+    heads = words.copy()
+    for place, word in enumerate(words):
+        heads[word] = words[draw.randrange(place)] if place else word
+    return heads
+
+
+def labels_to_note(system: systems.TransitionSystem) -> list[str | None]:
+    """The labels that a push may note, and none."""
+    if system.name != "arc_eager":
+        return [None]
+    root_label = system.options["root_label"]
+    return [None, *(label for label in system.labels or () if label != root_label)]
+
+
+PARTS = ("stack", "buffer", "returned", "lambda1", "lambda2", "labels")
+
+
+def compare(
+    real: systems.TransitionSystem, plain: Any, state: systems.State, mirror: Any
+) -> list[Action]:
+    """Assert that both configurations are the same. Returns the legal actions in fixed order."""
+    for part in PARTS:
+        assert tuple(getattr(state, part)) == getattr(mirror, part, ()), part
+    heads = tuple(w if head == ROOT else head for w, head in enumerate(mirror.heads))
+    assert tuple(state.heads) == heads
+    assert tuple(state.sent_starts) == mirror.starts
+    assert state.n_words == mirror.n
+    assert state.is_final == mirror.is_final
+    kids: dict[int, list[int]] = {}
+    for word, head in enumerate(heads):
+        if head is not None:
+            kids.setdefault(ROOT if head == word else head, []).append(word)
+    for word in range(-1, mirror.n):
+        assert state.dependents(word) == kids.get(word, [])
+    _check_stack(real.name, state, mirror)
+    legal = plain.actions(mirror)
+    assert bool(legal) != mirror.is_final
+    if not mirror.is_final:
+        told = list(map(tuple, real.actions(state)))
+        assert len(told) == len(set(told))
+        if real.name == "arc_eager":  # its twin tells them in no particular order
+            assert set(told) == set(map(tuple, legal))
+            legal = [Action(*action) for action in told]
+        assert told == list(map(tuple, legal))
+    return legal
+
+
+def _check_stack(system: str, state: systems.State, mirror: Any) -> None:
+    words = [word for word in state.stack if word != ROOT]
+    if system == "arc_eager":
+        assert [state.push_labels[w] for w in words] == [mirror.noted[w] for w in words]
+    if system in ("arc_eager", "arc_swift"):  # a head is right beneath; the bottom has none
+        for beneath, word in zip([None, *words], words, strict=False):
+            assert state.heads[word] in (None, beneath)
+    else:
+        assert all(state.heads[word] is None for word in words)
+
+
+def assert_trees(heads: list[int], starts: list[bool], one_root: bool) -> None:
+    """Sentences without arcs across, each with its roots, no cycles."""
+    sentence = list(itertools.accumulate(starts))
+    assert all(sentence[word] == sentence[head] for word, head in enumerate(heads))
+    for word in range(len(heads)):
+        seen = set()
+        while heads[word] != word:
+            assert word not in seen
+            seen.add(word)
+            word = heads[word]
+    roots = [sentence[word] for word, head in enumerate(heads) if word == head]
+    assert set(roots) == set(sentence)
+    assert not one_root or len(roots) == len(set(roots))
+
+
+def replay(real: systems.TransitionSystem, gold: Gold, oracle: str) -> systems.State:
+    """The configuration at the end of the oracle's derivation."""
+    state = real.initial(len(gold))
+    for action in real.derivation(gold, oracle):
+        real.apply(state, action)
+    return state

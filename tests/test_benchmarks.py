@@ -1,0 +1,460 @@
+"""The benchmarks: their systems, their runs and their tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.util import load_config
+from thinc.api import compounding
+
+from benchmarks import (
+    accuracy,
+    oracle_curves,
+    repairs,
+    swaps,
+    table,
+    training,
+    transitions,
+    treebanks,
+    unannotated,
+    variants,
+)
+from benchmarks.significance import bootstrap, signed_rank
+from benchmarks.systems import System, find_system, parse_system
+from scripts import evaluate
+from spacy_nmparse.analysis.treebank import convert, find_splits
+from tests.toy_treebank import ROOT, SMALL, read
+
+
+def test_dump_keeps_values(tmp_path: Path) -> None:
+    value = {"a": [1, 2, 3], "b": {"p": 0.5, "r": None}, "c": ["@line0@", "x"], "d": [], "e": {}}
+    evaluate.dump(value, tmp_path / "x.json")
+    text = (tmp_path / "x.json").read_text(encoding="utf-8")
+    assert "[1,2,3]" in text
+    assert json.loads(text)["a"] == [1, 2, 3]
+    assert {k: v for k, v in json.loads(text).items() if k != "c"} == {
+        k: v for k, v in value.items() if k != "c"
+    }
+
+
+def test_words_of_an_epoch() -> None:
+    """Copies of the documents count."""
+    treebank = treebanks.Treebank("UD_X", "", "xx", {}, {}, 100, {})
+    plain = parse_system("nm_parser")
+    reader = "corpora.train.@readers=spacy_nmparse.NonceCorpus.v1"
+    config = ROOT / "configs" / "nm_parser.cfg"
+    copies = parse_system(f"more={config},{reader},corpora.train.copies=4")
+    assert training.words_of_epoch(treebank, plain, {}) == 100
+    assert training.words_of_epoch(treebank, copies, {}) == 500
+    assert training.words_of_epoch(treebank, plain, {"corpora.train.copies": 1}) == 200
+
+
+@pytest.mark.parametrize("words, epochs", [(20_000, 12), (35_000, 30), (204_000, 15)])
+def test_steps_of_last_epoch(words: int, epochs: int) -> None:
+    sizes = compounding(100.0, 1000.0, 1.001)
+    for _ in range(epochs):
+        seen = steps = 0.0
+        while seen < words:
+            seen += next(sizes)
+            steps += 1
+    assert 0.9 * steps <= training.steps_of_last_epoch(words, epochs) <= steps
+
+
+def test_systems_are_written_as_configs(tmp_path: Path) -> None:
+    """A mapping replaces a block; what is left out stays; what is named goes."""
+    system = find_system("senter")
+    path = system.write(tmp_path, {"nlp.after_pipeline_creation": training.SWITCH})
+    assert path.name == "senter.cfg"
+    config = load_config(path, interpolate=False)
+    assert config["nlp"]["pipeline"] == ["tok2vec", "senter"] == list(config["components"])
+    assert config["nlp"]["after_pipeline_creation"] == training.SWITCH
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    assert embed["rows"] == [5000, 1000, 2500, 2500] and "affix_rows" not in embed
+    assert config["training"]["score_weights"] == {"sents_p": None, "sents_r": None, "sents_f": 1.0}
+    assert config["training"]["optimizer"]["L2"] == 0.01
+
+
+def test_find_system() -> None:
+    system = find_system("nl_covington_parser_accuracy_lstm1_columns3")
+    assert system.config == ROOT / "configs" / "nl_covington_parser_accuracy.cfg"
+    assert system.overrides == {
+        "components.parser.model.lstm_depth": 1,
+        "components.tok2vec.model.embed.dropout_factor": 3.0,
+    }
+    # its base comes before suffixes: as measured, with one LSTM
+    assert find_system("nl_covington_parser_multihash").overrides.keys() == {
+        "components.parser.model.lstm_depth",
+        "components.tok2vec.model.embed",
+        "components.tok2vec.model.encode.@architectures",
+    }
+    with pytest.raises(ValueError, match=r"No system 'nm_parser_nonsense'"):
+        find_system("nm_parser_nonsense")
+
+
+def test_parse_system() -> None:
+    config = ROOT / "configs" / "spacy_parser.cfg"
+    system = parse_system(f"x={config},training.dropout=0.2,a.b=c")
+    assert system == System("x", config, {"training.dropout": 0.2, "a.b": "c"})
+    system = parse_system(f'x={config},a.b=["c","d"],e=[[1,2],{{"f":[3,4]}}],g=')
+    assert system.overrides == {"a.b": ["c", "d"], "e": [[1, 2], {"f": [3, 4]}], "g": ""}
+    system = parse_system("x=nm_parser_untagged,a.b=c")
+    assert (system.name, system.config.name) == ("x", "nm_parser.cfg")
+    assert system.overrides == {"components.parser.model.tag_weight": 0.0, "a.b": "c"}
+    assert parse_system("nm_parser") == System("nm_parser", ROOT / "configs" / "nm_parser.cfg")
+    with pytest.raises(ValueError, match="No system 'unheard_of'"):
+        parse_system("unheard_of")
+    with pytest.raises(ValueError, match="no config nowhere"):
+        parse_system("x=nowhere.cfg")
+    with pytest.raises(ValueError, match="KEY=VALUE"):
+        parse_system(f"x={config},dropout")
+
+
+def test_parse_evaluation() -> None:
+    found = accuracy.parse_evaluation("beam8:components.parser.beam_width=8,a.b=c")
+    assert found == ("beam8", {"components.parser.beam_width": 8, "a.b": "c"})
+    for text in ("beam8", "beam8:", "a.b=c", ":a.b=c", "beam8:a.b"):
+        with pytest.raises(ValueError, match="KEY=VALUE"):
+            accuracy.parse_evaluation(text)
+
+
+def test_settings_are_read_back() -> None:
+    for value in (8, 0.5, True, None, "eager", "true", "8", "", "a=b", ["a", 1], {"a": [1]}):
+        text = f"a.b={evaluate.write_setting(value)}"
+        assert evaluate.parse_settings([text]) == {"a.b": value}
+
+
+def test_choose_lang() -> None:
+    assert treebanks.choose_lang(Path("hu_szeged-ud-train.conllu")) == "hu"
+    assert treebanks.choose_lang(Path("got_proiel-ud-train.conllu")) == "xx"
+
+
+@pytest.mark.slow
+def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
+    command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "2"]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    command += ["--set", SMALL[0], "--set", SMALL[1], "--snapshot", "toy"]
+    assert accuracy.main(command) == 0
+    path = tmp_path / "runs" / treebank.name / "spacy_parser-seed7.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert (result["seed"], result["epochs"], result["snapshot"]) == (7, 2, "toy")
+    assert result["test"]["per_sentence"]["words"] == [3, 4, 1]
+    assert result["training"]["words"] == 8
+    assert str(tmp_path) not in path.read_text(encoding="utf-8")
+    changed = path.stat().st_mtime_ns
+    assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 0
+    assert path.stat().st_mtime_ns == changed, "a finished run was done again"
+    again = json.loads(path.with_name("spacy_parser_one-seed7.json").read_text(encoding="utf-8"))
+    assert again["system"] == "spacy_parser_one"
+    assert again["evaluated_with"] == {"nlp.batch_size": 1}
+    assert again["command"] == result["command"] + "; scripts/evaluate.py --set nlp.batch_size=1"
+    assert again["test"]["scores"] == result["test"]["scores"]
+
+
+def test_unannotated(treebank: Path, tmp_path: Path) -> None:
+    assert unannotated.main([str(treebank), str(tmp_path), "--each", "2"]) == 0
+    kept, every = (
+        read(tmp_path / f"{treebank.name}-each2{which}" / "train.spacy") for which in ("", "-all")
+    )
+    assert len(every) > len(kept) == (len(every) + 1) // 2
+    assert [doc.text for doc in kept] == [doc.text for doc in every[::2]]
+    for i, doc in enumerate(every):
+        annotated = i % 2 == 0
+        for attribute in ("DEP", "HEAD", "POS"):
+            assert doc.has_annotation(attribute) == annotated, (i, attribute)
+        assert [doc.has_annotation("SENT_START"), len(list(doc.sents))] == [True, 1]
+    for other in ("dev", "test"):
+        for doc in read(tmp_path / f"{treebank.name}-each2-all" / f"{other}.spacy"):
+            assert doc.has_annotation("DEP")
+    assert unannotated.main([str(treebank), str(tmp_path), "--each", "1"]) == 1
+    assert unannotated.main([str(tmp_path / "nowhere"), str(tmp_path)]) == 1
+
+
+@pytest.mark.slow
+def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
+    command = [str(treebank), "--system", "nm_parser", "--seeds", "3", "4", "--epochs", "1"]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    command += ["--set", SMALL[0], "--evaluate", "dev"]
+    beam = ["--also", "beam2:components.parser.beam_width=2"]
+    assert accuracy.main([*command, *beam, "--ensemble"]) == 0
+    path = tmp_path / "runs" / treebank.name / "nm_parser_ensemble2-seed3.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert (result["system"], result["seed"], result["seeds"]) == (path.stem[:-6], 3, [3, 4])
+    assert result["command"].count("spacy train") == 2 and "curve" not in result
+    assert result["dev"]["per_sentence"]["words"] and "test" not in result
+    assert str(tmp_path) not in path.read_text(encoding="utf-8")
+    searched = path.with_name("nm_parser_ensemble2_beam2-seed3.json")
+    again = json.loads(searched.read_text(encoding="utf-8"))
+    assert (again["system"], again["seeds"]) == (searched.stem[:-6], [3, 4])
+    assert again["evaluated_with"] == {"components.parser.beam_width": 2}
+    assert accuracy.main([*command, "--distill"]) == 0
+    for seed in (3, 4):
+        distilled = path.with_name(f"nm_parser_distilled-seed{seed}.json")
+        result = json.loads(distilled.read_text(encoding="utf-8"))
+        assert (result["system"], result["seed"]) == ("nm_parser_distilled", seed)
+        assert result["teacher"] == path.stem and result["curve"]
+        assert result["command"].endswith(f"--paths.teacher {path.stem}")
+        assert str(tmp_path) not in distilled.read_text(encoding="utf-8")
+    model = tmp_path / "work" / treebank.name / path.stem / "model-best"
+    assert accuracy.main([*command, "--teacher", str(model)]) == 0
+    taught = path.with_name("nm_parser_taught-seed3.json")
+    assert json.loads(taught.read_text(encoding="utf-8"))["teacher"] == path.stem
+    assert accuracy.main([*command, "--teacher", str(tmp_path / "nowhere")]) == 1
+    path.unlink()
+    shutil.rmtree(tmp_path / "work" / treebank.name / "nm_parser-seed4")
+    assert accuracy.main([*command, "--ensemble"]) == 1
+    assert not path.exists()
+
+
+def test_accuracy_takes_a_prepared_corpus(treebank: Path, tmp_path: Path) -> None:
+    assert not treebanks.is_prepared(treebank)
+    convert(find_splits(treebank), tmp_path / "toy", n_sents=2)
+    assert treebanks.is_prepared(tmp_path / "toy")
+    found = treebanks.read_prepared(tmp_path / "toy", None, "2.18")
+    assert (found.name, found.snapshot, found.lang, found.train_words) == ("toy", "2.18", "xx", 8)
+    assert set(found.files) == {"train.spacy", "dev.spacy", "test.spacy"}
+    assert treebanks.read_prepared(tmp_path / "toy", "tr", "2.18").lang == "tr"
+
+
+def test_accuracy_needs_the_model_to_evaluate_it_again(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "runs" / treebank.name
+    evaluate.dump(toy_run("spacy_parser", 7, [3]), folder / "spacy_parser-seed7.json")
+    command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "1"]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 1
+    assert "delete the result file spacy_parser-seed7.json" in capsys.readouterr().err
+
+
+def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:
+    command = [str(treebank), "--system", "spacy_parser", "--seeds", "1", "--epochs", "1"]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    assert accuracy.main([*command, "--set", "components.tok2vec.factory=unheard_of"]) == 1
+    assert not list((tmp_path / "runs").glob("*/*.json"))
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([1, 2, 3, 4, 5], 2 / 2**5),
+        ([1, 2, 3], 2 / 2**3),
+        ([-1, 2, 3], 4 / 2**3),
+        ([0, 0], 1.0),
+        ([], 1.0),
+        ([1, -1], 1.0),
+    ],
+)
+def test_signed_rank(differences: list[float], expected: float) -> None:
+    assert signed_rank(differences) == pytest.approx(expected)
+
+
+def test_signed_rank_agrees_with_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats", reason="needs scipy")
+    rng = random.Random(0)
+    for n in (4, 8, 12, 16, 40):
+        values = [rng.gauss(0.4, 1) for _ in range(n)]
+        method = "exact" if n <= 16 else "approx"
+        expected = stats.wilcoxon(values, method=method, correction=False).pvalue
+        assert signed_rank(values) == pytest.approx(expected, rel=1e-6), n
+
+
+def toy_run(system: str, seed: int, right: list[int], split: str = "dev") -> dict[str, Any]:
+    words = [10] * len(right)
+    score = sum(right) / sum(words)
+    return {
+        "system": system,
+        "treebank": "UD_Toy-Test",
+        "snapshot": "toy",
+        "seed": seed,
+        "versions": {"spacy": "3"},
+        "machine": {"system": "Linux", "processor": "toy", "cores": 1},
+        "training": {"words_per_second": 1000.0, "seconds": 5.0},
+        split: {
+            "n_words": sum(words),
+            "words_per_second": 2000.0,
+            "scores": {"uas_all": score, "las_all": score, "nonproj_p": None},
+            "per_sentence": {"words": words, "heads": right, "labelled": right},
+        },
+    }
+
+
+def write_run(run: dict[str, Any], folder: Path) -> None:
+    evaluate.dump(run, folder / run["treebank"] / f"{run['system']}-seed{run['seed']}.json")
+
+
+def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = random.Random(1)
+    for seed in (1, 2, 3):
+        base = [rng.randint(3, 7) for _ in range(200)]
+        for system, gain in (("spacy_parser", 0), ("better", 1), ("same", 0)):
+            run = toy_run(system, seed, [right + gain for right in base])
+            evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed{seed}.json")
+    assert table.main([str(tmp_path), "-o", str(tmp_path / "table.md")]) == 0
+    text = capsys.readouterr().out
+    assert (tmp_path / "table.md").read_text(encoding="utf-8").strip() == text.strip()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
+    rows = [row for row in rows if row]
+    assert len({len(row) for row in rows if row[0] == "better" and len(row) > 7}) == 1
+    better = next(row for row in rows if row[:2] == ["better", "las_all"])
+    assert better[2:] == ["3", "+10.00", "+10.00 … +10.00", "0.0002", "0.2500"]
+    same = next(row for row in rows if row[:2] == ["same", "las_all"])
+    assert same[3] == "+0.00"
+    assert float(same[5]) == float(same[6]) == 1
+    assert table.main([str(tmp_path), "--systems", "better", "--baseline", "better"]) == 0
+    text = capsys.readouterr().out
+    assert "| better " in text
+    assert "same" not in text and "spacy_parser" not in text
+    assert table.main([str(tmp_path), "--systems", "worse"]) == 1
+    assert "worse" in capsys.readouterr().err
+
+
+def test_bootstrap_finds_no_difference_in_noise() -> None:
+    np = pytest.importorskip("numpy")
+    generator = np.random.default_rng(3)
+    noise = generator.integers(-1, 2, 500)
+    noise[-1] -= noise.sum()
+    low, high, p = bootstrap(noise, np.full(500, 10), samples=2000)
+    assert low < 0 < high
+    assert p > 0.8
+    sigma = math.sqrt(float((noise**2).mean()) / 500) / 10
+    assert high - low == pytest.approx(2 * 1.96 * sigma, rel=0.1)
+
+
+def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for system, right in (("spacy_parser", [5, 5]), ("better", [5, 5, 5])):
+        run = toy_run(system, 1, right)
+        evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed1.json")
+    assert table.main([str(tmp_path)]) == 1
+    assert "other sentences" in capsys.readouterr().err
+    assert table.main([str(tmp_path / "none")]) == 1
+
+
+def test_variants_are_systems() -> None:
+    """Each row of each comparison can be made, and differs from the others."""
+    for rows in variants.VARIANTS.values():
+        made = []
+        for row in rows:
+            system = parse_system(row.as_argument())
+            assert system.name == row.name
+            parser = system.build()["components"]["parser"]
+            spec = spacy.util.registry.resolve({"system": parser.pop("system")})["system"]
+            spec.create(None).oracle_id(parser.get("oracle", "dynamic"))
+            made.append((spec, parser))
+        assert all(one not in made[:i] for i, one in enumerate(made))
+    repairs = variants.VARIANTS["rep"][-1].settings
+    assert any(
+        setting.endswith('["right_lower","right_raise","left_invert"]') for setting in repairs
+    )
+
+
+def variant_run(name: str, seed: int, right: list[int], treebank: str) -> dict[str, Any]:
+    run = toy_run(name, seed, right)
+    counts = {"tp": 6, "neutral": 1, "fp": 3, "fn": 2, "tn": 50, "deferred": 0}
+    return {
+        **run,
+        "treebank": treebank,
+        "epochs": 2,
+        "curve": {"epoch": [0, 0, 1], "step": [0, 50, 100], "dep_uas_conll": [10, 40, 60 + seed]},
+        "moves": {
+            "documents": 2,
+            "moves": 30 + seed,
+            "repairs": {"LEFT-ARC": counts},
+            "labels": {"LEFT-ARC": {"obj > obl": {"tp": 2, "fp": 1}, "a > b": {"fp": 1}}},
+        },
+    }
+
+
+def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for treebank in ("UD_A", "UD_B"):
+        for seed in (1, 2):
+            for name, right in (("monotonic", [5, 9]), ("left", [10, 9])):
+                run = variant_run(name, seed, right, treebank)
+                evaluate.dump(run, tmp_path / treebank / f"{name}-seed{seed}.json")
+    run = variant_run("left", 1, [10, 9], "UD_C")
+    evaluate.dump(run, tmp_path / "UD_C" / "left-seed1.json")
+    assert variants.main(["rep", "--runs", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
+    left = [row for row in rows if row[:1] == ["+ left reattach"]]
+    assert left[0][:7] == [
+        *("+ left reattach", "2", "95.00 ± 0.00", "50.00 ± 0.00", "95.00 ± 0.00", "50.00 ± 0.00"),
+        "+25.00",
+    ]
+    assert left[0][-1] == "15.75 ± 0.35"
+    assert left[1] == ["+ left reattach", "2", "40.00", "61.50"]
+    assert left[2][1:7] == ["LEFT-ARC", "2", "6.0", "3.0", "50.0", "2.0"]
+    assert left[2][-2:] == ["60.0", "75.0"]
+    assert ["LEFT-ARC of arc-eager", "obj > obl (4/2)"] in rows
+    assert rows[-2] == ["+ left reattach", "95.00", "95.00", "95.00", "95.00"]
+    assert "UD_B" in text and "UD_C" not in text
+    run = variant_run("right_lower", 1, [9, 9], "UD_A")  # a row of this comparison alone
+    evaluate.dump(run, tmp_path / "UD_A" / "right_lower-seed1.json")
+    assert variants.main(["rep", "--runs", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "UD_A" in text and "UD_B" not in text
+    assert variants.main(["fg18", "--runs", str(tmp_path)]) == 1
+    assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
+    assert variants.main(["rep", "--runs", str(tmp_path), "--split", "test"]) == 1
+    assert "on test" in capsys.readouterr().err
+
+
+def test_counts(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is counted in each treebank becomes a table and a file."""
+    arguments = [str(treebank), "--split", "dev", "--runs", str(tmp_path)]
+    for benchmark, options in ((transitions, []), (swaps, []), (repairs, ["--size", "2"])):
+        assert benchmark.main([*arguments, *options]) == 0
+        name = benchmark.__name__.split(".")[1]
+        path = tmp_path / name / f"{treebank.name}-dev.json"
+        result = json.loads(path.read_text(encoding="utf-8"))
+        assert (result["treebank"], result["split"]) == (treebank.name, "dev")
+        assert f"| {treebank.name} |" in capsys.readouterr().out
+    assert result["size"] == 2 and result["configurations"] > 0
+    counts = json.loads((tmp_path / "swaps" / f"{treebank.name}-dev.json").read_text("utf-8"))
+    assert (counts["sentences"], counts["projective"], counts["swaps"]["eager"]) == (3, 2, 2)
+    assert swaps.main([str(tmp_path / "nowhere")]) == 1
+    assert "swaps: No folder" in capsys.readouterr().err
+
+
+def test_oracle_curves(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
+    places = {name: tmp_path / name for name in ("logs", "work", "runs", "images")}
+    arguments = [str(treebank), "--epochs", "2"]
+    for name, place in places.items():
+        arguments += [f"--{name}", str(place)]
+    assert oracle_curves.main(arguments) == 1
+    assert "No logs of eager, lazy, minimal, nd_sw, nd_all" in capsys.readouterr().err
+    head = "E    #       DEP_LAS\n---  ------  -------\n"
+    for oracle in oracle_curves.ORACLES:
+        for seed, las in ((1, 40), (2, 42)):
+            log = places["logs"] / treebank.name / f"swap_{oracle}-seed{seed}" / "log.txt"
+            log.parent.mkdir(parents=True)
+            log.write_text(f"{head}  0     200    {las}.00\n  1     400    {las}.50\n", "utf-8")
+    # SWAPs that are there are not counted again
+    result = places["runs"] / "oracle_curves" / f"{treebank.name}.json"
+    files = {p.name: treebanks.fingerprint(p) for p in find_splits(treebank).values()}
+    before = {"seed": 1, "epochs": 2, "files": files}
+    before["swaps"] = {"nd_all": [[0, 0.5], [1, 0.7]]}
+    evaluate.dump(before, result)
+    assert oracle_curves.main([*arguments, "--learned", "nd_all"]) == 0
+    found = json.loads(result.read_text(encoding="utf-8"))
+    assert found["las"]["lazy"] == [
+        [0, 41, pytest.approx(2**0.5)],
+        [1, 41.5, pytest.approx(2**0.5)],
+    ]
+    assert found["swaps"]["nd_all"] == [[0, 0.5], [1, 0.7]]
+    # two SWAPs in one of three sentences
+    assert found["swaps"]["eager"] == [[epoch, pytest.approx(2 / 3, abs=1e-3)] for epoch in (0, 1)]
+    assert {path.name for path in places["images"].iterdir()} == {
+        f"learning-{treebank.name}.png",
+        f"swaps-{treebank.name}.png",
+    }
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[-2][1::2] == ["nd_sw", "41.00", "41.50", "41.50", "-", "-", "-"]
+    assert lines[-1][1::2] == ["nd_all", "41.00", "41.50", "41.50", "0.500", "0.700", "0.700"]

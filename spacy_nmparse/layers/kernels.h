@@ -221,45 +221,68 @@ static void nmp_add_affine(
     }
 }
 
-/* nmp_add_affine for four outs and ins at a time, to the bit: weights are read once, not four
- * times, and sums stay in registers. weights: in blocks of BLOCK outs, (blocks, n_in, BLOCK). */
+/* nmp_add_affine for six outs and ins at a time, to the bit: weights are read once, not six times,
+ * and sums stay in registers. weights: in blocks of BLOCK outs, (blocks, n_in, BLOCK). */
 enum { NMP_BLOCK = 16 };
 #if defined(__GNUC__)
-typedef float nmp_block __attribute__((vector_size(64), aligned(4), may_alias));
+/* Half a block: a wider vector than the machine's would be kept in memory. */
+typedef float nmp_half __attribute__((vector_size(32), aligned(4), may_alias));
+#define NMP_HALF(place) (*(nmp_half *)(place))
 NMP_CLONES
-static void nmp_add_affine_four(
+static void nmp_add_affine_six(
     float *const *outs, const float *NMP_RESTRICT weights, float *const *ins,
     int n_in, int n_out)
 {
-    const float *in_p = ins[0], *in_q = ins[1], *in_r = ins[2], *in_s = ins[3];
+    const float *in0 = ins[0], *in1 = ins[1], *in2 = ins[2];
+    const float *in3 = ins[3], *in4 = ins[4], *in5 = ins[5];
     const float *NMP_RESTRICT w = weights;
-    ptrdiff_t j, o;
+    ptrdiff_t j, o, q;
     for (o = 0; o < n_out; o += NMP_BLOCK) {
-        nmp_block p = *(const nmp_block *)(outs[0] + o);
-        nmp_block q = *(const nmp_block *)(outs[1] + o);
-        nmp_block r = *(const nmp_block *)(outs[2] + o);
-        nmp_block s = *(const nmp_block *)(outs[3] + o);
+        q = o + NMP_BLOCK / 2;
+        nmp_half a0 = NMP_HALF(outs[0] + o), b0 = NMP_HALF(outs[0] + q);
+        nmp_half a1 = NMP_HALF(outs[1] + o), b1 = NMP_HALF(outs[1] + q);
+        nmp_half a2 = NMP_HALF(outs[2] + o), b2 = NMP_HALF(outs[2] + q);
+        nmp_half a3 = NMP_HALF(outs[3] + o), b3 = NMP_HALF(outs[3] + q);
+        nmp_half a4 = NMP_HALF(outs[4] + o), b4 = NMP_HALF(outs[4] + q);
+        nmp_half a5 = NMP_HALF(outs[5] + o), b5 = NMP_HALF(outs[5] + q);
         for (j = 0; j < n_in; ++j) {
-            const nmp_block a = *(const nmp_block *)w;
-            p += in_p[j] * a;
-            q += in_q[j] * a;
-            r += in_r[j] * a;
-            s += in_s[j] * a;
+            const nmp_half a = *(const nmp_half *)w;
+            const nmp_half b = *(const nmp_half *)(w + NMP_BLOCK / 2);
+            a0 += in0[j] * a;
+            b0 += in0[j] * b;
+            a1 += in1[j] * a;
+            b1 += in1[j] * b;
+            a2 += in2[j] * a;
+            b2 += in2[j] * b;
+            a3 += in3[j] * a;
+            b3 += in3[j] * b;
+            a4 += in4[j] * a;
+            b4 += in4[j] * b;
+            a5 += in5[j] * a;
+            b5 += in5[j] * b;
             w += NMP_BLOCK;
         }
-        *(nmp_block *)(outs[0] + o) = p;
-        *(nmp_block *)(outs[1] + o) = q;
-        *(nmp_block *)(outs[2] + o) = r;
-        *(nmp_block *)(outs[3] + o) = s;
+        NMP_HALF(outs[0] + o) = a0;
+        NMP_HALF(outs[0] + q) = b0;
+        NMP_HALF(outs[1] + o) = a1;
+        NMP_HALF(outs[1] + q) = b1;
+        NMP_HALF(outs[2] + o) = a2;
+        NMP_HALF(outs[2] + q) = b2;
+        NMP_HALF(outs[3] + o) = a3;
+        NMP_HALF(outs[3] + q) = b3;
+        NMP_HALF(outs[4] + o) = a4;
+        NMP_HALF(outs[4] + q) = b4;
+        NMP_HALF(outs[5] + o) = a5;
+        NMP_HALF(outs[5] + q) = b5;
     }
 }
 #else
-static void nmp_add_affine_four(
+static void nmp_add_affine_six(
     float *const *outs, const float *NMP_RESTRICT weights, float *const *ins,
     int n_in, int n_out)
 {
     ptrdiff_t i, j, k, o;
-    for (i = 0; i < 4; ++i) {
+    for (i = 0; i < 6; ++i) {
         const float *NMP_RESTRICT w = weights;
         for (o = 0; o < n_out; o += NMP_BLOCK) {
             float *NMP_RESTRICT out = outs[i] + o;

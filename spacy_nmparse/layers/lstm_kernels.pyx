@@ -16,7 +16,7 @@ cdef extern from "kernels.h" nogil:
     void nmp_add_affine(
         float* out, const float* weights, const float* hidden, int n_in, int n_out
     )
-    void nmp_add_affine_four(
+    void nmp_add_affine_six(
         float** outs, const float* weights, float** ins, int n_in, int n_out
     )
     void nmp_affine(
@@ -31,7 +31,7 @@ cdef extern from "kernels.h" nogil:
 
 
 cdef enum:
-    LANES = 4               # sequences that go through the LSTM in step
+    LANES = 6               # sequences that go through the LSTM in step
     BLOCK = 16              # gates whose weights are together in U_blocks
 
 
@@ -71,7 +71,7 @@ cdef void forward_pass(
                 nmp_add_affine(gate[i], U, before[i], width, 4 * width)
         elif t:
             memset(room, 0, 5 * width * sizeof(float))
-            nmp_add_affine_four(gate, U_blocks, before, width, 4 * width)
+            nmp_add_affine_six(gate, U_blocks, before, width, 4 * width)
         for i in range(live):
             nmp_lstm_step(gate[i], cell[i], now[i], width)
 

@@ -130,8 +130,7 @@ static void nmp_activate(
     }
 }
 
-/* What nmp_activate leaves to be learned from: winner[j] is the piece that won, or NMP_DROPPED where
- * there was one and it was not above 0. */
+/* What nmp_activate leaves to be learned from, with several pieces: winner[j] is the one that won. */
 enum { NMP_DROPPED = 255 };
 NMP_CLONES
 static void nmp_find_winners(
@@ -140,11 +139,6 @@ static void nmp_find_winners(
     ptrdiff_t j;
     const ptrdiff_t n = width;
     int p;
-    if (pieces == 1) {
-        for (j = 0; j < n; ++j)
-            winner[j] = in[j] > 0.0f ? 0 : NMP_DROPPED;
-        return;
-    }
     for (j = 0; j < n; ++j) {
         float top = in[j];
         int best = 0;
@@ -157,8 +151,8 @@ static void nmp_find_winners(
     }
 }
 
-/* Drop each unit with a probability of limit / 2^32, and multiply the others by scale. The units'
- * random numbers follow from start: the hash lowbias32 of a Weyl sequence. */
+/* Drop each unit with a probability of limit / 2^32, its winner NMP_DROPPED, and multiply the others
+ * by scale. The units' random numbers follow from start: the hash lowbias32 of a Weyl sequence. */
 NMP_CLONES
 static void nmp_drop(
     float *NMP_RESTRICT hidden, uint8_t *NMP_RESTRICT winner, uint32_t start, uint32_t limit,
@@ -175,7 +169,33 @@ static void nmp_drop(
     }
 }
 
-/* The gradient of what nmp_activate was given; scale: of the units that were not dropped. */
+/* nmp_drop for a ReLU layer, whose units tell by being above 0 whether they are to be learned from. */
+NMP_CLONES
+static void nmp_drop_relu(
+    float *NMP_RESTRICT hidden, uint32_t start, uint32_t limit, float scale, int width)
+{
+    ptrdiff_t j;
+    for (j = 0; j < width; ++j) {
+        uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
+        x = (x ^ (x >> 16)) * 0x7feb352du;
+        x = (x ^ (x >> 15)) * 0x846ca68bu;
+        x ^= x >> 16;
+        hidden[j] = x < limit ? 0.0f : hidden[j] * scale;
+    }
+}
+
+/* The gradient of what nmp_activate was given, of a ReLU layer. */
+NMP_CLONES
+static void nmp_relu_back(
+    float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_out, const float *NMP_RESTRICT hidden,
+    float scale, int width)
+{
+    ptrdiff_t j;
+    for (j = 0; j < width; ++j)
+        d_in[j] = hidden[j] > 0.0f ? d_out[j] * scale : 0.0f;
+}
+
+/* The same of a maxout layer. scale: of the units that were not dropped. */
 NMP_CLONES
 static void nmp_activate_back(
     float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_out, const uint8_t *NMP_RESTRICT winner,
@@ -184,11 +204,6 @@ static void nmp_activate_back(
     ptrdiff_t j;
     const ptrdiff_t n = width;
     int p;
-    if (pieces == 1) {
-        for (j = 0; j < n; ++j)
-            d_in[j] = winner[j] == NMP_DROPPED ? 0.0f : d_out[j] * scale;
-        return;
-    }
     for (p = 0; p < pieces; ++p) {
         float *NMP_RESTRICT d = d_in + p * n;
         for (j = 0; j < n; ++j)

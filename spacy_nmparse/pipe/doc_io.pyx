@@ -4,7 +4,7 @@ Whitespace tokens never reach the parser. Words are the other tokens, numbered f
 """
 import numpy
 
-from libc.stdint cimport int8_t, int32_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, uint32_t, uint64_t
 
 from spacy.attrs cimport IS_SPACE
 from spacy.lexeme cimport Lexeme
@@ -274,3 +274,32 @@ def gold_parse(example):
         None if start is None else bool(start) for start in example.get_aligned_sent_starts()
     ]
     return heads, labels, starts
+
+
+def gold_tags(example, const int32_t[::1] tokens):
+    """POS, TAG and MORPH of tokens of the predicted document, as hashes of strings.
+
+    Args:
+        example: the example.
+        tokens: int32 (words,): the tokens.
+
+    Returns:
+        uint64 (words, 3): zeros where the reference says nothing, or has several tokens there that
+        differ.
+    """
+    cdef Doc reference = example.reference
+    cdef int i
+    cdef const TokenC* token
+    array = numpy.empty((tokens.shape[0], 3), dtype="uint64")
+    cdef uint64_t[:, ::1] fields = array
+    if same_tokens(example.predicted, reference):
+        for i in range(tokens.shape[0]):
+            token = &reference.c[tokens[i]]
+            fields[i, 0] = <uint64_t>token.pos
+            fields[i, 1] = token.tag
+            fields[i, 2] = token.morph
+        return array
+    aligned = [example.get_aligned(name) for name in ("POS", "TAG", "MORPH")]
+    for i in range(tokens.shape[0]):
+        array[i] = [column[tokens[i]] or 0 for column in aligned]
+    return array

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy
-from spacy.attrs import MORPH, ORTH, POS, TAG
+from spacy.attrs import MORPH, POS, TAG
 from spacy.morphology import Morphology
 from spacy.strings import StringStore
 from spacy.training import Example
 
+from spacy_nmparse.pipe.doc_io import gold_tags
 from spacy_nmparse.scorers.tagging import UNKNOWN
 
 #: Values that are rarer than this are not learned.
@@ -49,7 +50,7 @@ class TagSet:
         self._numbers = [
             {value: i for i, value in enumerate(values)} for values in attributes.values()
         ]
-        self._rows: dict[tuple[str, str, str], numpy.ndarray] = {}
+        self._rows: dict[bytes, bytes] = {}
 
     @property
     def sizes(self) -> list[int]:
@@ -66,24 +67,24 @@ class TagSet:
         """
         rows = []
         for example, words in zip(examples, tokens, strict=True):
-            fields = _fields(example)
             strings = example.reference.vocab.strings
-            rows += [self._row(strings, fields[token]) for token in words.tolist()]
-        return numpy.asarray(rows, dtype="int32").reshape(len(rows), len(self.attributes))
+            fields = gold_tags(example, words).view(f"V{8 * len(FIELDS)}").ravel().tolist()
+            rows += [self._rows.get(field) or self._row(strings, field) for field in fields]
+        array = numpy.frombuffer(b"".join(rows), dtype="int32")
+        return array.reshape(len(rows), len(self.attributes))
 
-    def _row(self, strings: StringStore, field: tuple[int, ...]) -> numpy.ndarray:
-        pos, tag, morph = (strings[value] for value in field)
-        row = self._rows.get((pos, tag, morph))
-        if row is None:
-            values = _values(pos, tag, morph)
-            row = numpy.full(len(self._numbers), UNKNOWN, dtype="int32")
-            for i, (name, numbers) in enumerate(zip(self.attributes, self._numbers, strict=True)):
-                if name in values:
-                    row[i] = numbers.get(values[name], UNKNOWN)
-                elif morph and name not in WHOLE:
-                    row[i] = numbers.get(ABSENT, UNKNOWN)
-            self._rows[pos, tag, morph] = row
-        return row
+    def _row(self, strings: StringStore, field: bytes) -> bytes:
+        """The row of what ``gold_tags`` says of a word, both as bytes."""
+        pos, tag, morph = (strings[value] for value in numpy.frombuffer(field, "uint64").tolist())
+        row = numpy.full(len(self._numbers), UNKNOWN, dtype="int32")
+        values = _values(pos, tag, morph)
+        for i, (name, numbers) in enumerate(zip(self.attributes, self._numbers, strict=True)):
+            if name in values:
+                row[i] = numbers.get(values[name], UNKNOWN)
+            elif morph and name not in WHOLE:
+                row[i] = numbers.get(ABSENT, UNKNOWN)
+        self._rows[field] = row.tobytes()
+        return self._rows[field]
 
 
 def collect(examples: Iterable[Example]) -> Attributes:
@@ -111,15 +112,3 @@ def _values(pos: str, tag: str, morph: str) -> dict[str, str]:
     """Values of the attributes that a token has."""
     values = Morphology.feats_to_dict(morph) if morph and morph != "_" else {}
     return {**values, **({"POS": pos} if pos else {}), **({"TAG": tag} if tag else {})}
-
-
-def _fields(example: Example) -> list[tuple[int, ...]]:
-    """POS, TAG and MORPH of each predicted token; zeros where the reference says nothing, or has
-    several tokens there that differ."""
-    predicted, reference = example.predicted, example.reference
-    same: Any = predicted.to_array([ORTH])
-    if numpy.array_equal(same, reference.to_array([ORTH])):
-        array: Any = reference.to_array(FIELDS)
-        return [tuple(field) for field in array.tolist()]
-    columns = (example.get_aligned(field) for field in ("POS", "TAG", "MORPH"))
-    return [tuple(value or 0 for value in field) for field in zip(*columns, strict=True)]

@@ -6,7 +6,13 @@ from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, Features, Feat
 from spacy_nmparse.systems.state cimport StateC
 
 
+cdef enum:
+    N_TAPE_ARRAYS = 6
+
+
 cdef struct TapeC:          # what the steps leave behind
+    void* arrays[N_TAPE_ARRAYS]     # where the memory of those below begins
+    size_t sizes[N_TAPE_ARRAYS]     # in bytes
     int n_steps
     int capacity
     int n_outputs
@@ -15,7 +21,7 @@ cdef struct TapeC:          # what the steps leave behind
     int* facts              # (steps, facts)
     int* owner              # (steps,): what the extra row was made from
     float* hidden           # (steps, width), after dropout
-    uint8_t* winner         # (steps, width): which piece won; NMP_DROPPED
+    uint8_t* winner         # (steps, width): which piece won; NMP_DROPPED; not with one piece
     float* d_outputs        # (steps, n_outputs)
 
 
@@ -39,7 +45,7 @@ cdef struct LayerC:
     const float* bias       # (pieces * width,)
     const float* extra      # (pieces * width,): one more row to add, or NULL
     int owner               # the step, of another layer's tape, that extra comes from
-    # Sums of the rows that depend on the item H alone, by H's row; not while learning.
+    # Sums of the rows that depend on the item H alone, by H's row.
     int n_own_slots         # features that look at nothing but H and what hangs on it
     int n_own_facts
     int own_slots[MAX_SLOTS]

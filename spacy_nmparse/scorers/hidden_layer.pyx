@@ -31,16 +31,29 @@ cdef extern from "kernels.h" nogil:
     void nmp_drop(
         float* hidden, uint8_t* winner, uint32_t start, uint32_t limit, float scale, int width
     )
+    void nmp_drop_relu(float* hidden, uint32_t start, uint32_t limit, float scale, int width)
     void nmp_activate_back(
         float* d_pre, const float* d_hidden, const uint8_t* winner, float scale, int width,
         int pieces
     )
+    void nmp_relu_back(
+        float* d_pre, const float* d_hidden, const float* hidden, float scale, int width
+    )
+    void nmp_add_scaled(float* out, const float* row, float scale, int width)
 
 
 cdef enum:
     FIRST_STEPS = 256
     NO_ROW = -0x7fffffff    # what no feature's row is
     REGISTER = 16           # floats
+    N_SPARE = 6             # tapes kept to be written on again
+    SPARE_BYTES = 1 << 28   # of a tape that is kept, at most
+    FEW_OUTPUTS = 4         # that take no matrix products
+
+
+# Every update needs tapes, and memory that is new to the process is slow.
+cdef TapeC[N_SPARE] spare_tapes
+cdef int n_spare_tapes = 0
 
 
 cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
@@ -132,7 +145,7 @@ cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) 
     cdef int* key
     cdef float* own
     cdef int m, n
-    if layer.learning or layer.own_sums is NULL:
+    if layer.own_sums is NULL:
         layer_run(layer, s, i, j)
         return
     find_rows(layer, s, i, j)
@@ -171,50 +184,63 @@ cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) 
             <int>size
         )
     nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
+    if layer.learning:
+        drop_units(layer)
 
 
 cdef void drop_units(LayerC* layer) noexcept nogil:
     """Note which piece won, and drop units."""
-    nmp_find_winners(layer.winner, layer.pre, layer.width, layer.pieces)
+    cdef uint32_t start = 0
+    cdef uint32_t limit = <uint32_t>(layer.dropout * <double>4294967296.0)
+    cdef float scale = <float>1.0 / (<float>1.0 - layer.dropout)
     if layer.dropout > 0:
-        nmp_drop(
-            layer.hidden, layer.winner, <uint32_t>(random_bits(&layer.seed) >> 32),
-            <uint32_t>(layer.dropout * <double>4294967296.0),
-            <float>1.0 / (<float>1.0 - layer.dropout), layer.width
-        )
+        start = <uint32_t>(random_bits(&layer.seed) >> 32)
+    if layer.pieces > 1:
+        nmp_find_winners(layer.winner, layer.pre, layer.width, layer.pieces)
+        if layer.dropout > 0:
+            nmp_drop(layer.hidden, layer.winner, start, limit, scale, layer.width)
+    elif layer.dropout > 0:
+        nmp_drop_relu(layer.hidden, start, limit, scale, layer.width)
+
+
+cdef void lay_out(const LayerC* layer, TapeC* tape, size_t* step_sizes) noexcept nogil:
+    """Point the tape's arrays at its memory, and tell what one step takes of each."""
+    tape.words = <int*>tape.arrays[0]
+    tape.facts = <int*>tape.arrays[1]
+    tape.owner = <int*>tape.arrays[2]
+    tape.hidden = <float*>tape.arrays[3]
+    tape.winner = <uint8_t*>tape.arrays[4]
+    tape.d_outputs = <float*>tape.arrays[5]
+    step_sizes[0] = layer.features.n_slots * sizeof(int)
+    step_sizes[1] = max(1, layer.features.n_facts) * sizeof(int)
+    step_sizes[2] = sizeof(int)
+    step_sizes[3] = layer.width * sizeof(float)
+    step_sizes[4] = layer.width if layer.pieces > 1 else 0
+    step_sizes[5] = tape.n_outputs * sizeof(float)
 
 
 cdef int grow(LayerC* layer) noexcept nogil:
     """Make room for more steps. Returns -1 when out of memory, leaving the tape as it is."""
     cdef TapeC* tape = &layer.tape
     cdef size_t capacity = max(FIRST_STEPS, 2 * tape.capacity)
+    cdef size_t[N_TAPE_ARRAYS] step_sizes
+    cdef int i
     cdef void* block
-    block = realloc(tape.words, capacity * layer.features.n_slots * sizeof(int))
-    if block == NULL:
-        return -1
-    tape.words = <int*>block
-    block = realloc(tape.facts, capacity * max(1, layer.features.n_facts) * sizeof(int))
-    if block == NULL:
-        return -1
-    tape.facts = <int*>block
-    block = realloc(tape.owner, capacity * sizeof(int))
-    if block == NULL:
-        return -1
-    tape.owner = <int*>block
-    block = realloc(tape.hidden, capacity * layer.width * sizeof(float))
-    if block == NULL:
-        return -1
-    tape.hidden = <float*>block
-    block = realloc(tape.winner, capacity * layer.width)
-    if block == NULL:
-        return -1
-    tape.winner = <uint8_t*>block
-    block = realloc(tape.d_outputs, capacity * tape.n_outputs * sizeof(float))
-    if block == NULL:
-        return -1
-    tape.d_outputs = <float*>block
-    tape.capacity = <int>capacity
-    return 0
+    cdef int result = 0
+    lay_out(layer, tape, step_sizes)
+    for i in range(N_TAPE_ARRAYS):
+        if capacity * step_sizes[i] <= tape.sizes[i]:
+            continue
+        block = realloc(tape.arrays[i], capacity * step_sizes[i])
+        if block == NULL:
+            result = -1
+            break
+        tape.arrays[i] = block
+        tape.sizes[i] = capacity * step_sizes[i]
+    lay_out(layer, tape, step_sizes)
+    if result == 0:
+        tape.capacity = <int>capacity
+    return result
 
 
 cdef int layer_remember(LayerC* layer) noexcept nogil:
@@ -237,7 +263,8 @@ cdef int layer_remember(LayerC* layer) noexcept nogil:
     )
     tape.owner[step] = layer.owner
     memcpy(tape.hidden + step * layer.width, layer.hidden, layer.width * sizeof(float))
-    memcpy(tape.winner + step * layer.width, layer.winner, layer.width)
+    if layer.pieces > 1:
+        memcpy(tape.winner + step * layer.width, layer.winner, layer.width)
     memset(tape.d_outputs + step * tape.n_outputs, 0, tape.n_outputs * sizeof(float))
     return <int>step
 
@@ -267,11 +294,40 @@ cdef inline float* gradient_row(
     return d_words + row * layer.stride + slot * size
 
 
-cdef void scatter(
-    const LayerC* layer, const float* d_hidden, float* d_pre, float* d_bias, float* d_words,
-    float* d_pads, float* d_facts, float* d_extra, ptrdiff_t extra_stride
+cdef struct GradientsC:     # where scatter adds to
+    float* bias
+    float* words            # as LayerC.word_rows
+    float* pads
+    float* facts
+    float* extra            # by the steps' owners; or NULL
+    ptrdiff_t extra_stride
+    float* output_W
+    float* output_b
+
+
+cdef void output_back(
+    const LayerC* layer, int step, const float* output_W, const GradientsC* d, float* d_hidden
 ) noexcept nogil:
-    """Add each step's gradient to the rows that its hidden layer was the sum of."""
+    """Back-propagate the outputs of one step."""
+    cdef const float* hidden = layer.tape.hidden + step * <ptrdiff_t>layer.width
+    cdef const float* d_outputs = layer.tape.d_outputs + step * <ptrdiff_t>layer.tape.n_outputs
+    cdef int i
+    memset(d_hidden, 0, layer.width * sizeof(float))
+    for i in range(layer.tape.n_outputs):
+        d.output_b[i] += d_outputs[i]
+        nmp_add_scaled(d_hidden, output_W + i * layer.width, d_outputs[i], layer.width)
+        nmp_add_scaled(d.output_W + i * layer.width, hidden, d_outputs[i], layer.width)
+
+
+cdef void scatter(
+    const LayerC* layer, const float* d_hidden, const float* output_W, const GradientsC* gradients,
+    float* room
+) noexcept nogil:
+    """Add each step's gradient to the rows that its hidden layer was the sum of.
+
+    d_hidden: of all steps, or NULL: follows from d_outputs and output_W. room: for two gradients of
+    a hidden layer.
+    """
     cdef int size = layer.pieces * layer.width
     cdef int n_slots = layer.features.n_slots
     cdef int n_singles = layer.features.n_singles
@@ -280,27 +336,37 @@ cdef void scatter(
     cdef int step, i, other
     cdef const int* words
     cdef const int* facts
-    cdef const uint8_t* winner
+    cdef ptrdiff_t place
     cdef const float* d
+    cdef float* d_pre = room + layer.width
     for step in range(layer.tape.n_steps):
-        winner = layer.tape.winner + step * <ptrdiff_t>layer.width
-        d = d_hidden + step * <ptrdiff_t>layer.width
-        nmp_activate_back(d_pre, d, winner, scale, layer.width, layer.pieces)
-        nmp_add(d_bias, d_pre, size)
-        if d_extra is not NULL:
-            nmp_add(d_extra + layer.tape.owner[step] * extra_stride, d_pre, size)
+        place = step * <ptrdiff_t>layer.width
+        d = room
+        if d_hidden is NULL:
+            output_back(layer, step, output_W, gradients, room)
+        else:
+            d = d_hidden + place
+        if layer.pieces > 1:
+            nmp_activate_back(
+                d_pre, d, layer.tape.winner + place, scale, layer.width, layer.pieces
+            )
+        else:
+            nmp_relu_back(d_pre, d, layer.tape.hidden + place, scale, layer.width)
+        nmp_add(gradients.bias, d_pre, size)
+        if gradients.extra is not NULL:
+            nmp_add(gradients.extra + layer.tape.owner[step] * gradients.extra_stride, d_pre, size)
         words = layer.tape.words + step * <ptrdiff_t>n_slots
         facts = layer.tape.facts + step * <ptrdiff_t>n_facts
         for i in range(n_singles):
-            nmp_add(gradient_row(layer, d_words, d_pads, words[i], i), d_pre, size)
+            nmp_add(gradient_row(layer, gradients.words, gradients.pads, words[i], i), d_pre, size)
         for i in range(n_singles, n_slots):
             other = i + 1 if (i - n_singles) % 2 == 0 else i - 1
             nmp_add_product(
-                gradient_row(layer, d_words, d_pads, words[i], i), d_pre,
+                gradient_row(layer, gradients.words, gradients.pads, words[i], i), d_pre,
                 word_row(layer, words, other), size
             )
         for i in range(n_facts):
-            nmp_add(d_facts + facts[i] * <ptrdiff_t>size, d_pre, size)
+            nmp_add(gradients.facts + facts[i] * <ptrdiff_t>size, d_pre, size)
 
 
 cdef const float* keep(list arrays, array) except *:
@@ -412,16 +478,29 @@ cdef class Layer:
         self._free_tape()
 
     def _free_tape(self):
-        free(self.c.tape.words)
-        free(self.c.tape.facts)
-        free(self.c.tape.owner)
-        free(self.c.tape.hidden)
-        free(self.c.tape.winner)
-        free(self.c.tape.d_outputs)
+        """Keep the tape for another layer, or give its memory back."""
+        global n_spare_tapes
+        cdef size_t total = 0
+        cdef int i
+        for i in range(N_TAPE_ARRAYS):
+            total += self.c.tape.sizes[i]
+        if 0 < total <= SPARE_BYTES and n_spare_tapes < N_SPARE:
+            spare_tapes[n_spare_tapes] = self.c.tape
+            n_spare_tapes += 1
+        else:
+            for i in range(N_TAPE_ARRAYS):
+                free(self.c.tape.arrays[i])
         memset(&self.c.tape, 0, sizeof(TapeC))
 
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1:
+        global n_spare_tapes
         self._free_tape()
+        if n_spare_tapes:
+            n_spare_tapes -= 1
+            self.c.tape = spare_tapes[n_spare_tapes]
+            self.c.tape.n_steps = 0
+            self.c.tape.capacity = 0
+            self.c.tape.failed = False
         self.c.tape.n_outputs = n_outputs
         self.c.learning = True
         self.c.dropout = dropout
@@ -467,19 +546,30 @@ cdef class Layer:
             tape_floats(self.c.tape.d_outputs, steps, self.c.tape.n_outputs)
         )
         hidden = numpy.asarray(tape_floats(self.c.tape.hidden, steps, self.c.width))
-        result["output_W"] = matmul(d_outputs.T, hidden)
-        result["output_b"] = d_outputs.sum(axis=0)
-        d_hidden_array = matmul(d_outputs, output_W)
-        cdef const float[:, ::1] d_hidden = d_hidden_array
+        cdef const float[:, ::1] d_hidden = None
+        if self.c.tape.n_outputs > FEW_OUTPUTS:
+            result["output_W"] = matmul(d_outputs.T, hidden)
+            result["output_b"] = d_outputs.sum(axis=0)
+            d_hidden = matmul(d_outputs, output_W)
+        cdef const float[:, ::1] W = output_W
         cdef float[:, :, ::1] d_pads = result["pad_rows"]
         cdef float[:, ::1] d_facts = result["fact_rows"]
         cdef float[::1] d_bias = result["bias"]
-        cdef float[::1] d_pre = numpy.empty(size, dtype="float32")
-        cdef float* d_facts_start = &d_facts[0, 0] if d_facts.shape[0] else NULL
+        cdef float[:, ::1] d_output_W = result["output_W"]
+        cdef float[::1] d_output_b = result["output_b"]
+        cdef float[::1] room = numpy.empty(self.c.width + size, dtype="float32")
+        cdef GradientsC into
+        into.bias = &d_bias[0]
+        into.words = d_word_rows
+        into.pads = &d_pads[0, 0, 0]
+        into.facts = &d_facts[0, 0] if d_facts.shape[0] else NULL
+        into.extra = d_extra
+        into.extra_stride = extra_stride
+        into.output_W = &d_output_W[0, 0]
+        into.output_b = &d_output_b[0]
         with nogil:
             scatter(
-                &self.c, &d_hidden[0, 0], &d_pre[0], &d_bias[0], d_word_rows, &d_pads[0, 0, 0],
-                d_facts_start, d_extra, extra_stride
+                &self.c, NULL if d_hidden is None else &d_hidden[0, 0], &W[0, 0], &into, &room[0]
             )
         del hidden, d_outputs
         self._free_tape()

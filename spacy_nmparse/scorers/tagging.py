@@ -14,6 +14,7 @@ from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew
+from spacy_nmparse.scorers.tag_gradient import tag_gradient
 
 #: A tag that is not known: nothing is learned from it.
 UNKNOWN = -1
@@ -92,28 +93,6 @@ def learn_tags(model: Model, vectors: Any, tags: numpy.ndarray, weight: float) -
         The gradient of the vectors, float32 (words, nI).
     """
     scores, backprop = model(vectors, is_train=True)
-    d_scores: Any = tag_gradient(to_numpy(scores), tags, model.attrs["sizes"])
-    d_scores *= weight
+    d_scores = to_numpy(scores)
+    tag_gradient(d_scores, tags, model.attrs["sizes"], weight)
     return backprop(model.ops.asarray(d_scores))
-
-
-def tag_gradient(scores: numpy.ndarray, tags: numpy.ndarray, sizes: Sequence[int]) -> numpy.ndarray:
-    """Gradient of the summed negative log likelihood of tags, each attribute a softmax.
-
-    Args:
-        scores: float32 (words, sum of sizes).
-        tags: int32 (words, attributes), see ``learn_tags``.
-        sizes: values of each attribute.
-
-    Returns:
-        float32 (words, sum of sizes).
-    """
-    firsts = numpy.cumsum([0, *sizes[:-1]])
-    scores = scores - numpy.repeat(numpy.maximum.reduceat(scores, firsts, axis=1), sizes, axis=1)
-    probabilities = numpy.exp(scores, out=scores)
-    probabilities /= numpy.repeat(numpy.add.reduceat(probabilities, firsts, axis=1), sizes, axis=1)
-    known = tags != UNKNOWN
-    probabilities *= numpy.repeat(known, sizes, axis=1)
-    words, attributes = numpy.nonzero(known)
-    probabilities[words, firsts[attributes] + tags[words, attributes]] -= 1
-    return probabilities

@@ -67,34 +67,39 @@ def test_compiles(name: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def drop(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """nmp_drop, compiled for this machine."""
+    """nmp_drop and nmp_drop_relu, compiled for this machine."""
     if shutil.which("cc") is None:
         pytest.skip("no cc")
     folder = tmp_path_factory.mktemp("drop")
     (folder / "drop.c").write_text(
         '#include "kernels.h"\n'
         "void drop(float *h, uint8_t *w, uint32_t start, uint32_t limit, float scale, int n)\n"
-        "{ nmp_drop(h, w, start, limit, scale, n); }\n",
+        "{ nmp_drop(h, w, start, limit, scale, n); }\n"
+        "void drop_relu(float *h, uint32_t start, uint32_t limit, float scale, int n)\n"
+        "{ nmp_drop_relu(h, start, limit, scale, n); }\n",
         encoding="utf-8",
     )
     command = ["cc", "-O2", "-shared", "-fPIC", f"-I{HEADER.parent}", "-w", str(folder / "drop.c")]
     subprocess.run([*command, "-o", str(folder / "drop.so"), "-lm"], check=True)
-    return ctypes.CDLL(str(folder / "drop.so")).drop
+    return ctypes.CDLL(str(folder / "drop.so"))
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_dropout(drop: Any, rate: float) -> None:
     """Units are dropped as often as they should, wherever they are and whatever their neighbours
-    do; the others are scaled, and keep their winners."""
+    do; the others are scaled, and keep their winners. Those of a ReLU layer are the same ones."""
     steps, width = 4000, 96
     starts = numpy.random.default_rng(0).integers(2**32, size=steps, dtype="uint32")
     dropped = numpy.zeros((steps, width), dtype=bool)
     for step, start in enumerate(starts):
         hidden = numpy.ones(width, dtype="float32")
         winner = numpy.full(width, 1, dtype="uint8")
-        pointers = (array.ctypes.data_as(ctypes.c_void_p) for array in (hidden, winner))
+        relu = numpy.ones(width, dtype="float32")
+        pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (hidden, winner, relu)]
         start, limit = ctypes.c_uint32(int(start)), ctypes.c_uint32(int(rate * 2**32))
-        drop(*pointers, start, limit, ctypes.c_float(1 / (1 - rate)), width)
+        drop.drop(*pointers[:2], start, limit, ctypes.c_float(1 / (1 - rate)), width)
+        drop.drop_relu(pointers[2], start, limit, ctypes.c_float(1 / (1 - rate)), width)
+        assert (relu == hidden).all()
         dropped[step] = hidden == 0
         assert (winner == numpy.where(dropped[step], 255, 1)).all()
         assert hidden[~dropped[step]] == pytest.approx(1 / (1 - rate))

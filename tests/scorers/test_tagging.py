@@ -8,7 +8,8 @@ import numpy
 import pytest
 from thinc.api import NumpyOps
 
-from spacy_nmparse.scorers.tagging import UNKNOWN, Tagging, learn_tags, set_sizes, tag_gradient
+from spacy_nmparse.scorers.tag_gradient import tag_gradient
+from spacy_nmparse.scorers.tagging import UNKNOWN, Tagging, learn_tags, set_sizes
 
 SIZES = [3, 2, 4]
 TAGS = numpy.asarray([[0, 1, 3], [2, UNKNOWN, 0], [UNKNOWN] * 3, [1, 0, UNKNOWN]], dtype="int32")
@@ -26,32 +27,45 @@ def naive_loss(scores: numpy.ndarray) -> float:
     return loss
 
 
-def test_gradient_is_that_of_the_loss() -> None:
-    scores = numpy.random.RandomState(0).randn(4, sum(SIZES)) * 3
-    found = tag_gradient(scores, TAGS, SIZES)
+def random_scores() -> numpy.ndarray:
+    return (numpy.random.RandomState(0).randn(4, sum(SIZES)) * 3).astype("float32")
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+def test_gradient_is_that_of_the_loss(weight: float) -> None:
+    found = random_scores()
+    scores = found.astype("float64")
+    tag_gradient(found, TAGS, SIZES, weight)
     step = 1e-5
     for place in numpy.ndindex(scores.shape):
         up, down = scores.copy(), scores.copy()
         up[place] += step
         down[place] -= step
         slope = (naive_loss(up) - naive_loss(down)) / (2 * step)
-        assert found[place] == pytest.approx(slope, abs=1e-6)
+        assert found[place] == pytest.approx(weight * slope, abs=1e-6)
 
 
 def test_nothing_is_learned_from_unknown_tags() -> None:
-    found = tag_gradient(numpy.random.RandomState(0).randn(4, sum(SIZES)), TAGS, SIZES)
+    found = random_scores()
+    tag_gradient(found, TAGS, SIZES, 1.0)
     assert not found[2].any()
     assert not found[1, 3:5].any()
     assert found[1, :3].any()
 
 
-def test_scores_are_not_changed_and_may_be_large() -> None:
+def test_scores_may_be_large() -> None:
     scores = numpy.full((4, sum(SIZES)), 1e4, dtype="float32")
     scores[:, 0] = -1e4
-    before = scores.copy()
-    found = tag_gradient(scores, TAGS, SIZES)
-    assert numpy.isfinite(found).all()
-    assert (scores == before).all()
+    tag_gradient(scores, TAGS, SIZES, 1.0)
+    assert numpy.isfinite(scores).all()
+
+
+@pytest.mark.parametrize(
+    ("tags", "sizes"), [(TAGS[:3], SIZES), (TAGS, SIZES[:2]), (TAGS, [3, 2, 3]), (TAGS, [3, 3, 3])]
+)
+def test_tags_that_do_not_fit(tags: numpy.ndarray, sizes: list[int]) -> None:
+    with pytest.raises(ValueError, match="do not fit the scores"):
+        tag_gradient(random_scores(), tags, sizes, 1.0)
 
 
 def test_gradients_of_the_layer() -> None:

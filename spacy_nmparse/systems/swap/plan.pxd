@@ -15,6 +15,7 @@ cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tre
     int n_stack        # that many of them are on the stack
     int unread         # place of the first one that has never been on the stack
     int end            # where the sentence is taken to end
+    bint complete      # whether all items have a head
     int* seq           # place -> item, bottom of the stack first
     int* place         # item -> place (look with has_item)
     int* head          # item -> the head it is to get

@@ -5,7 +5,7 @@ its bottom up, then the buffer. SWAP exchanges neighbours of it that are in text
 of the stack; so items that are out of text order can never be exchanged again.
 
 A plan is made for the sequence as it is: each item keeps its gold head if that is an item, too;
-others get a head that makes no new crossing (make_tree). The projective order is the in-order
+others get a head that makes no new crossing (complete_tree). The projective order is the in-order
 traversal of that tree, siblings and head in the order of the sequence, or as words that are out of
 text order demand (make_order). The walk (follow) is Algorithm 1 of Björkelund & Nivre (2015), that
 is, EAGER with the plan's order. If it comes to an end, all wanted heads are right. If it gets
@@ -105,12 +105,12 @@ cdef void load(
 cdef int make_tree(
     const SystemC* system, const GoldC* gold, bint one_root, PlanC* p
 ) noexcept nogil:
-    """Fill head and wanted. Returns the items that are known to lose their gold head. one_root: of
-    several children of ROOT all but one do."""
+    """Fill wanted, and head where it is wanted; make_order does the rest. Returns the items that
+    are known to lose their gold head. one_root: of several children of ROOT all but one do."""
     cdef int lost = 0
     cdef int roots = 0
-    cdef bint all_wanted = True
     cdef int i, w, g
+    p.complete = True
     for i in range(1, p.size):
         w = p.seq[i]
         g = gold.head[w]
@@ -123,9 +123,7 @@ cdef int make_tree(
             lost += not can_be_right(system, gold, w)
         else:
             lost += g != NONE
-            all_wanted = False
-    if not all_wanted:
-        complete_tree(p)
+            p.complete = False
     return lost
 
 
@@ -135,6 +133,7 @@ cdef void complete_tree(PlanC* p) noexcept nogil:
     cdef int last = NONE
     cdef bint rooted = False
     cdef int i, k, w, x, length
+    p.complete = True
     for i in range(1, p.size):
         w = p.seq[i]
         p.low[w] = i
@@ -241,13 +240,15 @@ cdef void sort_blocks(
 
 
 cdef void make_order(PlanC* p) noexcept nogil:
-    """Fill order: the in-order traversal of the tree. Blocks, that is, an item and the subtrees
-    below it, stand in the order of the sequence, unless items are tied."""
+    """Complete the tree, and fill order: its in-order traversal. Blocks, that is, an item and the
+    subtrees below it, stand in the order of the sequence, unless items are tied."""
     cdef TieC[MAX_TIES] ties
     cdef int n_ties = 0
     cdef int depth = 1
     cdef int count = 0
     cdef int i, k, w
+    if not p.complete:
+        complete_tree(p)
     # block_start and pending are by place here; pending serves as the fill pointer.
     for i in range(p.size + 1):
         p.block_start[i] = 0
@@ -332,7 +333,8 @@ cdef int follow(
 ) noexcept nogil:
     """Walk to the end of the sentence. Returns the number of wanted heads that are lost.
 
-    wanted NULL: all heads are wanted, and the walk ends with 1 where it gets stuck.
+    wanted NULL: all heads are wanted, and the walk ends with 1 where it gets stuck. order NULL: it
+    does so, too, and never SWAPs.
     """
     cdef int lost = 0
     cdef int n_stack = NONE
@@ -364,7 +366,7 @@ cdef int follow(
             head[s0] == s1 or not counts(wanted, s0)
         ):
             popped = s0
-        elif n_stack > 2 and order[s0] < order[s1] and s1 < s0:
+        elif order != NULL and n_stack > 2 and order[s0] < order[s1] and s1 < s0:
             n_stack -= 1
             p.stack[n_stack - 1] = s0
             p.waiting[n_waiting] = s1
@@ -381,7 +383,7 @@ cdef int follow(
             following += 1
             continue
         if popped == NONE:  # stuck
-            if wanted == NULL:
+            if wanted == NULL or order == NULL:
                 return 1
             if dig(p, n_stack, head, wanted):
                 n_stack = NONE

@@ -58,8 +58,9 @@ cdef int rest(
     load(system, s, gold, move, False, &p)
     lost = make_tree(system, gold, system.single_root, &p)
     certain = lost
-    make_order(&p)
-    lost += follow(system, &p, p.head, p.order, p.wanted)
+    if follow(system, &p, p.head, NULL, p.wanted):  # the tree cannot do without SWAPs
+        make_order(&p)
+        lost += follow(system, &p, p.head, p.order, p.wanted)
     if lost > certain:
         load(system, s, gold, move, False, &p)
         base = make_tree(system, gold, False, &p)

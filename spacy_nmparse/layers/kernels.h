@@ -34,27 +34,88 @@
 #define NMP_RESTRICT __restrict__
 #endif
 
-/* out[i] = sum over rows of row[i] */
+/* Half a block of floats: a wider vector than the machine's would be kept in memory. */
+enum { NMP_BLOCK = 16, NMP_HALF_SIZE = NMP_BLOCK / 2 };
+#if defined(__GNUC__)
+typedef float nmp_half __attribute__((vector_size(32), aligned(4), may_alias));
+#define NMP_HALF(place) (*(nmp_half *)(place))
+#define NMP_CONST_HALF(place) (*(const nmp_half *)(place))
+/* Four inputs' share in the half at a place of their rows of weights. */
+#define NMP_WEIGHTED(place) \
+    ((a * NMP_CONST_HALF(w0 + (place)) + b * NMP_CONST_HALF(w1 + (place))) \
+     + (c * NMP_CONST_HALF(w2 + (place)) + d * NMP_CONST_HALF(w3 + (place))))
+/* The sum of four rows there. */
+#define NMP_SUM(place) \
+    ((NMP_CONST_HALF(a + (place)) + NMP_CONST_HALF(b + (place))) \
+     + (NMP_CONST_HALF(c + (place)) + NMP_CONST_HALF(d + (place))))
+#endif
+
+/* out[i] = sum over rows of row[i], and over products of the product of two more rows' [i] */
 NMP_CLONES
 static void nmp_sum_rows(
-    float *NMP_RESTRICT out, const float *const *rows, int n_rows, int width)
+    float *NMP_RESTRICT out, const float *const *rows, int n_rows, int n_products, int width)
 {
-    ptrdiff_t i;
+    const float *const *factors = rows + n_rows;
+    ptrdiff_t i = 0;
     int r;
-    for (i = 0; i < width; ++i)
-        out[i] = rows[0][i];
-    for (r = 1; r + 3 < n_rows; r += 4) {
-        const float *NMP_RESTRICT a = rows[r];
-        const float *NMP_RESTRICT b = rows[r + 1];
-        const float *NMP_RESTRICT c = rows[r + 2];
-        const float *NMP_RESTRICT d = rows[r + 3];
-        for (i = 0; i < width; ++i)
-            out[i] += (a[i] + b[i]) + (c[i] + d[i]);
+#if defined(__GNUC__)
+    for (; i + 4 * NMP_HALF_SIZE <= width; i += 4 * NMP_HALF_SIZE) { /* sums stay in registers */
+        const float *a = rows[0] + i;
+        nmp_half p = NMP_CONST_HALF(a), q = NMP_CONST_HALF(a + NMP_HALF_SIZE);
+        nmp_half s = NMP_CONST_HALF(a + 2 * NMP_HALF_SIZE);
+        nmp_half t = NMP_CONST_HALF(a + 3 * NMP_HALF_SIZE);
+        for (r = 1; r + 3 < n_rows; r += 4) {
+            const float *b = rows[r + 1] + i, *c = rows[r + 2] + i, *d = rows[r + 3] + i;
+            a = rows[r] + i;
+            p += NMP_SUM(0);
+            q += NMP_SUM(NMP_HALF_SIZE);
+            s += NMP_SUM(2 * NMP_HALF_SIZE);
+            t += NMP_SUM(3 * NMP_HALF_SIZE);
+        }
+        for (; r < n_rows; ++r) {
+            a = rows[r] + i;
+            p += NMP_CONST_HALF(a);
+            q += NMP_CONST_HALF(a + NMP_HALF_SIZE);
+            s += NMP_CONST_HALF(a + 2 * NMP_HALF_SIZE);
+            t += NMP_CONST_HALF(a + 3 * NMP_HALF_SIZE);
+        }
+        for (r = 0; r < 2 * n_products; r += 2) {
+            const float *b = factors[r + 1] + i;
+            a = factors[r] + i;
+            p += NMP_CONST_HALF(a) * NMP_CONST_HALF(b);
+            q += NMP_CONST_HALF(a + NMP_HALF_SIZE) * NMP_CONST_HALF(b + NMP_HALF_SIZE);
+            s += NMP_CONST_HALF(a + 2 * NMP_HALF_SIZE) * NMP_CONST_HALF(b + 2 * NMP_HALF_SIZE);
+            t += NMP_CONST_HALF(a + 3 * NMP_HALF_SIZE) * NMP_CONST_HALF(b + 3 * NMP_HALF_SIZE);
+        }
+        NMP_HALF(out + i) = p;
+        NMP_HALF(out + i + NMP_HALF_SIZE) = q;
+        NMP_HALF(out + i + 2 * NMP_HALF_SIZE) = s;
+        NMP_HALF(out + i + 3 * NMP_HALF_SIZE) = t;
     }
-    for (; r < n_rows; ++r) {
-        const float *NMP_RESTRICT a = rows[r];
-        for (i = 0; i < width; ++i)
-            out[i] += a[i];
+#endif
+    {
+        const ptrdiff_t first = i;
+        for (; i < width; ++i)
+            out[i] = rows[0][i];
+        for (r = 1; r + 3 < n_rows; r += 4) {
+            const float *NMP_RESTRICT a = rows[r];
+            const float *NMP_RESTRICT b = rows[r + 1];
+            const float *NMP_RESTRICT c = rows[r + 2];
+            const float *NMP_RESTRICT d = rows[r + 3];
+            for (i = first; i < width; ++i)
+                out[i] += (a[i] + b[i]) + (c[i] + d[i]);
+        }
+        for (; r < n_rows; ++r) {
+            const float *NMP_RESTRICT a = rows[r];
+            for (i = first; i < width; ++i)
+                out[i] += a[i];
+        }
+        for (r = 0; r < 2 * n_products; r += 2) {
+            const float *NMP_RESTRICT a = factors[r];
+            const float *NMP_RESTRICT b = factors[r + 1];
+            for (i = first; i < width; ++i)
+                out[i] += a[i] * b[i];
+        }
     }
 }
 
@@ -238,11 +299,7 @@ static void nmp_add_affine(
 
 /* nmp_add_affine for six outs and ins at a time, to the bit: weights are read once, not six times,
  * and sums stay in registers. weights: in blocks of BLOCK outs, (blocks, n_in, BLOCK). */
-enum { NMP_BLOCK = 16 };
 #if defined(__GNUC__)
-/* Half a block: a wider vector than the machine's would be kept in memory. */
-typedef float nmp_half __attribute__((vector_size(32), aligned(4), may_alias));
-#define NMP_HALF(place) (*(nmp_half *)(place))
 NMP_CLONES
 static void nmp_add_affine_six(
     float *const *outs, const float *NMP_RESTRICT weights, float *const *ins,
@@ -253,7 +310,7 @@ static void nmp_add_affine_six(
     const float *NMP_RESTRICT w = weights;
     ptrdiff_t j, o, q;
     for (o = 0; o < n_out; o += NMP_BLOCK) {
-        q = o + NMP_BLOCK / 2;
+        q = o + NMP_HALF_SIZE;
         nmp_half a0 = NMP_HALF(outs[0] + o), b0 = NMP_HALF(outs[0] + q);
         nmp_half a1 = NMP_HALF(outs[1] + o), b1 = NMP_HALF(outs[1] + q);
         nmp_half a2 = NMP_HALF(outs[2] + o), b2 = NMP_HALF(outs[2] + q);
@@ -261,8 +318,8 @@ static void nmp_add_affine_six(
         nmp_half a4 = NMP_HALF(outs[4] + o), b4 = NMP_HALF(outs[4] + q);
         nmp_half a5 = NMP_HALF(outs[5] + o), b5 = NMP_HALF(outs[5] + q);
         for (j = 0; j < n_in; ++j) {
-            const nmp_half a = *(const nmp_half *)w;
-            const nmp_half b = *(const nmp_half *)(w + NMP_BLOCK / 2);
+            const nmp_half a = NMP_CONST_HALF(w);
+            const nmp_half b = NMP_CONST_HALF(w + NMP_HALF_SIZE);
             a0 += in0[j] * a;
             b0 += in0[j] * b;
             a1 += in1[j] * a;
@@ -326,7 +383,7 @@ static void nmp_affine_sparse(
 {
     enum { CHUNK = 128 };
     ptrdiff_t places[CHUNK];
-    ptrdiff_t first, last, j, o, k, n;
+    ptrdiff_t first, last, rest, j, o, k, n;
     memcpy(out, bias, (size_t)n_out * sizeof(float));
     for (first = 0; first < n_in; first += CHUNK) {
         last = first + CHUNK < n_in ? first + CHUNK : n_in;
@@ -335,6 +392,39 @@ static void nmp_affine_sparse(
             places[n] = j;
             n += in[j] != 0.0f;
         }
+        rest = 0;
+#if defined(__GNUC__)
+        for (; rest + 4 * NMP_HALF_SIZE <= n_out; rest += 4 * NMP_HALF_SIZE) { /* in registers */
+            float *sum = out + rest;
+            nmp_half p = NMP_CONST_HALF(sum), q = NMP_CONST_HALF(sum + NMP_HALF_SIZE);
+            nmp_half s = NMP_CONST_HALF(sum + 2 * NMP_HALF_SIZE);
+            nmp_half t = NMP_CONST_HALF(sum + 3 * NMP_HALF_SIZE);
+            for (k = 0; k + 3 < n; k += 4) {
+                const float *w0 = weights + places[k] * n_out + rest;
+                const float *w1 = weights + places[k + 1] * n_out + rest;
+                const float *w2 = weights + places[k + 2] * n_out + rest;
+                const float *w3 = weights + places[k + 3] * n_out + rest;
+                const float a = in[places[k]], b = in[places[k + 1]];
+                const float c = in[places[k + 2]], d = in[places[k + 3]];
+                p += NMP_WEIGHTED(0);
+                q += NMP_WEIGHTED(NMP_HALF_SIZE);
+                s += NMP_WEIGHTED(2 * NMP_HALF_SIZE);
+                t += NMP_WEIGHTED(3 * NMP_HALF_SIZE);
+            }
+            for (; k < n; ++k) {
+                const float *w = weights + places[k] * n_out + rest;
+                const float a = in[places[k]];
+                p += a * NMP_CONST_HALF(w);
+                q += a * NMP_CONST_HALF(w + NMP_HALF_SIZE);
+                s += a * NMP_CONST_HALF(w + 2 * NMP_HALF_SIZE);
+                t += a * NMP_CONST_HALF(w + 3 * NMP_HALF_SIZE);
+            }
+            NMP_HALF(sum) = p;
+            NMP_HALF(sum + NMP_HALF_SIZE) = q;
+            NMP_HALF(sum + 2 * NMP_HALF_SIZE) = s;
+            NMP_HALF(sum + 3 * NMP_HALF_SIZE) = t;
+        }
+#endif
         for (k = 0; k + 3 < n; k += 4) {
             const float *NMP_RESTRICT w0 = weights + places[k] * n_out;
             const float *NMP_RESTRICT w1 = weights + places[k + 1] * n_out;
@@ -342,13 +432,13 @@ static void nmp_affine_sparse(
             const float *NMP_RESTRICT w3 = weights + places[k + 3] * n_out;
             const float a = in[places[k]], b = in[places[k + 1]];
             const float c = in[places[k + 2]], d = in[places[k + 3]];
-            for (o = 0; o < n_out; ++o)
+            for (o = rest; o < n_out; ++o)
                 out[o] += (a * w0[o] + b * w1[o]) + (c * w2[o] + d * w3[o]);
         }
         for (; k < n; ++k) {
             const float *NMP_RESTRICT w = weights + places[k] * n_out;
             const float a = in[places[k]];
-            for (o = 0; o < n_out; ++o)
+            for (o = rest; o < n_out; ++o)
                 out[o] += a * w[o];
         }
     }

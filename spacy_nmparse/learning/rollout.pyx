@@ -32,7 +32,6 @@ from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
     LEARN_NOT,
     MONOTONIC,
-    MoveC,
     TransitionSystem,
     apply_oracle,
     legal_moves,

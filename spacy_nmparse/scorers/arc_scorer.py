@@ -17,7 +17,7 @@ from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.shared import Gradients, ScorerInput
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.words import build_lstms, init_words, run_words
@@ -174,7 +174,7 @@ def row_sizes(model: Model) -> dict[str, int]:
 
 def compiled(model: Model) -> dict[str, Features]:
     """The features of each layer."""
-    return {layer: Features(names) for layer, names in model.attrs["features"].items()}
+    return {layer: compile_features(tuple(n)) for layer, n in model.attrs["features"].items()}
 
 
 def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:

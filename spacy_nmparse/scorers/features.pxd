@@ -15,6 +15,8 @@ cdef struct WordC:      # how to find one word: where to start, then hops along 
     int place
     int n_hops
     int hops[MAX_HOPS]
+    int slot            # an earlier slot whose word is on the way there, or NONE
+    int n_known         # hops that lead to that one
 
 
 cdef struct FactC:
@@ -36,7 +38,7 @@ cdef void find_words(
 cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil
 cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil
 cdef void find_facts(
-    const FeaturesC* features, const StateC* s, int head, int dependent, int* out
+    const FeaturesC* features, const StateC* s, int head, int dependent, const int* words, int* out
 ) noexcept nogil
 
 

@@ -4,8 +4,8 @@ A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``B0
 the front of the buffer, ``I1`` ``I2`` ... the items that non-local arcs reach down to (from the end
 of lambda1; of a stack, from its top), ``H`` and ``D`` head and dependent of an arc that is looked
 at; then hops along arcs: ``h`` its head, ``l1`` ``l2`` its outermost and next left dependents,
-``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``. Zhang & Nivre (2011) write
-N0 for ``B0``, and S0h, S0l, S0l2 for ``S0.h``, ``S0.l1``, ``S0.l2``.
+``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``. Zhang & Nivre (2011)
+write N0 for ``B0``, and S0h, S0l, S0l2 for ``S0.h``, ``S0.l1``, ``S0.l2``.
 
 A *pair feature* names two words whose vectors are multiplied, each projected: ``S0*B0``.
 
@@ -101,10 +101,14 @@ cdef inline int nth_item(const StateC* s, int k) noexcept nogil:
     return item(s, k) if k <= s.n_lambda1 else S(s, k - 1)
 
 
-cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) noexcept nogil:
-    """The word's number, ROOT's, or NONE."""
+cdef int find_word(
+    const WordC* word, const StateC* s, int head, int dependent, const int* words
+) noexcept nogil:
+    """The word's number, ROOT's, or NONE. words: of the slots before."""
     cdef int w, i, hop
-    if word.base == STACK:
+    if word.slot != NONE:
+        w = words[word.slot]
+    elif word.base == STACK:
         w = S(s, word.place)
     elif word.base == BUFFER:
         w = B(s, word.place)
@@ -114,7 +118,7 @@ cdef int find_word(const WordC* word, const StateC* s, int head, int dependent) 
         w = head
     else:
         w = dependent
-    for i in range(word.n_hops):
+    for i in range(word.n_known, word.n_hops):
         if w == NONE:
             return NONE
         hop = word.hops[i]
@@ -139,7 +143,7 @@ cdef void find_words(
     """The number of the word in each slot (ROOT is s.n), or NONE."""
     cdef int i
     for i in range(features.n_slots):
-        out[i] = find_word(&features.slots[i], s, head, dependent)
+        out[i] = find_word(&features.slots[i], s, head, dependent, out)
 
 
 cdef inline int apart(int a, int b) noexcept nogil:
@@ -189,9 +193,9 @@ cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil:
 
 
 cdef void find_facts(
-    const FeaturesC* features, const StateC* s, int head, int dependent, int* out
+    const FeaturesC* features, const StateC* s, int head, int dependent, const int* words, int* out
 ) noexcept nogil:
-    """The value of each fact: 0 where there is nothing to know."""
+    """The value of each fact: 0 where there is nothing to know. words: as find_words has them."""
     cdef int i, w
     cdef const FactC* fact
     for i in range(features.n_facts):
@@ -219,7 +223,7 @@ cdef void find_facts(
         elif fact.kind == ARC_HEADLESS:
             out[i] = n_headless_between(s, head, dependent)
         else:
-            w = find_word(&fact.word, s, head, dependent)
+            w = find_word(&fact.word, s, head, dependent, words)
             if w == NONE:
                 out[i] = 0
             elif fact.kind == LABEL:
@@ -252,6 +256,25 @@ cdef int read_word(str name, list parts, WordC* out) except -1:
             raise ValueError(f"Feature {name!r}: a hop is one of {tuple(HOPS)}, not {hop!r}.")
         out.hops[i] = HOPS[hop]
     return 0
+
+
+cdef void shorten(const FeaturesC* features, int n_slots, WordC* word) noexcept:
+    """Begin the way to a word at the last word on it that one of the first n_slots slots has."""
+    cdef int i, j
+    cdef const WordC* other
+    word.slot = NONE
+    word.n_known = 0
+    for i in range(n_slots):
+        other = &features.slots[i]
+        if other.base != word.base or other.place != word.place or other.n_hops > word.n_hops:
+            continue
+        for j in range(other.n_hops):
+            if other.hops[j] != word.hops[j]:
+                break
+        else:
+            if word.slot == NONE or other.n_hops > word.n_known:
+                word.slot = i
+                word.n_known = other.n_hops
 
 
 cdef class Features:
@@ -290,6 +313,7 @@ cdef class Features:
         self.c.n_facts = len(facts)
         for i, name in enumerate(slots):
             read_word(name, name.split("."), &self.c.slots[i])
+            shorten(&self.c, i, &self.c.slots[i])
         for i, name in enumerate(facts):
             fact = &self.c.facts[i]
             if name in FACTS:
@@ -298,6 +322,7 @@ cdef class Features:
                 *parts, last = name.split(".")
                 fact.kind = WORD_FACTS[last]
                 read_word(name, parts, &fact.word)
+                shorten(&self.c, self.c.n_slots, &fact.word)
 
     @property
     def n_slots(self):

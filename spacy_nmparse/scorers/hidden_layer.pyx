@@ -25,7 +25,9 @@ cdef extern from "kernels.h" nogil:
         float* out, const float* weights, const float* hidden, int n_in, int n_out
     )
     void nmp_add_product(float* out, const float* a, const float* b, int width)
-    void nmp_sum_rows(float* out, const float* const* rows, int n_rows, int width)
+    void nmp_sum_rows(
+        float* out, const float* const* rows, int n_rows, int n_products, int width
+    )
     void nmp_activate(float* out, const float* pre, int width, int pieces)
     void nmp_find_winners(uint8_t* winner, const float* pre, int width, int pieces)
     void nmp_drop(
@@ -60,6 +62,9 @@ cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noe
     """For each slot the word's row in the window, or -1 - i for pad row i; the row of each fact."""
     cdef int i, w
     find_words(&layer.features, s, head, dependent, layer.words)
+    find_facts(&layer.features, s, head, dependent, layer.words, layer.facts)
+    for i in range(layer.features.n_facts):
+        layer.facts[i] += layer.fact_offset[i]
     for i in range(layer.features.n_slots):
         w = layer.words[i]
         if w == NONE:
@@ -68,9 +73,6 @@ cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noe
             layer.words[i] = -2 - 2 * i
         else:
             layer.words[i] = w - layer.first_word
-    find_facts(&layer.features, s, head, dependent, layer.facts)
-    for i in range(layer.features.n_facts):
-        layer.facts[i] += layer.fact_offset[i]
 
 
 cdef inline const float* word_row(
@@ -118,11 +120,9 @@ cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noe
     if layer.extra is not NULL:
         rows[n] = layer.extra
         n += 1
-    nmp_sum_rows(layer.pre, rows, n, size)
-    for i in range(n_singles, layer.features.n_slots, 2):
-        nmp_add_product(
-            layer.pre, word_row(layer, layer.words, i), word_row(layer, layer.words, i + 1), size
-        )
+    for i in range(n_singles, layer.features.n_slots):
+        rows[n + i - n_singles] = word_row(layer, layer.words, i)
+    nmp_sum_rows(layer.pre, rows, n, (layer.features.n_slots - n_singles) // 2, size)
     nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
     if layer.learning:
         drop_units(layer)
@@ -142,6 +142,7 @@ cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) 
     cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
     cdef ptrdiff_t size = layer.pieces * layer.width
     cdef int n_slots = layer.features.n_slots
+    cdef int n_singles = layer.features.n_singles
     cdef int* key
     cdef float* own
     cdef int m, n
@@ -163,12 +164,12 @@ cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) 
         for m in range(layer.n_own_facts):
             rows[n] = layer.fact_rows + layer.facts[layer.own_facts[m]] * size
             n += 1
-        nmp_sum_rows(own, rows, n, <int>size)
+        nmp_sum_rows(own, rows, n, 0, <int>size)
         memcpy(key, layer.words, n_slots * sizeof(int))
         memcpy(key + n_slots, layer.facts, layer.features.n_facts * sizeof(int))
     rows[0] = own
     n = 1
-    for m in range(layer.features.n_singles - layer.n_own_slots):
+    for m in range(n_singles - layer.n_own_slots):
         rows[n] = word_row(layer, layer.words, layer.other_slots[m])
         n += 1
     for m in range(layer.features.n_facts - layer.n_own_facts):
@@ -177,12 +178,9 @@ cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) 
     if layer.extra is not NULL:
         rows[n] = layer.extra
         n += 1
-    nmp_sum_rows(layer.pre, rows, n, <int>size)
-    for m in range(layer.features.n_singles, n_slots, 2):
-        nmp_add_product(
-            layer.pre, word_row(layer, layer.words, m), word_row(layer, layer.words, m + 1),
-            <int>size
-        )
+    for m in range(n_singles, n_slots):
+        rows[n + m - n_singles] = word_row(layer, layer.words, m)
+    nmp_sum_rows(layer.pre, rows, n, (n_slots - n_singles) // 2, <int>size)
     nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
     if layer.learning:
         drop_units(layer)
@@ -588,5 +586,7 @@ def check_shapes(weights, shapes):
 
 def padded(array):
     """The array, its last axis filled up with zeros to whole vector registers."""
-    missing = -array.shape[-1] % 16
-    return numpy.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])
+    n = array.shape[-1]
+    result = numpy.zeros((*array.shape[:-1], n + -n % REGISTER), dtype=array.dtype)
+    result[..., :n] = array
+    return result

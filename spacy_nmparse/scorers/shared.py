@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.systems import TransitionSystem
+
+
+@lru_cache(maxsize=64)
+def compile_features(names: tuple[str, ...]) -> Features:
+    """The features of these names; those that are asked for again are not made anew."""
+    return Features(names)
 
 
 @dataclass

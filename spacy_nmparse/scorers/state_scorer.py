@@ -18,7 +18,7 @@ from thinc.types import Floats2d
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.shared import Gradients, ScorerInput
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
@@ -135,7 +135,7 @@ def system_features(system: TransitionSystem) -> list[str]:
 def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     """Shape of each parameter."""
     system = model.attrs["system"].system
-    features = Features(model.attrs["features"])
+    features = compile_features(tuple(model.attrs["features"]))
     n_slots = features.n_slots
     width, n_labels = model.get_dim("nH"), len(system.label_names)
     size = width * model.get_dim("nP")
@@ -164,7 +164,7 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)
         init_tree(model, name, array)
-        n_slots = Features(model.attrs["features"]).n_slots
+        n_slots = compile_features(tuple(model.attrs["features"])).n_slots
         if name == "project_W":
             array[:] = uniform(model, shape, shape[0] + shape[1])
         elif name == "word_W":  # as if the slots were one concatenated input
@@ -187,7 +187,7 @@ def forward(
         weights = (*WEIGHTS, *TREE_WEIGHTS)
         tree, backprop_tree = run_tree(model, words, lengths, is_train)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*weights, "word_W")}
-    features = Features(model.attrs["features"])
+    features = compile_features(tuple(model.attrs["features"]))
     scored = StateScorerKernel(
         features,
         model.attrs["system"].system,
@@ -219,7 +219,7 @@ def forward(
 def resized(model: Model, n_old: int, n_new: int) -> dict[str, Any]:
     """The parameters that depend on labels, with room for labels added behind the known ones; known
     ones keep their scores."""
-    features = Features(model.attrs["features"])
+    features = compile_features(tuple(model.attrs["features"]))
     fact_sizes = (features.fact_sizes(n_old), features.fact_sizes(n_new))
     new = {name: model.ops.alloc(shapes(model)[name]) for name in ("label_W", "label_b")}
     for name, array in new.items():

@@ -18,8 +18,8 @@ cdef class WordRows:
     """What the words of a window add to hidden layers: their vectors times weights.
 
     Words of the stack, of lists and of the buffer have their rows made together; those that are
-    found along arcs are few, and have theirs made when they are first looked at. In learning all
-    are made together.
+    found along arcs are few, and have theirs made when they are first looked at. In learning, and
+    of a small batch, all are made together.
 
     Args:
         vectors: float32 (words, width): of the batch.
@@ -50,9 +50,8 @@ cdef class WordRows:
         self.runs = []
         self.found = []
         # Turning the weights around pays where many products are made of them.
-        self.weights = weights.T
-        if len(vectors) > weights.shape[1]:
-            self.weights = numpy.ascontiguousarray(weights.T)
+        many = len(vectors) > weights.shape[1]
+        self.weights = numpy.ascontiguousarray(weights.T) if many else weights.T
         words = self.vectors
         for layer in layers:
             size = layer.c.pieces * layer.c.width
@@ -60,7 +59,7 @@ cdef class WordRows:
             layer.c.vectors = &words[0, 0] if len(vectors) else NULL
             for i in range(layer.c.features.n_slots):
                 layer.c.slot_W[i] = NULL
-                if layer.c.features.slots[i].n_hops:
+                if many and layer.c.features.slots[i].n_hops:
                     self.found.append(numpy.ascontiguousarray(weights[end : end + size].T))
                     found = self.found[-1]
                     layer.c.slot_W[i] = &found[0, 0]

@@ -80,7 +80,8 @@ cdef void do_right_raise(
 
 cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
-        system.left_invert and can_make_arc(system, system.left_arc, s) and s.left_child[S(s, 0)] != NONE
+        system.left_invert and can_make_arc(system, system.left_arc, s)
+        and s.left_child[S(s, 0)] != NONE
     )
 
 

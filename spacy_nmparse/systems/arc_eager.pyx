@@ -15,8 +15,7 @@ Loss. On a projective gold tree, a word w with gold head g can still get it iff
 and all words that can, can together; loss = words that cannot, plus
   * single_root: of several gold roots that are each reachable in one sentence, all but one;
   * segment: each known sentence start that was missed or invented.
-A cost is the difference that a move makes to these terms; tests/exhaustive.py compares costs with
-search over all small trees and all configurations.
+A cost is the difference that a move makes to these terms.
 """
 from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, inner, needs_exact
 from spacy_nmparse.systems.gold cimport children_from
@@ -451,8 +450,7 @@ cdef class ArcEager(TransitionSystem):
         )
         if max_search_states < 0:
             raise ValueError(
-                f"arc_eager: max_search_states takes a number of configurations, not "
-                f"{max_search_states}."
+                f"arc_eager: max_search_states is a number of configurations, not {max_search_states}."
             )
         self.begin("arc_eager", {
             "nonmonotonic_left": bool(nonmonotonic_left),

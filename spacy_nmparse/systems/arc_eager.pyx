@@ -437,9 +437,7 @@ cdef class ArcEager(TransitionSystem):
                 f"the repairs."
             )
         if wanted and unshift:
-            raise ValueError(
-                f"arc_eager: unshift does not go with the repairs {wanted}: leave one out."
-            )
+            raise ValueError(f"arc_eager: unshift does not go with repairs {wanted}: leave one out.")
         if unshift and nonmonotonic_reduce:
             raise ValueError(
                 "arc_eager: unshift and nonmonotonic_reduce are two meanings of the same REDUCE: "
@@ -450,7 +448,8 @@ cdef class ArcEager(TransitionSystem):
         )
         if max_search_states < 0:
             raise ValueError(
-                f"arc_eager: max_search_states is a number of configurations, not {max_search_states}."
+                f"arc_eager: max_search_states is a number of configurations, not "
+                f"{max_search_states}."
             )
         self.begin("arc_eager", {
             "nonmonotonic_left": bool(nonmonotonic_left),

@@ -212,8 +212,17 @@ static void nmp_find_winners(
     }
 }
 
+/* The j-th random number from start on: the hash lowbias32 of a Weyl sequence. */
+static inline uint32_t nmp_random(uint32_t start, ptrdiff_t j)
+{
+    uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
+    x = (x ^ (x >> 16)) * 0x7feb352du;
+    x = (x ^ (x >> 15)) * 0x846ca68bu;
+    return x ^ (x >> 16);
+}
+
 /* Drop each unit with a probability of limit / 2^32, its winner NMP_DROPPED, and multiply the others
- * by scale. The units' random numbers follow from start: the hash lowbias32 of a Weyl sequence. */
+ * by scale. */
 NMP_CLONES
 static void nmp_drop(
     float *NMP_RESTRICT hidden, uint8_t *NMP_RESTRICT winner, uint32_t start, uint32_t limit,
@@ -221,27 +230,22 @@ static void nmp_drop(
 {
     ptrdiff_t j;
     for (j = 0; j < width; ++j) {
-        uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
-        x = (x ^ (x >> 16)) * 0x7feb352du;
-        x = (x ^ (x >> 15)) * 0x846ca68bu;
-        x ^= x >> 16;
+        const uint32_t x = nmp_random(start, j);
         hidden[j] = x < limit ? 0.0f : hidden[j] * scale;
         winner[j] = x < limit ? NMP_DROPPED : winner[j];
     }
 }
 
-/* nmp_drop for a ReLU layer, whose units tell by being above 0 whether they are to be learned from. */
+/* The same of any numbers, as of a ReLU layer's units, which tell by being above 0 whether they are to
+ * be learned from. */
 NMP_CLONES
-static void nmp_drop_relu(
-    float *NMP_RESTRICT hidden, uint32_t start, uint32_t limit, float scale, int width)
+static void nmp_drop_some(
+    float *NMP_RESTRICT values, uint32_t start, uint32_t limit, float scale, int width)
 {
     ptrdiff_t j;
     for (j = 0; j < width; ++j) {
-        uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
-        x = (x ^ (x >> 16)) * 0x7feb352du;
-        x = (x ^ (x >> 15)) * 0x846ca68bu;
-        x ^= x >> 16;
-        hidden[j] = x < limit ? 0.0f : hidden[j] * scale;
+        const uint32_t x = nmp_random(start, j);
+        values[j] = x < limit ? 0.0f : values[j] * scale;
     }
 }
 

@@ -94,20 +94,4 @@ static void nmp_maxout_back(
         d_in[i * pieces + winner[i]] = d_best[i];
 }
 
-/* Drop each number with a probability of limit / 2^32, and multiply the others by scale; random
- * numbers as of nmp_drop. */
-NMP_CLONES
-static void nmp_drop_some(
-    float *NMP_RESTRICT values, uint32_t start, uint32_t limit, float scale, int width)
-{
-    ptrdiff_t j;
-    for (j = 0; j < width; ++j) {
-        uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
-        x = (x ^ (x >> 16)) * 0x7feb352du;
-        x = (x ^ (x >> 15)) * 0x846ca68bu;
-        x ^= x >> 16;
-        values[j] = x < limit ? 0.0f : values[j] * scale;
-    }
-}
-
 #endif

@@ -33,7 +33,7 @@ cdef extern from "kernels.h" nogil:
     void nmp_drop(
         float* hidden, uint8_t* winner, uint32_t start, uint32_t limit, float scale, int width
     )
-    void nmp_drop_relu(float* hidden, uint32_t start, uint32_t limit, float scale, int width)
+    void nmp_drop_some(float* hidden, uint32_t start, uint32_t limit, float scale, int width)
     void nmp_activate_back(
         float* d_pre, const float* d_hidden, const uint8_t* winner, float scale, int width,
         int pieces
@@ -198,7 +198,7 @@ cdef void drop_units(LayerC* layer) noexcept nogil:
         if layer.dropout > 0:
             nmp_drop(layer.hidden, layer.winner, start, limit, scale, layer.width)
     elif layer.dropout > 0:
-        nmp_drop_relu(layer.hidden, start, limit, scale, layer.width)
+        nmp_drop_some(layer.hidden, start, limit, scale, layer.width)
 
 
 cdef void lay_out(const LayerC* layer, TapeC* tape, size_t* step_sizes) noexcept nogil:

@@ -67,7 +67,7 @@ def test_compiles(name: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def drop(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """nmp_drop and nmp_drop_relu, compiled for this machine."""
+    """nmp_drop and nmp_drop_some, compiled for this machine."""
     if shutil.which("cc") is None:
         pytest.skip("no cc")
     folder = tmp_path_factory.mktemp("drop")
@@ -76,7 +76,7 @@ def drop(tmp_path_factory: pytest.TempPathFactory) -> Any:
         "void drop(float *h, uint8_t *w, uint32_t start, uint32_t limit, float scale, int n)\n"
         "{ nmp_drop(h, w, start, limit, scale, n); }\n"
         "void drop_relu(float *h, uint32_t start, uint32_t limit, float scale, int n)\n"
-        "{ nmp_drop_relu(h, start, limit, scale, n); }\n",
+        "{ nmp_drop_some(h, start, limit, scale, n); }\n",
         encoding="utf-8",
     )
     command = ["cc", "-O2", "-shared", "-fPIC", f"-I{HEADER.parent}", "-w", str(folder / "drop.c")]

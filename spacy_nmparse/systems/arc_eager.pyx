@@ -437,7 +437,7 @@ cdef class ArcEager(TransitionSystem):
                 f"the repairs."
             )
         if wanted and unshift:
-            raise ValueError(f"arc_eager: unshift does not go with repairs {wanted}: drop one.")
+            raise ValueError(f"arc_eager: unshift does not go with {wanted}: leave one out.")
         if unshift and nonmonotonic_reduce:
             raise ValueError(
                 "arc_eager: unshift and nonmonotonic_reduce are two meanings of the same REDUCE: "

@@ -86,9 +86,9 @@ def run_tests(session: nox.Session, *requirements: str) -> None:
             shutil.copy(ROOT / name, folder / name)
     session.chdir(folder)
     session.run("python", "-m", "pip", "list")
-    session.run("python", "-m", "pytest", *session.posargs)
+    session.run("python", "-m", "pytest", *(session.posargs or ("-n", "auto")))
     if not session.posargs:
-        session.run("python", "-m", "pytest", "-m", "slow")
+        session.run("python", "-m", "pytest", "-n", "auto", "-m", "slow")
 
 
 @nox.session(python=PYTHONS)

@@ -49,7 +49,7 @@ from benchmarks.formats import markdown
 from benchmarks.speed import PARSER, prepare_data, train
 from scripts.evaluate import dump, read_docs
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 
 MIB = 2**20
 SYSTEMS = ("nm_parser", "swap_parser", "nl_covington_parser")
@@ -160,7 +160,9 @@ def with_labels(nlp: Language, n: int) -> Any:
         else:
             new = rows
         parser.model.set_param(name, numpy.ascontiguousarray(new))
-    for source, target in zip(lstms(old.model), lstms(parser.model), strict=True):
+    for source, target in zip(
+        recurrent_layers(old.model), recurrent_layers(parser.model), strict=True
+    ):
         target.from_bytes(source.to_bytes())
     return parser
 

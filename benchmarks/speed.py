@@ -81,7 +81,7 @@ from scripts.prepare_demo import find_treebank, prepare
 from spacy_nmparse.analysis.treebank import convert, find_splits
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.search.greedy import WINDOW
 
 DEMO = "turkish-treebanks"
@@ -481,9 +481,9 @@ class Contestant(Timed):
         word_W = model.get_param("word_W").T
         project_W = model.get_param("project_W").T if model.has_param("project_W") else None
         arc_W = model.get_param("arc_W").T if model.has_param("arc_W") else None
-        lstm_Ws = [lstm.get_param("W").T for lstm in lstms(model)]
+        recurrent_Ws = [layer.get_param("W").T for layer in recurrent_layers(model)]
         batches = [numpy.concatenate(list(b)) for b in minibatch(self.vectors, self.batch_size)]
-        # What the LSTMs add to the token vectors is left out of the loop; their width is not.
+        # What recurrent layers add to the token vectors is left out of the loop, their width not.
         wider = [
             numpy.pad(batch, ((0, 0), (0, model.get_dim("nI") - batch.shape[1])))
             for batch in batches
@@ -492,8 +492,8 @@ class Contestant(Timed):
 
         def run_ours() -> None:
             for words in wider:
-                for lstm_W in lstm_Ws:
-                    matmul(words[:, : len(lstm_W)], lstm_W)
+                for recurrent_W in recurrent_Ws:
+                    matmul(words[:, : len(recurrent_W)], recurrent_W)
                 if arc_W is not None:
                     matmul(words, arc_W)
                 X = words if project_W is None else matmul(words, project_W)

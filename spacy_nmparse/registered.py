@@ -19,7 +19,7 @@ TOK2VEC = {
     "encode": {
         "@architectures": "spacy_nmparse.MaxoutWindowEncoder.v1",
         "width": 96,
-        "depth": 4,
+        "depth": 1,
         "window_size": 1,
         "maxout_pieces": 3,
     },
@@ -57,7 +57,6 @@ SWAP_PARSER = {
         "@architectures": "spacy_nmparse.StateScorer.v1",
         "hidden_width": 128,
         "maxout_pieces": 1,
-        "lstm_width": 64,
         "dropout_factor": 2.0,
         "features": [
             *("S0", "S1", "S2", "S3", "B0", "B1", "B2"),

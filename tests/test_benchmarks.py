@@ -82,15 +82,18 @@ def test_systems_are_written_as_configs(tmp_path: Path) -> None:
 
 
 def test_find_system() -> None:
-    system = find_system("nl_covington_parser_accuracy_lstm1_columns3")
+    system = find_system("nl_covington_parser_accuracy_untagged_columns3")
     assert system.config == ROOT / "configs" / "nl_covington_parser_accuracy.cfg"
     assert system.overrides == {
-        "components.parser.model.lstm_depth": 1,
+        "components.parser.model.tag_weight": 0.0,
         "components.tok2vec.model.embed.dropout_factor": 3.0,
     }
-    # its base comes before suffixes: as measured, with one LSTM
-    assert find_system("nl_covington_parser_multihash").overrides.keys() == {
-        "components.parser.model.lstm_depth",
+    # its base comes before suffixes
+    assert find_system("nl_covington_static").overrides.keys() == {
+        "components.parser.explore",
+        "components.parser.model.tag_weight",
+        "components.parser.oracle",
+        "components.tok2vec.model.encode.depth",
         "components.tok2vec.model.embed",
         "components.tok2vec.model.encode.@architectures",
     }

@@ -52,7 +52,7 @@ def test_accuracy_differs_in_size_and_length_of_training() -> None:
     for config in (accuracy, efficiency):
         assert config["components"]["parser"]["factory"] == factory
         scorers.append(pop(config, "components", "parser", "model"))
-    assert scorers[0]["lstm_width"] > scorers[1]["lstm_width"]
+    assert scorers[0]["recurrent_width"] > scorers[1]["recurrent_width"]
     assert set(scorers[1]) == set(scorers[0])
     for keys in (
         ("components", "tok2vec", "model", "encode", "width"),
@@ -89,11 +89,14 @@ def pop_teacher(config: Any) -> None:
 @pytest.mark.parametrize("suffix", ["", "_multihash"])
 @pytest.mark.parametrize("name", [*FACTORIES, "arc_swift"])
 def test_parsers_compare_with_spacys(name: str, suffix: str) -> None:
-    """All the same but for the component, on each embedding."""
+    """All the same but for the component, on each embedding; and, above recurrent layers, for the
+    encoder's depth."""
     systems = [find_system(system + suffix) for system in (name, "spacy_parser")]
     configs = [weighed(system.build()) for system in systems]
     parsers = [pop(config, "components", "parser") for config in configs]
     pop_teacher(configs[0])
+    depths = [pop(c, "components", "tok2vec", "model", "encode", "depth") for c in configs]
+    assert depths == [4 if suffix else 1, 4]
     assert configs[0] == configs[1]
     assert parsers[0]["model"]["tok2vec"] == parsers[1]["model"]["tok2vec"]
     assert parsers[1]["factory"] == "parser" != parsers[0]["factory"]

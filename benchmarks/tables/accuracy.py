@@ -79,6 +79,26 @@ def _accuracy() -> str:
     return accuracy(ACCURACY)
 
 
+@table("networks")
+def _networks() -> str:
+    rows = []
+    for treebank in TREEBANKS:
+        for name in ("nm_parser", "swap_parser", "nl_covington_parser"):
+            pair = [entry(treebank, system) for system in (name, f"{name}_sru")]
+            before, today = pair
+            if before is None or today is None:
+                continue
+            both = sorted({*before["seeds"]} & {*today["seeds"]})
+            cells = [
+                mean(one, "las_all", split, only=both)
+                for split in ("dev", "test")
+                for one in (before, today)
+            ]
+            rows.append([short(treebank), f"`{name}`", seeds(both), *cells])
+    header = ["LAS", "", "seeds", "dev, before", "dev, today", "test, before", "test, today"]
+    return page_table(header, grouped(rows), left=3)
+
+
 @table("accuracy-multihash")
 def _accuracy_multihash() -> str:
     return accuracy(MULTIHASH)
@@ -267,20 +287,6 @@ def _exchanged_words_gothic() -> str:
     pair = [entry(GOTHIC, name + kind) for kind in ("_nonce4_epochs12", "")]
     copied, plain = (mean(one, "las_all", "dev", only=[2]) for one in pair if one is not None)
     return f"{copied} LAS on dev after 12 epochs with four copies, {plain} after 30 without"
-
-
-@table("lstms")
-def _lstms() -> str:
-    rows = []
-    for treebank in TREEBANKS:
-        for name in ("nl_covington_parser", "nl_covington_parser_accuracy", "swap_parser"):
-            names = (name, f"{name}_lstm2") if name == "swap_parser" else (f"{name}_lstm1", name)
-            one, two = (entry(treebank, system) for system in names)
-            assert one is not None and two is not None
-            both = sorted({*one["seeds"]} & {*two["seeds"]})
-            cells = [mean(system, "las_all", "dev", only=both) for system in (one, two)]
-            rows.append([short(treebank), f"`{name}`", seeds(both), *cells])
-    return page_table(["LAS on dev", "", "seeds", "one", "two"], grouped(rows), left=3)
 
 
 COLUMNS = {"nl_covington_parser_accuracy": 2, "nl_covington_parser": 4}  # the configs' factors

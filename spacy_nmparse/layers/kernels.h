@@ -301,75 +301,6 @@ static void nmp_add_affine(
     }
 }
 
-/* nmp_add_affine for six outs and ins at a time, to the bit: weights are read once, not six times,
- * and sums stay in registers. weights: in blocks of BLOCK outs, (blocks, n_in, BLOCK). */
-#if defined(__GNUC__)
-NMP_CLONES
-static void nmp_add_affine_six(
-    float *const *outs, const float *NMP_RESTRICT weights, float *const *ins,
-    int n_in, int n_out)
-{
-    const float *in0 = ins[0], *in1 = ins[1], *in2 = ins[2];
-    const float *in3 = ins[3], *in4 = ins[4], *in5 = ins[5];
-    const float *NMP_RESTRICT w = weights;
-    ptrdiff_t j, o, q;
-    for (o = 0; o < n_out; o += NMP_BLOCK) {
-        q = o + NMP_HALF_SIZE;
-        nmp_half a0 = NMP_HALF(outs[0] + o), b0 = NMP_HALF(outs[0] + q);
-        nmp_half a1 = NMP_HALF(outs[1] + o), b1 = NMP_HALF(outs[1] + q);
-        nmp_half a2 = NMP_HALF(outs[2] + o), b2 = NMP_HALF(outs[2] + q);
-        nmp_half a3 = NMP_HALF(outs[3] + o), b3 = NMP_HALF(outs[3] + q);
-        nmp_half a4 = NMP_HALF(outs[4] + o), b4 = NMP_HALF(outs[4] + q);
-        nmp_half a5 = NMP_HALF(outs[5] + o), b5 = NMP_HALF(outs[5] + q);
-        for (j = 0; j < n_in; ++j) {
-            const nmp_half a = NMP_CONST_HALF(w);
-            const nmp_half b = NMP_CONST_HALF(w + NMP_HALF_SIZE);
-            a0 += in0[j] * a;
-            b0 += in0[j] * b;
-            a1 += in1[j] * a;
-            b1 += in1[j] * b;
-            a2 += in2[j] * a;
-            b2 += in2[j] * b;
-            a3 += in3[j] * a;
-            b3 += in3[j] * b;
-            a4 += in4[j] * a;
-            b4 += in4[j] * b;
-            a5 += in5[j] * a;
-            b5 += in5[j] * b;
-            w += NMP_BLOCK;
-        }
-        NMP_HALF(outs[0] + o) = a0;
-        NMP_HALF(outs[0] + q) = b0;
-        NMP_HALF(outs[1] + o) = a1;
-        NMP_HALF(outs[1] + q) = b1;
-        NMP_HALF(outs[2] + o) = a2;
-        NMP_HALF(outs[2] + q) = b2;
-        NMP_HALF(outs[3] + o) = a3;
-        NMP_HALF(outs[3] + q) = b3;
-        NMP_HALF(outs[4] + o) = a4;
-        NMP_HALF(outs[4] + q) = b4;
-        NMP_HALF(outs[5] + o) = a5;
-        NMP_HALF(outs[5] + q) = b5;
-    }
-}
-#else
-static void nmp_add_affine_six(
-    float *const *outs, const float *NMP_RESTRICT weights, float *const *ins,
-    int n_in, int n_out)
-{
-    ptrdiff_t i, j, k, o;
-    for (i = 0; i < 6; ++i) {
-        const float *NMP_RESTRICT w = weights;
-        for (o = 0; o < n_out; o += NMP_BLOCK) {
-            float *NMP_RESTRICT out = outs[i] + o;
-            for (j = 0; j < n_in; ++j, w += NMP_BLOCK)
-                for (k = 0; k < NMP_BLOCK; ++k)
-                    out[k] += ins[i][j] * w[k];
-        }
-    }
-}
-#endif
-
 /* out[o] = bias[o] + sum over j of in[j] * weights[j * n_out + o] */
 static void nmp_affine(
     float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
@@ -461,52 +392,61 @@ static inline float nmp_tanh(float x)
     return p / q;
 }
 
-/* One step of an LSTM. gates: (4, width), input, forget, cell and output gate; before their
- * nonlinearity, then after it. cell: the last cells, then the new ones. */
+/* One step of a simple recurrent unit. gates: (3, width), fresh, forget and output; before the
+ * nonlinearity of the last two, then after it. loops: (2, width), weights of the last cells. cell: the
+ * new cells. */
 NMP_CLONES
-static void nmp_lstm_step(
-    float *NMP_RESTRICT gates, float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden, int width)
+static void nmp_sru_step(
+    float *NMP_RESTRICT gates, const float *NMP_RESTRICT loops, const float *NMP_RESTRICT last,
+    float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden, int width)
 {
-    float *NMP_RESTRICT in = gates;
-    float *NMP_RESTRICT forget = in + width;
-    float *NMP_RESTRICT fresh = forget + width;
-    float *NMP_RESTRICT out = fresh + width;
+    const float *NMP_RESTRICT fresh = gates;
+    float *NMP_RESTRICT forget = gates + width;
+    float *NMP_RESTRICT out = forget + width;
+    const float *NMP_RESTRICT loop = loops + width;
     ptrdiff_t j;
     for (j = 0; j < width; ++j) {
-        in[j] = 0.5f * nmp_tanh(0.5f * in[j]) + 0.5f;
-        forget[j] = 0.5f * nmp_tanh(0.5f * forget[j]) + 0.5f;
-        fresh[j] = nmp_tanh(fresh[j]);
-        out[j] = 0.5f * nmp_tanh(0.5f * out[j]) + 0.5f;
-        cell[j] = forget[j] * cell[j] + in[j] * fresh[j];
-        hidden[j] = out[j] * nmp_tanh(cell[j]);
+        const float c = last[j];
+        const float f = 0.5f * nmp_tanh(0.5f * (forget[j] + loops[j] * c)) + 0.5f;
+        const float o = 0.5f * nmp_tanh(0.5f * (out[j] + loop[j] * c)) + 0.5f;
+        const float d = fresh[j] + f * (c - fresh[j]);
+        forget[j] = f;
+        out[j] = o;
+        cell[j] = d;
+        hidden[j] = o * nmp_tanh(d);
     }
 }
 
-/* The same backwards. d_gates: of the gates before their nonlinearity; d_cell: of the new cells,
- * then of the last ones. */
+/* The same backwards. d_gates: of the gates before their nonlinearity; d_cell: of the new cells, then
+ * of the last ones; d_loops is added to. */
 NMP_CLONES
-static void nmp_lstm_step_back(
-    float *NMP_RESTRICT d_gates, float *NMP_RESTRICT d_cell, const float *NMP_RESTRICT d_hidden,
-    const float *NMP_RESTRICT gates, const float *NMP_RESTRICT cell,
-    const float *NMP_RESTRICT last_cell, int width)
+static void nmp_sru_step_back(
+    float *NMP_RESTRICT d_gates, float *NMP_RESTRICT d_loops, float *NMP_RESTRICT d_cell,
+    const float *NMP_RESTRICT d_hidden, const float *NMP_RESTRICT gates,
+    const float *NMP_RESTRICT loops, const float *NMP_RESTRICT cell,
+    const float *NMP_RESTRICT last, int width)
 {
-    const float *NMP_RESTRICT in = gates;
-    const float *NMP_RESTRICT forget = in + width;
-    const float *NMP_RESTRICT fresh = forget + width;
-    const float *NMP_RESTRICT out = fresh + width;
-    float *NMP_RESTRICT d_in = d_gates;
-    float *NMP_RESTRICT d_forget = d_in + width;
-    float *NMP_RESTRICT d_fresh = d_forget + width;
-    float *NMP_RESTRICT d_out = d_fresh + width;
+    const float *NMP_RESTRICT fresh = gates;
+    const float *NMP_RESTRICT forget = gates + width;
+    const float *NMP_RESTRICT out = forget + width;
+    const float *NMP_RESTRICT loop = loops + width;
+    float *NMP_RESTRICT d_fresh = d_gates;
+    float *NMP_RESTRICT d_forget = d_gates + width;
+    float *NMP_RESTRICT d_out = d_forget + width;
+    float *NMP_RESTRICT d_loop = d_loops + width;
     ptrdiff_t j;
     for (j = 0; j < width; ++j) {
         const float t = nmp_tanh(cell[j]);
-        const float d = d_cell[j] + d_hidden[j] * out[j] * (1.0f - t * t);
-        d_out[j] = d_hidden[j] * t * out[j] * (1.0f - out[j]);
-        d_in[j] = d * fresh[j] * in[j] * (1.0f - in[j]);
-        d_forget[j] = d * last_cell[j] * forget[j] * (1.0f - forget[j]);
-        d_fresh[j] = d * in[j] * (1.0f - fresh[j] * fresh[j]);
-        d_cell[j] = d * forget[j];
+        const float f = forget[j], o = out[j], c = last[j];
+        const float d = d_cell[j] + d_hidden[j] * o * (1.0f - t * t);
+        const float df = d * (c - fresh[j]) * f * (1.0f - f);
+        const float d_o = d_hidden[j] * t * o * (1.0f - o);
+        d_fresh[j] = d * (1.0f - f);
+        d_forget[j] = df;
+        d_out[j] = d_o;
+        d_loops[j] += df * c;
+        d_loop[j] += d_o * c;
+        d_cell[j] = d * f + df * loops[j] + d_o * loop[j];
     }
 }
 

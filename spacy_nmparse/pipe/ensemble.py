@@ -24,7 +24,7 @@ from spacy_nmparse.pipe.members import (
 )
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.scorers.operations import is_initialized
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 
 
 def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
@@ -112,5 +112,5 @@ def _copy(source: Model, target: Model) -> None:
     for name in source.param_names:
         target.set_param(name, source.get_param(name).copy())
     target.get_ref("tok2vec").from_bytes(source.get_ref("tok2vec").to_bytes())
-    for layer, copy in zip(lstms(source), lstms(target), strict=True):
+    for layer, copy in zip(recurrent_layers(source), recurrent_layers(target), strict=True):
         copy.from_bytes(layer.to_bytes())

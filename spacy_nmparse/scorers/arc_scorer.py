@@ -20,7 +20,7 @@ from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
-from spacy_nmparse.scorers.words import build_lstms, init_words, run_words
+from spacy_nmparse.scorers.words import build_recurrent, init_words, run_words
 from spacy_nmparse.systems import TransitionSystem
 
 # Of a configuration; of an item H and the focus word D; of an arc from H to D.
@@ -54,8 +54,8 @@ def ArcScorer(
     context_width: int = 128,
     maxout_pieces: int = 1,
     projection_width: int = 64,
-    lstm_width: int = 64,
-    lstm_depth: int = 2,
+    recurrent_width: int = 64,
+    recurrent_depth: int = 2,
     tree_weight: float = 0.3,
     tag_weight: float = 1.0,
     n_pairs: int = 8,
@@ -71,9 +71,10 @@ def ArcScorer(
         context_width: width of the hidden layer of configurations.
         maxout_pieces: their pieces; 1 makes them ReLU layers.
         projection_width: token vectors are projected to this width for the hidden layers.
-        lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
-            with them; 0 for none.
-        lstm_depth: how many such LSTMs, each over the token vectors and what those below it say.
+        recurrent_width: units in each direction of a recurrent layer (BiSRU) over the token
+            vectors, whose output goes with them; 0 for none.
+        recurrent_depth: how many such layers, each over the token vectors and what those below it
+            say.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
         tag_weight: weight of the loss of each of a word's tags (see ``scorers.tagging``); 0: they
             are not learned.
@@ -106,13 +107,13 @@ def ArcScorer(
     names = {layer: list((features or {}).get(layer, FEATURES[layer])) for layer in LAYERS}
     for layer in LAYERS:
         Features(names[layer])  # raises on unknown names
-    lstms = build_lstms("ArcScorer", lstm_width, lstm_depth)
+    recurrent = build_recurrent("ArcScorer", recurrent_width, recurrent_depth)
     taggings = [Tagging()] if tag_weight else []
     model: Model[ScorerInput, ArcScorerKernel] = Model(
         "arc_scorer",
         forward,
         init=init,
-        layers=[tok2vec, *lstms, *taggings],
+        layers=[tok2vec, *recurrent, *taggings],
         refs={
             "tok2vec": tok2vec,
             "tagging": taggings[0] if taggings else None,

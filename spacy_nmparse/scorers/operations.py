@@ -17,7 +17,7 @@ from spacy_nmparse.scorers import (
     state_scorer_kernel,
     tagging,
 )
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.systems import TransitionSystem
 
 SCORERS: dict[str, ModuleType] = {"state_scorer": state_scorer, "arc_scorer": arc_scorer}
@@ -66,8 +66,8 @@ def set_dropout(model: Model, rate: float) -> float:
     set_dropout_rate(model, rate)
     own = min(rate * model.attrs["dropout_factor"], 0.9)
     model.attrs["dropout_rate"] = own
-    for lstm in lstms(model):
-        lstm.attrs["dropout_rate"] = own
+    for layer in recurrent_layers(model):
+        layer.attrs["dropout_rate"] = own
     return own
 
 

@@ -23,7 +23,7 @@ from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_b
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.tree_scores import TreeScores
-from spacy_nmparse.scorers.words import build_lstms, init_words, run_words
+from spacy_nmparse.scorers.words import build_recurrent, init_words, run_words
 from spacy_nmparse.systems import TransitionSystem
 
 DEFAULT_FEATURES = (
@@ -42,8 +42,8 @@ def StateScorer(
     hidden_width: int = 64,
     maxout_pieces: int = 2,
     projection_width: int = 64,
-    lstm_width: int = 0,
-    lstm_depth: int = 1,
+    recurrent_width: int = 64,
+    recurrent_depth: int = 2,
     arc_width: int = 0,
     tree_weight: float = 0.3,
     tag_weight: float = 1.0,
@@ -58,9 +58,10 @@ def StateScorer(
         maxout_pieces: its pieces; 1 makes it a ReLU layer.
         projection_width: token vectors are projected to this width first, the same for all slots:
             fewer weights, smaller products.
-        lstm_width: units in each direction of an LSTM over the token vectors, whose output goes
-            with them; 0 for none.
-        lstm_depth: how many such LSTMs, each over the token vectors and what those below it say.
+        recurrent_width: units in each direction of a recurrent layer (BiSRU) over the token
+            vectors, whose output goes with them; 0 for none.
+        recurrent_depth: how many such layers, each over the token vectors and what those below it
+            say.
         arc_width: width of a word's vectors as head and as dependent, of which the biaffine score
             log P(head | word) is made that moves get for their arcs; 0 for none.
         tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
@@ -87,13 +88,13 @@ def StateScorer(
         )
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
-    lstms = build_lstms("StateScorer", lstm_width, lstm_depth)
+    recurrent = build_recurrent("StateScorer", recurrent_width, recurrent_depth)
     taggings = [Tagging()] if tag_weight else []
     model: Model[ScorerInput, StateScorerKernel] = Model(
         "state_scorer",
         forward,
         init=init,
-        layers=[tok2vec, *lstms, *taggings],
+        layers=[tok2vec, *recurrent, *taggings],
         refs={
             "tok2vec": tok2vec,
             "tagging": taggings[0] if taggings else None,

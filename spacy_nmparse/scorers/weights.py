@@ -7,10 +7,10 @@ from typing import Any
 
 from thinc.api import Model
 
-from spacy_nmparse.layers import lstm
+from spacy_nmparse.layers import sru
 from spacy_nmparse.scorers import tagging
 from spacy_nmparse.scorers.operations import SCORERS, members
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 
 #: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
 #: the parameters, and nP where a layer has pieces. Layers that are not here look for themselves.
@@ -23,7 +23,7 @@ LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
 }
 
 #: Names of the layers of this package that a parser's model can have.
-OWN_LAYERS = ("ensemble", *SCORERS, "nmparse_bilstm", "nmparse_tagging")
+OWN_LAYERS = ("ensemble", *SCORERS, "nmparse_bisru", "nmparse_tagging")
 
 
 def references(model: Model) -> list[dict[str, Model | None]]:
@@ -70,8 +70,8 @@ def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
                 raise ValueError(f"weights {name} of the layer {node.name} are missing")
         if node is model:
             continue
-        if node in lstms(model):
-            for name, shape in lstm.shapes(node).items():
+        if node in recurrent_layers(model):
+            for name, shape in sru.shapes(node).items():
                 _check(node, name, shape)
             continue
         sizes = {dim: node.get_dim(dim) for dim in node.dim_names if node.has_dim(dim)}

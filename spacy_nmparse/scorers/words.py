@@ -1,6 +1,6 @@
-"""What scorers know of the words: token vectors and, if wanted, bidirectional LSTMs over them.
+"""What scorers know of the words: token vectors and, if wanted, recurrent layers over them.
 
-A convolutional tok2vec sees a few words to either side; an LSTM shows a scorer the whole sequence.
+A convolutional tok2vec sees a few words to either side; a recurrent layer the whole sequence.
 Where there are several, each one's input is the token vectors and what those below it say.
 """
 
@@ -13,13 +13,13 @@ import numpy
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_nmparse.layers.lstm import BiLSTM
+from spacy_nmparse.layers.sru import BiSRU
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.tagging import learn_tags
 
 
-def build_lstms(name: str, width: int, depth: int) -> list[Model]:
-    """Build a scorer's LSTMs, the lowest first.
+def build_recurrent(name: str, width: int, depth: int) -> list[Model]:
+    """Build a scorer's recurrent layers, the lowest first.
 
     Args:
         name: the scorer's, for messages.
@@ -31,19 +31,20 @@ def build_lstms(name: str, width: int, depth: int) -> list[Model]:
     """
     if width < 0 or depth < 1:
         raise ValueError(
-            f"{name}: lstm_width {width} must be at least 0, lstm_depth {depth} at least 1."
+            f"{name}: recurrent_width {width} must be at least 0, recurrent_depth {depth} at "
+            f"least 1."
         )
-    return [BiLSTM(width) for _ in range(depth)] if width else []
+    return [BiSRU(width) for _ in range(depth)] if width else []
 
 
-def lstms(model: Model) -> list[Model]:
-    """The LSTMs of a scorer, the lowest first."""
-    return [layer for layer in model.layers if layer.name == "nmparse_bilstm"]
+def recurrent_layers(model: Model) -> list[Model]:
+    """The recurrent layers of a scorer, the lowest first."""
+    return [layer for layer in model.layers if layer.name == "nmparse_bisru"]
 
 
 def init_words(model: Model, X: ScorerInput | None) -> int:
-    """Initialize a scorer's tok2vec, LSTMs and tagging (refs "tok2vec" and "tagging"; the latter
-    may be None).
+    """Initialize a scorer's tok2vec, recurrent layers and tagging (refs "tok2vec" and "tagging";
+    the latter may be None).
 
     Returns the width of what ``run_words`` gives.
     """
@@ -54,18 +55,18 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
     if tagging is not None:
         tagging.set_dim("nI", width)
         tagging.initialize()
-    for lstm in lstms(model):
-        lstm.set_dim("nI", width)
-        lstm.initialize()
-        width += 2 * lstm.get_dim("nH")
+    for layer in recurrent_layers(model):
+        layer.set_dim("nI", width)
+        layer.initialize()
+        width += 2 * layer.get_dim("nH")
     return width
 
 
 def run_words(
     model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
-    """Run a scorer's tok2vec and LSTMs; in training, learn from tags where there are any. A list of
-    documents will do, as spaCy's own models take: then every token is a word.
+    """Run a scorer's tok2vec and recurrent layers; in training, learn from tags where there are
+    any. A list of documents will do, as spaCy's own models take: then every token is a word.
 
     Returns:
         words: float32 (words, width), one row for each parsed word.
@@ -100,13 +101,13 @@ def run_words(
         d_tagging = learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
     backprops = []
-    for lstm in lstms(model):
-        words, backprop_lstm = lstm((words, stretches), is_train)
-        backprops.append(backprop_lstm)
+    for layer in recurrent_layers(model):
+        words, backprop_layer = layer((words, stretches), is_train)
+        backprops.append(backprop_layer)
 
     def backprop(d_words: Any) -> list[Doc]:
-        for backprop_lstm in reversed(backprops):
-            d_words = backprop_lstm(d_words)
+        for backprop_layer in reversed(backprops):
+            d_words = backprop_layer(d_words)
         if d_tagging is not None:
             d_words = d_words + d_tagging
         d_flat = d_words

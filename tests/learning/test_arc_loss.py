@@ -10,7 +10,7 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     DOCUMENTS,
@@ -229,7 +229,7 @@ LEARNING = [("static", 0.0, 0.0), ("dynamic", 1.0, 0.6), ("dynamic", 0.0, 0.3)]
     ],
 )
 def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) -> None:
-    """Of every parameter of scorer and LSTM: the naive loss, at a few places of each."""
+    """Of all parameters of scorer and recurrent layers: the naive loss, at a few places of each."""
     parser, _ = make_rollout(
         setup, oracle=oracle, explore=explore, model={"tree_weight": tree_weight}
     )
@@ -253,7 +253,7 @@ def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) 
     assert loss() == pytest.approx(found, rel=1e-4)
     assert naive.gap > 1e-5
     rng = numpy.random.RandomState(0)
-    parts = [(model, naive.p), *zip(lstms(model), naive.lstms, strict=True)]
+    parts = [(model, naive.p), *zip(recurrent_layers(model), naive.recurrent, strict=True)]
     for node, arrays in parts:
         for name, array in arrays.items():
             gradient = node.get_grad(name)
@@ -276,7 +276,7 @@ def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) 
 
 
 def test_gradients_of_token_vectors() -> None:
-    """Through the LSTM, over spaces: the gradient that the token vectors get."""
+    """Through the recurrent layers, over spaces: the gradient that the token vectors get."""
     parser, _ = make_rollout("plain", oracle="static", explore=0.0)
     tok2vec = parser.model.get_ref("tok2vec")
     words = ["\n", "A", "hearing", " ", "is", "scheduled", "on", "\n", "\n", "the", "issue", " "]

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.pipe.teacher import Teacher
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 from tests.pipe.common import (
     NL,
     arc_model_config,
@@ -30,7 +30,7 @@ SYSTEMS: dict[str, dict[str, bool]] = {
     "nonmonotonic": {},
     "monotonic": {"nonmonotonic_left": False, "nonmonotonic_reduce": False},
     "labelled": {"nonmonotonic_left": False, "labelled_reduce": True},
-    "with lstm": {},
+    "recurrent": {},
     "with tree": {},
 }
 
@@ -46,11 +46,13 @@ class Rollout:
         self.nlp: Language
         if system == "nl_covington":
             model = arc_model_config(
-                hidden_width=6, maxout_pieces=pieces, lstm_width=4, lstm_depth=2
+                hidden_width=6, maxout_pieces=pieces, recurrent_width=4, recurrent_depth=2
             )
             self.nlp = make_nlp(factory=NL, model=model, **learning)
         elif system == "swap":
-            model = model_config(hidden_width=6, maxout_pieces=pieces, lstm_width=4, arc_width=5)
+            model = model_config(
+                hidden_width=6, maxout_pieces=pieces, recurrent_width=4, arc_width=5
+            )
             self.nlp = make_nlp(factory="swap_parser", model=model, **learning)
         else:
             self.nlp = make_nlp(
@@ -58,7 +60,7 @@ class Rollout:
                 model=model_config(
                     hidden_width=6,
                     maxout_pieces=pieces,
-                    lstm_width=4 * (system == "with lstm"),
+                    recurrent_width=4 * (system == "recurrent"),
                     arc_width=5 * (system == "with tree"),
                 ),
                 **learning,
@@ -185,13 +187,13 @@ def test_gradients_of_the_arc_scorer(pieces: int, dropout: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("system", "dropout"), [("nl_covington", 0.0), ("nl_covington", 0.3), ("with lstm", 0.3)]
+    ("system", "dropout"), [("nl_covington", 0.0), ("nl_covington", 0.3), ("recurrent", 0.3)]
 )
-def test_gradients_of_the_lstms(system: str, dropout: float) -> None:
+def test_gradients_of_recurrent_layers(system: str, dropout: float) -> None:
     roll = Rollout(system, 2, dropout)
     nodes = list(roll.model.walk())
-    layers = lstms(roll.model)
-    assert len(layers) == (2 if system == "nl_covington" else 1)
+    layers = recurrent_layers(roll.model)
+    assert len(layers) == 2
     for layer in layers:
         number = nodes.index(layer)
         check(roll, slice(number, number + 1))
@@ -245,7 +247,7 @@ def test_gradients_with_spaces_between_the_words() -> None:
     assert not with_spaces[numpy.setdiff1d(numpy.arange(n), rows)].any()
 
 
-@pytest.mark.parametrize("system", ["nonmonotonic", "with lstm", "nl_covington"])
+@pytest.mark.parametrize("system", ["nonmonotonic", "recurrent", "nl_covington"])
 def test_dropout_is_seeded(system: str) -> None:
     roll = Rollout(system, 2, 0.5)
     assert roll() == roll()

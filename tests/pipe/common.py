@@ -63,9 +63,11 @@ DOCUMENTS = [[0], [1], [2], [3], [4], [5], [0, 1], [2, 4, 3], [1, 0, 5, 2]]
 
 
 def model_config(**options: Any) -> dict[str, Any]:
+    """Without recurrent layers."""
     return {
         "@architectures": "spacy_nmparse.StateScorer.v1",
         "hidden_width": 24,
+        "recurrent_width": 0,
         "tok2vec": TOK2VEC,
         **options,
     }
@@ -103,8 +105,8 @@ def arc_model_config(**options: Any) -> dict[str, Any]:
         "context_width": 24,
         "maxout_pieces": 2,
         "projection_width": 20,
-        "lstm_width": 12,
-        "lstm_depth": 1,
+        "recurrent_width": 12,
+        "recurrent_depth": 1,
         "tree_weight": 0.3,
         "n_pairs": 3,
         "dropout_factor": 1.0,

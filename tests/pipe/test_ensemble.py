@@ -144,10 +144,10 @@ def tagged(example: Example) -> Example:
 
 
 def test_trained_parsers() -> None:
-    """Those that learned tags too, with an LSTM, on a tok2vec that they share with others."""
+    """Those that learned tags too, with recurrent layers, on a tok2vec that others share."""
     pipelines = []
     for seed in (1, 2):
-        nlp = listening_pipeline(NL, lstm_width=6, lstm_depth=2, tag_weight=1.0)
+        nlp = listening_pipeline(NL, recurrent_width=6, recurrent_depth=2, tag_weight=1.0)
         if seed == 1:
             tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
             nlp.add_pipe("tagger", config={"model": tagger})

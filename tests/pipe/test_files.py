@@ -215,12 +215,12 @@ def test_annotations_that_fail(factory: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 9])
-@pytest.mark.parametrize("lstm_width", [0, 4])
-def test_vectors_of_other_tokens(n: int, lstm_width: int) -> None:
+@pytest.mark.parametrize("recurrent_width", [0, 4])
+def test_vectors_of_other_tokens(n: int, recurrent_width: int) -> None:
     """A component behind tok2vec that merges or splits tokens: too many vectors, or too few."""
     tok2vec = {"@architectures": "spacy.Tok2VecListener.v1", "width": 32, "upstream": "*"}
-    nlp = make_nlp(model=model_config(lstm_width=lstm_width, tok2vec=tok2vec))
-    source = random_parser(0, model=model_config(lstm_width=lstm_width))
+    nlp = make_nlp(model=model_config(recurrent_width=recurrent_width, tok2vec=tok2vec))
+    source = random_parser(0, model=model_config(recurrent_width=recurrent_width))
     parser = parser_of(nlp)
     for label in parser_of(source).labels:
         parser.add_label(label)

@@ -11,7 +11,7 @@ import numpy
 import pytest
 from spacy.tokens import Doc
 
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 from tests.pipe.common import (
     ARC_FEATURES,
     NL,
@@ -44,12 +44,12 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 def test_dropout_of_the_scorers_own_layers() -> None:
     """drop is the rate of tok2vec; dropout_factor times as much, 0.9 at most, is theirs."""
     for factor, expected in ((0.0, 0.0), (1.5, 0.3), (100.0, 0.9)):
-        nlp = make_nlp(factory=NL, model=arc_model_config(dropout_factor=factor, lstm_depth=2))
+        nlp = make_nlp(factory=NL, model=arc_model_config(dropout_factor=factor, recurrent_depth=2))
         train(nlp, make_examples(nlp.vocab), steps=1, drop=0.2)
         model = parser_of(nlp).model
         for node in model.walk():
             if "dropout_rate" in node.attrs:
-                own = node is model or node in lstms(model)
+                own = node is model or node in recurrent_layers(model)
                 assert node.attrs["dropout_rate"] == pytest.approx(expected if own else 0.2)
         doc = bare(gold_doc(nlp.vocab, [2]))  # none of it in parsing
         assert tree(nlp(doc)) == tree(nlp(bare(doc)))
@@ -119,8 +119,8 @@ def test_files_of_another_parser(tmp_path: Path) -> None:
         (SYSTEMS["plain"], {"features": None}, "features"),
         (SYSTEMS["plain"], {"hidden_width": 25}, "another configuration"),
         (SYSTEMS["plain"], {"arc_width": 32}, "another configuration"),
-        (SYSTEMS["plain"], {"lstm_width": 13}, "another configuration"),
-        (SYSTEMS["plain"], {"lstm_width": 0}, "another configuration"),
+        (SYSTEMS["plain"], {"recurrent_width": 13}, "another configuration"),
+        (SYSTEMS["plain"], {"recurrent_width": 0}, "another configuration"),
     ):
         nlp = make_nlp(factory=NL, system=system, model=arc_model_config(**model))
         with pytest.raises(ValueError, match=message):

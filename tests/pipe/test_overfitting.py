@@ -204,7 +204,7 @@ def test_models_without_repairs_are_what_they_were() -> None:
     [
         {"model": model_config(maxout_pieces=1)},
         {"model": model_config(maxout_pieces=3, features=["S0", "B0", "S1", "S0.l1", "S0.label"])},
-        {"factory": NL, "model": arc_model_config(maxout_pieces=1, lstm_width=0)},
+        {"factory": NL, "model": arc_model_config(maxout_pieces=1, recurrent_width=0)},
         {
             "factory": NL,
             "model": arc_model_config(maxout_pieces=3, hidden_width=9, tree_weight=0.0),

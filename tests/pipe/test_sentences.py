@@ -242,7 +242,7 @@ def test_a_second_parse_changes_nothing(nlp: Language, kinds: tuple[int, ...]) -
 
 
 def test_own_boundaries_change_trees_when_they_are_preset() -> None:
-    """Its LSTM reads each preset sentence alone, so the test above can fail."""
+    """Its recurrent layer reads each preset sentence alone, so the test above can fail."""
     nlp = make_list_model("list random")
     rng = random.Random(5)
     parser = parser_of(nlp)

@@ -188,7 +188,7 @@ def test_a_gold_start_on_a_space_is_that_of_the_next_word() -> None:
 @pytest.mark.parametrize("explicit_root", [True, False])
 def test_one_long_document_by_a_list_system(explicit_root: bool) -> None:
     """Thousands of words in sentences of the parser's own, and one sentence of a thousand words."""
-    model = arc_model_config(hidden_width=8, projection_width=8, lstm_width=4)
+    model = arc_model_config(hidden_width=8, projection_width=8, recurrent_width=4)
     nlp = list_parser(2, model, explicit_root=explicit_root)
     parser = parser_of(nlp)
     rng = random.Random(1)
@@ -276,7 +276,7 @@ def test_how_much_is_looked_at_a_time_with_labelled_reduce(
 
 @pytest.mark.parametrize("explicit_root", [True, False])
 def test_forced_sentences_are_parsed_alone_by_a_list_system(explicit_root: bool) -> None:
-    """LSTM and biaffine part see one forced sentence at a time; ROOT knows of no other."""
+    """Recurrent layers and biaffine part see one forced sentence each; ROOT knows of no other."""
     features = {layer: list(names) for layer, names in ARC_FEATURES.items()}
     ahead = ("B1", "B3", "B0*B1")
     features = {layer: [f for f in names if f not in ahead] for layer, names in features.items()}

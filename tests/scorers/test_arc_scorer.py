@@ -21,10 +21,10 @@ from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.operations import resize_labels, set_system
 from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.words import lstms
+from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.search import greedy
 from spacy_nmparse.systems import ROOT
-from tests.layers.test_lstm import naive_lstm
+from tests.layers.test_sru import naive_sru
 from tests.pipe.common import (
     ARC_FEATURES,
     NL,
@@ -232,9 +232,9 @@ class NaiveArcParser:
             for name in model.param_names
             if model.has_param(name)
         }
-        self.lstms = [
-            {name: lstm.get_param(name).astype("float64") for name in "WUb"}
-            for lstm in lstms(model)
+        self.recurrent = [
+            {name: layer.get_param(name).astype("float64") for name in "Wvb"}
+            for layer in recurrent_layers(model)
         ]
         pieces = model.get_dim("nP")
         names = model.attrs["features"]
@@ -252,8 +252,8 @@ class NaiveArcParser:
         bounds = [0, *(w for w in range(1, n) if starts is not None and starts[w] == 1), n]
         lengths = numpy.diff(bounds).tolist()
         words = vectors.astype("float64")
-        for lstm in self.lstms:
-            words = naive_lstm(words, lengths, lstm)
+        for layer in self.recurrent:
+            words = naive_sru(words, lengths, layer)
         projected = words @ p["project_W"].T + p["project_b"]
         rows = projected @ p["word_W"].T
         self.rows, first = {}, 0
@@ -468,7 +468,7 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({"@misc": NL_SYSTEM}, {}),
     "implicit": (
         {"@misc": NL_SYSTEM, "explicit_root": False},
-        {"lstm_width": 0, "maxout_pieces": 1, "hidden_width": 16},
+        {"recurrent_width": 0, "maxout_pieces": 1, "hidden_width": 16},
     ),
     "nonmonotonic": (
         {"@misc": NL_SYSTEM, "nonmonotonic": True},
@@ -476,10 +476,13 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "nonmonotonic implicit": (
         {"@misc": NL_SYSTEM, "nonmonotonic": True, "explicit_root": False},
-        {"lstm_width": 0, "hidden_width": 33, "context_width": 1, "projection_width": 1},
+        {"recurrent_width": 0, "hidden_width": 33, "context_width": 1, "projection_width": 1},
     ),
-    "short arcs": ({"@misc": NL_SYSTEM, "max_length": 3}, {"hidden_width": 1, "lstm_width": 1}),
-    "local": ({"@misc": LOCAL}, {"hidden_width": 40, "arc_width": 13, "lstm_depth": 2}),
+    "short arcs": (
+        {"@misc": NL_SYSTEM, "max_length": 3},
+        {"hidden_width": 1, "recurrent_width": 1},
+    ),
+    "local": ({"@misc": LOCAL}, {"hidden_width": 40, "arc_width": 13, "recurrent_depth": 2}),
     "local implicit": (
         {"@misc": LOCAL, "explicit_root": False, "nonmonotonic": True, "max_length": 5},
         {"maxout_pieces": 4, "hidden_width": 5},
@@ -488,7 +491,7 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"@misc": NL_SYSTEM},
         {
             "features": {"context": ["B0"], "pair": ["H*D", "H"], "label": ["D.r2"]},
-            "lstm_depth": 3,
+            "recurrent_depth": 3,
         },
     ),
     "arc-swift": ({"@misc": SWIFT}, {"hidden_width": 12}),
@@ -577,7 +580,7 @@ def test_against_a_naive_parser(setup: str, seeds: range) -> None:
 def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""
     features = {"context": ["B0"], "pair": ["H"], "label": ["D"]}
-    model = arc_model_config(features=features, lstm_width=0, n_pairs=0)
+    model = arc_model_config(features=features, recurrent_width=0, n_pairs=0)
     nlp = make_nlp(factory=NL, model=model)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
@@ -666,8 +669,8 @@ SIZES = (
     "context_width",
     "maxout_pieces",
     "projection_width",
-    "lstm_width",
-    "lstm_depth",
+    "recurrent_width",
+    "recurrent_depth",
 )
 
 
@@ -679,8 +682,8 @@ SIZES = (
         ({"context_width": 0}, "context_width 0"),
         ({"maxout_pieces": 0}, "maxout_pieces 0"),
         ({"projection_width": 0}, "projection_width 0"),
-        ({"lstm_width": -1}, "lstm_width -1"),
-        ({"lstm_depth": 0}, "lstm_depth 0"),
+        ({"recurrent_width": -1}, "recurrent_width -1"),
+        ({"recurrent_depth": 0}, "recurrent_depth 0"),
         ({"tree_weight": -0.1}, "tree_weight -0.1"),
         ({"n_pairs": 65}, "n_pairs 65"),
         ({"n_pairs": -1}, "n_pairs -1"),

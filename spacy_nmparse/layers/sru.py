@@ -1,4 +1,10 @@
-"""A bidirectional LSTM over sequences of words."""
+"""A bidirectional simple recurrent unit over sequences of words (Lei, Zhang, Wang, Dai & Artzi
+2018: *Simple Recurrent Units for Highly Parallelizable Recurrence*).
+
+Its gates see the word and, unit by unit, the last cell: unlike an LSTM it has no matrix product
+of the last output, so nearly all of its work is one product over all words. ``sru_kernels`` has
+the formulas. The paper's highway around the unit is left out: the input is part of the output.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +15,18 @@ import numpy
 from thinc.api import Model, get_array_module, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.layers.lstm_kernels import run_backward, run_forward
 from spacy_nmparse.layers.parameters import uniform
+from spacy_nmparse.layers.sru_kernels import run_backward, run_forward
 
 #: Words whose gates are computed by one matrix product when nothing is learned: few enough for
 #: caches.
 WINDOW = 512
 
-#: float (words, width) and int32 lengths of sequences -> float (words, width + 2 * LSTM's width)
+#: float (words, width) and int32 lengths of sequences -> float (words, width + 2 * units)
 Input = tuple[Any, numpy.ndarray]
 
 
-def BiLSTM(width: int) -> Model[Input, Any]:
+def BiSRU(width: int) -> Model[Input, Any]:
     """Build the layer: its output is its input, followed by what the two directions say.
 
     Args:
@@ -30,13 +36,13 @@ def BiLSTM(width: int) -> Model[Input, Any]:
         ValueError: a width below 1.
     """
     if width < 1:
-        raise ValueError(f"BiLSTM: width {width} must be at least 1.")
+        raise ValueError(f"BiSRU: width {width} must be at least 1.")
     return Model(
-        "nmparse_bilstm",
+        "nmparse_bisru",
         forward,
         init=init,
         dims={"nI": None, "nH": width, "nO": None},
-        params=dict.fromkeys(("W", "U", "b")),
+        params=dict.fromkeys(("W", "v", "b")),
         attrs={"dropout_rate": 0.0},
     )
 
@@ -44,62 +50,53 @@ def BiLSTM(width: int) -> Model[Input, Any]:
 def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     """Shape of each parameter; nI must be set."""
     n_in, width = model.get_dim("nI"), model.get_dim("nH")
-    return {"W": (2 * 4 * width, n_in), "U": (2, width, 4 * width), "b": (2 * 4 * width,)}
+    return {"W": (2 * 3 * width, n_in), "v": (2, 2 * width), "b": (2 * 3 * width,)}
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:
-    """Initialize the parameters; nI must be set. Forget gates are open at first."""
+    """Initialize the parameters; nI must be set."""
     n_in, width = model.get_dim("nI"), model.get_dim("nH")
-    W, U, b = map(model.ops.alloc, shapes(model).values())
+    W, v, b = map(model.ops.alloc, shapes(model).values())
     W[:] = uniform(model, W.shape, n_in + width)
-    U[:] = uniform(model, U.shape, 2 * width)
-    b.reshape(2, 4, width)[:, 1] = 1.0
-    for name, array in (("W", W), ("U", U), ("b", b)):
+    v[:] = uniform(model, v.shape, 2 * width)
+    for name, array in (("W", W), ("v", v), ("b", b)):
         model.set_param(name, array)
 
 
 def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
-    """Run the LSTM. Dropout (``dropout_rate``) drops outputs of its units."""
+    """Run the layer. Dropout (``dropout_rate``) drops outputs of its units."""
     words, lengths = X
-    W: Any = model.get_param("W")
     xp = get_array_module(words)
     width = model.get_dim("nH")
-    U = to_numpy(model.get_param("U"))
+    n_in = words.shape[1]
+    W: Any = model.get_param("W")
+    v = to_numpy(model.get_param("v"))
+
+    def run(inputs: Any, lengths: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray, Any]:
+        gates: Any = matmul(inputs, W.T)
+        gates += model.get_param("b")
+        gates = numpy.ascontiguousarray(to_numpy(gates)).reshape(-1, 2, 3 * width)
+        hidden, cells = run_forward(gates, v, lengths)
+        return gates, cells, xp.asarray(hidden.reshape(-1, 2 * width))
+
     if not is_train:
-        n_in = words.shape[1]
         result: Any = xp.empty((len(words), n_in + 2 * width), dtype="float32")
         result[:, :n_in] = words
         for sequences, part in windows(lengths):
-            gates: Any = matmul(words[part], W.T)
-            gates += model.get_param("b")
-            gates = to_numpy(gates).reshape(-1, 2, 4 * width)
-            hidden, _ = run_forward(gates, U, lengths[sequences])
-            result[part, n_in:] = xp.asarray(hidden.reshape(-1, 2 * width))
+            result[part, n_in:] = run(words[part], lengths[sequences])[2]
         return result, not_trained
-    gates = numpy.ascontiguousarray(to_numpy(matmul(words, W.T) + model.get_param("b")))
-    gates = gates.reshape(-1, 2, 4 * width)
-    hidden, cells = run_forward(gates, U, lengths)
-    outputs: Any = xp.asarray(hidden.reshape(-1, 2 * width))
+    gates, cells, outputs = run(words, lengths)
     mask: Any = None
-    if is_train and model.attrs["dropout_rate"]:
+    if model.attrs["dropout_rate"]:
         mask = model.ops.get_dropout_mask(outputs.shape, model.attrs["dropout_rate"])
         outputs = outputs * mask
 
     def backprop(d: Any) -> Any:
-        n_in = words.shape[1]
         d_outputs = d[:, n_in:] if mask is None else d[:, n_in:] * mask
         d_hidden = numpy.ascontiguousarray(to_numpy(d_outputs).reshape(-1, 2, width))
-        U_back = numpy.ascontiguousarray(U.transpose(0, 2, 1))
-        d_gates = run_backward(d_hidden, gates, cells, U_back, lengths)
-        before = numpy.zeros_like(hidden)
-        before[1:, 0] = hidden[:-1, 0]
-        before[:-1, 1] = hidden[1:, 1]
-        ends = numpy.cumsum(lengths)
-        before[(ends - lengths)[lengths > 0], 0] = 0
-        before[(ends - 1)[lengths > 0], 1] = 0
-        d_U = numpy.stack([matmul(before[:, side].T, d_gates[:, side]) for side in (0, 1)])
-        flat: Any = xp.asarray(d_gates.reshape(len(words), 8 * width))
-        model.inc_grad("U", xp.asarray(d_U))
+        d_gates, d_v = run_backward(d_hidden, gates, cells, v, lengths)
+        flat: Any = xp.asarray(d_gates.reshape(len(words), 6 * width))
+        model.inc_grad("v", xp.asarray(d_v))
         model.inc_grad("W", matmul(flat.T, words))
         model.inc_grad("b", flat.sum(axis=0))
         return d[:, :n_in] + matmul(flat, W)
@@ -119,4 +116,4 @@ def windows(lengths: numpy.ndarray) -> Iterator[tuple[slice, slice]]:
 
 def not_trained(d: Any) -> Any:
     """The backward pass of what was run without is_train."""
-    raise RuntimeError("BiLSTM: only what was run with is_train can be back-propagated.")
+    raise RuntimeError("BiSRU: only what was run with is_train can be back-propagated.")

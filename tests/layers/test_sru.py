@@ -1,4 +1,6 @@
-"""The bidirectional LSTM against a naive one, and its gradients against finite differences."""
+"""The bidirectional simple recurrent unit against a naive one, and its gradients against finite
+differences.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ import numpy
 import pytest
 from thinc.api import Model
 
-from spacy_nmparse.layers.lstm import BiLSTM
-from spacy_nmparse.layers.lstm_kernels import run_forward
+from spacy_nmparse.layers.sru import BiSRU
+from spacy_nmparse.layers.sru_kernels import run_forward
 from tests.pipe.common import randomize
 
 LENGTHS = ([5], [1], [3, 1, 7], [0, 2, 0, 0, 1, 4, 0], [0], [], [21, 2])
@@ -19,37 +21,38 @@ def sigmoid(x: numpy.ndarray) -> numpy.ndarray:
     return 1 / (1 + numpy.exp(-x))
 
 
-def naive_lstm(words: numpy.ndarray, lengths: list[int], p: dict[str, Any]) -> numpy.ndarray:
-    """words, then what the two directions say: (words, nI + 2 * width). p: W, U, b as float64."""
-    width = p["U"].shape[1]
-    W = p["W"].reshape(2, 4 * width, -1)
-    b = p["b"].reshape(2, 4 * width)
+def naive_sru(words: numpy.ndarray, lengths: list[int], p: dict[str, Any]) -> numpy.ndarray:
+    """words, then what the two directions say: (words, nI + 2 * width). p: W, v, b as float64."""
+    width = p["v"].shape[1] // 2
+    W = p["W"].reshape(2, 3 * width, -1)
+    b = p["b"].reshape(2, 3 * width)
+    v = p["v"].reshape(2, 2, width)
     out = numpy.zeros((len(words), 2, width))
     first = 0
     for n in lengths:
         for side in (0, 1):
-            h = c = numpy.zeros(width)
+            c = numpy.zeros(width)
             order = range(first, first + n) if side == 0 else range(first + n - 1, first - 1, -1)
             for word in order:
-                gates = W[side] @ words[word] + h @ p["U"][side] + b[side]
-                i, f, g, o = gates.reshape(4, width)
-                c = sigmoid(f) * c + sigmoid(i) * numpy.tanh(g)
-                h = out[word, side] = sigmoid(o) * numpy.tanh(c)
+                g, f, o = (W[side] @ words[word] + b[side]).reshape(3, width)
+                f, o = sigmoid(f + v[side, 0] * c), sigmoid(o + v[side, 1] * c)
+                c = f * c + (1 - f) * g
+                out[word, side] = o * numpy.tanh(c)
         first += n
     assert first == len(words)
     return numpy.hstack([words, out.reshape(len(words), 2 * width)])
 
 
-def make_lstm(n_in: int, width: int, scale: float = 0.6) -> Model:
-    lstm = BiLSTM(width)
-    lstm.set_dim("nI", n_in)
-    lstm.initialize()
-    randomize(lstm, 1, scale)
-    return lstm
+def make_sru(n_in: int, width: int, scale: float = 0.6) -> Model:
+    layer = BiSRU(width)
+    layer.set_dim("nI", n_in)
+    layer.initialize()
+    randomize(layer, 1, scale)
+    return layer
 
 
-def params(lstm: Model) -> dict[str, numpy.ndarray]:
-    return {name: lstm.get_param(name).astype("float64") for name in ("W", "U", "b")}
+def params(layer: Model) -> dict[str, numpy.ndarray]:
+    return {name: layer.get_param(name).astype("float64") for name in ("W", "v", "b")}
 
 
 def make_input(n_in: int, lengths: list[int]) -> Any:
@@ -60,38 +63,38 @@ def make_input(n_in: int, lengths: list[int]) -> Any:
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
 @pytest.mark.parametrize(("n_in", "width"), [(3, 4), (6, 1), (5, 13), (1, 16)])
 def test_forward(lengths: list[int], n_in: int, width: int) -> None:
-    lstm = make_lstm(n_in, width)
+    layer = make_sru(n_in, width)
     words, given = make_input(n_in, lengths)
     for scale in (1, 30):  # also where gates are shut or open
-        found = lstm.predict((words * numpy.float32(scale), given))
-        expected = naive_lstm(words.astype("float64") * scale, lengths, params(lstm))
+        found = layer.predict((words * numpy.float32(scale), given))
+        expected = naive_sru(words.astype("float64") * scale, lengths, params(layer))
         assert found.dtype == "float32" and found.shape == (len(words), n_in + 2 * width)
         numpy.testing.assert_allclose(found, expected, atol=1e-4 if scale > 1 else 3e-6)
 
 
 def test_sequences_do_not_see_each_other() -> None:
-    lstm = make_lstm(3, 4)
+    layer = make_sru(3, 4)
     words, _ = make_input(3, [9])
-    together = lstm.predict((words, numpy.asarray([4, 0, 5], dtype="int32")))
-    first = lstm.predict((words[:4], numpy.asarray([4], dtype="int32")))
-    second = lstm.predict((words[4:], numpy.asarray([5], dtype="int32")))
+    together = layer.predict((words, numpy.asarray([4, 0, 5], dtype="int32")))
+    first = layer.predict((words[:4], numpy.asarray([4], dtype="int32")))
+    second = layer.predict((words[4:], numpy.asarray([5], dtype="int32")))
     numpy.testing.assert_allclose(together, numpy.vstack([first, second]), atol=1e-6)
-    whole = lstm.predict((words, numpy.asarray([9], dtype="int32")))
+    whole = layer.predict((words, numpy.asarray([9], dtype="int32")))
     assert abs(whole - together).max() > 0.01
 
 
 @pytest.mark.parametrize(("n_in", "width"), [(5, 7), (9, 64), (3, 1)])
-def test_sequences_in_step(n_in: int, width: int) -> None:
-    """Whatever sequences go through the LSTM beside it, a sequence gives the same, to the bit."""
+def test_sequences_apart(n_in: int, width: int) -> None:
+    """Whatever sequences go through the layer next to it, a sequence gives the same, to the bit."""
     lengths = [9, 1, 30, 4, 4, 17, 2, 30, 11]
-    lstm = make_lstm(n_in, width)
+    layer = make_sru(n_in, width)
     words, given = make_input(n_in, lengths)
-    gates = (words @ lstm.get_param("W").T).reshape(-1, 2, 4 * width)
-    U = lstm.get_param("U")
-    together = run_forward(gates.copy(), U, given)
+    gates = (words @ layer.get_param("W").T).reshape(-1, 2, 3 * width)
+    v = layer.get_param("v")
+    together = run_forward(gates.copy(), v, given)
     for first, last in ((0, 1), (2, 3), (1, 3), (3, 6), (4, 8), (0, 5)):
         rows = slice(sum(lengths[:first]), sum(lengths[:last]))
-        apart = run_forward(gates[rows].copy(), U, given[first:last])
+        apart = run_forward(gates[rows].copy(), v, given[first:last])
         for whole, part in zip(together, apart, strict=True):
             assert (whole[rows] == part).all()
 
@@ -101,11 +104,11 @@ def test_sequences_in_step(n_in: int, width: int) -> None:
 def test_gradients(lengths: list[int], dropout: float) -> None:
     """Exact: finite differences of the naive one, in float64."""
     n_in, width = 3, 5
-    lstm = make_lstm(n_in, width)
-    lstm.attrs["dropout_rate"] = dropout
+    layer = make_sru(n_in, width)
+    layer.attrs["dropout_rate"] = dropout
     words, given = make_input(n_in, lengths)
-    outputs, backprop = lstm((words, given), is_train=True)
-    plain = naive_lstm(words.astype("float64"), lengths, params(lstm))
+    outputs, backprop = layer((words, given), is_train=True)
+    plain = naive_sru(words.astype("float64"), lengths, params(layer))
     mask = numpy.ones_like(plain)
     if dropout:
         kept = outputs[:, n_in:] != 0
@@ -115,11 +118,11 @@ def test_gradients(lengths: list[int], dropout: float) -> None:
     numpy.testing.assert_allclose(outputs, plain * mask, atol=1e-5)
     weights = numpy.random.RandomState(3).normal(size=outputs.shape)
     d_words = backprop(weights.astype("float32"))
-    found = {name: lstm.get_grad(name) for name in ("W", "U", "b")} | {"words": d_words}
-    values = params(lstm) | {"words": words.astype("float64")}
+    found = {name: layer.get_grad(name) for name in ("W", "v", "b")} | {"words": d_words}
+    values = params(layer) | {"words": words.astype("float64")}
 
     def loss() -> float:
-        return float((naive_lstm(values["words"], lengths, values) * mask * weights).sum())
+        return float((naive_sru(values["words"], lengths, values) * mask * weights).sum())
 
     for name, value in values.items():
         expected = numpy.zeros_like(value)
@@ -130,7 +133,7 @@ def test_gradients(lengths: list[int], dropout: float) -> None:
             value[place] = old - 1e-5
             expected[place] = (above - loss()) / 2e-5
             value[place] = old
-            if name in ("W", "U") and len(words) > 20 and place[-1] > 0:
+            if name in ("W", "v") and len(words) > 20 and place[-1] > 0:
                 expected[place] = found[name][place]  # one column is enough
         assert found[name].shape == value.shape
         scale = max(1.0, abs(expected).max(initial=0))
@@ -140,51 +143,48 @@ def test_gradients(lengths: list[int], dropout: float) -> None:
 
 
 def test_gradients_add_up() -> None:
-    lstm = make_lstm(3, 4)
+    layer = make_sru(3, 4)
     given = make_input(3, [4, 2])
     grads = []
     for _ in range(2):
-        outputs, backprop = lstm(given, is_train=True)
+        outputs, backprop = layer(given, is_train=True)
         backprop(numpy.ones_like(outputs))
-        grads.append({name: lstm.get_grad(name).copy() for name in ("W", "U", "b")})
+        grads.append({name: layer.get_grad(name).copy() for name in ("W", "v", "b")})
     for name, once in grads[0].items():
         numpy.testing.assert_allclose(grads[1][name], 2 * once, rtol=1e-6)
 
 
 def test_approximation_of_tanh() -> None:
-    """Through one step: output gate wide open, forget gate shut, input gate wide open."""
+    """Through one step: forget gate shut, output gate wide open."""
     x = numpy.concatenate([numpy.linspace(-12, 12, 200_001), [-1e30, 1e30, 0.0, 1e-6, -1e-20]])
     x = x.astype("float32")
-    gates = numpy.zeros((len(x), 2, 4), dtype="float32")
-    gates[:, :, 0], gates[:, :, 1], gates[:, :, 3] = 1e3, -1e3, 1e3
-    gates[:, :, 2] = x[:, None]
-    U = numpy.zeros((2, 1, 4), dtype="float32")
-    hidden, cells = run_forward(gates, U, numpy.ones(len(x), dtype="int32"))
+    gates = numpy.zeros((len(x), 2, 3), dtype="float32")
+    gates[:, :, 0], gates[:, :, 1], gates[:, :, 2] = x[:, None], -1e3, 1e3
+    v = numpy.zeros((2, 2), dtype="float32")
+    hidden, cells = run_forward(gates, v, numpy.ones(len(x), dtype="int32"))
     expected = numpy.tanh(x.astype("float64"))
     for side in (0, 1):
-        assert abs(cells[:, side, 0] - expected).max() < 4e-7
-        again = numpy.tanh(cells[:, side, 0].astype("float64"))
-        assert abs(hidden[:, side, 0] - again).max() < 4e-7
-    assert cells[-3, 0, 0] == 0
+        assert (cells[:, side, 0] == x).all()
+        assert abs(hidden[:, side, 0] - expected).max() < 4e-7
+    assert hidden[-3, 0, 0] == 0
 
 
-def test_forget_gates_are_open_at_first() -> None:
-    lstm = BiLSTM(4)
-    lstm.set_dim("nI", 3)
-    lstm.initialize()
-    b = lstm.get_param("b").reshape(2, 4, 4)
-    assert (b[:, 1] == 1).all() and not b[:, [0, 2, 3]].any()
-    for name in ("W", "U"):
-        assert lstm.get_param(name).std() > 0.1
+def test_initial_weights() -> None:
+    layer = BiSRU(40)
+    layer.set_dim("nI", 3)
+    layer.initialize()
+    assert not layer.get_param("b").any()
+    for name in ("W", "v"):
+        assert layer.get_param(name).std() > 0.05
 
 
 def test_wrong_widths() -> None:
     for width in (0, -1):
         with pytest.raises(ValueError, match=f"width {width} must"):
-            BiLSTM(width)
+            BiSRU(width)
 
 
 def test_wide_layers() -> None:
     words = make_input(2, [3])
-    found = make_lstm(2, 512, scale=0.05).predict(words)
+    found = make_sru(2, 512, scale=0.05).predict(words)
     assert numpy.isfinite(found).all() and abs(found[:, 2:]).max() <= 1

@@ -1,0 +1,99 @@
+"""The loops of a bidirectional simple recurrent unit over the words of sequences.
+
+    f, o = sigmoid(W x + v * c' + b);  g = W x + b
+    c = f * c' + (1 - f) * g;  h = o * tanh(c)
+
+c' belongs to the word before (direction 0) or after (direction 1); zeros at the ends. W x + b comes
+from one matrix product.
+"""
+import numpy
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_sru_step(
+        float* gates, const float* loops, const float* last, float* cell, float* hidden, int width
+    )
+    void nmp_sru_step_back(
+        float* d_gates, float* d_loops, float* d_cell, const float* d_hidden, const float* gates,
+        const float* loops, const float* cell, const float* last, int width
+    )
+
+
+def run_forward(float[:, :, ::1] gates, const float[:, ::1] loops, const int[::1] lengths):
+    """Run both directions.
+
+    Args:
+        gates: float32 (words, 2, 3 * width): W x + b, overwritten by the gates' values.
+        loops: float32 (2, 2 * width): v.
+        lengths: int32: words of each sequence.
+
+    Returns:
+        (hidden, cells): float32 (words, 2, width) each.
+    """
+    cdef int width = loops.shape[1] // 2
+    cdef int i, n, t, w, direction
+    cdef int first = 0
+    hidden_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
+    cells_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
+    cdef float[:, :, ::1] hidden = hidden_array
+    cdef float[:, :, ::1] cells = cells_array
+    cdef float[::1] zeros = numpy.zeros(width, dtype="float32")
+    cdef const float* last
+    with nogil:
+        for i in range(lengths.shape[0]):
+            n = lengths[i]
+            for direction in range(2):
+                last = &zeros[0]
+                for t in range(n):
+                    w = first + (n - 1 - t if direction else t)
+                    nmp_sru_step(
+                        &gates[w, direction, 0], &loops[direction, 0], last,
+                        &cells[w, direction, 0], &hidden[w, direction, 0], width
+                    )
+                    last = &cells[w, direction, 0]
+            first += n
+    return hidden_array, cells_array
+
+
+def run_backward(
+    const float[:, :, ::1] d_hidden, const float[:, :, ::1] gates, const float[:, :, ::1] cells,
+    const float[:, ::1] loops, const int[::1] lengths
+):
+    """Run both directions backwards.
+
+    Args:
+        d_hidden: float32 (words, 2, width).
+        gates, cells: as ``run_forward`` left them.
+        loops: float32 (2, 2 * width).
+        lengths: int32: words of each sequence.
+
+    Returns:
+        d_gates: float32 (words, 2, 3 * width), of W x + b; d_loops: float32 (2, 2 * width).
+    """
+    cdef int width = loops.shape[1] // 2
+    cdef int i, n, t, w, direction, j
+    cdef int first = 0
+    d_gates_array = numpy.empty((gates.shape[0], 2, 3 * width), dtype="float32")
+    d_loops_array = numpy.zeros((2, 2 * width), dtype="float32")
+    cdef float[:, :, ::1] d_gates = d_gates_array
+    cdef float[:, ::1] d_loops = d_loops_array
+    cdef float[:, ::1] room = numpy.zeros((2, width), dtype="float32")
+    cdef const float* last
+    with nogil:
+        for i in range(lengths.shape[0]):
+            n = lengths[i]
+            for direction in range(2):
+                for j in range(width):
+                    room[1, j] = 0
+                for t in range(n - 1, -1, -1):
+                    w = first + (n - 1 - t if direction else t)
+                    last = &room[0, 0]
+                    if t:
+                        last = &cells[w + (1 if direction else -1), direction, 0]
+                    nmp_sru_step_back(
+                        &d_gates[w, direction, 0], &d_loops[direction, 0], &room[1, 0],
+                        &d_hidden[w, direction, 0], &gates[w, direction, 0],
+                        &loops[direction, 0], &cells[w, direction, 0], last, width
+                    )
+            first += n
+    return d_gates_array, d_loops_array

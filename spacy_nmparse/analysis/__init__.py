@@ -11,6 +11,7 @@ from spacy_nmparse.analysis.derivation import (
 )
 from spacy_nmparse.analysis.displacy import displacy_data, write_parses
 from spacy_nmparse.analysis.errors import find_errors
+from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.noun_chunks import register_noun_chunks, ud_noun_chunks
 from spacy_nmparse.analysis.page import render
 from spacy_nmparse.analysis.repairs import find_repairs
@@ -20,6 +21,7 @@ __all__ = [
     "Arc",
     "Choice",
     "Derivation",
+    "Lost",
     "Step",
     "all_derivations",
     "derive",
@@ -28,6 +30,7 @@ __all__ = [
     "displacy_data",
     "find_errors",
     "find_repairs",
+    "lost_arcs",
     "register_noun_chunks",
     "render",
     "ud_noun_chunks",

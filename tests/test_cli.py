@@ -65,7 +65,7 @@ def test_spacy_has_the_commands() -> None:
     assert done.returncode == 0, done.stderr
     for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data", "speed", "plot"):
         assert name in done.stdout
-    assert "ensemble" in done.stdout
+    assert "ensemble" in done.stdout and "lattice" in done.stdout
 
 
 def test_the_entry_point_imports_nothing_heavy() -> None:
@@ -205,6 +205,48 @@ def test_moves_behind_the_end_and_words_twice(folder: Path) -> None:
     done = run("oracle", "nl_covington", "--words", "a b c", "--moves", "SHIFT SHIFT LEFT-ARC3")
     told = " ".join(done.output.replace("│", " ").split())
     assert "Legal there: SHIFT, LEFT-ARC with k = 1, 2, RIGHT-ARC with k = 1, 2." in told
+
+
+GERMAN = ("swap_standard", "2 0 2 1 4", "--words", "Ausgelöst wurde sie durch Intel")
+
+
+def test_lattice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    svg = tmp_path / "lattice.svg"
+    done = run("lattice", *GERMAN, "--oracle", "nd_all", "--svg", svg)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(
+        "●             1  [ROOT] [Ausgelöst wurde sie durch Intel]   SHIFT → 2"
+    )
+    assert lines[-2] == "37 configurations, 42 moves, 9 derivations by nd_all"
+    assert svg.read_text(encoding="utf-8").startswith("<svg ")
+    found = read(run("lattice", *GERMAN, "--oracle", "eager", "--json"))
+    assert found["derivations"] == 1 and found["words"][0] == "Ausgelöst"
+    monkeypatch.setenv("COLUMNS", "40")
+    done = run("lattice", *GERMAN, "--oracle", "nd_all")
+    assert "columns wide: widen the terminal, or use --svg" in done.stdout
+    assert "9 derivations" in done.stdout
+
+
+def test_the_documented_lattice() -> None:
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    found = re.search(r"nmparse (lattice .*?)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert found is not None
+    assert run(*shlex.split(found[1])).stdout == found[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*GERMAN, "--max-nodes", "20"), "more than 20 configurations: take a shorter sentence"),
+        ((*GERMAN, "--oracle", "paper"), "no oracle 'paper'"),
+        (("swap_standard", "2 0", "--words", "a"), "1 words, but 2 heads"),
+    ],
+)
+def test_bad_lattices(arguments: tuple[str, ...], message: str) -> None:
+    done = run("lattice", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.replace("│", " ").split())
 
 
 def test_the_oracle_of_a_file(folder: Path) -> None:

@@ -182,6 +182,7 @@ def ArcEager(
     repairs: Sequence[str] = NO_REPAIRS,
     unshift: bool = False,
     push: str = "any",
+    root_first: bool = False,
     max_search_states: int = 200,
 ) -> Any:
     """The arc-eager system for a config block; see ``spacy_nmparse.systems.arc_eager``.
@@ -193,6 +194,8 @@ def ArcEager(
         repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``.
         unshift: REDUCE of a headless S0 puts it back into the buffer.
         push: ``any``, ``shift`` or ``right_arc``: the pushes that there are.
+        root_first: ROOT is the bottom of the stack, not the last item of the buffer; without the
+            options above.
         max_search_states: with repairs, how many configurations training may look at for one loss:
             fewer are faster and less exact; 0: any number.
     """
@@ -209,9 +212,16 @@ def ArcEager(
         "repairs": wanted,
         "unshift": unshift,
         "push": push,
+        "root_first": root_first,
         "max_search_states": max_search_states,
     }
-    absent = {"repairs": [], "unshift": False, "push": "any", "max_search_states": 200}
+    absent = {
+        "repairs": [],
+        "unshift": False,
+        "push": "any",
+        "root_first": False,
+        "max_search_states": 200,
+    }
     options.update((name, value) for name, value in others.items() if value != absent[name])
     return SystemSpec("arc_eager", options)
 
@@ -256,11 +266,16 @@ def ArcSwift() -> Any:
     return SystemSpec("arc_swift")
 
 
-def ArcStandard() -> Any:
-    """The arc-standard system for a config block; see ``spacy_nmparse.systems.arc_standard``."""
+def ArcStandard(buffer_arcs: bool = False) -> Any:
+    """The arc-standard system for a config block; see ``spacy_nmparse.systems.arc_standard``.
+
+    Args:
+        buffer_arcs: arcs join the top of the stack and the front of the buffer, not the two topmost
+            items of the stack.
+    """
     from spacy_nmparse.pipe.spec import SystemSpec
 
-    return SystemSpec("arc_standard")
+    return SystemSpec("arc_standard", {"buffer_arcs": True} if buffer_arcs else {})
 
 
 def SwapStandard() -> Any:

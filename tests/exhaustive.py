@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -198,8 +199,8 @@ def _list_cases(system: str) -> Iterator[Case]:
             yield replace(plain, options=loose, partial=False, exact=False)
 
 
-def _projective_cases(system: str) -> Iterator[Case]:
-    for setting in _SETTINGS:
+def _projective_cases(system: str, **form: bool) -> Iterator[Case]:
+    for setting in ({**form, **setting} for setting in _SETTINGS):
         plain = Case(system, setting)
         labelled = replace(plain, labels=("a", "b"))
         rooted = {**setting, "root_label": "ROOT"}
@@ -227,7 +228,16 @@ def _swap_cases() -> Iterator[Case]:
 def _cases() -> Iterator[Case]:
     """Every system: those with options of their own, and others as what they are."""
     own: dict[str, tuple[Callable[[], Iterator[Case]], ...]] = {
-        "arc_eager": (_arc_eager_cases, _repair_cases, _push_cases),
+        "arc_eager": (
+            _arc_eager_cases,
+            _repair_cases,
+            _push_cases,
+            partial(_projective_cases, "arc_eager", root_first=True),
+        ),
+        "arc_standard": (
+            partial(_projective_cases, "arc_standard"),
+            partial(_projective_cases, "arc_standard", buffer_arcs=True),
+        ),
         "swap_standard": (_swap_cases,),
     }
     for name in systems.names():

@@ -65,7 +65,7 @@ def test_spacy_has_the_commands() -> None:
     assert done.returncode == 0, done.stderr
     for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data", "speed", "plot"):
         assert name in done.stdout
-    assert "ensemble" in done.stdout
+    assert "ensemble" in done.stdout and "lattice" in done.stdout
 
 
 def test_the_entry_point_imports_nothing_heavy() -> None:
@@ -129,6 +129,124 @@ def test_long_lists_are_shortened(system: str) -> None:
     assert max(map(len, done.stdout.splitlines()[:-1])) < 200
     done = run("oracle", system, heads, "--oracle", "static", "--json")
     assert len(json.loads(done.stdout.splitlines()[0])["buffer"]) >= 39
+
+
+LECTURE = ("--words", "they like bagels with lox", "-o", "buffer_arcs", "-o", "single_root")
+
+
+def test_given_moves() -> None:
+    """The lecture notes' search error: at which move what is lost."""
+    moves = "SHIFT ARC-LEFT SHIFT ARC-RIGHT shift SHIFT LEFT-ARC ARC-RIGHT ARC-RIGHT"
+    done = run("oracle", "arc_standard", "2 0 2 5 3", *LECTURE, "--moves", moves)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[3].startswith(
+        "  4  [ROOT like] [bagels with lox]  RIGHT-ARC  (SHIFT 0  RIGHT-ARC 1"
+    )
+    assert lines[4] == "     lost: bagels –→ lox"
+    assert [line for line in lines if "lost" in line] == lines[4:5]
+    assert lines[-2:] == ["heads: 2 0 2 5 2", "loss: 1"]
+    done = run("oracle", "arc_standard", "2 0 2 5 3", *LECTURE, "--moves", moves, "--json")
+    lost = [json.loads(line).get("lost") for line in done.stdout.splitlines()]
+    assert lost == [[], [], [], ["lost: 3 –→ 5"], *[[]] * 5, None]
+
+
+def test_moves_with_labels() -> None:
+    words = ("--words", "They bought tacos")
+    moves = ("--moves", "SHIFT LEFT-ARC(obj) SHIFT")
+    done = run("oracle", "arc_eager", "2:nsubj 0:root 2:obj", *words, *moves)
+    assert done.exit_code == 0, done.output
+    assert "     lost: bought –nsubj→ They" in done.stdout.splitlines()
+    assert "heads: 2 _ _" in done.stdout
+    done = run("oracle", "arc_eager", *words, *moves)
+    assert done.exit_code == 0, done.output
+    assert "  2  [They] [bought tacos ROOT]  LEFT-ARC obj  (RIGHT-ARC obj" in done.stdout
+    assert "lost" not in done.stdout
+
+
+def test_arcs_that_exclude_each_other() -> None:
+    """With two words on the stack, arc-standard can make either a child of ROOT, not both."""
+    moves = ("--moves", "SHIFT SHIFT SHIFT")
+    done = run("oracle", "arc_standard", "0 0 2", "--words", "a b c", *moves)
+    assert "     lost: 1 of ROOT –→ a, ROOT –→ b" in done.stdout.splitlines()
+    assert done.stdout.splitlines()[-1] == "loss: 1"
+    done = run("oracle", "nl_covington", "0 1 1", "-o", "max_length=1")
+    assert done.stdout.splitlines()[0] == "     lost: 1 –→ 3, from the start"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--moves", "SHIFT REDUCE"), "Move 2, REDUCE, is illegal in [a] [b c ROOT]. REDUCE: The "),
+        (("--moves", "SHIFT REDUCE"), "It has a head. Legal there: SHIFT, LEFT-ARC, RIGHT-ARC."),
+        (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "Move 2, LEFT-ARC, is illegal"),
+        (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "needs a label in brackets there, of x."),
+        (("--moves", "SHIFT(x)"), "SHIFT takes no label there"),
+        (("--moves", "SWAP"), "arc_eager has no SWAP: its moves are SHIFT, REDUCE"),
+        (("--moves", "SHIFT SHIFT LEFT-ARC LEFT-ARC LEFT-ARC"), "Move 5, LEFT-ARC, is illegal"),
+        (("--moves", "SHIFT 3"), "'3' is no move"),
+        (("--moves", "SHIFT", "--derivations", "2"), "leave --derivations out"),
+        ((), "An oracle needs a TREE"),
+        (("2 0", "--moves", "SHIFT"), "3 words, but 2 heads"),
+    ],
+)
+def test_bad_moves(arguments: tuple[str, ...], message: str) -> None:
+    done = run("oracle", "arc_eager", "--words", "a b c", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.replace("│", " ").split())
+
+
+def test_moves_behind_the_end_and_words_twice(folder: Path) -> None:
+    moves = "SHIFT LEFT-ARC SHIFT SHIFT"
+    done = run("oracle", "arc_eager", "--words", "a", "--moves", moves)
+    assert "Move 4, SHIFT: the derivation is over before it" in " ".join(done.output.split())
+    done = run("oracle", "arc_eager", folder / "gold.conllu", "--words", "a")
+    assert "leave --words out" in " ".join(done.output.split())
+    done = run("oracle", "nl_covington", "--words", "a b c", "--moves", "SHIFT SHIFT LEFT-ARC3")
+    told = " ".join(done.output.replace("│", " ").split())
+    assert "Legal there: SHIFT, LEFT-ARC with k = 1, 2, RIGHT-ARC with k = 1, 2." in told
+
+
+GERMAN = ("swap_standard", "2 0 2 1 4", "--words", "Ausgelöst wurde sie durch Intel")
+
+
+def test_lattice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    svg = tmp_path / "lattice.svg"
+    done = run("lattice", *GERMAN, "--oracle", "nd_all", "--svg", svg)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(
+        "●             1  [ROOT] [Ausgelöst wurde sie durch Intel]   SHIFT → 2"
+    )
+    assert lines[-2] == "37 configurations, 42 moves, 9 derivations by nd_all"
+    assert svg.read_text(encoding="utf-8").startswith("<svg ")
+    found = read(run("lattice", *GERMAN, "--oracle", "eager", "--json"))
+    assert found["derivations"] == 1 and found["words"][0] == "Ausgelöst"
+    monkeypatch.setenv("COLUMNS", "40")
+    done = run("lattice", *GERMAN, "--oracle", "nd_all")
+    assert "columns wide: widen the terminal, or use --svg" in done.stdout
+    assert "9 derivations" in done.stdout
+
+
+def test_the_documented_lattice() -> None:
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    found = re.search(r"nmparse (lattice .*?)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert found is not None
+    assert run(*shlex.split(found[1])).stdout == found[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*GERMAN, "--max-nodes", "20"), "more than 20 configurations: take a shorter sentence"),
+        ((*GERMAN, "--oracle", "paper"), "no oracle 'paper'"),
+        (("swap_standard", "2 0", "--words", "a"), "1 words, but 2 heads"),
+    ],
+)
+def test_bad_lattices(arguments: tuple[str, ...], message: str) -> None:
+    done = run("lattice", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.replace("│", " ").split())
 
 
 def test_the_oracle_of_a_file(folder: Path) -> None:

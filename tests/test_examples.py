@@ -16,7 +16,14 @@ from tests.pipe.common import TREES, gold_doc
 from tests.test_cli import CONLLU
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-TESTED = ("confidence", "crossing_arcs", "garden_paths", "step_by_step", "train_treebank")
+TESTED = (
+    "confidence",
+    "crossing_arcs",
+    "garden_paths",
+    "lectures",
+    "step_by_step",
+    "train_treebank",
+)
 
 Output = pytest.CaptureFixture[str]
 
@@ -105,6 +112,20 @@ def test_figures(capsys: Output) -> None:
     assert moves[:2] == [12, 9]  # FG18, Figures 3 and 4
     swaps = [part.count("SWAP ") for part in parts[4:]]
     assert swaps == [2, 1]  # BN15, sections 2 and 3
+
+
+def test_lectures(tmp_path: Path, capsys: Output) -> None:
+    main_of("lectures")(["--svg", str(tmp_path / "svg")])
+    parts = capsys.readouterr().out.strip().split("\n\n")
+    assert [len(part.splitlines()) for part in parts[:3]] == [1 + 9, 1 + 10, 1 + 9 + 1]
+    assert parts[0].splitlines()[-1].endswith("[ROOT] [like]  + ROOT –→ like")
+    assert parts[2].splitlines()[4].startswith("4  RIGHT-ARC  cost 1")
+    assert parts[2].splitlines()[5] == "   lost: bagels –→ lox"
+    assert [part.splitlines()[0] for part in parts[3:]] == [
+        "figure-2: 2 derivations",
+        "figure-4: 9 derivations",
+    ]
+    assert len(list((tmp_path / "svg").glob("*.svg"))) == 2
 
 
 def test_the_trees_of_the_garden_paths() -> None:

@@ -109,8 +109,14 @@ def ensemble(
 @nmparse.command("oracle")
 def oracle(
     system: str = typer.Argument(..., help="Name of a transition system, as arc_eager"),
-    tree: str = typer.Argument(
-        ..., help="Heads as in CoNLL-U, as '2 0 2' (0 is ROOT, _ unknown), or a CoNLL-U file"
+    tree: Optional[str] = typer.Argument(
+        None,
+        help="Heads as in CoNLL-U, as '2 0 2' or '2:nsubj 0:root 2:obj' (0 is ROOT, _ unknown), or "
+        "a CoNLL-U file. Not needed with --words and --moves",
+    ),
+    words: Optional[str] = typer.Option(None, "--words", help="The words, for heads"),
+    moves: Optional[str] = typer.Option(
+        None, "--moves", help="The moves to make, as 'SHIFT LEFT-ARC(nsubj)', not an oracle's"
     ),
     option: List[str] = typer.Option(
         [], "--option", "-o", help="An option of the system: name, name=true, name=3"
@@ -123,10 +129,29 @@ def oracle(
     html: Optional[Path] = typer.Option(None, "--html", help="Write a page that steps through it"),
     as_json: bool = typer.Option(False, "--json", help="Print JSON, a line for each step"),
 ) -> None:
-    """Derive a tree step by step: configuration, cost of every legal move, the move taken."""
+    """Derive a tree step by step: configuration, cost of every legal move, the move taken, and the
+    arcs that it loses."""
     from spacy_nmparse.cli.oracle import run
 
-    run(system, tree, option, name, number, every, html, as_json)
+    run(system, tree, words, moves, option, name, number, every, html, as_json)
+
+
+@nmparse.command("lattice")
+def lattice(
+    system: str = typer.Argument(..., help="Name of a transition system, as swap_standard"),
+    tree: str = typer.Argument(..., help="Heads, or a CoNLL-U file, as for 'oracle'"),
+    words: Optional[str] = typer.Option(None, "--words", help="The words, for heads"),
+    option: List[str] = typer.Option([], "--option", "-o", help="As for 'oracle'"),
+    name: str = typer.Option("dynamic", "--oracle", help="The oracle that allows the moves"),
+    number: int = typer.Option(1, "--number", min=1, help="Which sentence of the file"),
+    max_nodes: int = typer.Option(300, "--max-nodes", min=1, help="The most configurations"),
+    svg: Optional[Path] = typer.Option(None, "--svg", help="Write a picture"),
+    as_json: bool = JSON,
+) -> None:
+    """Draw all derivations of a tree that an oracle allows, equal configurations merged."""
+    from spacy_nmparse.cli.lattice import run
+
+    run(system, tree, words, option, name, number, max_nodes, svg, as_json)
 
 
 @nmparse.command(

@@ -11,34 +11,46 @@ import typer
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.corpus import Sentence, read_sentences
-from spacy_nmparse.analysis.derivation import Derivation, all_derivations, derive_gold
+from spacy_nmparse.analysis.derivation import (
+    Derivation,
+    all_derivations,
+    derive_actions,
+    derive_gold,
+)
+from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
-from spacy_nmparse.analysis.steps import Step
-from spacy_nmparse.analysis.text import configuration, has_lists
+from spacy_nmparse.analysis.steps import Choice, Step
+from spacy_nmparse.analysis.text import arc_text, configuration, has_lists
 from spacy_nmparse.cli.console import failures, paint
+from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.systems import Gold
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.
 SHOWN = 8
 
 
-def read_heads(text: str) -> list[int | None]:
-    """Heads as CoNLL-U writes them: numbers from 1, 0 for ROOT, _ for unknown.
+def read_heads(text: str) -> tuple[list[int | None], list[str | None]]:
+    """Heads and labels: heads as CoNLL-U writes them, numbers from 1, 0 for ROOT, _ for unknown;
+    labels behind colons, or none.
 
     Raises typer.BadParameter for anything else.
     """
     heads: list[int | None] = []
-    for word, part in enumerate(text.split()):
+    labels: list[str | None] = []
+    for word, given in enumerate(text.split()):
+        part, _, label = given.partition(":")
+        labels.append(label or None)
         if part == "_":
             heads.append(None)
         elif part.isdecimal() and int(part) != word + 1:
             heads.append(word if part == "0" else int(part) - 1)
         else:
             raise typer.BadParameter(
-                f"{part!r} is no head of word {word + 1}: give one number a word, from 1, 0 for "
-                f"ROOT, _ for unknown; or the path of a CoNLL-U file."
+                f"{given!r} is no head of word {word + 1}: give one number a word, from 1, 0 for "
+                f"ROOT, _ for unknown, and a label behind a colon, as 2:nsubj; or the path of a "
+                f"CoNLL-U file."
             )
-    return heads
+    return heads, labels
 
 
 def read_options(pairs: list[str]) -> dict[str, Any]:
@@ -65,25 +77,38 @@ def read_options(pairs: list[str]) -> dict[str, Any]:
     return options
 
 
-def read_tree(tree: str, number: int) -> Sentence:
-    """A sentence of a file, or heads.
+def read_tree(tree: str | None, words: str | None, number: int) -> Sentence:
+    """A sentence of a file, or heads, or words without heads.
 
-    Raises typer.BadParameter for what is neither.
+    Raises typer.BadParameter for what is none of these.
     """
+    texts = None if words is None else words.split()
+    if tree is None:
+        if not texts:
+            raise typer.BadParameter("Give a TREE, or --words and --moves.")
+        return Sentence(texts, [None] * len(texts), [None] * len(texts))
     path = Path(tree)
     if path.suffix in (".conllu", ".conll", ".spacy"):
+        if texts is not None:
+            raise typer.BadParameter(f"{path} has words of its own: leave --words out.")
         with failures():
             sentences = list(islice(read_sentences(path), number))
             if len(sentences) < number:
                 raise ValueError(f"{path} has {len(sentences)} sentences, not {number}.")
         return sentences[-1]
-    heads = read_heads(tree)
-    return Sentence([str(word + 1) for word in range(len(heads))], heads, [None] * len(heads))
+    heads, labels = read_heads(tree)
+    if texts is None:
+        texts = [str(word + 1) for word in range(len(heads))]
+    if len(texts) != len(heads):
+        raise typer.BadParameter(f"{len(texts)} words, but {len(heads)} heads: {tree!r}.")
+    return Sentence(texts, heads, labels)
 
 
 def run(
     system: str,
-    tree: str,
+    tree: str | None,
+    words: str | None,
+    moves: str | None,
     options: list[str],
     oracle: str,
     number: int,
@@ -92,14 +117,23 @@ def run(
     as_json: bool,
 ) -> None:
     """Print the derivations."""
-    sentence = read_tree(tree, number)
-    labels = sorted({label for label in sentence.labels if label}) or None
+    if tree is None and moves is None:
+        raise typer.BadParameter("An oracle needs a TREE: give its heads, or --words and --moves.")
+    if moves is not None and every > 1:
+        raise typer.BadParameter("--moves is one derivation: leave --derivations out.")
+    sentence = read_tree(tree, words, number)
+    made = [] if moves is None else read_moves(moves)
+    told = (*sentence.labels, *(action.label for action in made))
+    labels = sorted({label for label in told if label}) or None
     try:
         chosen = systems.create(system, labels, **read_options(options))
-        gold = Gold(sentence.heads, sentence.labels if labels else None)
-        if every == 1:
+        gold = None if tree is None else Gold(sentence.heads, sentence.labels if labels else None)
+        if moves is not None:
+            check_moves(chosen, made, sentence.words)
+            found = [derive_actions(chosen, made, sentence.words, gold)]
+        elif gold is not None and every == 1:
             found = [derive_gold(chosen, gold, oracle, sentence.words)]
-        else:
+        elif gold is not None:
             found = list(islice(all_derivations(chosen, gold, oracle, sentence.words), every))
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(str(error)) from error
@@ -107,30 +141,54 @@ def run(
         with failures():
             html.write_text(render_page(found[0]), encoding="utf-8")
     for count, derivation in enumerate(found, start=1):
+        lost = _lost(chosen, gold, derivation)
         if as_json:
-            _print_json(derivation)
+            _print_json(derivation, lost)
             continue
         if every > 1:
             print(f"derivation {count}")
-        _print_text(derivation)
+        _print_text(derivation, lost, words is not None)
     if every > 1 and not as_json:
         more = "at least " if len(found) == every else ""
         print(f"{more}{len(found)} derivations by {oracle}")
+
+
+def _lost(
+    system: systems.TransitionSystem, gold: Gold | None, derivation: Derivation
+) -> list[tuple[Lost, float]] | None:
+    """What is lost at the start, and by each move; None: no tree is known."""
+    if gold is None:
+        return None
+    return list(
+        lost_arcs(system, gold, [step.action for step in _moves(derivation) if step.action])
+    )
+
+
+def _told(lost: Lost, words: list[str]) -> list[str]:
+    """The arcs that are lost, in words."""
+    lines = [f"lost: {arc_text(arc, words)}" for arc in lost.arcs]
+    if lost.others:
+        arcs = ", ".join(arc_text(arc, words) for arc in lost.others)
+        lines.append(f"lost: {lost.n_others} of {arcs}")
+    return lines
 
 
 def _name(word: int) -> str:
     return "ROOT" if word == systems.ROOT else str(word + 1)
 
 
-def _heads(derivation: Derivation) -> list[int]:
-    return [0 if head == word else head + 1 for word, head in enumerate(derivation.heads)]
+def _heads(derivation: Derivation) -> list[int | None]:
+    """As CoNLL-U has them; None: no head yet."""
+    found = {arc.dependent: arc.head for arc in derivation.arcs(len(derivation.steps))}
+    heads = [found.get(word) for word in range(len(derivation.words))]
+    return [None if head is None else 0 if head == systems.ROOT else head + 1 for head in heads]
 
 
 def _moves(derivation: Derivation) -> list[Step]:
     return [step for step in derivation.steps if step.action is not None]
 
 
-def _print_json(derivation: Derivation) -> None:
+def _print_json(derivation: Derivation, lost: list[tuple[Lost, float]] | None) -> None:
     for count, step in enumerate(_moves(derivation), start=1):
         line = {
             "step": count,
@@ -139,24 +197,38 @@ def _print_json(derivation: Derivation) -> None:
             "costs": [[*choice.action, choice.cost] for choice in step.choices],
             "action": list(step.action or ()),
         }
+        if lost is not None:
+            line["lost"] = _told(lost[count][0], list(map(_name, range(len(derivation.words)))))
         print(json.dumps(line))
     print(json.dumps({"heads": _heads(derivation)}))
 
 
-def _print_text(derivation: Derivation) -> None:
+def _print_text(
+    derivation: Derivation, lost: list[tuple[Lost, float]] | None, in_words: bool
+) -> None:
     numbers = list(map(_name, range(len(derivation.words))))
+    words = derivation.words if in_words else numbers
     lists = has_lists(derivation)
+    for line in _told(lost[0][0], words) if lost else ():
+        print(paint(f"     {line}, from the start", "old"))
     for count, step in enumerate(_moves(derivation), start=1):
-        costs = "  ".join(
-            paint(f"{_short(choice.action)} {choice.cost:g}", "" if choice.cost else "good")
-            for choice in step.choices[:SHOWN]
-        )
+        costs = "  ".join(_cost(choice) for choice in step.choices[:SHOWN])
         if len(step.choices) > SHOWN:
             costs += f"  … {len(step.choices) - SHOWN} more"
-        print(f"{count:>3}  {configuration(step, numbers, lists)}  {step.name}  ({costs})")
-    if derivation.words != numbers:
+        print(f"{count:>3}  {configuration(step, words, lists)}  {step.name}  ({costs})")
+        for line in _told(lost[count][0], words) if lost else ():
+            print(paint(f"     {line}", "old"))
+    if derivation.words != words:
         print("words:", " ".join(f"{i}:{word}" for i, word in enumerate(derivation.words, start=1)))
-    print("heads:", *_heads(derivation))
+    print("heads:", *("_" if head is None else head for head in _heads(derivation)))
+    if lost and lost[-1][1]:
+        print(f"loss: {lost[-1][1]:g}")
+
+
+def _cost(choice: Choice) -> str:
+    if choice.cost is None:
+        return _short(choice.action)
+    return paint(f"{_short(choice.action)} {choice.cost:g}", "" if choice.cost else "good")
 
 
 def _short(action: systems.Action) -> str:

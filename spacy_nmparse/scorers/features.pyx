@@ -11,11 +11,12 @@ A *pair feature* names two words whose vectors are multiplied, each projected: `
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; the last
-one: none to ROOT), ``H-D.distance`` (the same, and which one is first), ``H-D.crossed`` (words
-between H and D with an arc that theirs would cross, one from ROOT included), ``H-D.headless``
-(words between them without a head), ``stack.depth``, ``items.headless`` (words of the sentence that
-have been read and have no head), ``root.child`` (whether ROOT has a child in the sentence).
+``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; the
+first one: none from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same, and which one is
+first), ``H-D.crossed`` (words between H and D with an arc that theirs would cross, one from ROOT
+included), ``H-D.headless`` (words between them without a head), ``stack.depth``, ``items.headless``
+(words of the sentence that have been read and have no head), ``root.child`` (whether ROOT has a
+child in the sentence).
 
 Dependents of ROOT are those in the current sentence.
 """
@@ -207,7 +208,8 @@ cdef void find_facts(
         elif fact.kind == ROOT_CHILD:
             out[i] = nth_root_child(s, 0) != NONE
         elif fact.kind == DISTANCE:
-            out[i] = apart(S(s, 0), B(s, 0))
+            w = S(s, 0)
+            out[i] = 0 if w == s.n else apart(w, B(s, 0))
         elif fact.kind == STACK_DISTANCE:
             out[i] = apart(S(s, 1), S(s, 0))
         elif fact.kind == ITEM_DISTANCE:

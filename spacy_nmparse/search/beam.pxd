@@ -43,6 +43,7 @@ cdef struct RecordC:
 cdef class Beam:
     cdef TransitionSystem system
     cdef Scorer scored
+    cdef int lookahead          # words from the next one on that it and the system look at
     cdef int width
     cdef int max_words
     cdef int n_live

@@ -111,6 +111,7 @@ cdef class Beam:
             raise ValueError(f"A beam has a width of at least 1, not {width}.")
         self.system = system
         self.scored = scored
+        self.lookahead = max(<int>scored.lookahead, <int>system.lookahead)
         self.width = width
         self.max_words = max_words
         self.live = <HypothesisC*>calloc(width, sizeof(HypothesisC))
@@ -225,7 +226,7 @@ cdef class Beam:
         cdef int n = self.live[0].state.n
         if n < n_words:
             for i in range(self.n_live):
-                if self.live[i].state.b + self.scored.lookahead > n and (
+                if self.live[i].state.b + self.lookahead > n and (
                     not self.stays(&self.live[i])
                 ):
                     return False
@@ -636,6 +637,7 @@ def search_parts(
     cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
     cdef Beam beam = None
     cdef int words, rest, base, length, done, why, wanted
+    cdef int lookahead = max(<int>scored.lookahead, <int>system.lookahead)
     cdef int first = 0
     cdef int last = 0
     cdef int offset = 0
@@ -645,7 +647,7 @@ def search_parts(
     for i in range(len(lengths)):
         length = lengths[i]
         base = 0
-        words = min(reach + scored.lookahead, length) if system.c.segment else length
+        words = min(reach + lookahead, length) if system.c.segment else length
         parts = []
         while base < length:
             rest = length - base
@@ -694,7 +696,7 @@ def search_parts(
                 words *= 2
             else:
                 base += done
-                words = reach + scored.lookahead
+                words = reach + lookahead
         result.append(parts)
         offset += length
     return result

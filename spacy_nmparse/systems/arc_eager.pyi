@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from spacy_nmparse.systems.system import TransitionSystem
 
@@ -7,6 +7,7 @@ REPAIRS: Final[tuple[str, ...]]
 PUSHES: Final[dict[str, int]]
 
 def check_repairs(repairs: str | Iterable[str]) -> tuple[str, ...]: ...
+def check_root_first(options: dict[str, Any]) -> None: ...
 def check_push(
     push: str,
     labels: Sequence[str] | None,
@@ -28,6 +29,7 @@ class ArcEager(TransitionSystem):
         repairs: Iterable[str] = (),
         unshift: bool = False,
         push: str = "any",
+        root_first: bool = False,
         single_root: bool = False,
         segment: bool = False,
         root_label: str | None = None,

@@ -20,7 +20,7 @@ A cost is the difference that a move makes to these terms.
 from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, inner, needs_exact
 from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle, learn_combined, learn_monotonic
-from spacy_nmparse.systems.moves cimport b0_end, label_ok, s0_end
+from spacy_nmparse.systems.moves cimport b0_end, label_ok, root_at_bottom, s0_end
 from spacy_nmparse.systems.repairs.revision cimport (
     revised_cost,
     revised_costs,
@@ -68,6 +68,8 @@ from spacy_nmparse.systems.system cimport (
     no_arc,
 )
 
+from spacy_nmparse.systems.arc_eager_glossary import arc_eager_glossary
+from spacy_nmparse.systems.arc_eager_root_first import add_root_first
 from spacy_nmparse.systems.repairs.repair import add_repairs
 from spacy_nmparse.systems.repairs.revision import MAX_SEARCH_STATES
 
@@ -415,6 +417,8 @@ cdef class ArcEager(TransitionSystem):
         push: "any"; "shift": words are SHIFTed, and arcs from words before them are left to REDUCE;
             "right_arc": every word that finds an S0 becomes its dependent, and LEFT-ARC replaces
             such arcs (HGJ13 section 4).
+        root_first: ROOT is the bottom of the stack, not the last item of the buffer (see
+            ``arc_eager_root_first``). The options above are not for this form.
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
@@ -427,8 +431,8 @@ cdef class ArcEager(TransitionSystem):
     def __init__(
         self, labels=None, *, bint nonmonotonic_left=False, bint nonmonotonic_reduce=False,
         bint labelled_reduce=False, repairs=(), bint unshift=False, push="any",
-        bint single_root=False, bint segment=False, root_label=None,
-        int max_search_states=MAX_SEARCH_STATES
+        bint root_first=False, bint single_root=False, bint segment=False,
+        root_label=None, int max_search_states=MAX_SEARCH_STATES
     ):
         wanted = check_repairs(repairs)
         if wanted and not nonmonotonic_left:
@@ -458,12 +462,18 @@ cdef class ArcEager(TransitionSystem):
             "repairs": wanted,
             "unshift": bool(unshift),
             "push": push,
+            "root_first": bool(root_first),
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
             "max_search_states": max_search_states,
         })
         self.c.projective = True
+        if root_first:
+            check_root_first(self.options)
+            self.c.start = root_at_bottom
+            add_root_first(self)
+            return
         self.c.nonmonotonic_left = nonmonotonic_left
         self.c.nonmonotonic_reduce = nonmonotonic_reduce
         self.c.labelled_reduce = labelled_reduce
@@ -517,56 +527,17 @@ cdef class ArcEager(TransitionSystem):
         move.is_repair = s0_is_headless
         return 0
 
+    @property
+    def lookahead(self):
+        """As ``TransitionSystem.lookahead``."""
+        return 2 if self.options["root_first"] else 1
+
+    def _form(self):
+        return "arc_eager with root_first" if self.options["root_first"] else self.name
+
     def glossary(self):
         """As ``TransitionSystem.glossary``."""
-        texts = {
-            "stack": "Words that were read and can still get arcs. Moves are made with the top, "
-            "the last one shown.",
-            "buffer": "What is to come, the next one first. ROOT is the last item.",
-            "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. "
-            "SHIFT of ROOT ends the sentence.",
-            "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, "
-            "which leaves the stack.",
-            "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, "
-            "which goes onto the stack.",
-            "REDUCE": "The top of the stack leaves it.",
-        }
-        if self.c.nonmonotonic_left:
-            texts["LEFT-ARC"] += " If the top had a head, that arc is deleted."
-        if self.c.nonmonotonic_reduce:
-            texts["REDUCE"] += " If it has no head, the word beneath it becomes its head."
-        elif self.c.unshift:
-            texts["REDUCE"] += (
-                " If it has no head, it goes back to the front of the buffer, to be attached later."
-            )
-        elif self.c.single_root:
-            texts["REDUCE"] += (
-                " It has a head; or only ROOT is left in the buffer, and the word beneath it "
-                "becomes its head."
-            )
-        else:
-            texts["REDUCE"] += " It has a head."
-        if self.c.right_lower:
-            texts["RIGHT-LOWER"] = (
-                "The top of the stack gets a new head: the last dependent between its old head and "
-                "it, which returns to the stack beneath it. Then as RIGHT-ARC."
-            )
-        if self.c.right_raise:
-            texts["RIGHT-RAISE"] = (
-                "The head of the top's head becomes the head of the top of the stack, and the old "
-                "head leaves the stack. Then as RIGHT-ARC."
-            )
-        if self.c.left_invert:
-            texts["LEFT-INVERT"] = (
-                "The first dependent on the left of the top of the stack becomes its head, and the "
-                "first item of the buffer the head of that dependent. The top leaves the stack."
-            )
-        if self.c.segment:
-            texts["BREAK"] = (
-                "The sentence ends before the first word of the buffer, where the next one starts "
-                "as soon as the stack is empty."
-            )
-        return texts
+        return arc_eager_glossary(self.options)
 
 
 def check_repairs(repairs):
@@ -576,6 +547,20 @@ def check_repairs(repairs):
         if name not in REPAIRS:
             raise ValueError(f"arc_eager: there is no repair {name!r}: there are {REPAIRS}.")
     return tuple(name for name in REPAIRS if name in wanted)
+
+
+def check_root_first(options):
+    """Raises ValueError where there are options beside root_first that are not for this form."""
+    others = {
+        **dict.fromkeys(("nonmonotonic_left", "nonmonotonic_reduce", "labelled_reduce"), False),
+        "repairs": (), "unshift": False, "push": "any",
+    }
+    given = [name for name, default in others.items() if options[name] != default]
+    if given:
+        raise ValueError(
+            f"arc_eager: root_first goes with single_root, segment and root_label only: leave "
+            f"{' and '.join(given)} out, or root_first."
+        )
 
 
 def check_push(push, labels, left, reduces, labelled, repairs, unshift):

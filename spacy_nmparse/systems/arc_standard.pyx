@@ -5,13 +5,15 @@ stack items, B0 the first buffer item. Arcs are made between S0 and S1, and the 
 stack: so a word is attached after its own dependents, and a word without a head is on the stack or
 in the buffer. Final: the buffer is empty and the stack holds ROOT alone.
 
+The option ``buffer_arcs`` has moves of its own: arc_standard_buffer.pyx.
+
 Loss: no closed form is known. tabular.pyx has it by dynamic programming (Goldberg, Sartorio & Satta
 2014); a cost is the difference of two losses. tests/exhaustive.py compares both with search over
 all small trees and all configurations.
 """
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.moves cimport least_error, s0_end, s1_end
-from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, may_break, must_break
+from spacy_nmparse.systems.moves cimport is_complete, least_error, root_at_bottom, s0_end, s1_end
+from spacy_nmparse.systems.sentences cimport can_break, finish, gold_breaks, may_break, must_break
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
@@ -24,12 +26,7 @@ from spacy_nmparse.systems.system cimport (
 from spacy_nmparse.systems.tabular cimport rest
 from spacy_nmparse.systems.views cimport ViewC, view
 
-
-cdef inline void finish(StateC* s) noexcept nogil:
-    """If the sentence that BREAK has closed is complete, a fresh one starts behind it."""
-    if s.n_stack == 1 and s.n_rebuffer == 0 and s.b == s.end and s.end < s.n:
-        s.start = s.end
-        s.end = s.n
+from spacy_nmparse.systems.arc_standard_buffer import add_buffer_arcs, buffer_glossary
 
 
 cdef int rest_after(
@@ -109,16 +106,7 @@ cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_labe
     finish(s)
 
 
-# Oracles beside the dynamic one.
-
-cdef inline bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
-    """Whether w has the gold dependents that wait for a head."""
-    cdef int i
-    for i in range(gold.child_offset[w], gold.child_offset[w + 1]):
-        if s.head[gold.children[i]] == NONE:
-            return False
-    return True
-
+# The static oracle.
 
 cdef int wanted_move(
     const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
@@ -137,34 +125,31 @@ cdef int wanted_move(
     return find_move(system, candidates, n, name, 1)
 
 
-cdef void start(const SystemC* system, StateC* s) noexcept nogil:
-    push(s, s.n)
-
-
 cdef class ArcStandard(TransitionSystem):
     """The arc-standard system.
 
     Args:
+        buffer_arcs: arcs join the top of the stack and the front of the buffer, as in Eisenstein
+            (2019), not the two topmost items of the stack.
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
     """
     def __init__(
-        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
+        self, labels=None, *, bint buffer_arcs=False, bint single_root=False, bint segment=False,
+        root_label=None
     ):
-        self.begin(self._name(), {
+        self.begin("arc_standard", {
+            "buffer_arcs": bool(buffer_arcs),
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
         })
-        self.c.start = start
-        self._add_moves()
-
-    def _name(self):
-        return "arc_standard"
-
-    def _add_moves(self):
         self.c.projective = True
+        self.c.start = root_at_bottom
+        if buffer_arcs:
+            add_buffer_arcs(self)
+            return
         use_differences(&self.c, rest_after)
         use_static(&self.c, wanted_move)
         self._add_arc_moves()
@@ -182,8 +167,18 @@ cdef class ArcStandard(TransitionSystem):
             self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
         return 0
 
+    @property
+    def lookahead(self):
+        """As ``TransitionSystem.lookahead``."""
+        return 2 if self.options.get("buffer_arcs") else 1
+
+    def _form(self):
+        return "arc_standard with buffer_arcs" if self.options.get("buffer_arcs") else self.name
+
     def glossary(self):
         """As ``TransitionSystem.glossary``."""
+        if self.options.get("buffer_arcs"):
+            return buffer_glossary(self.c.segment)
         texts = {
             "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are "
             "made between the two on top, the last ones shown.",

@@ -7,6 +7,7 @@ from spacy_nmparse.systems.system cimport SystemC, label_fits
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s1_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
+cdef void root_at_bottom(const SystemC* system, StateC* s) noexcept nogil
 cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 
 
@@ -56,3 +57,12 @@ cdef inline bint is_lost(
 ) noexcept nogil:
     """Whether headless w cannot get its gold head, which is in reach or not."""
     return gold.head[w] != NONE and not (reachable and can_be_right(system, gold, w))
+
+
+cdef inline bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
+    """Whether w has the gold dependents that wait for a head."""
+    cdef int i
+    for i in range(gold.child_offset[w], gold.child_offset[w + 1]):
+        if s.head[gold.children[i]] == NONE:
+            return False
+    return True

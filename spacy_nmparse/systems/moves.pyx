@@ -1,5 +1,5 @@
 """What the moves of several systems share: the ends of arcs, and the errors that arcs make."""
-from spacy_nmparse.systems.state cimport B, S
+from spacy_nmparse.systems.state cimport B, S, push
 
 
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -12,6 +12,11 @@ cdef int s1_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
 
 cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return B(s, 0)
+
+
+cdef void root_at_bottom(const SystemC* system, StateC* s) noexcept nogil:
+    """Make an empty state the initial configuration of a system that has ROOT on the stack."""
+    push(s, s.n)
 
 
 cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:

@@ -64,3 +64,11 @@ cdef inline int errors_behind(const SystemC* system, const GoldC* gold, int e) n
 
 cdef inline bint bottom_is_root(const StateC* s, const GoldC* gold) noexcept nogil:
     return s.n_stack > 0 and gold.head[s.stack[0]] == s.n
+
+
+cdef inline void finish(StateC* s) noexcept nogil:
+    """Where ROOT waits at the bottom of the stack: if the sentence that BREAK has closed is
+    complete, a fresh one starts behind it."""
+    if s.n_stack == 1 and s.n_rebuffer == 0 and s.b == s.end and s.end < s.n:
+        s.start = s.end
+        s.end = s.n

@@ -196,16 +196,9 @@ cdef class TransitionSystem:
         self.features = {}
         self.c.root_label = NONE
         self.c.noted_arc = NONE
-        self.c.n_moves = 0
         self.c.is_final = state_is_final
         self.c.alike = state_alike
-        self.c.costs = NULL
-        self.c.least_costs = NULL
-        self.c.start = NULL
-        self.c.loss = NULL
         self.c.cost = formula_cost
-        for i in range(N_ORACLE_NAMES):
-            self.c.oracles[i] = NULL
         self.c.oracles[DYNAMIC] = learn_cheapest
 
     cdef int begin(self, str name, dict options) except -1:
@@ -291,6 +284,11 @@ cdef class TransitionSystem:
         return bool(self.c.lists)
 
     @property
+    def lookahead(self):
+        """How many words, from the next unread one on, its preconditions look at (int)."""
+        return 1
+
+    @property
     def oracles(self):
         """Names of the oracles that ``oracle`` and ``derivation`` take."""
         return tuple(ORACLE_NAMES[i] for i in range(N_ORACLE_NAMES)
@@ -326,7 +324,7 @@ cdef class TransitionSystem:
             n = index(n)
         except TypeError:
             raise ValueError(f"A configuration has a whole number of words, not {n!r}.") from None
-        state = State(n, self.label_names, self.name)
+        state = State(n, self.label_names, self._form())
         state.final = self.c.is_final
         if sent_starts is not None:
             if len(sent_starts) != n:
@@ -424,7 +422,7 @@ cdef class TransitionSystem:
             ValueError: an oracle that the system does not have; the rest as in ``costs``.
         """
         cdef int noted = self._label_id(push_label)
-        cdef int number = self._oracle_id(name)
+        cdef int number = self.oracle_id(name)
         gold, _ = self._check_gold(state, gold)
         return {
             action
@@ -474,9 +472,6 @@ cdef class TransitionSystem:
 
     def oracle_id(self, name):
         """The number by which the learning code knows the named oracle (ValueError: no such)."""
-        return self._oracle_id(name)
-
-    def _oracle_id(self, name):
         for number, known in ORACLE_NAMES.items():
             if known == name and self.c.oracles[number] is not NULL:
                 return number
@@ -495,11 +490,15 @@ cdef class TransitionSystem:
 
     def _check_state(self, State state):
         self._check_made()
-        if state.system != self.name:
+        if state.system != self._form():
             raise ValueError(
-                f"A configuration of {state.system} is none of {self.name}: make it by "
-                f"initial(n_words) of a system of that name."
+                f"A configuration of {state.system} is none of {self._form()}: make it by "
+                f"initial(n_words) of such a system."
             )
+
+    def _form(self):
+        """What its configurations are of (str): its name, and an option that changes them."""
+        return self.name
 
     def _legal_here(self, State state):
         """The moves that are legal, without labels, as a text that does not grow with the text."""

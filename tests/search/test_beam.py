@@ -44,7 +44,12 @@ PARSERS: dict[str, tuple[str, dict[str, Any]]] = {
         NM,
         system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
     ),
+    "root first": (
+        NM,
+        system("ArcEager", root_first=True, nonmonotonic_left=False, nonmonotonic_reduce=False),
+    ),
     "arc-standard": (NM, system("ArcStandard")),
+    "buffer arcs": (NM, system("ArcStandard", buffer_arcs=True)),
     "swap": (NM, system("SwapStandard")),
     "arc-swift": (NL, system("ArcSwift")),
     "nl": (NL, system("NLCovington")),

@@ -50,7 +50,8 @@ def test_reduce_costs_as_printed(n: int, wrong: int) -> None:
 def test_crossing_gold_is_never_overrated(n: int) -> None:
     """On crossing gold trees the loss told is a lower bound, exact for most configurations."""
     for case in CASES:
-        if case.system == "arc_eager" and not case.projective:
+        form = "root_first" in case.options  # see test_forms.py
+        if case.system == "arc_eager" and not case.projective and not form:
             result = check(case, n)
             assert 0 < result.wrong_losses < result.trees * result.configurations / 10
             assert result.losses_too_high == 0

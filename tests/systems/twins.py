@@ -19,6 +19,7 @@ from tests.naive.arc_hybrid import ArcHybrid
 from tests.naive.arc_standard import ArcStandard
 from tests.naive.arc_swift import ArcSwift
 from tests.naive.covington import Covington
+from tests.naive.forms import BufferArcs, RootFirst
 from tests.naive.search import Action
 from tests.naive.trees import Tree, golds
 
@@ -31,6 +32,11 @@ NAIVE: dict[str, Any] = {
     "covington": (Covington, {"non_local": False}),
     "nl_covington": (Covington, {"non_local": True}),
     "swap_standard": (ArcStandard, {"swap": True}),
+}
+#: Options that make another system of one, with a second implementation of its own.
+FORMS: dict[str, tuple[str, Any]] = {
+    "arc_eager": ("root_first", RootFirst),
+    "arc_standard": ("buffer_arcs", BufferArcs),
 }
 LISTS = ("covington", "nl_covington")
 
@@ -81,10 +87,20 @@ class Twin:
     def __str__(self) -> str:
         return f"{self.system}-{name(self.options)}"
 
+    @property
+    def form(self) -> str | None:
+        """The option that makes another system of it, if it has that."""
+        option, _ = FORMS.get(self.system, (None, None))
+        return option if option in self.options else None
+
     def make(self, labels: Options) -> tuple[systems.TransitionSystem, Any]:
         options = {**self.options, **labels}
+        real = systems.create(self.system, **options)
+        if self.form:
+            del options[self.form]
+            return real, FORMS[self.system][1](**options)
         naive, more = NAIVE[self.system]
-        return systems.create(self.system, **options), naive(**more, **options)
+        return real, naive(**more, **options)
 
     def golds(self, n: int, labels: Options, draw: random.Random) -> Iterator[Tree]:
         """Every full tree that the system can build; names of labels are drawn."""
@@ -104,6 +120,8 @@ def _twins() -> Iterator[Twin]:
                 variants = EAGER
             else:
                 variants = [{}]
+            if system in FORMS:
+                variants = [*variants, {FORMS[system][0]: True}]
             for variant in variants:
                 if len(setting) != 1 or not {"repairs", "unshift"} & set(variant):
                     yield Twin(system, {**setting, **variant})
@@ -143,9 +161,14 @@ def crossing_heads(n: int, draw: random.Random) -> list[int]:
     return heads
 
 
+def takes_notes(system: systems.TransitionSystem) -> bool:
+    """Whether its pushes may note labels."""
+    return system.name == "arc_eager" and not system.options["root_first"]
+
+
 def labels_to_note(system: systems.TransitionSystem) -> list[str | None]:
     """The labels that a push may note, and none."""
-    if system.name != "arc_eager":
+    if not takes_notes(system):
         return [None]
     root_label = system.options["root_label"]
     return [None, *(label for label in system.labels or () if label != root_label)]
@@ -171,25 +194,26 @@ def compare(
             kids.setdefault(ROOT if head == word else head, []).append(word)
     for word in range(-1, mirror.n):
         assert state.dependents(word) == kids.get(word, [])
-    _check_stack(real.name, state, mirror)
+    _check_stack(real, state, mirror)
     legal = plain.actions(mirror)
     assert bool(legal) != mirror.is_final
     if not mirror.is_final:
         told = list(map(tuple, real.actions(state)))
         assert len(told) == len(set(told))
-        if real.name == "arc_eager":  # its twin tells them in no particular order
+        if takes_notes(real):  # its twin tells them in no particular order
             assert set(told) == set(map(tuple, legal))
             legal = [Action(*action) for action in told]
         assert told == list(map(tuple, legal))
     return legal
 
 
-def _check_stack(system: str, state: systems.State, mirror: Any) -> None:
+def _check_stack(real: systems.TransitionSystem, state: systems.State, mirror: Any) -> None:
     words = [word for word in state.stack if word != ROOT]
-    if system == "arc_eager":
+    if takes_notes(real):
         assert [state.push_labels[w] for w in words] == [mirror.noted[w] for w in words]
-    if system in ("arc_eager", "arc_swift"):  # a head is right beneath; the bottom has none
-        for beneath, word in zip([None, *words], words, strict=False):
+    if real.name in ("arc_eager", "arc_swift"):  # a head is right beneath
+        lowest = words[0] if words and ROOT in state.stack else None  # ROOT may be its head
+        for beneath, word in zip([lowest, *words], words, strict=False):
             assert state.heads[word] in (None, beneath)
     else:
         assert all(state.heads[word] is None for word in words)

@@ -12,7 +12,7 @@ tells how often it is lower.
 from spacy_nmparse.systems.arc_standard cimport ArcStandard, can_right_arc
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport SwapC
-from spacy_nmparse.systems.moves cimport least_error
+from spacy_nmparse.systems.moves cimport least_error, root_at_bottom
 from spacy_nmparse.systems.sentences cimport errors_behind, may_break, must_break
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
 from spacy_nmparse.systems.static cimport learn_first_cheapest
@@ -321,16 +321,20 @@ cdef void learn_nd_all(
 cdef class SwapStandard(ArcStandard):
     """The SwapStandard system.
 
-    Its options are those of ``ArcStandard``.
+    Args:
+        single_root: one child of ROOT in each sentence.
+        segment: BREAK splits documents into sentences.
+        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
     """
-    cdef int bind(self, Gold gold) except -1:
-        derive_swap(gold)
-        return ArcStandard.bind(self, gold)
-
-    def _name(self):
-        return "swap_standard"
-
-    def _add_moves(self):
+    def __init__(
+        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
+    ):
+        self.begin("swap_standard", {
+            "single_root": bool(single_root),
+            "segment": bool(segment),
+            "root_label": root_label,
+        })
+        self.c.start = root_at_bottom
         use_differences(&self.c, rest_after)
         self.c.rest_here = rest_here
         self.c.oracles[STATIC] = learn_eager
@@ -342,6 +346,10 @@ cdef class SwapStandard(ArcStandard):
         self._add_arc_moves()
         self.add_move(SWAP, can_swap, do_swap, NULL).crossing = CROSSES_LATER
         self._add_break()
+
+    cdef int bind(self, Gold gold) except -1:
+        derive_swap(gold)
+        return ArcStandard.bind(self, gold)
 
     def glossary(self):
         """As ``TransitionSystem.glossary``."""

@@ -1,0 +1,342 @@
+"""Arc-eager with ROOT at the bottom of the stack (Nivre 2008; Eisenstein 2019, section 11.3): the
+option ``root_first`` of ``arc_eager``.
+
+Arcs from ROOT are RIGHT-ARCs, made when their dependent is read; arc_eager.pyx makes them at the
+end of the sentence. A stack item that has a head has the item right beneath it as its head. Final:
+the buffer is empty and the stack holds ROOT alone. Once the buffer is empty, no stack word can get
+a head. So moves that leave one without a head there are illegal: SHIFT of the last word, and its
+RIGHT-ARC over such a word. single_root: ROOT's child stays on the stack until the sentence is read,
+as the head of what finds no other.
+
+Loss. On a projective gold tree, a word w with gold head g can still get it iff the arc g -> w is
+built (with the right label); or
+  * w is in the buffer, and g in the buffer or on the stack (ROOT always is); or
+  * w is on the stack without a head, and g in the buffer.
+All words that can, can together, but for one thing. Let p be the lowest stack word without a head.
+Some buffer word x must become its head. Before, nothing beneath p gets an arc; after, p, all above
+it and all words before x are gone. Lost are, for the words before x, heads beneath p; and the arcs
+between p, what is above it or before x, and x or what is behind it, but for those from x. The loss
+is the least over all x. Where ROOT must still get its only child, that is x: x loses another head
+of its own, and the other gold roots lose ROOT.
+"""
+from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.gold cimport GoldC, far_end, last_child
+from spacy_nmparse.systems.moves cimport b0_end, can_be_right, is_lost, least_error, s0_end
+from spacy_nmparse.systems.sentences cimport do_break as end_sentence
+from spacy_nmparse.systems.sentences cimport errors_behind, finish, may_end, must_break
+from spacy_nmparse.systems.sentences cimport may_break as at_start
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
+from spacy_nmparse.systems.static cimport find_move, use_static
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    LEFT_ARC,
+    REDUCE,
+    RIGHT_ARC,
+    SHIFT,
+    CandidateC,
+    SystemC,
+    TransitionSystem,
+)
+from spacy_nmparse.systems.views cimport ViewC, height, is_headed, place, stack_item, view
+
+
+cdef inline int lowest_headless(const StateC* s, const ViewC* v) noexcept nogil:
+    """Where on the stack the lowest word without a head is, or NONE."""
+    cdef int i
+    for i in range(1, height(v)):
+        if not is_headed(s, v, i):
+            return i
+    return NONE
+
+
+cdef inline bint all_headed(const StateC* s) noexcept nogil:
+    cdef ViewC v = view(s)
+    return lowest_headless(s, &v) == NONE
+
+
+cdef inline bint b0_is_last(const SystemC* system, const StateC* s) noexcept nogil:
+    """Whether b0 must be the last word of its sentence."""
+    return s.b + 1 == s.end or (system.segment and s.constraint[s.b + 1] == 1)
+
+
+# SHIFT: (S, b0|B, A) => (S|b0, B, A). Not of the last word.
+
+cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return B(s, 0) != NONE and not must_break(system, s) and not b0_is_last(system, s)
+
+
+cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int b0 = read(s)
+    s.push_label[b0] = push_label
+    push(s, b0)
+
+
+# RIGHT-ARC(l): (S|s0, b0|B, A) => (S|s0|b0, B, A + s0 -l-> b0). Of the last word only where all
+# stack words have heads.
+
+cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if B(s, 0) == NONE or must_break(system, s):
+        return False
+    return not b0_is_last(system, s) or all_headed(s)
+
+
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    cdef int b0 = read(s)
+    state_add_arc(s, S(s, 0), b0, l)
+    push(s, b0)
+
+
+# LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is a word without a head.
+
+cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return (
+        s.n_stack > 1 and s.head[S(s, 0)] == NONE and B(s, 0) != NONE
+        and not must_break(system, s)
+    )
+
+
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    state_add_arc(s, B(s, 0), pop(s), l)
+
+
+# REDUCE: (S|s0, B, A) => (S, B, A). s0 has a head. single_root: ROOT's child only when the buffer
+# is empty.
+
+cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if s.n_stack < 2 or s.head[S(s, 0)] == NONE or must_break(system, s):
+        return False
+    return s.n_stack > 2 or not system.single_root or B(s, 0) == NONE
+
+
+cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    pop(s)
+    finish(s)
+
+
+# BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when the
+# stack is ROOT alone. b0 has no dependents yet, and all stack words have heads.
+
+cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return at_start(system, s) and all_headed(s)
+
+
+cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    end_sentence(system, s, k, l, push_label)
+    finish(s)
+
+
+# Losses.
+
+cdef inline void between(int* change, int first, int last, int b, int e) noexcept nogil:
+    """The arc is lost where x is one of first .. last: noted as the changes from one x to the
+    next, for x from b on, up to e."""
+    first = max(first, b)
+    if first <= last:
+        change[first - b] += 1
+        change[min(last + 1, e) - b] -= 1
+
+
+cdef int lost_to_heads(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int p, int e
+) noexcept nogil:
+    """Gold arcs that could all be had, but that stack word p needs a head among the words from b to
+    e; p is 0 where ROOT still needs its child."""
+    cdef int* change = s.entry
+    cdef int b = v.b
+    cdef int first = max(p, 1)
+    cdef int roots = 0
+    cdef int least = NONE
+    cdef int lost = 0
+    cdef int i, w, g, at
+    for i in range(e - b + 1):
+        change[i] = 0
+    for i in range(first, height(v)):
+        w = stack_item(s, v, i)
+        if not is_headed(s, v, i) and b <= gold.head[w] < e and can_be_right(system, gold, w):
+            between(change, b, gold.head[w] - 1, b, e)
+    for w in range(b, e):
+        g = gold.head[w]
+        if g == NONE or not can_be_right(system, gold, w):
+            continue
+        if g == gold.n:
+            roots += 1
+            if p == 0:  # kept where it is x itself
+                change[w - b] -= 1
+                change[w + 1 - b] += 1
+            elif not system.single_root:
+                between(change, w + 1, e - 1, b, e)
+        elif w < g < e:
+            between(change, w + (p > 0), g - 1, b, e)
+        elif b <= g < w:
+            between(change, g + 1, w, b, e)
+        elif g < b:
+            at = place(s, v, g)
+            if at >= first:
+                between(change, b, w, b, e)
+            elif at != NONE:
+                between(change, w + 1, e - 1, b, e)
+    if p == 0:
+        lost = roots
+    for i in range(e - b):
+        lost += change[i]
+        least = lost if least == NONE else min(least, lost)
+    return max(least, 0)
+
+
+cdef int inner(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int p, int e,
+    int* forced
+) noexcept nogil:
+    """Words on the stack and from b to e that lose their gold head when the sentence ends at e.
+    forced: how many of them because ROOT or stack word p (NONE: there is none) needs an arc."""
+    cdef int n = gold.n
+    cdef int lost = 0
+    cdef int roots = 0      # that could be had
+    cdef bint rooted = height(v) > 1 and is_headed(s, v, 1)
+    cdef int i, w, g
+    for w in range(v.b, e):
+        g = gold.head[w]
+        lost += is_lost(
+            system, gold, w,
+            g == n or v.b <= g < e or (0 <= g < v.b and place(s, v, g) != NONE),
+        )
+        roots += g == n and can_be_right(system, gold, w)
+    for i in range(1, height(v)):
+        if not is_headed(s, v, i):
+            w = stack_item(s, v, i)
+            lost += is_lost(system, gold, w, v.b <= gold.head[w] < e)
+    forced[0] = 0
+    if v.b < e:
+        if system.single_root and not rooted:
+            forced[0] = lost_to_heads(system, s, gold, v, 0, e)
+        else:
+            if p != NONE:
+                forced[0] = lost_to_heads(system, s, gold, v, p, e)
+            forced[0] += roots if system.single_root else 0
+    return lost + forced[0]
+
+
+cdef int rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
+) noexcept nogil:
+    """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
+    cdef int n = gold.n
+    cdef int p = lowest_headless(s, v)
+    cdef int missed = 0
+    cdef int far = NONE     # the last word with which one before e can still get an arc
+    cdef int least = NONE
+    cdef int forced = 0
+    cdef int i, e, w, loss
+    if not system.segment:
+        return inner(system, s, gold, v, p, n, &forced)
+    if v.closed:
+        return errors_behind(system, gold, v.b)
+    for i in range(1, height(v)):
+        w = stack_item(s, v, i)
+        far = max(far, last_child(gold, w) if is_headed(s, v, i) else far_end(gold, w))
+    for e in range(v.b, n):
+        if may_end(s, gold, e) and (e > v.b or not (v.has_left or p != NONE)):
+            loss = inner(system, s, gold, v, p, e, &forced) + missed
+            loss += errors_behind(system, gold, e)
+            least = loss if least == NONE else min(least, loss)
+            # Where the sentence goes on, an arc that is lost here may be had.
+            if gold.sent_start[e] == 1 or (far < e and forced == 0):
+                return least
+        missed += gold.sent_start[e] == 1 and e > s.start
+        far = max(far, far_end(gold, e))
+    loss = inner(system, s, gold, v, p, n, &forced) + missed
+    return loss if least == NONE else min(least, loss)
+
+
+cdef int rest_after(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+) noexcept nogil:
+    """Errors to come after the named move, and what it does wrong itself, but for labels."""
+    cdef ViewC v = view(s)
+    cdef int errors = 0
+    if name == BREAK:
+        errors = gold.sent_start[s.b] == 0
+        v.closed = True
+    elif name == REDUCE:
+        v.below -= 1
+    elif name == LEFT_ARC:
+        errors = least_error(system, gold, B(s, 0), S(s, 0))
+        v.below -= 1
+        v.has_left = True
+    else:
+        errors = system.segment and gold.sent_start[s.b] == 1 and s.b > s.start
+        if name == RIGHT_ARC:
+            errors += least_error(system, gold, S(s, 0), B(s, 0))
+        v.top = B(s, 0)
+        v.headed = name == RIGHT_ARC
+        v.has_left = False
+        v.b += 1
+    return errors + rest(system, s, gold, &v)
+
+
+# The static oracle.
+
+cdef int wanted_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+) noexcept nogil:
+    """BREAK where gold does; else the gold arc between s0 and b0; else REDUCE if s0 has a head and
+    the buffer is empty or b0 has a gold arc, either way, with an item beneath s0; else SHIFT."""
+    cdef int s0 = S(s, 0)
+    cdef int b0 = B(s, 0)
+    cdef int name = SHIFT
+    cdef int i, w
+    if at_start(system, s) and gold.sent_start[b0] == 1:
+        name = BREAK
+    elif b0 == NONE:
+        name = REDUCE
+    elif s0 != s.n and s.head[s0] == NONE and gold.head[s0] == b0:
+        name = LEFT_ARC
+    elif gold.head[b0] == s0:
+        name = RIGHT_ARC
+    elif s.head[s0] != NONE:
+        for i in range(s.n_stack - 1):
+            w = s.stack[i]
+            if gold.head[b0] == w or (w != s.n and gold.head[w] == b0):
+                name = REDUCE
+    return find_move(system, candidates, n, name, 1)
+
+
+def add_root_first(TransitionSystem system):
+    """Give the system this form's moves, costs and static oracle."""
+    use_differences(&system.c, rest_after)
+    use_static(&system.c, wanted_move)
+    system.add_move(SHIFT, can_shift, do_shift, NULL)
+    system.add_move(REDUCE, can_reduce, do_reduce, NULL)
+    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, b0_end, s0_end)
+    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, s0_end, b0_end)
+    if system.c.segment:
+        system.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+
+def root_first_glossary(single_root, segment):
+    """As ``TransitionSystem.glossary``."""
+    texts = {
+        "stack": "Words that were read and can still get arcs; ROOT is at the bottom. Moves are "
+        "made with the top, the last one shown.",
+        "buffer": "The words to come, the next one first.",
+        "SHIFT": "The first word of the buffer goes onto the stack, without a head so far. The "
+        "last word of a sentence cannot: nothing is left that could be its head.",
+        "REDUCE": "The top of the stack leaves it. It has a head.",
+        "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
+        "leaves the stack. The top had no head.",
+        "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, which "
+        "goes onto the stack. The last word of a sentence waits until all words on the stack have "
+        "heads.",
+    }
+    if single_root:
+        texts["REDUCE"] += " The child of ROOT stays until the buffer is empty."
+    if segment:
+        texts["BREAK"] = (
+            "The sentence ends before the first word of the buffer, where the next one starts as "
+            "soon as the stack is ROOT alone. All words on the stack have heads."
+        )
+    return texts

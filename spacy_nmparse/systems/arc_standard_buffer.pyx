@@ -1,0 +1,212 @@
+"""Arc-standard with arcs between the top of the stack and the front of the buffer (Eisenstein 2019,
+section 11.3): the option ``buffer_arcs`` of ``arc_standard``.
+
+It is arc_standard.pyx, one SHIFT behind: (S, b0|B, A) here is (S|b0, B, A) there. The same arcs
+can be made, and the losses are the same, so tabular.pyx has them. Where only ROOT is on the stack
+there, the next SHIFT is forced; it is none here. A SHIFT that would leave the buffer empty is
+illegal: no stack word could get a head any more.
+
+Final: the buffer is empty and the stack holds ROOT alone.
+"""
+from spacy_nmparse.systems.differences cimport difference_loss, use_differences
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.moves cimport b0_end, is_complete, least_error, s0_end
+from spacy_nmparse.systems.sentences cimport finish
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
+from spacy_nmparse.systems.static cimport find_move, use_static
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    LEFT_ARC,
+    RIGHT_ARC,
+    SHIFT,
+    CandidateC,
+    SystemC,
+    TransitionSystem,
+)
+from spacy_nmparse.systems.tabular cimport rest
+from spacy_nmparse.systems.views cimport ViewC, view
+
+
+cdef inline int second(const StateC* s) noexcept nogil:
+    """The first word behind b0: its number, or the end of the sentence."""
+    return s.b if s.n_rebuffer > 0 else min(s.b + 1, s.end)
+
+
+cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogil:
+    """Whether the sentence can end behind b0."""
+    return (
+        system.segment and B(s, 0) != NONE and second(s) < s.end
+        and s.constraint[second(s)] != -1
+    )
+
+
+cdef inline bint must_break(const SystemC* system, const StateC* s) noexcept nogil:
+    return may_break(system, s) and s.constraint[second(s)] == 1
+
+
+cdef inline int missed_start(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
+    """Errors of the moves by which the next word becomes b0."""
+    return may_break(system, s) and gold.sent_start[second(s)] == 1
+
+
+# SHIFT: (S, b0|b1|B, A) => (S|b0, b1|B, A).
+
+cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return B(s, 1) != NONE and not must_break(system, s)
+
+
+cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int b0 = read(s)
+    s.push_label[b0] = push_label
+    push(s, b0)
+
+
+# LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is not ROOT.
+
+cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 1 and B(s, 0) != NONE and not must_break(system, s)
+
+
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    state_add_arc(s, B(s, 0), pop(s), l)
+
+
+# RIGHT-ARC(l): (S|s0, b0|B, A) => (S, s0|B, A + s0 -l-> b0); ROOT stays on the stack. single_root:
+# from ROOT only when b0 is the last of the buffer.
+
+cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if B(s, 0) == NONE or must_break(system, s):
+        return False
+    return s.n_stack > 1 or not system.single_root or B(s, 1) == NONE
+
+
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    cdef int b0 = read(s)
+    state_add_arc(s, S(s, 0), b0, l)
+    if s.n_stack > 1:
+        s.rebuffer[s.n_rebuffer] = pop(s)
+        s.n_rebuffer += 1
+    finish(s)
+
+
+# BREAK: (S, b0|B, A) => (S, [b0], A), and B waits for the fresh configuration that starts when the
+# stack is ROOT alone. The first word of B has never been read.
+
+cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return may_break(system, s)
+
+
+cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    s.end = second(s)
+    s.sentence_start[s.end] = 1
+
+
+# Losses: those of arc_standard.pyx after the next SHIFT.
+
+cdef int rest_with(
+    const SystemC* system, const StateC* s, const GoldC* gold, ViewC* v, int w
+) noexcept nogil:
+    """Errors to come when w, too, is on the stack, beneath the view's top: a view has but one word
+    more than the state, so w is pushed for as long as they are told."""
+    cdef int errors
+    push(<StateC*>s, w)
+    v.below += 1
+    errors = rest(system, s, gold, v)
+    pop(<StateC*>s)
+    return errors
+
+
+cdef int rest_after(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k
+) noexcept nogil:
+    """Errors to come after the named move, and what it does wrong itself, but for labels."""
+    cdef ViewC v = view(s)
+    cdef int b0 = B(s, 0)
+    cdef int s0 = S(s, 0)
+    cdef int errors = 0
+    v.top = b0
+    v.b = second(s)
+    if move == BREAK:
+        errors = gold.sent_start[v.b] == 0
+        v.closed = True
+    elif move == LEFT_ARC:
+        errors = least_error(system, gold, b0, s0)
+        v.below -= 1
+    elif move == RIGHT_ARC and s0 != s.n:
+        errors = least_error(system, gold, s0, b0)
+        v.below -= 1
+        v.top = s0
+    else:  # the next word becomes b0
+        errors = missed_start(system, s, gold)
+        v.top = B(s, 1)
+        v.b += v.top != NONE
+        if move == SHIFT:
+            return errors + rest_with(system, s, gold, &v, b0)
+        errors += least_error(system, gold, s0, b0)
+    return errors + rest(system, s, gold, &v)
+
+
+cdef int loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """The errors that are made and to come. A start at b0 is missed once b0 is at the front."""
+    cdef int missed = 0
+    if system.segment and s.n_rebuffer == 0 and s.start < s.b < s.end:
+        missed = gold.sent_start[s.b] == 1
+    return missed + difference_loss(system, s, gold)
+
+
+# The static oracle.
+
+cdef int wanted_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+) noexcept nogil:
+    """BREAK where gold does; else the gold arc between s0 and b0 if the dependent has its own
+    dependents; else SHIFT."""
+    cdef int s0 = S(s, 0)
+    cdef int b0 = B(s, 0)
+    cdef int name = SHIFT
+    if missed_start(system, s, gold):
+        name = BREAK
+    elif s0 != s.n and gold.head[s0] == b0 and is_complete(s, gold, s0):
+        name = LEFT_ARC
+    elif gold.head[b0] == s0 and is_complete(s, gold, b0):
+        name = RIGHT_ARC
+    return find_move(system, candidates, n, name, 1)
+
+
+def add_buffer_arcs(TransitionSystem system):
+    """Give the system this form's moves, costs and static oracle."""
+    use_differences(&system.c, rest_after)
+    system.c.loss = loss
+    use_static(&system.c, wanted_move)
+    system.add_move(SHIFT, can_shift, do_shift, NULL)
+    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, b0_end, s0_end)
+    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, s0_end, b0_end)
+    if system.c.segment:
+        system.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+
+def buffer_glossary(segment):
+    """As ``TransitionSystem.glossary``."""
+    texts = {
+        "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are made "
+        "between the top, the last one shown, and the first word of the buffer.",
+        "buffer": "The words to come, the next one first, which may have dependents.",
+        "SHIFT": "The first word of the buffer goes onto the stack. The last word of a sentence "
+        "stays in the buffer until it has a head.",
+        "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
+        "leaves the stack.",
+        "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, and "
+        "takes its place there. ROOT stays on the stack.",
+    }
+    if segment:
+        texts["BREAK"] = (
+            "The sentence ends behind the first word of the buffer, and the next one starts as "
+            "soon as all words before that end have a head."
+        )
+    return texts

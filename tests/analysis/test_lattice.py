@@ -1,0 +1,202 @@
+"""Lattices of derivations: BN15's Figures 2 and 4, against enumeration, in text and as SVG."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from spacy_nmparse import systems
+from spacy_nmparse.analysis import (
+    Lattice,
+    all_derivations,
+    derivation_lattice,
+    lattice_lines,
+    lattice_svg,
+)
+from spacy_nmparse.systems import Gold
+from tests.naive import arc_standard as naive
+from tests.naive.trees import Tree, golds
+
+LIKES = ["She", "likes", "tea"]
+FIGURE_2 = Gold([1, 1, 1])
+GERMAN = ["Ausgelöst", "wurde", "sie", "durch", "Intel"]
+FIGURE_4 = Gold([1, 1, 1, 0, 3])
+
+
+def test_figure_2() -> None:
+    """Two ways part at the left dependent, and meet when both dependents are attached."""
+    for system, oracle in (("swap_standard", "nd_all"), ("arc_standard", "dynamic")):
+        found = derivation_lattice(system, FIGURE_2, oracle, LIKES)
+        assert [found.configuration(node) for node in range(9)] == [
+            "[ROOT] [She likes tea]",
+            "[ROOT She] [likes tea]",
+            "[ROOT She likes] [tea]",
+            "[ROOT She likes tea] []",
+            "[ROOT likes] [tea]",
+            "[ROOT She likes] []",
+            "[ROOT likes tea] []",
+            "[ROOT likes] []",
+            "[ROOT] []",
+        ]
+        assert [(e.source, e.target, e.action.move) for e in found.edges] == [
+            (0, 1, "SHIFT"),
+            (1, 2, "SHIFT"),
+            (2, 3, "SHIFT"),
+            (2, 4, "LEFT-ARC"),
+            (3, 5, "RIGHT-ARC"),
+            (4, 6, "SHIFT"),
+            (5, 7, "LEFT-ARC"),
+            (6, 7, "RIGHT-ARC"),
+            (7, 8, "RIGHT-ARC"),
+        ]
+        assert found.n_derivations == 2
+        assert [node.is_final for node in found.nodes] == [False] * 8 + [True]
+
+
+def test_figure_4() -> None:
+    """All derivations of the German sentence, as a second implementation finds them; the first
+    choice is that of the paper, between the arc to *sie* and SHIFT."""
+    found = derivation_lattice("swap_standard", FIGURE_4, "nd_all", GERMAN)
+    assert (len(found.nodes), len(found.edges), found.n_derivations) == (37, 42, 9)
+    plain = naive.ArcStandard(swap=True)
+    every = naive.lattice(plain, Tree(FIGURE_4.heads, None, None))
+    todo, seen, moves = [plain.initial(5)], {plain.initial(5)}, 0
+    while todo:
+        for _, (after, swaps) in every[todo.pop()].items():
+            if swaps is not None:
+                moves += 1
+                todo += [after] * (after not in seen)
+                seen.add(after)
+    assert (len(seen), moves) == (37, 42)
+    assert {(one.stack, one.buffer, one.heads) for one in seen} == {
+        (tuple(one.stack), tuple(one.buffer), tuple(one.heads)) for one in found.nodes
+    }
+    forks = [node for node in range(37) if sum(e.source == node for e in found.edges) > 1]
+    assert found.configuration(forks[0]) == "[ROOT Ausgelöst wurde sie] [durch Intel]"
+    moves_there = {e.action.move for e in found.edges if e.source == forks[0]}
+    assert moves_there == {"SHIFT", "RIGHT-ARC"}
+
+
+@pytest.mark.parametrize(
+    ("name", "oracle", "options"),
+    [
+        ("arc_eager", "dynamic", {"nonmonotonic_left": True, "nonmonotonic_reduce": True}),
+        ("arc_eager", "dynamic", {"root_first": True}),
+        ("arc_standard", "dynamic", {"buffer_arcs": True}),
+        ("swap_standard", "nd_sw", {}),
+        ("nl_covington", "dynamic", {}),
+        ("arc_hybrid", "static", {}),
+    ],
+)
+def test_as_many_derivations_as_there_are(name: str, oracle: str, options: dict[str, Any]) -> None:
+    system = systems.create(name, ("a", "b"), **options)
+    for tree in random.Random(1).sample(golds(4), 12):
+        gold = Gold(tree.heads, ["a", "b", None, "a"])
+        found = derivation_lattice(system, gold, oracle)
+        each = list(all_derivations(system, gold, oracle))
+        assert found.n_derivations == len(each)
+        longest = max(sum(step.action is not None for step in one.steps) for one in each)
+        assert max(found.layers) == longest
+        assert all(edge.source < edge.target for edge in found.edges)
+
+
+def test_long_sentences_are_refused() -> None:
+    gold = Gold([max(0, word - 1) for word in range(40)])
+    with pytest.raises(ValueError, match=r"more than 60 configurations.*--max-nodes"):
+        derivation_lattice("arc_eager", gold, max_nodes=60)
+    assert len(derivation_lattice("arc_eager", gold, "static").nodes) > 60
+    with pytest.raises(ValueError, match="2 words for a tree over 3"):
+        derivation_lattice("arc_eager", FIGURE_2, words=["a", "b"])
+
+
+def test_lines() -> None:
+    found = derivation_lattice("swap_standard", FIGURE_2, "nd_all", LIKES)
+    assert lattice_lines(found) == [
+        "●    1  [ROOT] [She likes tea]   SHIFT → 2",
+        "●    2  [ROOT She] [likes tea]   SHIFT → 3",
+        "●    3  [ROOT She likes] [tea]   SHIFT → 4  LEFT-ARC → 5",
+        "├─┐",
+        "● │  4  [ROOT She likes tea] []  RIGHT-ARC → 6",
+        "│ ●  5  [ROOT likes] [tea]       SHIFT → 7",
+        "● │  6  [ROOT She likes] []      LEFT-ARC → 8",
+        "│ ●  7  [ROOT likes tea] []      RIGHT-ARC → 8",
+        "├─┘",
+        "●    8  [ROOT likes] []          RIGHT-ARC → 9",
+        "◎    9  [ROOT] []",
+    ]
+    bold = lattice_lines(found, lambda text, style: f"*{text}*")
+    assert bold[2].endswith("*SHIFT → 4*  *LEFT-ARC → 5*") and "*" not in bold[0]
+
+
+def lanes(found: Lattice) -> list[str]:
+    return [line for line in lattice_lines(found) if "[" in line]
+
+
+def test_lines_join_what_belongs_together() -> None:
+    """Walked down, the graph leads from each configuration to those that its moves name."""
+    found = derivation_lattice("swap_standard", FIGURE_4, "nd_all", GERMAN)
+    open_lanes: dict[int, set[int]] = {}  # column -> configurations whose moves run in it
+    reached: dict[int, set[int]] = {}
+    for line in lattice_lines(found):
+        graph = line.split("[")[0] if "[" in line else line
+        columns = dict(enumerate(graph))
+        if "[" in line:
+            node = int(graph.split()[-1])
+            (at,) = (i for i, sign in columns.items() if sign in "●◎")
+            reached[node] = open_lanes.get(at, set())
+            open_lanes[at] = {node}
+            continue
+        first = graph.index("├")
+        inside = [i for i in range(first + 1, len(graph)) if graph[i] in "┴┘┬┐"]
+        if "┘" in graph:
+            for i in inside:
+                open_lanes[first] = open_lanes[first] | open_lanes.pop(i)
+        else:
+            for i in inside:
+                open_lanes[i] = set(open_lanes[first])
+    told = {node + 1: {e.source + 1 for e in found.edges if e.target == node} for node in range(37)}
+    assert reached == told
+    assert len(lanes(found)) == 37
+
+
+def test_svg() -> None:
+    words = ["Aus<löst", *GERMAN[1:]]
+    found = derivation_lattice("swap_standard", FIGURE_4, "nd_all", words)
+    assert found._repr_svg_() == lattice_svg(found)
+    root = ElementTree.fromstring(lattice_svg(found))
+    space = "{http://www.w3.org/2000/svg}"
+    nodes = root.findall(f".//{space}g[@class='node']")
+    edges = root.findall(f".//{space}g[@class='edge']")
+    assert (len(nodes), len(edges)) == (37, 42)
+    assert [len(node.findall(f"{space}rect")) for node in nodes] == [1] * 36 + [2]
+    title = nodes[-1].find(f"{space}title")
+    assert title is not None and "wurde → Aus<löst, ROOT → wurde" in (title.text or "")
+    boxes = []
+    for node in nodes:
+        box = node.find(f"{space}rect")
+        assert box is not None
+        x, y, wide, high = (float(box.attrib[k]) for k in ("x", "y", "width", "height"))
+        assert x >= 0 and x + wide <= float(root.attrib["width"])
+        assert y >= 0 and y + high <= float(root.attrib["height"])
+        assert not any(
+            x < a + c and a < x + wide and y < b + d and b < y + high for a, b, c, d in boxes
+        )
+        boxes.append((x, y, wide, high))
+    for edge, shape in zip(found.edges, edges, strict=True):
+        path = shape.find(f"{space}path")
+        assert path is not None
+        begin = path.attrib["d"].split("C")[0].removeprefix("M").split()
+        end = path.attrib["d"].split()[-2:]
+        x, y, wide, high = boxes[edge.source]
+        assert abs(float(begin[0]) - x - wide) <= 1 and abs(float(begin[1]) - y - high / 2) <= 1
+        x, y, wide, high = boxes[edge.target]
+        assert abs(float(end[0]) - x) <= 1 and abs(float(end[1]) - y - high / 2) <= 1
+
+
+def test_json() -> None:
+    found = derivation_lattice("nl_covington", Gold([1, 1], ["a", None]), "static").as_dict()
+    assert found["derivations"] == 1 and found["edges"][0] == [0, 1, ["SHIFT", 1, None]]
+    assert found["nodes"][1]["lambda1"] == [0] and found["nodes"][-1]["final"]

@@ -254,13 +254,19 @@ def _misc(token: Token, sure: numpy.ndarray | None) -> list[str]:
 
 
 def escaped(spaces: str) -> str:
-    """Whitespace as the value of ``SpacesAfter``."""
-    return "".join(ESCAPES.get(sign, sign) for sign in spaces)
+    """Whitespace as the value of ``SpacesAfter``; what UDPipe has no escape for, by its number."""
+    return "".join(
+        ESCAPES.get(sign) or (f"\\u{ord(sign):04x}" if sign.isspace() else sign) for sign in spaces
+    )
 
 
 def _comments(sent: Span, rows: Sequence[Sequence[str]], number: int) -> list[str]:
     """The comments of a sentence; its text is made anew."""
-    known = next((value_of(t, "ud_comments") for t in sent if value_of(t, "ud_comments")), ())
+    known: Sequence[str] = ()
+    for token in sent:
+        known = value_of(token, "ud_comments") or ()
+        if known or not token.text.isspace():
+            break
     text, end = "", 0
     for row in rows:
         if row[ID].isdecimal() and int(row[ID]) <= end:
@@ -400,12 +406,14 @@ class _Group:
         found = []
         for i in self.words:
             row = words[i]
-            columns = ["" if row[c] == EMPTY else row[c] for c in (LEMMA, UPOS, XPOS, FEATS)]
+            lemma, upos, xpos, feats = (
+                "" if row[c] == EMPTY else row[c] for c in (LEMMA, UPOS, XPOS, FEATS)
+            )
             head = -1 if row[HEAD] == EMPTY else int(row[HEAD]) - 1
             # A word with another head outside goes to the one that stands for the token.
             inside = head - self.words[0] if head in self.words else chosen - self.words[0]
-            word = UDWord(row[FORM], *columns, -1 if i == chosen else inside, row[DEPREL])
-            found.append(list(word))
+            up = -1 if i == chosen else inside
+            found.append(list(UDWord(row[FORM], lemma, upos, xpos, feats, up, row[DEPREL])))
         yield "ud_words", found
 
 

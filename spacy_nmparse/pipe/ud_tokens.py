@@ -53,4 +53,5 @@ def ud_words(token: Token) -> list[UDWord]:
 
 def value_of(token: Token, name: str) -> Any:
     """The value of one of EXTENSIONS; None: nothing was set."""
-    return token.doc.user_data.get(("._.", name, token.idx, None))
+    data: Any = token.doc.user_data
+    return data.get(("._.", name, token.idx, None))

@@ -3,10 +3,9 @@
     python scripts/convert_ud.py assets/UD_Gothic-PROIEL corpus/gothic
     python scripts/convert_ud.py corpus/mine --train a.conllu --dev b.conllu --test c.conllu
 
-spaCy's own converter does the work: `root` becomes `ROOT`, empty nodes (1.1) are dropped, and a
-multiword token (1-2) contributes its syntactic words, written without a space between them, or
-itself, with `--merge-subtokens`: for most languages better where the pipeline's tokenizer splits
-the text later.
+`root` becomes `ROOT`, empty nodes (1.1) are dropped, and a multiword token (1-2) contributes its
+syntactic words, written without a space between them, or itself, with `--merge-subtokens`: for most
+languages better where the pipeline's tokenizer splits the text later.
 
 With `--lang` it says how well the tokenizer of that language fits: F1 of tokens, with and without
 `--merge-subtokens`, and the strings that tokenizer and treebank split otherwise.
@@ -15,7 +14,6 @@ With `--lang` it says how well the tokenizer of that language fits: F1 of tokens
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,12 +22,12 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
+from spacy_nmparse.analysis.conllu import ID, read_rows
 from spacy_nmparse.analysis.tokens import TokenMatch, shorten
 from spacy_nmparse.analysis.treebank import (
     SPLITS,
     convert,
     find_splits,
-    read_conllu,
     sentence_docs,
 )
 
@@ -76,9 +74,8 @@ def report_tokens(
     print(f"Tokens of spaCy's tokenizer for {lang!r}, F1 {how} --merge-subtokens: {figures}")
 
     split = "dev" if "dev" in files else next(iter(files))
-    conllu = read_conllu(files[split])
-    if re.search(r"^\d+-\d+\t", conllu, re.MULTILINE):
-        other = match_tokens(nlp, sentence_docs(conllu, not merge_subtokens))
+    if any("-" in row[ID] for sentence in read_rows(files[split]) for row in sentence.rows):
+        other = match_tokens(nlp, sentence_docs(files[split], not merge_subtokens))
         other_way = "without" if merge_subtokens else "with"
         print(f"{other_way} --merge-subtokens: {split} {100 * (other.f1 or 0):.2f}".capitalize())
         if (other.f1 or 0) > (matches[split].f1 or 0):

@@ -13,8 +13,9 @@ spacy_nmparse/pipe/evaluation.py.
 From raw text the scores are those of the CoNLL 2018 evaluation (package udtools): F1 of tokens,
 sentences, words, UAS, LAS (labels without subtypes) and CLAS over all words, so that a word that
 the tokenizer splits otherwise than the gold data lowers precision and recall. The gold words are
-the tokens of DATA: where it was converted with --merge-subtokens, a multiword token is one word.
-The official figures count the words that it stands for: `--conllu FILE` takes them as gold.
+those of DATA: the words that a multiword token stands for, as scripts/convert_ud.py keeps them
+with it, or, in data of other converters, the tokens. `--conllu FILE` takes the words of a CoNLL-U
+file as gold.
 """
 
 from __future__ import annotations

@@ -27,19 +27,13 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from spacy_nmparse.analysis.treebank import (
-    SPLITS,
-    group_docs,
-    read_conllu,
-    sentence_docs,
-    write_docs,
-)
+from spacy_nmparse.analysis.conllu import DEPREL, FORM, HEAD, ID, LEMMA, MISC, UPOS, read_rows
+from spacy_nmparse.analysis.treebank import SPLITS, group_docs, sentence_docs, write_docs
 
 PACKAGE = "turkish-treebanks"
 FILES = ("web.conllu", "wiki.conllu")
 SENTENCES_PER_DOC = 10
 UD_TAGS = {"PRT": "PART", "CONJ": "CCONJ", "AFFIX": "X", "ONOM": "X"}
-ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
 
 def find_treebank() -> list[Path]:
@@ -123,7 +117,7 @@ def join_groups(sentence: str) -> str:
     for number, groups in enumerate(words, start=1):
         first, last = groups[0], groups[-1]
         row = [str(number), "".join(row[FORM] for row in groups), first[LEMMA]]
-        row += last[UPOS : FEATS + 1]
+        row += last[UPOS:HEAD]
         row += [word_of[last[HEAD]], last[DEPREL], "_", last[MISC]]
         joined.append("\t".join(row))
     return "\n".join(joined)
@@ -148,8 +142,9 @@ def prepare(
     """
     splits: dict[str, list[str]] = {split: [] for split in SPLITS}
     for source in sources:
-        for index, sentence in enumerate(read_conllu(source).strip().split("\n\n")):
-            rows = join_groups(sentence) if groups == "join" else sentence
+        for index, sentence in enumerate(read_rows(source)):
+            rows = "\n".join(map("\t".join, sentence.rows))
+            rows = join_groups(rows) if groups == "join" else rows
             splits[split_of(index)].append(rename_tags(rows))
     written = {}
     for split, sentences in splits.items():

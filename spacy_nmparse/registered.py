@@ -34,6 +34,7 @@ LEARNING = {
     "beam_train_width": 8,
     "beam_updates": 1.0,
     "confidence": False,
+    "write_tags": False,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
 # Blocks say what is not the architecture's, or the system's, own default.
@@ -110,6 +111,7 @@ def make_parser(
     beam_train_width: int,
     beam_updates: Union[float, Iterable[float]],
     confidence: Any,
+    write_tags: Any,
     scorer: Optional[Callable],
 ) -> Any:
     """The three factories, which differ in their defaults: ``nm_parser`` is non-monotonic arc-eager
@@ -132,6 +134,8 @@ def make_parser(
         beam_train_width: hypotheses of that beam.
         beam_updates: how often an update uses it, a probability or a schedule.
         confidence: leave with each document how sure the parser is of heads and labels.
+        write_tags: write parts of speech, tags and morphological features, each where a token has
+            none, as the token vectors have learned them (``tag_weight``).
         scorer: the scoring function.
 
     Raises:
@@ -154,6 +158,7 @@ def make_parser(
         beam_train_width=beam_train_width,
         beam_updates=beam_updates,
         confidence=confidence,
+        write_tags=write_tags,
         scorer=scorer,
     )
 

@@ -1,7 +1,8 @@
-"""What parsers do, and what treebanks hold: derivations, repairs, errors, statistics, pictures."""
+"""What parsers do, and what treebanks hold: derivations, errors, statistics, pictures, CoNLL-U."""
 
 from __future__ import annotations
 
+from spacy_nmparse.analysis.conllu_docs import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.analysis.derivation import (
     Derivation,
     all_derivations,
@@ -28,11 +29,13 @@ __all__ = [
     "Lost",
     "Step",
     "all_derivations",
+    "conllu_to_docs",
     "derivation_lattice",
     "derive",
     "derive_actions",
     "derive_gold",
     "displacy_data",
+    "doc_to_conllu",
     "find_errors",
     "find_repairs",
     "lattice_lines",

@@ -17,13 +17,17 @@ from typing import Any
 
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis.treebank import read_conllu
+from spacy_nmparse.analysis import conllu
+from spacy_nmparse.analysis.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID
+from spacy_nmparse.analysis.conllu_docs import sentence_rows
 
 Rows = list[list[str]]
-METRICS = ("UAS", "LAS", "CLAS")
-#: What a tokenizer and a sentence splitter are scored by too.
-TEXT_METRICS = ("Tokens", "Sentences", "Words", *METRICS)
-ID, HEAD, DEPREL, DEPS = 0, 6, 7, 8
+TREES = ("UAS", "LAS", "CLAS")
+#: What a tokenizer and a sentence splitter are scored by.
+TEXT = ("Tokens", "Sentences", "Words")
+TAGS = ("UPOS", "XPOS", "UFeats", "AllTags")
+#: All that the shared task reported, in its order.
+METRICS = (*TEXT, *TAGS, "Lemmas", *TREES, "MLAS", "BLEX")
 
 
 def require_udtools() -> None:
@@ -49,11 +53,10 @@ def read_rows(path: Path) -> list[Rows]:
         The rows of each sentence, multiword tokens included.
     """
     sentences = []
-    for sentence in read_conllu(path).strip().split("\n\n"):
-        rows = [line.split("\t") for line in sentence.split("\n")]
-        rows = [row for row in rows if "." not in row[ID]]
+    for sentence in conllu.read_rows(path):
+        rows = [row for row in sentence.rows if "." not in row[ID]]
         for row in rows:
-            row[DEPS] = "_"
+            row[DEPS] = EMPTY
         sentences.append(rows)
     return sentences
 
@@ -108,35 +111,25 @@ def put_in(gold: list[Rows], docs: Iterable[Doc]) -> list[Rows]:
 def rows_of(docs: Iterable[Doc]) -> list[Rows]:
     """Write documents as CoNLL-U.
 
-    Whitespace tokens are left out, and so is whitespace in words: CoNLL-U has neither. A word
-    below a whitespace token goes to the head of that token.
+    Whitespace tokens are left out, and so is whitespace in words: the program wants neither.
 
     Args:
         docs: The documents. One without sentence boundaries is one sentence.
 
     Returns:
-        The rows of each sentence: numbers, words, heads and labels. Words without annotation have
-        the head 0 and no label.
+        The rows of each sentence. Words without annotation have the head 0 and no label.
     """
     return [rows for doc in docs for rows in _sentence_rows(doc)]
 
 
 def _sentence_rows(doc: Doc) -> Iterator[Rows]:
     for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
-        words = [token for token in sent if not token.text.isspace()]
-        numbers = {token.i: str(number) for number, token in enumerate(words, start=1)}
-        rows = []
-        for token in words:
-            head = token.head
-            while head.text.isspace() and head.head.i != head.i:
-                head = head.head
-            is_root = head.text.isspace() or head.i == token.i
-            row = ["_"] * 10
-            row[ID] = numbers[token.i]
-            row[1] = "".join(token.text.split())
-            row[HEAD] = "0" if is_root else numbers[head.i]
-            row[DEPREL] = "root" if is_root and token.dep else token.dep_.lower() or "_"
-            rows.append(row)
+        rows = sentence_rows(sent)
+        for row in rows:
+            row[FORM] = "".join(row[FORM].split())
+            row[DEPREL] = row[DEPREL].lower()
+            if row[ID].isdecimal() and row[HEAD] == EMPTY:
+                row[HEAD] = "0"
         if rows:
             yield rows
 
@@ -156,7 +149,7 @@ def score_words(gold: Path, docs: Iterable[Doc]) -> dict[str, Any]:
         ValueError: If the words are not those of the gold file.
     """
     rows = read_rows(gold)
-    return _evaluate(rows, put_in(rows, docs), METRICS)
+    return _evaluate(rows, put_in(rows, docs), TREES)
 
 
 def score_text(gold: Path | list[Doc], docs: list[Doc]) -> dict[str, Any]:
@@ -169,7 +162,8 @@ def score_text(gold: Path | list[Doc], docs: list[Doc]) -> dict[str, Any]:
 
     Returns:
         F1 of Tokens, Sentences, Words, UAS, LAS and CLAS, the last three None where nothing was
-        parsed; or `error`, what the program objected to.
+        parsed; where the parses have tags or lemmas, of these too, of MLAS and of BLEX; or
+        `error`, what the program objected to.
 
     Raises:
         ImportError: If udtools is not installed.
@@ -180,9 +174,14 @@ def score_text(gold: Path | list[Doc], docs: list[Doc]) -> dict[str, Any]:
         rows = rows_of(gold)
     else:
         return {"error": "The gold data have words without a head and label."}
-    found = _evaluate(rows, rows_of(docs), TEXT_METRICS)
+    has_tags = any(doc.has_annotation("POS") for doc in docs)
+    has_lemmas = any(doc.has_annotation("LEMMA") for doc in docs)
+    metrics = [*TEXT, *TREES]
+    metrics += [*TAGS, "MLAS"] if has_tags else []
+    metrics += ["Lemmas", "BLEX"] if has_lemmas else []
+    found = _evaluate(rows, rows_of(docs), sorted(metrics, key=METRICS.index))
     if "error" not in found and not any(doc.has_annotation("DEP") for doc in docs):
-        found.update(dict.fromkeys(METRICS))
+        found.update((metric, None) for metric in (*TREES, "MLAS", "BLEX") if metric in found)
     return found
 
 

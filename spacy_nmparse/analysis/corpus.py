@@ -10,6 +10,15 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_nmparse.analysis.conllu import (
+    DEPREL,
+    EMPTY,
+    FORM,
+    HEAD,
+    UPOS,
+    read_rows,
+    spaces_after,
+)
 from spacy_nmparse.systems.projective import check_acyclic
 
 CONLLU = (".conllu", ".conll", ".txt")
@@ -131,67 +140,26 @@ def sentences_of(doc: Doc) -> Iterator[Sentence]:
 def read_conllu(path: Path) -> Iterator[Sentence]:
     """The sentences of a CoNLL-U file: its words, without multiword tokens and empty nodes. The
     label ``root`` becomes ``ROOT``; ``_`` is an unknown head."""
-    rows: list[tuple[int, list[str]]] = []
-    with path.open(encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, start=1):
-            line = line.rstrip("\r\n")
-            if not line.strip():
-                if rows:
-                    yield _sentence(path, rows)
-                    rows = []
-            elif not line.startswith("#"):
-                row = line.split("\t")
-                if len(row) != 10:
-                    raise ValueError(
-                        f"{path}, line {number}: {len(row)} columns instead of 10; is it CoNLL-U?"
-                    )
-                rows.append((number, row))
-    if rows:
-        yield _sentence(path, rows)
-
-
-def _sentence(path: Path, rows: list[tuple[int, list[str]]]) -> Sentence:
-    sentence = Sentence([], [], [])
-    multiword_end, multiword_space = 0, True
-    for line, row in rows:
-        number = row[0]
-        space = "SpaceAfter=No" not in row[9].split("|")
-        if "-" in number:
-            end = number.partition("-")[2]
-            if not end.isdecimal():
-                raise ValueError(f"{path}, line {line}: {number!r} is no range of words.")
-            multiword_end, multiword_space = int(end), space
-        if not number.isdecimal():
-            continue
-        word = len(sentence.words)
-        if int(number) != word + 1:
-            raise ValueError(f"{path}, line {line}: word {number} where {word + 1} is due.")
-        if row[6] != "_" and not row[6].isdecimal():
-            raise ValueError(f"{path}, line {line}: {row[6]!r} is no head.")
-        if row[6] != "_" and int(row[6]) == word + 1:
-            raise ValueError(
-                f"{path}, line {line}: word {number} is its own head; the head of a root is 0."
-            )
-        head = None if row[6] == "_" else word if row[6] == "0" else int(row[6]) - 1
-        if int(number) < multiword_end:
-            space = False
-        elif int(number) == multiword_end:
-            space = multiword_space
-        sentence.words.append(row[1])
-        sentence.heads.append(head)
-        sentence.labels.append(
-            None if row[7] == "_" else "ROOT" if head == word and row[7] == "root" else row[7]
+    for rows in read_rows(path):
+        words = rows.words
+        heads = [
+            None if row[HEAD] == EMPTY else word if row[HEAD] == "0" else int(row[HEAD]) - 1
+            for word, row in enumerate(words)
+        ]
+        yield Sentence(
+            [row[FORM] for row in words],
+            heads,
+            [
+                None if row[DEPREL] == EMPTY else _label(row[DEPREL], head == word)
+                for word, (row, head) in enumerate(zip(words, heads, strict=True))
+            ],
+            spaces_after(rows.rows),
+            ["" if row[UPOS] == EMPTY else row[UPOS] for row in words],
         )
-        sentence.spaces.append(space)
-        sentence.tags.append("" if row[3] == "_" else row[3])
-    n = len(sentence.words)
-    for head in sentence.heads:
-        if head is not None and head >= n:
-            raise ValueError(
-                f"{path}, sentence that ends in line {rows[-1][0]}: a head is {head + 1}, but "
-                f"there are {n} words."
-            )
-    return sentence
+
+
+def _label(deprel: str, is_root: bool) -> str:
+    return "ROOT" if is_root and deprel == "root" else deprel
 
 
 def make_doc(sentence: Sentence, vocab: Vocab) -> Doc:

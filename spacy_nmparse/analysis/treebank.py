@@ -1,4 +1,4 @@
-"""Universal Dependencies treebanks (CoNLL-U) as spaCy documents, by spaCy's own converter."""
+"""Universal Dependencies treebanks (CoNLL-U) as spaCy documents to train on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spacy.tokens import Doc, DocBin
-from spacy.training.converters import conllu_to_docs
+from spacy.vocab import Vocab
+
+from spacy_nmparse.analysis.conllu_docs import Merges, conllu_to_docs
 
 SPLITS = ("train", "dev", "test")
 
@@ -45,51 +47,35 @@ def find_splits(folder: Path) -> dict[str, Path]:
     return found
 
 
-def read_conllu(path: Path) -> str:
-    """Read a CoNLL-U file into the form spaCy's converter expects.
+def sentence_docs(source: Path | str, merge: bool | Merges = False) -> Iterator[Doc]:
+    """Convert CoNLL-U to one Doc per sentence, for training.
+
+    Where there is no XPOS, the part of speech is the tag, as spaCy's converter has it: spaCy's
+    tagger cannot do without. Comments and MISC are left out.
 
     Args:
-        path: The CoNLL-U file, UTF-8, with any line ends.
-
-    Returns:
-        The text with `\\n` line ends, without comment lines and runs of blank lines.
-
-    Raises:
-        ValueError: If the file holds no sentence, or a line has not ten columns.
-    """
-    sentences: list[str] = []
-    rows: list[str] = []
-    for number, raw in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
-        line = raw.rstrip("\r")
-        if not line.strip():
-            if rows:
-                sentences.append("\n".join(rows))
-                rows = []
-        elif not line.startswith("#"):
-            if line.count("\t") != 9:
-                columns = line.count("\t") + 1
-                raise ValueError(
-                    f"{path}, line {number}: {columns} columns instead of 10; is it CoNLL-U?"
-                )
-            rows.append(line)
-    if rows:
-        sentences.append("\n".join(rows))
-    if not sentences:
-        raise ValueError(f"{path} holds no sentence; is it CoNLL-U?")
-    return "\n\n".join(sentences) + "\n"
-
-
-def sentence_docs(conllu: str, merge_subtokens: bool = False) -> Iterator[Doc]:
-    """Convert CoNLL-U text to one Doc per sentence.
-
-    Args:
-        conllu: What `read_conllu` returns.
-        merge_subtokens: Whether multiword tokens stay one token.
+        source: A CoNLL-U file, or CoNLL-U text.
+        merge: Whether multiword tokens stay one token; or what decides that for each.
 
     Yields:
-        A Doc with words, spaces, tags, lemmas, morphology, heads and labels.
+        A Doc with words, spaces, tags, lemmas, morphology, heads and labels, and the words of
+        multiword tokens (``spacy_nmparse.pipe.ud_tokens``).
+
+    Raises:
+        OSError: If the file cannot be read.
+        ValueError: If it is not CoNLL-U, or holds no sentence.
     """
-    yield from conllu_to_docs(conllu, n_sents=1, merge_subtokens=merge_subtokens, no_print=True)
+    found = False
+    for doc in conllu_to_docs(source, Vocab(), merge=merge, n_sents=1):
+        found = True
+        for token in doc:
+            token.tag_ = token.tag_ or token.pos_
+        kept = ("ud_words", "ud_range")
+        doc.user_data = {key: value for key, value in doc.user_data.items() if key[1] in kept}
+        yield doc
+    if not found:
+        name = source if isinstance(source, Path) else "The text"
+        raise ValueError(f"{name} holds no sentence; is it CoNLL-U?")
 
 
 def group_docs(docs: Iterable[Doc], n_sents: int) -> Iterator[Doc]:
@@ -135,7 +121,7 @@ def write_docs(docs: Iterable[Doc], path: Path) -> tuple[int, int]:
     Returns:
         The numbers of Docs and of tokens written.
     """
-    store = DocBin(store_user_data=False)
+    store = DocBin(store_user_data=True)
     n_docs = n_tokens = 0
     for doc in docs:
         store.add(doc)
@@ -151,7 +137,7 @@ def convert(
     output: Path,
     n_sents: int = 1,
     with_single: bool = False,
-    merge_subtokens: bool = False,
+    merge_subtokens: bool | Merges = False,
 ) -> dict[str, Path]:
     """Convert the splits of a treebank.
 
@@ -160,14 +146,14 @@ def convert(
         output: The folder for `train.spacy`, `dev.spacy` and `test.spacy`.
         n_sents: Sentences per document.
         with_single: With n_sents > 1, add each tenth training sentence as a document of its own.
-        merge_subtokens: Whether multiword tokens stay one token.
+        merge_subtokens: Whether multiword tokens stay one token; or what decides that for each.
 
     Returns:
         The .spacy file of each split.
     """
     written = {}
     for split, source in files.items():
-        sentences = list(sentence_docs(read_conllu(source), merge_subtokens))
+        sentences = list(sentence_docs(source, merge_subtokens))
         docs = list(group_docs(sentences, n_sents))
         if split == "train" and n_sents > 1 and with_single:
             docs += sentences[::10]

@@ -11,7 +11,7 @@ from typing import List, Optional
 
 import typer
 
-HELP = "See what parsers do: derivations, costs, repairs, errors, treebanks."
+HELP = "Parse files, and see what parsers do: derivations, repairs, errors, treebanks."
 JSON = typer.Option(False, "--json", help="Print JSON")
 MODEL = typer.Argument(..., help="A pipeline: its package or folder")
 CORPUS = typer.Argument(..., help="A .spacy or CoNLL-U (.conllu) file with trees")
@@ -26,7 +26,37 @@ nmparse = typer.Typer(name="nmparse", no_args_is_help=True, help=HELP)
 
 @nmparse.callback()
 def main() -> None:
-    """See what parsers do: derivations, costs, repairs, errors, treebanks."""
+    """Parse files, and see what parsers do: derivations, repairs, errors, treebanks."""
+
+
+@nmparse.command("parse")
+def parse(
+    model: str = MODEL,
+    inputs: List[str] = typer.Argument(
+        ..., help="Text, CoNLL-U and .spacy files, folders of them; - reads standard input"
+    ),
+    output: str = typer.Option(
+        "-", "--output", "-o", help="A file; of several inputs a folder; -: standard output"
+    ),
+    form: Optional[str] = typer.Option(
+        None, "--format", "-f", help="'conllu', 'json' or 'spacy'; else by the output's name"
+    ),
+    kind: Optional[str] = typer.Option(
+        None, "--input-format", help="'text', 'conllu' or 'spacy'; else by the input's name"
+    ),
+    confidence: bool = typer.Option(
+        False, "--confidence", help="Write how sure the parser is of each head and label"
+    ),
+    n_process: int = typer.Option(1, "--n-process", min=1, help="Processes"),
+    batch_size: int = typer.Option(
+        0, "--batch-size", min=0, help="Documents of a batch; 0: the pipeline's own"
+    ),
+    force: bool = typer.Option(False, "--force", help="Parse also what is parsed already"),
+) -> None:
+    """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
+    from spacy_nmparse.cli.parse import run
+
+    run(model, inputs, output, form, kind, confidence, n_process, batch_size, force)
 
 
 @nmparse.command("trace")

@@ -8,6 +8,7 @@ from libc.stdint cimport int8_t, int32_t, uint32_t, uint64_t
 
 from spacy.attrs cimport IS_SPACE
 from spacy.lexeme cimport Lexeme
+from spacy.parts_of_speech cimport univ_pos_t
 from spacy.structs cimport TokenC
 from spacy.tokens.doc cimport Doc
 from spacy.typedefs cimport attr_t
@@ -303,3 +304,23 @@ def gold_tags(example, const int32_t[::1] tokens):
     for i in range(tokens.shape[0]):
         array[i] = [column[tokens[i]] or 0 for column in aligned]
     return array
+
+
+def write_tags(Doc doc, const int32_t[::1] tokens, const uint64_t[:, ::1] fields):
+    """Write parts of speech, tags and features, each where a token has none.
+
+    Args:
+        tokens: int32 (words,): the tokens.
+        fields: uint64 (words, 3): of each, POS by its number, TAG and MORPH as hashes; 0: nothing.
+    """
+    cdef int i
+    cdef TokenC* token
+    with nogil:
+        for i in range(tokens.shape[0]):
+            token = &doc.c[tokens[i]]
+            if token.pos == 0:
+                token.pos = <univ_pos_t>fields[i, 0]
+            if token.tag == 0:
+                token.tag = fields[i, 1]
+            if token.morph == 0:
+                token.morph = fields[i, 2]

@@ -42,8 +42,8 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
 
     Raises:
         ValueError: there are fewer than two; a component is not a trained parser of this package,
-            or is an ensemble itself; or the parsers differ in system, labels or lifting, or look up
-            static vectors in different tables. Nothing is changed then.
+            or is an ensemble itself; or the parsers differ in system, labels or lifting, or in tags
+            that they write, or look up static vectors in different tables. Nothing is changed then.
     """
     parsers = [_checked(nlp, name) for nlp, name in zip(pipelines, names, strict=True)]
     if len(parsers) < 2:
@@ -61,10 +61,18 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
                 f"The parser of {title(nlp)} looks up its words' vectors in another table than "
                 f"that of {title(pipelines[0])}: train them with the same vectors."
             )
+    labels = parsers[0].label_data
+    keeps_tags = bool(labels["tags"]) and all(parser.label_data == labels for parser in parsers)
+    if any(parser.write_tags for parser in parsers) and not keeps_tags:
+        raise ValueError(
+            "The parsers cannot write tags together: they have learned other ones, or none. Train "
+            "them on the same data, or set write_tags = false."
+        )
     members = {}
     for number, (nlp, name) in enumerate(zip(pipelines, names, strict=True), start=1):
         own_token_vectors(nlp, name)
-        members[f"member{number}"] = {**_config(nlp, name)["model"], "tag_weight": 0.0}
+        model = _config(nlp, name)["model"]
+        members[f"member{number}"] = model if keeps_tags else {**model, "tag_weight": 0.0}
     first, name = pipelines[0], names[0]
     config = _config(first, name)
     factory, place = config.pop("factory"), first.pipe_names.index(name)
@@ -73,7 +81,8 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
     options: dict[str, Any] = {"before": place} if place < len(first.pipe_names) else {}
     ensemble = first.add_pipe(factory, name=name, config=config, **options)
     doc = Doc(first.vocab, words=["word"])
-    labels = {"labels": parsers[0].label_data["labels"]}
+    if not keeps_tags:
+        labels = {"labels": labels["labels"]}
     ensemble.initialize(lambda: [Example(doc, doc.copy())], nlp=first, labels=labels)  # type: ignore[attr-defined]
     for target, parser in zip(ensemble.model.layers, parsers, strict=True):  # type: ignore[attr-defined]
         _copy(parser.model, target)
@@ -107,10 +116,13 @@ def _is_unused(pipe: Any) -> bool:
 
 
 def _copy(source: Model, target: Model) -> None:
-    """Copy the weights of a scorer into one that does not learn tags."""
+    """Copy the weights of a scorer into one that may have no layer for tags."""
     target.attrs["features"] = source.attrs["features"]
     for name in source.param_names:
         target.set_param(name, source.get_param(name).copy())
+    tagging = target.maybe_get_ref("tagging")
+    if tagging is not None:
+        tagging.from_bytes(source.get_ref("tagging").to_bytes())
     target.get_ref("tok2vec").from_bytes(source.get_ref("tok2vec").to_bytes())
     for layer, copy in zip(recurrent_layers(source), recurrent_layers(target), strict=True):
         copy.from_bytes(layer.to_bytes())

@@ -10,7 +10,7 @@ import numpy
 
 from spacy_nmparse.pipe.gold import ROOT_LABEL
 from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
-from spacy_nmparse.pipe.tags import Attributes, TagSet
+from spacy_nmparse.pipe.tags import Attributes, TagSet, TagTriples
 from spacy_nmparse.systems import TransitionSystem
 from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label
 
@@ -65,10 +65,12 @@ class Learned:
 
 @dataclass(frozen=True)
 class LabelData:
-    """What ``spacy init labels`` writes: labels, and attributes with their values."""
+    """What ``spacy init labels`` writes: labels, and attributes with their values, of which the
+    triples of POS, TAG and MORPH occur together."""
 
     labels: list[str]
     tags: Attributes
+    tag_triples: TagTriples
 
     @classmethod
     def checked(cls, data: Any, component: str) -> LabelData:
@@ -78,10 +80,11 @@ class LabelData:
             or not isinstance(data.get("labels"), list)
             or not all(isinstance(label, str) and label for label in data["labels"])
             or not isinstance(data.get("tags", {}), dict)
+            or not isinstance(data.get("tag_triples", []), list)
         ):
             raise ValueError(
                 f"The component '{component}' got labels that are not its label data "
                 f'({{"labels": [...], "tags": {{...}}}}), but {data!r:.80}: make them with '
                 f"spacy init labels."
             )
-        return cls(data["labels"], data.get("tags", {}))
+        return cls(data["labels"], data.get("tags", {}), data.get("tag_triples", []))

@@ -25,7 +25,13 @@ from spacy_nmparse.pipe.parsing import LOCAL, ParsingComponent
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.pipe.teacher import Teacher, load_teacher
 from spacy_nmparse.pipe.words import Words, lacks_token_vectors
-from spacy_nmparse.scorers.operations import feature_names, renew_all, set_dropout, set_tag_sizes
+from spacy_nmparse.scorers.operations import (
+    feature_names,
+    learns_tags,
+    renew_all,
+    set_dropout,
+    set_tag_sizes,
+)
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.search import greedy
@@ -87,15 +93,16 @@ class TransitionParser(ParsingComponent):
         """
         validate_get_examples(get_examples, "TransitionParser.initialize")
         sample = [eg.x for eg in islice(get_examples(), 10)]
-        learns_tags = self.model.maybe_get_ref("tagging") is not None
+        has_tags = learns_tags(self.model)
         if labels is not None:
             data = LabelData.checked(labels, self.name)
         else:
             reader = GoldReader(self.name, (), self.cfg["projectivize"], 0)
             found = reader.count_labels(get_examples())
-            data = LabelData(found, collect(get_examples()) if learns_tags else {})
+            learned = collect(get_examples()) if has_tags else TagSet({})
+            data = LabelData(found, learned.attributes, learned.triples)
         try:
-            tags = TagSet(data.tags if learns_tags else {})
+            tags = TagSet(data.tags, data.tag_triples) if has_tags else TagSet({})
         except ValueError as error:
             raise ValueError(
                 f"The component '{self.name}' cannot take these tags: {error}"
@@ -285,6 +292,7 @@ class TransitionParser(ParsingComponent):
             feature_names(self.model),
             self._learned.labels.names,
             self._learned.tags.attributes,
+            self._learned.tags.triples,
             self.cfg,
         )
 
@@ -301,7 +309,7 @@ class TransitionParser(ParsingComponent):
         learned, cfg = self._learned, self.cfg
         snapshot = saving.ModelSnapshot(self.model)
         try:
-            tags = TagSet(found.tags)
+            tags = TagSet(found.tags, found.tag_triples)
             self.cfg = found.cfg
             self._learn_labels(found.labels, tags)
             if (found.labels, tags.sizes) != (learned.labels.names, learned.tags.sizes):

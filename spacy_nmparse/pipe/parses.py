@@ -44,16 +44,20 @@ class Parses:
         arcs: Of each, the parse; None: it has no word.
         probabilities: Of each, float32 (2, words): those of the head, and of the label with that
             head. None: they are not wanted.
+        tags: Of each, int32 (words,): the words' triples in a ``TagSet``. None: they are not
+            wanted.
     """
 
     tokens: list[numpy.ndarray]
     arcs: list[Arcs | None]
     probabilities: list[numpy.ndarray] | None = None
+    tags: list[numpy.ndarray] | None = None
 
     def one(self, i: int) -> Parses:
         """The parse of the i-th document alone."""
         probabilities = None if self.probabilities is None else [self.probabilities[i]]
-        return Parses([self.tokens[i]], [self.arcs[i]], probabilities)
+        tags = None if self.tags is None else [self.tags[i]]
+        return Parses([self.tokens[i]], [self.arcs[i]], probabilities, tags)
 
     def write(
         self, docs: Sequence[Doc], labels: Sequence[str], temperatures: tuple[float, float]

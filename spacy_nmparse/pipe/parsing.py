@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy
 from spacy import util
+from spacy.pipeline.morphologizer import morphologizer_score
 from spacy.pipeline.trainable_pipe import TrainablePipe
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
@@ -72,6 +75,10 @@ class ParsingComponent(TrainablePipe):
     """Whether each document gets how sure the parser is of its heads and labels (see
     ``pipe.confidence``)."""
 
+    write_tags = Setting(SWITCH)
+    """Whether parts of speech, tags and morphological features are written, each where a token has
+    none. The model must have learned them (``tag_weight`` of the scorers)."""
+
     def __init__(
         self,
         vocab: Vocab,
@@ -88,6 +95,7 @@ class ParsingComponent(TrainablePipe):
         beam_train_width: int = 8,
         beam_updates: float | Iterable[float] = 1.0,
         confidence: bool = False,
+        write_tags: bool = False,
         scorer: Callable | None = None,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
@@ -108,6 +116,7 @@ class ParsingComponent(TrainablePipe):
             beam_updates: probability that an update uses the beam, where beam_training says so,
                 and not greedy rollouts; a number or a schedule of one value an update.
             confidence: see the attribute.
+            write_tags: see the attribute.
             scorer: the scoring function.
 
         Raises:
@@ -124,6 +133,7 @@ class ParsingComponent(TrainablePipe):
         self.beam_train_width = beam_train_width
         self.beam_width = beam_width
         self.confidence = confidence
+        self.write_tags = write_tags
         self.scorer = scorer
         self.cfg: dict[str, Any] = {
             "projectivize": SWITCH.checked(projectivize, name, "projectivize")
@@ -160,6 +170,7 @@ class ParsingComponent(TrainablePipe):
         return {
             "labels": list(self._learned.labels.names),
             "tags": self._learned.tags.attributes,
+            "tag_triples": self._learned.tags.triples,
         }
 
     @property
@@ -199,6 +210,7 @@ class ParsingComponent(TrainablePipe):
         for name in labels.names:
             self.vocab.strings.add(name)
             self.vocab.strings.add(plain_label(name))
+        tags.register(self.vocab)
         system = self.system_spec.create(
             labels.names, root_label=ROOT_LABEL, single_root=True, segment=True
         )
@@ -260,9 +272,12 @@ class ParsingComponent(TrainablePipe):
         ends = numpy.cumsum([len(tokens) for tokens in words.tokens])
         probabilities = numpy.ones((2, sum(words.lengths)), dtype="float32") if confidence else None
         split = None if probabilities is None else numpy.split(probabilities, ends[:-1], axis=1)
-        scored = self.score_moves(words)
+        scored = self.score_moves(words, self.write_tags)
         if scored is None:
             return Parses(words.tokens, arcs, split)
+        tags = None
+        if scored.readings is not None:
+            tags = numpy.split(scored.readings.argmax(axis=1).astype("int32"), ends[:-1])
         batch = (self.system, scored.scorer, scored.lengths, scored.constraints)
         if self.beam_width > 1:
             flat = beam.parse(*batch, self.beam_width, probabilities=probabilities)
@@ -272,7 +287,7 @@ class ParsingComponent(TrainablePipe):
             if len(tokens):
                 found = Arcs(*(array[end - len(tokens) : end] for array in flat))
                 arcs[i] = self.lowered(found)
-        return Parses(words.tokens, arcs, split)
+        return Parses(words.tokens, arcs, split, tags)
 
     def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
         """The n best trees of each document, from a beam of that width at least, or as many as it
@@ -308,11 +323,16 @@ class ParsingComponent(TrainablePipe):
         """The arcs with those lowered that training had lifted, and with plain labels."""
         return self._learned.labels.lowered(arcs)
 
-    def score_moves(self, words: Words) -> ScoredWords | None:
+    def score_moves(self, words: Words, with_tags: bool = False) -> ScoredWords | None:
         """Words with the model's scores, ready for search; None: there are no words.
 
+        Args:
+            words: the words.
+            with_tags: whether their tags are scored.
+
         Raises:
-            ValueError: the parser has no labels or no weights.
+            ValueError: the parser has no labels or no weights, or tags are wanted that it has not
+                learned.
         """
         if not words.lengths:
             return None
@@ -329,11 +349,34 @@ class ParsingComponent(TrainablePipe):
                 f"component, before this one (in training, list it in annotating_components).",
                 stacklevel=2,
             )
-        scorer = self.model.predict(words.scorer_input())
+        readings = self._learned.tags.readings if with_tags else None
+        if with_tags and readings is None:
+            raise ValueError(
+                f"The component '{self.name}' cannot write tags: it has learned none. Train it "
+                f"with a tag_weight above 0 on data with parts of speech, or set "
+                f"write_tags = false."
+            )
+        given = words.scorer_input(readings=readings)
+        scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
-        return ScoredWords(scorer, words.lengths, words.constraints)
+        return ScoredWords(scorer, words.lengths, words.constraints, given.reading_scores)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
+        docs = list(docs)
         head, label = self.cfg.get("temperatures", (1.0, 1.0))
-        scores.write(list(docs), self._learned.labels.names, (head, label))
+        scores.write(docs, self._learned.labels.names, (head, label))
+        for doc, tokens, tags in zip(docs, scores.tokens, scores.tags or (), strict=False):
+            if doc.vocab is not self.vocab:  # of another pipeline
+                self._learned.tags.register(doc.vocab, set(tags.tolist()))
+            self._learned.tags.write(doc, tokens, tags)
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Score parses, and the tags if they are written."""
+        examples = list(examples)
+        scores = super().score(examples, **settings)
+        if self.write_tags and self.scorer is not None:
+            scores |= morphologizer_score(examples)
+            if self._learned.tags.has_tags:
+                scores |= Scorer.score_token_attr(examples, "tag")
+        return scores

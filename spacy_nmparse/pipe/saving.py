@@ -14,7 +14,7 @@ from thinc.api import Model
 
 from spacy_nmparse.about import __version__
 from spacy_nmparse.pipe.seal import damaged, saved_parts, sealed
-from spacy_nmparse.pipe.tags import Attributes, TagSet
+from spacy_nmparse.pipe.tags import Attributes, TagSet, TagTriples
 from spacy_nmparse.scorers.operations import feature_names, restore_system, system_of
 from spacy_nmparse.scorers.weights import check_weights, layout, references, restore_references
 
@@ -34,6 +34,7 @@ class Description:
         features: The features that its weights are made for.
         labels: Its labels.
         tags: The attributes that it learns along with the trees, and their values.
+        tag_triples: Which of them words have together.
         cfg: Its other settings that are saved.
     """
 
@@ -41,6 +42,7 @@ class Description:
     features: Any
     labels: list[str]
     tags: Attributes
+    tag_triples: TagTriples
     cfg: dict[str, Any]
 
     def to_bytes(self, parts: Parts) -> bytes:
@@ -52,6 +54,7 @@ class Description:
             "features": self.features,
             "labels": self.labels,
             "tags": self.tags,
+            "tag_triples": self.tag_triples,
             "cfg": self.cfg,
         }
         return json.dumps(sealed(content, parts), ensure_ascii=False, indent=1).encode("utf8")
@@ -149,6 +152,7 @@ def _read_description(
         not isinstance(content, dict)
         or not isinstance(content.get("labels"), list)
         or not isinstance(content.get("tags"), dict)
+        or not isinstance(content.get("tag_triples", []), list)
         or not isinstance(content.get("cfg"), dict)
     ):
         raise ValueError(f"{where} it does not describe a parser.")
@@ -173,12 +177,14 @@ def _read_description(
     if not all(isinstance(label, str) and label for label in content["labels"]):
         raise ValueError(f"{where} its labels are not all strings.")
     try:
-        TagSet(content["tags"])
+        tags = TagSet(content["tags"], content.get("tag_triples"))
     except ValueError as error:
         raise ValueError(f"{where} {error}") from error
     # The configuration says how to go on; what calibration has found is the model's.
     cfg = {**content["cfg"], "projectivize": present.cfg["projectivize"]}
-    return Description(present.system, present.features, content["labels"], content["tags"], cfg)
+    return Description(
+        present.system, present.features, content["labels"], tags.attributes, tags.triples, cfg
+    )
 
 
 class ModelSnapshot:

@@ -1,19 +1,24 @@
-"""Tags of words for learning, from spaCy's examples: what ``scorers.tagging`` learns."""
+"""Tags of words, in spaCy's examples and documents: what ``scorers.tagging`` learns."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy
 from spacy.attrs import MORPH, POS, TAG
 from spacy.morphology import Morphology
+from spacy.parts_of_speech import IDS as UPOS_NUMBERS
 from spacy.strings import StringStore
+from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.doc_io import gold_tags
-from spacy_nmparse.scorers.tagging import UNKNOWN
+from spacy_nmparse.pipe.doc_io import gold_tags, write_tags
+from spacy_nmparse.scorers.tagging import UNKNOWN, Readings
 
 #: Values that are rarer than this are not learned.
 MIN_COUNT = 3
@@ -28,15 +33,20 @@ ABSENT = ""
 #: Values of each attribute; those of morphology begin with ABSENT.
 Attributes = dict[str, list[str]]
 
+#: What words have as POS, TAG and MORPH, together; the most frequent first.
+TagTriples = list[list[str]]
+
 
 class TagSet:
-    """Attributes (POS, TAG, and the features of MORPH by their names) and their values."""
+    """Attributes (POS, TAG, and the features of MORPH by their names) and their values, and which
+    of them words have together."""
 
-    def __init__(self, attributes: Attributes) -> None:
+    def __init__(self, attributes: Attributes, triples: TagTriples | None = None) -> None:
         """Make a set of given attributes.
 
         Raises:
-            ValueError: values that are not distinct strings, or an attribute without a value.
+            ValueError: values that are not distinct strings, an attribute without a value, or
+                triples that are not three strings each.
         """
         for name, values in attributes.items():
             if (
@@ -46,6 +56,14 @@ class TagSet:
                 or not all(isinstance(value, str) for value in values)
             ):
                 raise ValueError(f"The values of the attribute {name!r} are not distinct strings.")
+        self.triples = triples or []
+        for triple in self.triples:
+            if not (
+                isinstance(triple, list)
+                and len(triple) == len(FIELDS)
+                and all(isinstance(value, str) for value in triple)
+            ):
+                raise ValueError(f"{triple!r} is not a part of speech, a tag and features.")
         self.attributes = attributes
         self._numbers = [
             {value: i for i, value in enumerate(values)} for values in attributes.values()
@@ -56,6 +74,58 @@ class TagSet:
     def sizes(self) -> list[int]:
         """How many values each attribute has."""
         return [len(values) for values in self.attributes.values()]
+
+    @cached_property
+    def readings(self) -> Readings | None:
+        """What tags a word can have, for a model to score; None: nothing is known of that."""
+        if not self.attributes or not self.triples:
+            return None
+        return Readings(numpy.stack([self._indices(*triple) for triple in self.triples]))
+
+    @cached_property
+    def has_tags(self) -> bool:
+        """Whether TAG says more than POS: without XPOS, spaCy's converter repeats the latter."""
+        return any(tag != pos for pos, tag, _ in self.triples)
+
+    @cached_property
+    def _hashes(self) -> numpy.ndarray:
+        """POS, TAG and MORPH of each triple, uint64 (triples, 3)."""
+        strings = StringStore()  # all vocabularies have the same hashes
+        morphology = Morphology(strings)
+        rows = [
+            (
+                UPOS_NUMBERS.get(pos, 0),
+                strings.add(tag) if tag and self.has_tags else 0,
+                morphology.add(morph) if morph else 0,
+            )
+            for pos, tag, morph in self.triples
+        ]
+        return numpy.asarray(rows, dtype="uint64").reshape(-1, len(FIELDS))
+
+    def register(self, vocab: Vocab, numbers: Iterable[int] | None = None) -> None:
+        """Make a vocabulary know the strings of triples, for good.
+
+        Args:
+            vocab: the vocabulary.
+            numbers: of the triples; None: of all.
+        """
+        for number in range(len(self.triples)) if numbers is None else numbers:
+            _, tag, morph = self.triples[number]
+            features = Morphology.feats_to_dict(morph).items()
+            for text in filter(None, (tag, morph, *chain.from_iterable(features))):
+                vocab.strings.add(text, allow_transient=False)  # type: ignore[call-arg]
+            if morph:
+                vocab.morphology.add(morph)
+
+    def write(self, doc: Doc, tokens: numpy.ndarray, chosen: numpy.ndarray) -> None:
+        """Write tags where a token has none of that kind.
+
+        Args:
+            doc: the document; its vocabulary knows the strings.
+            tokens: int32 (words,): the tokens that are words.
+            chosen: int32 (words,): the triple of each.
+        """
+        write_tags(doc, tokens, numpy.ascontiguousarray(self._hashes[chosen]))
 
     def rows(self, examples: Sequence[Example], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray:
         """The tags of the parsed words of examples, int32 (words, attributes): indices of values,
@@ -76,6 +146,11 @@ class TagSet:
     def _row(self, strings: StringStore, field: bytes) -> bytes:
         """The row of what ``gold_tags`` says of a word, both as bytes."""
         pos, tag, morph = (strings[value] for value in numpy.frombuffer(field, "uint64").tolist())
+        self._rows[field] = self._indices(pos, tag, morph).tobytes()
+        return self._rows[field]
+
+    def _indices(self, pos: str, tag: str, morph: str) -> numpy.ndarray:
+        """The index of the value of each attribute, or UNKNOWN."""
         row = numpy.full(len(self._numbers), UNKNOWN, dtype="int32")
         values = _values(pos, tag, morph)
         for i, (name, numbers) in enumerate(zip(self.attributes, self._numbers, strict=True)):
@@ -83,11 +158,10 @@ class TagSet:
                 row[i] = numbers.get(values[name], UNKNOWN)
             elif morph and name not in WHOLE:
                 row[i] = numbers.get(ABSENT, UNKNOWN)
-        self._rows[field] = row.tobytes()
-        return self._rows[field]
+        return row
 
 
-def collect(examples: Iterable[Example]) -> Attributes:
+def collect(examples: Iterable[Example]) -> TagSet:
     """The attributes of gold-standard examples with the values that are frequent enough."""
     fields: Counter[tuple[str, ...]] = Counter()
     for example in examples:
@@ -105,7 +179,14 @@ def collect(examples: Iterable[Example]) -> Attributes:
             values = [ABSENT, *values]
         if len(values) > 1:
             attributes[name] = values
-    return attributes
+    known = {name: set(values) for name, values in attributes.items()}
+    triples = [
+        list(field)
+        for field, _ in fields.most_common()
+        if any(field)
+        and all(v in known[name] for name, v in _values(*field).items() if name in known)
+    ]
+    return TagSet(attributes, triples)
 
 
 def _values(pos: str, tag: str, morph: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from thinc.api import Model
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.tagging import Readings
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,20 @@ class Words:
         """``presets`` of all documents, one after the other."""
         return numpy.concatenate(self.presets)
 
-    def scorer_input(self, tags: numpy.ndarray | None = None) -> ScorerInput:
+    def scorer_input(
+        self, tags: numpy.ndarray | None = None, readings: Readings | None = None
+    ) -> ScorerInput:
         """What a model gets.
 
         Args:
             tags: int32 (words, attributes): what the words' tags are, where they are learned.
+            readings: What tags are wanted of.
         """
         ends = numpy.cumsum([0, *map(len, self.tokens)])
         starts = self.constraints == 1
         starts[ends[:-1][ends[:-1] < len(starts)]] = True
         lengths = numpy.diff(numpy.append(numpy.nonzero(starts)[0], len(starts)))
-        return ScorerInput(self.docs, self._rows(), lengths.astype("int32"), tags)
+        return ScorerInput(self.docs, self._rows(), lengths.astype("int32"), tags, readings)
 
     def _rows(self) -> numpy.ndarray | None:
         """Rows of the words among all tokens of the documents; None: all tokens are words."""
@@ -78,11 +82,14 @@ class ScoredWords:
         scorer: The scores.
         lengths: How many words each document has.
         constraints: int8 (words,): ``Words.constraints``.
+        readings: float32 (words, readings): the scores of the words' readings; None: they are not
+            wanted.
     """
 
     scorer: Scorer
     lengths: list[int]
     constraints: numpy.ndarray
+    readings: numpy.ndarray | None = None
 
 
 def lacks_token_vectors(docs: Sequence[Doc], model: Model) -> bool:

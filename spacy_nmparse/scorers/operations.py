@@ -91,6 +91,11 @@ def check_system(model: Model, system: TransitionSystem) -> None:
         KERNELS[one.name].check_system(system)
 
 
+def learns_tags(model: Model) -> bool:
+    """Whether all scorers have a layer that learns tags."""
+    return all(one.maybe_get_ref("tagging") is not None for one in members(model))
+
+
 def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
     """Tell scorers that learn tags how many values each attribute has, before they are
     initialized."""

@@ -1,7 +1,7 @@
 """A second thing to learn from: parts of speech and morphological features.
 
 In training the token vectors must also tell the tags of their words, so that a treebank teaches
-them more than its trees do. Parsing does not run this layer.
+them more than its trees do. Parsing runs this layer only if the tags are wanted.
 """
 
 from __future__ import annotations
@@ -64,6 +64,49 @@ def forward(model: Model, vectors: Any, is_train: bool) -> tuple[Any, Callable[[
         return matmul(d_scores, W)
 
     return scores, backprop
+
+
+class Readings:
+    """What tags of a word occur together, and how they are scored: the score of a reading is the
+    sum of those of its values. The layer and the sums are one matrix product."""
+
+    def __init__(self, values: numpy.ndarray) -> None:
+        """Make readings.
+
+        Args:
+            values: int32 (readings, attributes), the index of the value of each attribute, or
+                UNKNOWN where a reading says nothing of it.
+        """
+        self.values = values
+        self._products: dict[int, tuple[Any, Any, Any, Any]] = {}
+
+    def score(self, model: Model, vectors: Any) -> numpy.ndarray:
+        """The scores of the readings of words, float32 (words, readings).
+
+        Args:
+            model: the layer.
+            vectors: float32 (words, nI).
+        """
+        weights, bias = self._product(model)
+        scores = matmul(vectors, weights.T)
+        scores += bias
+        return to_numpy(scores)
+
+    def _product(self, model: Model) -> tuple[Any, Any]:
+        """Weights and bias of the readings; made anew when the layer's have changed."""
+        W: Any = model.get_param("W")
+        b: Any = model.get_param("b")
+        known = self._products.get(model.id)
+        if known is None or not ((known[0] == W).all() and (known[1] == b).all()):
+            sizes = model.attrs["sizes"]
+            chosen = numpy.zeros((len(self.values), sum(sizes)), dtype="float32")
+            starts = numpy.cumsum([0, *sizes[:-1]])
+            rows, columns = numpy.nonzero(self.values != UNKNOWN)
+            chosen[rows, starts[columns] + self.values[rows, columns]] = 1
+            indicator: Any = model.ops.asarray(chosen)  # type: ignore[arg-type]
+            known = (W.copy(), b.copy(), matmul(indicator, W), indicator @ b)
+            self._products[model.id] = known
+        return known[2], known[3]
 
 
 def shapes(model: Model, sizes: Sequence[int]) -> dict[str, tuple[int, ...]]:

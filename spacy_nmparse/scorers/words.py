@@ -66,7 +66,8 @@ def run_words(
     model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
     """Run a scorer's tok2vec and recurrent layers; in training, learn from tags where there are
-    any. A list of documents will do, as spaCy's own models take: then every token is a word.
+    any, and else score readings where they are wanted. A list of documents will do, as spaCy's own
+    models take: then every token is a word.
 
     Returns:
         words: float32 (words, width), one row for each parsed word.
@@ -99,6 +100,9 @@ def run_words(
     d_tagging: Any = None
     if is_train and X.tags is not None and tagging is not None and tagging.attrs["sizes"]:
         d_tagging = learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
+    if not is_train and X.readings is not None and tagging is not None:
+        found = X.readings.score(tagging, words)
+        X.reading_scores = found if X.reading_scores is None else X.reading_scores + found
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
     backprops = []
     for layer in recurrent_layers(model):

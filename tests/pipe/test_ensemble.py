@@ -270,3 +270,35 @@ def test_damaged_bytes_change_nothing() -> None:
     randomize(parser.model, 7)
     parser_of(nlp).from_bytes(parser.to_bytes())
     assert parses(nlp, docs) == parses(other, docs)
+
+
+def test_ensembles_write_tags() -> None:
+    """Where all members have learned the same ones."""
+    pipelines = []
+    for seed in (1, 2):
+        nlp = make_nlp(factory=NL, write_tags=True)
+        examples = [tagged(example) for example in make_examples(nlp.vocab)]
+        for example in examples:
+            for token in example.reference:
+                token.pos_ = "NOUN" if token.text[0].islower() else "PROPN"
+        nlp.initialize(lambda examples=examples: examples)
+        randomize(parser_of(nlp).model, seed)
+        pipelines.append(nlp)
+    text = "She saw the cat ."
+    layers = [parser_of(nlp).model.get_ref("tagging") for nlp in pipelines]
+    readings = parser_of(pipelines[0])._learned.tags.readings
+    vectors = [
+        parser_of(nlp).model.get_ref("tok2vec").predict([nlp.make_doc(text)])[0]
+        for nlp in pipelines
+    ]
+    scores = sum(readings.score(*pair) for pair in zip(layers, vectors, strict=True))
+    triples = parser_of(pipelines[0]).label_data["tag_triples"]
+    nlp = merge(pipelines, [NL, NL])
+    assert [[token.pos_, token.tag_] for token in nlp(text)] == [
+        triples[best][:2] for best in scores.argmax(axis=1)
+    ]
+    others = [make_nlp(factory=NL, write_tags=write) for write in (True, False)]
+    others[0].initialize(lambda: examples)
+    others[1].initialize(lambda: make_examples(others[1].vocab))
+    with pytest.raises(ValueError, match="cannot write tags together"):
+        merge(others, [NL, NL])

@@ -61,7 +61,7 @@ def words_of(example: Example) -> numpy.ndarray:
 
 def test_attributes_and_values() -> None:
     found = collect(tagged(Vocab()))
-    assert found == {
+    assert found.attributes == {
         "Case": ["", "Nom"],
         "Number": ["", "Plur", "Sing"],
         "POS": ["NOUN", "PROPN"],
@@ -73,17 +73,18 @@ def test_rare_values_and_constant_attributes_are_left_out() -> None:
     vocab = Vocab()
     examples = tagged(vocab)
     for n in range(3):
-        assert "XPOS9" not in collect(examples).get("TAG", [])
+        assert "XPOS9" not in collect(examples).attributes.get("TAG", [])
         examples[n].reference[1].tag_ = "XPOS9"
-    assert collect(examples)["TAG"] == ["A", "B", "XPOS9"]
+    assert collect(examples).attributes["TAG"] == ["A", "B", "XPOS9"]
     for example in examples:
         for token in example.reference:
             token.pos_ = "NOUN"
-    assert "POS" not in collect(examples)
+    assert "POS" not in collect(examples).attributes
 
 
 def test_untagged_examples_have_no_attributes() -> None:
-    assert collect(make_examples(Vocab())) == {}
+    found = collect(make_examples(Vocab()))
+    assert (found.attributes, found.readings) == ({}, None)
 
 
 def test_rows() -> None:
@@ -224,7 +225,7 @@ def test_labels_bring_no_tags_where_none_are_learned() -> None:
     other = make_nlp(model={**SMALL["nm_parser"]["model"], "tag_weight": 0.0})
     untagged = make_examples(other.vocab)
     parser_of(other).initialize(lambda: untagged, nlp=other, labels=data)
-    assert parser_of(other).label_data == {**data, "tags": {}}
+    assert parser_of(other).label_data == {**data, "tags": {}, "tag_triples": []}
 
 
 def test_initialized_again_with_other_tags() -> None:
@@ -249,3 +250,122 @@ def test_a_model_of_other_tags_is_not_loaded() -> None:
         parser_of(other).from_bytes(wrong)
     assert parser_of(other).to_bytes() == before
     parser_of(other).from_bytes(data)
+
+
+# Written tags
+
+
+def written(doc: Doc) -> list[tuple[str, str, str]]:
+    return [(token.pos_, token.tag_, str(token.morph)) for token in doc]
+
+
+@pytest.fixture(scope="module", params=FACTORIES)
+def writer(request: pytest.FixtureRequest) -> tuple[Language, list[Example]]:
+    nlp = make_nlp(factory=request.param, write_tags=True)
+    examples = make_examples(nlp.vocab)
+    for example in examples:
+        for token in example.reference:  # tags that the word alone tells
+            third = len(token) % 3 == 0
+            token.pos_ = "PROPN" if third else "NOUN"
+            token.tag_ = "A" if len(token) % 2 else "B"
+            token.set_morph("Case=Nom|Number=Sing" if third else "Number=Plur")
+            if token.text == ".":
+                token.set_morph("")
+    learn(nlp, examples)
+    sgd = nlp.resume_training()
+    sgd.learn_rate = 0.01
+    gold = [written(example.reference) for example in examples]
+    for _ in range(200):
+        if [written(nlp(example.reference.text)) for example in examples] == gold:
+            return nlp, examples
+        nlp.update(examples, sgd=sgd)
+    raise AssertionError("the tags are not learned")
+
+
+def test_tags_are_written(writer: tuple[Language, list[Example]], tmp_path: Path) -> None:
+    """Greedy, with a beam, from text, by several processes, and after loading."""
+    nlp, examples = writer
+    golds = [example.reference for example in examples]
+    expected = [written(gold) for gold in golds]
+    texts = [gold.text for gold in golds]
+    parser = parser_of(nlp)
+    for width in (1, 4):
+        parser.beam_width = width
+        assert [written(doc) for doc in nlp.pipe(texts)] == expected
+    parser.beam_width = 1
+    assert [written(doc) for doc in nlp.pipe(texts, n_process=2)] == expected
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert [written(doc) for doc in loaded.pipe(texts)] == expected
+    scores = nlp.evaluate(examples)
+    assert scores["tag_acc"] == scores["pos_acc"] == scores["morph_acc"] == 1
+
+
+def test_tags_that_are_there_stay(writer: tuple[Language, list[Example]]) -> None:
+    nlp, examples = writer
+    gold = examples[0].reference
+    doc = make_example(gold).predicted
+    doc[0].pos_, doc[1].tag_ = "X", "C"
+    doc[2].set_morph("Case=Dat")
+    doc[3].set_morph("")
+    nlp(doc)
+    found, expected = written(doc), written(gold)
+    assert found[0] == ("X", *expected[0][1:])
+    assert found[1] == (expected[1][0], "C", expected[1][2])
+    assert found[2] == (*expected[2][:2], "Case=Dat")
+    assert found[3] == (*expected[3][:2], "")
+    assert found[4] == expected[4]
+
+
+def test_spaces_have_no_tags(writer: tuple[Language, list[Example]]) -> None:
+    nlp, examples = writer
+    words = [token.text for token in examples[0].reference]
+    doc = nlp(Doc(nlp.vocab, words=["\n", *words[:2], "\n", *words[2:]]))
+    spaces = [token for token in doc if token.is_space]
+    assert written(doc[0:0].as_doc()) == [] and len(spaces) == 2
+    assert all(found == ("", "", "") for found in written(doc) if found[0] == "")
+    assert sum(not found[0] for found in written(doc)) == 2
+
+
+def test_documents_of_another_vocabulary(writer: tuple[Language, list[Example]]) -> None:
+    """A sourced parser keeps its own; strings outlive a memory zone."""
+    nlp, examples = writer
+    other = spacy.blank("xx")
+    other.add_pipe(nlp.pipe_names[0], source=nlp)
+    gold = examples[0].reference
+    with other.memory_zone():
+        assert written(other(gold.text)) == written(gold)
+    assert written(other(gold.text)) == written(gold)
+    bare = Doc(spacy.blank("xx").vocab, words=[token.text for token in gold])
+    assert written(parser_of(nlp)(bare)) == written(gold)
+
+
+def test_tags_that_were_not_learned() -> None:
+    nlp = make_nlp(write_tags=True)
+    examples = make_examples(nlp.vocab)
+    nlp.initialize(lambda: examples)
+    with pytest.raises(ValueError, match=r"'nm_parser' cannot write tags: it has learned none"):
+        nlp("She saw")
+    parser_of(nlp).write_tags = False
+    assert not nlp("She saw").has_annotation("POS")
+    with pytest.raises(ValueError, match="true or false"):
+        parser_of(nlp).write_tags = "yes"
+
+
+def test_parts_of_speech_are_no_tags() -> None:
+    """Where data has no XPOS, spaCy's converter repeats UPOS; such tags are not written."""
+    nlp, examples = tagged_nlp("nm_parser", write_tags=True)
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = token.pos_
+    nlp.initialize(lambda: examples)
+    learn(nlp, examples)
+    doc = nlp(examples[0].reference.text)
+    assert [token.pos_ for token in doc] == [token.pos_ for token in examples[0].reference]
+    assert not doc.has_annotation("TAG")
+
+
+@pytest.mark.parametrize("triple", [["X", "Y"], "XYZ", ["X", "Y", 1]])
+def test_bad_triples(triple: Any) -> None:
+    with pytest.raises(ValueError, match="is not a part of speech"):
+        TagSet({"TAG": ["A"]}, [triple])

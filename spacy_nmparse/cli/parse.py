@@ -1,0 +1,120 @@
+"""``nmparse parse``: text, CoNLL-U and .spacy files in, CoNLL-U, JSON or .spacy files out."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from spacy.language import Language
+from tqdm import tqdm
+
+from spacy_nmparse.analysis.parse_files import Counts, Job, is_done, parse_file, plan
+from spacy_nmparse.analysis.parse_inputs import KINDS
+from spacy_nmparse.analysis.parse_outputs import CONLLU, FORMATS
+from spacy_nmparse.cli.console import fail, failures, load
+from spacy_nmparse.pipe.parsing import ParsingComponent
+
+
+def run(
+    model: str,
+    inputs: Sequence[str],
+    output: str,
+    form: str | None,
+    kind: str | None,
+    confidence: bool,
+    n_process: int,
+    batch_size: int,
+    force: bool,
+) -> None:
+    """Parse files; status 1 where some of them could not be parsed."""
+    form = form or _form_of(output)
+    if form not in FORMATS:
+        fail(f"--format is one of {', '.join(FORMATS)}, not {form!r}.")
+    if kind is not None and kind not in KINDS:
+        fail(f"--input-format is one of {', '.join(KINDS)}, not {kind!r}.")
+    with failures():
+        jobs = plan(inputs, output, form)
+        if kind == "spacy" and any(job.source is None for job in jobs):
+            raise ValueError("A .spacy file cannot come from standard input: name it.")
+    nlp = load(model)
+    if confidence:
+        _want_confidence(nlp, model)
+    todo = [job for job in jobs if force or not is_done(job, nlp.path)]
+    for job in jobs:
+        if job not in todo:
+            _say(f"{job.target} is there already, newer than {job.name} (--force: parse again)")
+    start = time.perf_counter()
+    total, failed = Counts(), 0
+    with _progress(todo) as on_read:
+        for job in todo:
+            try:
+                counts = parse_file(
+                    nlp,
+                    job,
+                    form,
+                    kind=kind,
+                    confidence=confidence,
+                    n_process=n_process,
+                    batch_size=batch_size or None,
+                    on_read=on_read,
+                )
+            except BrokenPipeError:  # nobody reads standard output any more
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(1) from None
+            except (OSError, ValueError, RuntimeError) as error:
+                failed += 1
+                text = str(error)
+                where = "" if job.name in text else f"{job.name}: "
+                kept = f" Nothing was written to {job.target}." if job.target else ""
+                _say(f"Error: {where}{text}{kept}")
+                continue
+            if not counts.documents:
+                _say(f"Warning: {job.name} is empty, and so is its output.")
+            for name, value in vars(counts).items():
+                setattr(total, name, getattr(total, name) + value)
+    seconds = time.perf_counter() - start
+    if total.words:
+        _say(
+            f"{len(todo) - failed} of {len(jobs)} inputs parsed: {total.sentences} sentences, "
+            f"{total.words} words, {total.words / seconds:,.0f} words/s"
+        )
+    if failed:
+        raise typer.Exit(1)
+
+
+def _form_of(output: str) -> str:
+    """The format that a file's name asks for."""
+    suffix = Path(output).suffix.lower()
+    forms = {end: form for form, end in FORMATS.items()}
+    return {**forms, ".json": "json"}.get(suffix, CONLLU)
+
+
+def _want_confidence(nlp: Language, model: str) -> None:
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParsingComponent)]
+    if not parsers:
+        fail(f"{model} has no parser of spacy-nmparse, so there are no confidences.")
+    for parser in parsers:
+        parser.confidence = True
+
+
+def _say(text: str) -> None:
+    tqdm.write(text, file=sys.stderr)
+
+
+@contextmanager
+def _progress(jobs: Sequence[Job]) -> Iterator[Callable[[int], Any] | None]:
+    """A bar on a terminal that counts the bytes that were read; none elsewhere."""
+    if not jobs or not sys.stderr.isatty():
+        yield None
+        return
+    sizes = [job.source.stat().st_size for job in jobs if job.source is not None]
+    total = sum(sizes) if len(sizes) == len(jobs) else None
+    bar = tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, leave=False)
+    with bar:
+        yield bar.update

@@ -1,0 +1,57 @@
+"""What CoNLL-U says of words beyond spaCy's attributes: extensions of ``Token``.
+
+``token._.ud_words``
+    The words that a multiword token stands for, a list of ``UDWord``; None: it is one word.
+``token._.ud_range``
+    On the first of several tokens that are the words of one multiword token: its form, how many
+    words it has, and its column MISC.
+``token._.ud_misc``
+    The column MISC.
+``token._.ud_comments``
+    The comments before the sentence that begins here.
+
+They stay with a Doc wherever its ``user_data`` does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from spacy.tokens import Token
+
+
+class UDWord(NamedTuple):
+    """A word of a multiword token, in the terms of CoNLL-U.
+
+    head: the number, from 0, of the word in the token that heads it; -1: the token's own head does.
+        One word has -1.
+    """
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    deprel: str
+
+
+EXTENSIONS = ("ud_words", "ud_range", "ud_misc", "ud_comments")
+
+
+def register_extensions() -> None:
+    """Make the extensions, unless they are there; None where nothing was set."""
+    for name in EXTENSIONS:
+        if not Token.has_extension(name):
+            Token.set_extension(name, default=None)
+
+
+def ud_words(token: Token) -> list[UDWord]:
+    """The words that a token stands for; none, where it is one word."""
+    return [UDWord(*word) for word in value_of(token, "ud_words") or ()]
+
+
+def value_of(token: Token, name: str) -> Any:
+    """The value of one of EXTENSIONS; None: nothing was set."""
+    data: Any = token.doc.user_data
+    return data.get(("._.", name, token.idx, None))

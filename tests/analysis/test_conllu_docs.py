@@ -1,0 +1,184 @@
+"""Documents from CoNLL-U and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_nmparse.analysis.conllu import read_rows
+from spacy_nmparse.analysis.conllu_docs import conllu_to_docs, doc_to_conllu
+from spacy_nmparse.pipe.confidence import KEY
+from spacy_nmparse.pipe.ud_tokens import ud_words
+from tests.validator import format_errors
+
+CONLLU = """\
+# newdoc id = one
+# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
+# sent_id = a
+# text = He didn't see 10 000 çats.
+1\tHe\the\tPRON\tPRP\tCase=Nom|Number=Sing|NumForm=Word\t4\tnsubj\t_\tGloss=x
+2-3\tdidn't\t_\t_\t_\t_\t_\t_\t_\tLang=en
+2\tdid\tdo\tAUX\tVBD\tTense=Past\t4\taux\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_
+4\tsee\tsee\tVERB\tVB\t_\t0\troot\t_\t_
+5\t10 000\t10000\tNUM\tCD\t_\t6\tnummod\t_\t_
+6\tçats\tçat\tNOUN\tNNS\tNumber=Plur\t4\tobj\t_\tSpaceAfter=No
+7\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
+
+# sent_id = b
+# text = It's.
+1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tIt\tit\tPRON\tPRP\t_\t0\troot\t_\t_
+2\t's\tbe\tAUX\tVBZ\t_\t1\tcop\t_\t_
+3\t.\t.\tPUNCT\t.\t_\t1\tpunct\t_\tSpaceAfter=No
+
+# newdoc id = two
+# sent_id = c
+# text = _
+1\t_\t_\tSYM\t_\t_\t0\troot\t_\t_
+
+"""
+BLANK = "1\tA\t_\t_\t_\t_\t_\t_\t_\t_\n2\tcat\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+
+
+def written(docs: list[Doc]) -> str:
+    return "".join(map(doc_to_conllu, docs))
+
+
+@pytest.mark.parametrize("n_sents", [0, 1, 2])
+def test_there_and_back(n_sents: int) -> None:
+    docs = list(conllu_to_docs(CONLLU, Vocab(), n_sents=n_sents))
+    assert len(docs) == (3 if n_sents == 1 else 2)
+    assert written(docs) == CONLLU
+    assert format_errors(CONLLU) == []
+
+
+def test_merged_tokens_keep_their_words() -> None:
+    docs = list(conllu_to_docs(CONLLU, Vocab(), merge=True))
+    assert [token.text for token in docs[0]] == [
+        *("He", "didn't", "see", "10 000", "çats", "."),
+        *("It's", "."),
+    ]
+    merged = docs[0][1]
+    assert (merged.tag_, merged.lemma_, merged.pos_) == ("VBD_RB", "do", "AUX")
+    assert (merged.head.text, merged.dep_) == ("see", "aux")
+    assert [word.form for word in ud_words(merged)] == ["did", "n't"]
+    # n't goes to the word that stands for its token; all else is as it was
+    assert written(docs) == CONLLU.replace("_\t4\tadvmod", "_\t2\tadvmod")
+    its = ud_words(docs[0][6])
+    assert [(word.form, word.head, word.deprel) for word in its] == [
+        ("It", -1, "root"),
+        ("'s", 0, "cop"),
+    ]
+
+
+def test_a_choice_of_what_is_merged() -> None:
+    doc = next(conllu_to_docs(CONLLU, Vocab(), merge=lambda form, words: words[-1] == "n't"))
+    assert [token.text for token in doc][:2] == ["He", "didn't"]
+    assert [token.text for token in doc][6:8] == ["It", "'s"]
+
+
+def test_extensions_stay_with_the_document() -> None:
+    vocab = Vocab()
+    docs = list(conllu_to_docs(CONLLU, vocab, merge=True))
+    text = written(docs)
+    assert written([Doc(vocab).from_bytes(doc.to_bytes()) for doc in docs]) == text
+    stored = DocBin(docs=docs, store_user_data=True).to_bytes()
+    assert written(list(DocBin().from_bytes(stored).get_docs(Vocab()))) == text
+
+
+def test_what_is_not_annotated() -> None:
+    (doc,) = conllu_to_docs(BLANK * 2, Vocab())
+    assert [token.is_sent_start for token in doc] == [True, False] * 2
+    assert not any(doc.has_annotation(name) for name in ("POS", "TAG", "MORPH", "LEMMA", "DEP"))
+    out = doc_to_conllu(doc)
+    sentences = [f"# sent_id = {n}\n# text = A cat\n{BLANK}" for n in (1, 2)]
+    assert out == "".join(sentences)
+    assert doc_to_conllu(doc, first=2).startswith("# sent_id = 2\n")
+
+
+def test_spaces_are_no_words() -> None:
+    vocab = spacy.blank("xx").vocab
+    doc = Doc(
+        vocab,
+        words=["\n", "A", " ", "cat", "\n|\t", "sat", "."],
+        spaces=[False, True, False, False, False, False, False],
+        heads=[3, 2, 3, 5, 3, 5, 5],
+        deps=["dep", "det", "nsubj", "nsubj", "dep", "ROOT", "punct"],
+    )
+    rows = [line.split("\t") for line in doc_to_conllu(doc).split("\n")[2:-2]]
+    assert [(row[1], row[6], row[9]) for row in rows[:2]] == [
+        ("A", "2", "SpacesAfter=\\s\\s"),
+        ("cat", "4", "SpaceAfter=No"),
+    ]
+
+
+def test_spaces_with_escapes() -> None:
+    doc = spacy.blank("xx")("A\n\t cat ")
+    text = doc_to_conllu(doc)
+    assert "# text = A cat\n" in text
+    assert "SpacesAfter=\\n\\t\\s" in text
+    assert format_errors(text, level=1) == []
+
+
+def test_confidences() -> None:
+    (doc,) = conllu_to_docs(BLANK, Vocab())
+    doc.user_data[KEY] = numpy.asarray([[1, 0.5], [0.25, 0.125]], dtype="<f4").tobytes()
+    text = doc_to_conllu(doc, confidence=True)
+    assert "HeadConfidence=1.000|DepConfidence=0.250\n" in text
+    assert "HeadConfidence=0.500|DepConfidence=0.125\n" in text
+    assert "Confidence" not in doc_to_conllu(doc)
+
+
+def test_boundaries_that_moved() -> None:
+    """A comment inside a sentence, and a multiword token across a boundary, are left out."""
+    (doc, _) = conllu_to_docs(CONLLU, Vocab())
+    n = len(doc)
+    data = doc.user_data
+    whole = Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+        heads=[0, 0, 2, 2, *[2] * (n - 4)],
+        deps=["ROOT", "aux", "ROOT", *["dep"] * (n - 3)],
+    )
+    whole.user_data = data
+    text = doc_to_conllu(whole)
+    assert text.count("# sent_id") == 2 and "# sent_id = b" not in text
+    assert "didn't" not in text.replace("# text = He didn't", "")
+    assert format_errors(text, level=1) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("4\tsee", "x\tsee", r"line 9: 'x' is no number of a word"),
+        ("2-3\tdidn't", "2-9\tdidn't", r"line 6: the range 2-9 must"),
+        ("1-2\tIt's", "1-1\tIt's", r"line 16: the range 1-1 must"),
+        ("\tPRON\tPRP\tCase", "\tPRONOUN\tPRP\tCase", r"line 5: 'PRONOUN' is no part of speech"),
+        ("\t4\tnsubj", "\t\tnsubj", r"line 5: column 7 is empty"),
+        ("1\t_\t_\tSYM\t_\t_\t0\troot\t_\t_", "1.1\t_\t_\t_\t_\t_\t_\t_\t_\t_", "has no word"),
+        ("1\tHe", "1.x\tHe", "'1.x' is no number of an empty node"),
+    ],
+)
+def test_errors_name_the_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in CONLLU
+    path = tmp_path / "a.conllu"
+    path.write_text(CONLLU.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=message) as error:
+        list(conllu_to_docs(path, Vocab()))
+    assert str(path) in str(error.value)
+
+
+def test_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_bytes(CONLLU.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"a\.conllu, line 4: byte 0xe7 at place"):
+        list(read_rows(path))
+    path.write_bytes(b"\xef\xbb\xbf" + CONLLU.replace("\n", "\r\n").encode())
+    assert written(list(conllu_to_docs(path, Vocab()))) == CONLLU

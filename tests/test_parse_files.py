@@ -1,0 +1,340 @@
+"""``nmparse parse``: files in, files out, and what may go wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from click.testing import Result
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
+
+from spacy_nmparse.analysis import parse_inputs
+from spacy_nmparse.analysis.conllu_docs import conllu_to_docs
+from spacy_nmparse.analysis.parse_files import parse_file, plan
+from spacy_nmparse.analysis.parse_inputs import read_items
+from spacy_nmparse.cli import nmparse
+from spacy_nmparse.cli.parse import run as run_command
+from tests.pipe.common import TREES, gold_doc
+from tests.validator import format_errors
+
+TEXT = "She saw the cat .\nYes\n \nSleep  !\n"
+LATIN = b"ok\nd\xe9j\xe0 vu\n"
+
+
+def run(*arguments: str | Path, **options: Any) -> Result:
+    return CliRunner().invoke(nmparse, ["parse", *map(str, arguments)], **options)
+
+
+@pytest.fixture(scope="module")
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("parse") / "model"
+    trained.to_disk(folder)
+    old = 1_000_000_000
+    for path in (folder / "meta.json", folder / "config.cfg"):
+        os.utime(path, (old, old))
+    return folder
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def words(conllu: str) -> list[str]:
+    return [line.split("\t")[1] for line in conllu.split("\n") if line[:1].isdigit()]
+
+
+def test_text(model: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "my text.txt", "\ufeff" + TEXT)
+    done = run(model, source, "-o", tmp_path / "out.conllu")
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "out.conllu").read_text(encoding="utf-8")
+    assert words(text) == TEXT.split()
+    assert text.startswith("# newdoc id = my_text\n# sent_id = 1\n# text = She saw the cat .\n")
+    assert text.count("# newpar") == 1
+    assert "# newpar\n# sent_id = 3\n# text = Sleep !\n" in text
+    assert "1\tSleep\t_\t_\t_\t_\t0\troot\t_\tSpacesAfter=\\s\\s\n" in text
+    assert format_errors(text, level=1) == []
+    trees = [line.split("\t")[6:8] for line in text.split("\n") if line[:1].isdigit()]
+    heads, labels = TREES[0][1:]
+    assert [int(head) for head, _ in trees[:5]] == [
+        0 if head == i else head + 1 for i, head in enumerate(heads)
+    ]
+    assert [label for _, label in trees[:5]] == labels.replace("ROOT", "root").split()
+
+
+def test_conllu_keeps_what_it_says(model: Path, tmp_path: Path) -> None:
+    conllu = (
+        "# newdoc id = d\n# sent_id = x\n# speaker = A\n# text = She saw thecat.\n"
+        "1\tShe\tshe\tPRON\tPRP\tCase=Nom\t_\t_\t_\tGloss=y\n"
+        "2\tsaw\tsee\tVERB\tVBD\t_\t_\t_\t_\t_\n"
+        "3-4\tthecat\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+        "3\tthe\tthe\tDET\tDT\t_\t_\t_\t_\t_\n"
+        "4\tcat\tcat\tNOUN\tNN\t_\t_\t_\t_\t_\n"
+        "5\t.\t.\tPUNCT\t.\t_\t_\t_\t_\t_\n\n"
+        "# sent_id = y\n# text = Yes\n"
+        "1\tYes\tyes\tINTJ\tUH\t_\t_\t_\t_\t_\n\n"
+    )
+    source = write(tmp_path / "in" / "a.conllu", conllu)
+    done = run(model, source, "-o", f"{tmp_path}/out/")
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "out" / "a.conllu").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.split("\n")]
+    without = [[*row[:6], "_", "_", *row[8:]] for row in rows]
+    assert [row for row in without if len(row) == 10] == [
+        row for row in (line.split("\t") for line in conllu.split("\n")) if len(row) == 10
+    ]
+    assert [row for row in rows if len(row) == 1] == [
+        [line] for line in conllu.split("\n") if "\t" not in line
+    ]
+    assert [row[6] for row in rows if len(row) == 10] == ["2", "0", "_", "4", "2", "2", "0"]
+    assert format_errors(text) == []
+
+
+def test_every_format_in_and_out(model: Path, tmp_path: Path) -> None:
+    """Text to .spacy to JSON and CoNLL-U: the trees stay."""
+    source = write(tmp_path / "a.txt", TEXT)
+    for target in ("a.conllu", "a.spacy", "a.jsonl"):
+        assert run(model, source, "-o", tmp_path / target).exit_code == 0
+    nlp = spacy.load(model)
+    docs = list(DocBin().from_disk(tmp_path / "a.spacy").get_docs(nlp.vocab))
+    again = run(model, tmp_path / "a.spacy")
+    assert again.stdout == (tmp_path / "a.conllu").read_text(encoding="utf-8")
+    lines = (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()
+    loaded = [json.loads(line) for line in lines]
+    assert [one["text"] for one in loaded] == [doc.text for doc in docs]
+    assert [[t["head"] for t in one["tokens"]] for one in loaded] == [
+        [token.head.i for token in doc] for doc in docs
+    ]
+
+
+@pytest.mark.parametrize("form", ["conllu", "json"])
+def test_confidences(model: Path, tmp_path: Path, form: str) -> None:
+    source = write(tmp_path / "a.txt", TEXT)
+    out = run(model, source, "--confidence", "--format", form).stdout
+    name = "head_confidence" if form == "json" else "HeadConfidence"
+    assert out.count(name) == len(TEXT.split())
+
+
+def test_standard_input_and_output(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run(model, "-", input=TEXT)
+    assert done.exit_code == 0
+    assert words(done.stdout) == TEXT.split() and "# newdoc id = stdin" in done.stdout
+    first = run(model, "-", "--input-format", "conllu", input=done.stdout)
+    assert words(first.stdout) == TEXT.split()
+    for arguments in (["-f", "spacy"], ["--input-format", "spacy"], ["-f", "xml"]):
+        assert run(model, "-", *arguments).exit_code == 2
+
+
+def test_several_processes_give_the_same(model: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.txt", "\n\n".join(tree[0] for tree in TREES * 5))
+    one = run(model, source, "--confidence")
+    two = run(model, source, "--confidence", "--n-process", "2", "--batch-size", "3")
+    assert two.stdout == one.stdout
+
+
+def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
+    """What was parsed is not parsed again; what failed, or has changed, is."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    good = write(folder / "a.txt", TEXT)
+    bad = write(folder / "sub" / "b.txt", LATIN)
+    write(folder / "sub" / "c.conllu", "1\tYes\t_\t_\t_\t_\t_\t_\t_\t_\n")
+    write(folder / "empty.txt", "")
+    write(folder / "notes.md", "not parsed")
+    for path in folder.rglob("*.*"):
+        os.utime(path, (1_500_000_000, 1_500_000_000))
+    done = run(model, folder, "-o", out)
+    assert done.exit_code == 1
+    assert f"{bad}, line 2: byte 0xe9 is not UTF-8" in done.stderr
+    assert "empty.txt is empty" in done.stderr and "3 of 4 inputs" in done.stderr
+    found = sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+    assert found == ["a.conllu", "empty.conllu", os.path.join("sub", "c.conllu")]
+    made = (out / "a.conllu").stat().st_mtime_ns
+    bad.write_text("Yes", encoding="utf-8")
+    done = run(model, folder, "-o", out)
+    assert done.exit_code == 0 and done.stderr.count("there already") == 3
+    assert (out / "a.conllu").stat().st_mtime_ns == made
+    assert words((out / "sub" / "b.conllu").read_text(encoding="utf-8")) == ["Yes"]
+    good.write_text("Sleep !", encoding="utf-8")
+    assert run(model, folder, "-o", out, "--force").exit_code == 0
+    assert words((out / "a.conllu").read_text(encoding="utf-8")) == ["Sleep", "!"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", LATIN, "line 2: byte 0xe9"),
+        ("a.txt", b"ok \xc3", "line 1: byte 0xc3"),
+        ("a.conllu", b"1\tok\t_\n", "line 1: 3 columns"),
+        ("a.conllu", b"1\tok\t_\t_\t_\t_\t2\tdet\t_\t_\n", "line 1: a head is 2"),
+        ("a.spacy", b"nonsense", "cannot be read as a .spacy file"),
+    ],
+)
+def test_bad_input_leaves_the_old_output(
+    model: Path, tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    source = write(tmp_path / "in" / name, content)
+    target = write(tmp_path / "out.conllu", "old")
+    done = run(model, source, "-o", target, "--force")
+    assert done.exit_code == 1
+    assert message in done.stderr and str(source) in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["out.conllu"]
+    assert target.read_text(encoding="utf-8") == "old"
+
+
+def test_output_that_cannot_be_written(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "a.txt", TEXT)
+    target = write(tmp_path / "out.conllu", "old")
+
+    def full(self: Any, doc: Doc) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("spacy_nmparse.analysis.parse_outputs.Writer.write", full)
+    done = run(model, source, "-o", target, "--force")
+    assert done.exit_code == 1 and "No space left" in done.stderr
+    assert target.read_text(encoding="utf-8") == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "out.conllu"}
+    below_a_file = tmp_path / "a.txt" / "out.conllu"
+    done = run(model, source, "-o", below_a_file)
+    assert done.exit_code == 1 and "a.txt" in done.stderr
+
+
+def test_small_and_odd_texts(trained: Language, tmp_path: Path) -> None:
+    for text, expected in [
+        ("word", ["word"]),
+        (" \n\t\n ", []),
+        ("她看见了猫她看见了猫", ["她看见了猫她看见了猫"]),
+        ("a\u00a0b\u2028c", ["a", "b", "c"]),
+    ]:
+        job = plan([str(write(tmp_path / "a.txt", text))], str(tmp_path / "b"), "conllu")[0]
+        counts = parse_file(trained, job, "conllu")
+        assert counts.words == len(expected)
+        out = (tmp_path / "b").read_text(encoding="utf-8")
+        assert words(out) == expected and format_errors(out, level=1) == []
+
+
+def restored(conllu: str) -> str:
+    """The text of CoNLL-U that plain text was made into."""
+    unescape = {"\\s": " ", "\\n": "\n", "\\t": "\t"}
+    text = ""
+    for line in conllu.split("\n"):
+        if line[:1].isdigit():
+            row = line.split("\t")
+            spaces = row[9].partition("SpacesAfter=")[2].split("|")[0]
+            for sign, space in unescape.items():
+                spaces = spaces.replace(sign, space)
+            text += row[1] + (spaces or ("" if "SpaceAfter=No" in row[9] else " "))
+    return text
+
+
+@pytest.mark.parametrize("text", ["word " * 300, "x" * 1000, "A b. C d!\n" * 100, "a\n" * 500])
+def test_long_paragraphs_are_cut(
+    trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """In pieces of bounded length, without losing a character; words stay whole if they can."""
+    monkeypatch.setattr(parse_inputs, "LONGEST", 100)
+    monkeypatch.setattr(parse_inputs, "CHUNK", 16)
+    items = list(read_items(io.BytesIO(text.encode()), "text", trained.vocab, "a", "a"))
+    assert len(items) >= len(text) // 100
+    assert all(len(item.doc) <= 100 for item in items)
+    if " " in text:
+        pieces = [str(item.doc).split() for item in items]
+        assert [word for piece in pieces for word in piece] == text.split()
+    job = plan([str(write(tmp_path / "a.txt", text))], str(tmp_path / "b.conllu"), "conllu")[0]
+    parse_file(trained, job, "conllu")
+    out = (tmp_path / "b.conllu").read_text(encoding="utf-8")
+    assert restored(out).strip() == text.strip()
+    assert "# newpar" not in out
+
+
+def test_plans(tmp_path: Path) -> None:
+    a, b = write(tmp_path / "x" / "a.txt", ""), write(tmp_path / "x" / "a.conllu", "")
+    other = write(tmp_path / "y" / "a.txt", "")
+    with pytest.raises(ValueError, match="both be parsed into"):
+        plan([str(a), str(other)], str(tmp_path / "out"), "conllu")
+    with pytest.raises(ValueError, match="both be parsed into"):
+        plan([str(tmp_path / "x")], str(tmp_path / "out"), "conllu")
+    with pytest.raises(ValueError, match="would be overwritten"):
+        plan([str(b)], str(b), "conllu")
+    with pytest.raises(ValueError, match="must be a folder"):
+        plan([str(a), str(b)], str(other), "conllu")
+    with pytest.raises(FileNotFoundError, match="no file or folder"):
+        plan([str(tmp_path / "none")], "-", "conllu")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match=r"has no \.txt"):
+        plan([str(tmp_path / "empty")], "-", "conllu")
+    jobs = plan([str(a), "-"], str(tmp_path / "out"), "json")
+    assert [job.target.name for job in jobs if job.target] == ["a.jsonl", "stdin.jsonl"]
+
+
+def test_a_bar_on_a_terminal(
+    trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    source = write(tmp_path / "a.txt", TEXT)
+    trained.to_disk(tmp_path / "model")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    run_command(
+        str(tmp_path / "model"),
+        [str(source)],
+        str(tmp_path / "out"),
+        None,
+        None,
+        False,
+        1,
+        0,
+        False,
+    )
+    assert f"/{len(TEXT.encode())}.0" in terminal.getvalue()
+    assert list(conllu_to_docs(tmp_path / "out", trained.vocab))
+
+
+def test_confidences_need_a_parser_of_ours(tmp_path: Path) -> None:
+    spacy.blank("xx").to_disk(tmp_path / "model")
+    source = write(tmp_path / "a.txt", TEXT)
+    done = run(tmp_path / "model", source, "--confidence")
+    assert done.exit_code == 2 and "no parser of spacy-nmparse" in done.stderr
+    plain = run(tmp_path / "model", source)
+    assert words(plain.stdout) == TEXT.split()
+    assert "1\tShe\t_\t_\t_\t_\t_\t_\t_\t_\n" in plain.stdout
+
+
+def test_documents_keep_their_sentences(model: Path, tmp_path: Path) -> None:
+    nlp = spacy.load(model)
+    doc = gold_doc(nlp.vocab, [5, 5, 0])
+    DocBin(docs=[doc]).to_disk(tmp_path / "a.spacy")
+    out = run(model, tmp_path / "a.spacy").stdout
+    assert out.count("# sent_id") == 3
+
+
+def test_words_of_plain_text_are_forgotten(
+    trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spacy_nmparse.analysis.parse_files.PER_ZONE", 3)
+    text = "\n\n".join(f"word{i} saw{i} the cat ." for i in range(50))
+    source = str(write(tmp_path / "a.txt", text))
+    before = len(trained.vocab.strings)
+    for form in ("conllu", "spacy", "json"):
+        job = plan([source], str(tmp_path / form), form)[0]
+        assert parse_file(trained, job, form).words == 250
+    assert len(trained.vocab.strings) < before + 20
+    assert words((tmp_path / "conllu").read_text(encoding="utf-8")) == text.split()
+    docs = DocBin().from_disk(tmp_path / "spacy").get_docs(spacy.blank("xx").vocab)
+    assert "\n\n".join(doc.text for doc in docs) == text

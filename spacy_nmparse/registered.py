@@ -317,6 +317,28 @@ def NonceCorpus(
     )
 
 
+def TaggedCorpus(
+    path: Optional[Path],
+    gold_preproc: bool = False,
+    max_length: int = 0,
+    limit: int = 0,
+    augmenter: Optional[Callable] = None,
+) -> Callable:
+    """A reader (``@readers``) of data whose tags, right or predicted, the parser sees; see
+    ``spacy_nmparse.pipe.tagged``. The settings are those of ``spacy.Corpus.v1``."""
+    from spacy_nmparse.pipe.tagged import TaggedCorpus as Reader
+
+    if path is None:
+        raise ValueError("TaggedCorpus: no path: name the data, as with --paths.train.")
+    return Reader(
+        path,
+        gold_preproc=gold_preproc,
+        max_length=max_length,
+        limit=limit,
+        augmenter=augmenter,
+    )
+
+
 def LanguageTokenizer() -> Callable[[Language], Any]:
     """For ``nlp.tokenizer``: the tokenizer that spaCy gives the pipeline's language, so that one
     config serves every ``nlp.lang``. (A full config must name one, and Chinese, Japanese and others

@@ -6,6 +6,7 @@ their entry points lead to their own modules.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
@@ -271,11 +272,15 @@ def SwapStandard() -> Any:
     return SystemSpec("swap_standard")
 
 
-def make_parser_scorer() -> Callable:
-    """The scorer: spaCy's dependency scores, and those of the CoNLL 2018 evaluation."""
+def make_parser_scorer(punctuation: bool = True) -> Callable:
+    """The scorer: spaCy's dependency scores, and those of the CoNLL 2018 evaluation.
+
+    Args:
+        punctuation: whether the latter count words whose gold part of speech is PUNCT.
+    """
     from spacy_nmparse.pipe.evaluation import score_dependencies
 
-    return score_dependencies
+    return score_dependencies if punctuation else partial(score_dependencies, punctuation=False)
 
 
 def NonceCorpus(

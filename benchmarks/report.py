@@ -37,7 +37,7 @@ from benchmarks.tables.common import BEAM4, SPACY, STOCK
 PAGES = (
     ROOT / "README.md",
     ROOT / "benchmarks" / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 )
 MARKED = re.compile(r"(<!-- (table|figure): ([\w.-]+) -->).*?(<!-- end -->)", re.DOTALL)
 Summary = dict[str, Any]

@@ -19,7 +19,7 @@ from benchmarks.significance import Runs, compare
 
 SPLITS = ("dev", "test", "test_raw", "test_gold")
 #: The scores that are kept.
-SCORES = ("uas_all", "las_all", "dep_exact", "nonproj_p", "nonproj_r")
+SCORES = ("uas_all", "las_all", "uas_words", "las_words", "dep_exact", "nonproj_p", "nonproj_r")
 SENTENCES = ("sents_p", "sents_r", "sents_f")
 #: What is known of each kind of non-monotonic move, in the order of HGJ13's Table 2, and more.
 COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")

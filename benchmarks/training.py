@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from spacy.util import load_config
+
 from benchmarks.common import ROOT, run
 from benchmarks.systems import System
 from benchmarks.treebanks import Treebank
@@ -68,6 +70,8 @@ def evaluate_model(
         target = output / f"{key}.json"
         command = [str(ROOT / "scripts" / "evaluate.py"), str(output / "model-best")]
         command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
+        if reads_tags(output / "model-best"):
+            command += ["--tags", "data"]
         for name, value in settings.items():
             command += ["--set", f"{name}={write_setting(value)}"]
         if split in treebank.conllu and find_spec("udtools"):
@@ -76,6 +80,19 @@ def evaluate_model(
         result = json.loads(target.read_text(encoding="utf-8"))
         evaluations[key] = {part: result[part] for part in PARTS if part in result}
     return evaluations
+
+
+def reads_tags(model: Path) -> bool:
+    """Tell whether a parser takes its words' tags from the data.
+
+    Args:
+        model: The pipeline.
+
+    Returns:
+        Whether it was trained with `spacy_nmparse.TaggedCorpus.v1`.
+    """
+    corpora = load_config(model / "config.cfg")["corpora"]
+    return bool(corpora["train"]["@readers"] == "spacy_nmparse.TaggedCorpus.v1")
 
 
 def words_of_epoch(treebank: Treebank, system: System, extra: dict[str, Any]) -> int:
@@ -208,7 +225,18 @@ def count_moves(model: Path, corpus: Path, log: Path, prefix: str) -> dict[str, 
     output = log.with_name("moves.txt")
     run([*command, "--examples", "0", "--json"], output, prefix)
     lines = output.read_text(encoding="utf-8").splitlines()
-    found = json.loads(next(line for line in lines if line.startswith("{")))
+    return counted_moves(json.loads(next(line for line in lines if line.startswith("{"))))
+
+
+def counted_moves(found: dict[str, Any]) -> dict[str, Any]:
+    """Count non-monotonic moves by kind, and by labels before and after.
+
+    Args:
+        found: What `nmparse repairs` finds, as JSON.
+
+    Returns:
+        What result files have of it.
+    """
     labels: dict[str, dict[str, dict[str, int]]] = {}
     for move, counts in found["labels"].items():
         changes = labels.setdefault(move, {})

@@ -7,6 +7,9 @@ Comparisons:
   rep     repair transitions, one by one: the draft's table of UAS by iteration
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
+  hgj13_linear
+          the same with the paper's learner, on treebanks that benchmarks.jackknife has tagged: 15
+          iterations, the averaged weights of the end (see benchmarks/perceptron.py)
   push    never SHIFT, always SHIFT (the same, section 4)
   recall  all repairs with less exploration, by the oracle `combined`, and without the features that
           they need: whether these raise it; L with those features
@@ -28,6 +31,7 @@ result files that there are:
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import statistics
 from collections import Counter
@@ -36,11 +40,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import accuracy
+from benchmarks import accuracy, perceptron
 from benchmarks.common import RUNS, WORK, command_line, complain, show
 from benchmarks.formats import mean_and_deviation, page_table
 from benchmarks.significance import load
 from benchmarks.summary import COUNTS, Entry, Pair, summarize
+from benchmarks.systems import parse_system
+from benchmarks.treebanks import open_treebank
+from scripts.evaluate import dump, parse_settings
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from spacy_nmparse.systems.repairs.repair import FEATURES as REPAIR_FEATURES
 
@@ -144,6 +151,11 @@ def repair(name: str, title: str, *repairs: str) -> Variant:
     return arc_eager(name, title, left=True, repairs=f"[{listed}]", max_search_states="50")
 
 
+def linear(variant: Variant) -> Variant:
+    """Make a variant with the linear scorer, as the papers have it."""
+    return Variant(f"linear_{variant.name}", variant.title, LINEAR, variant.settings)
+
+
 def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> Variant:
     """Make a variant of nl_covington_parser with a list system and an oracle; `static` is followed
     without exploration."""
@@ -153,6 +165,8 @@ def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> 
     return Variant(name, title, "nl_covington_parser_multihash", tuple(settings))
 
 
+#: The system of the linear scorer.
+LINEAR = "nm_parser_linear"
 MONOTONIC = arc_eager("monotonic", "monotonic")
 LEFT = arc_eager("left", "L", left=True)
 REDUCE = arc_eager("reduce", "D", reduces=True)
@@ -213,6 +227,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         Variant("arc_swift", "arc-swift", "arc_swift_multihash", ()),
     ),
 }
+VARIANTS["hgj13_linear"] = tuple(linear(variant) for variant in VARIANTS["hgj13"])
 
 
 def accuracy_table(
@@ -254,9 +269,11 @@ def epochs_table(rows: list[tuple[Variant, Entry]]) -> str:
         rows: Variants and their summaries.
 
     Returns:
-        Markdown: means over seeds.
+        Markdown: means over seeds; empty where only the end of training was evaluated.
     """
     epochs = sorted({int(epoch) for _, one in rows for epoch in one["uas_by_epoch"]})
+    if not epochs:
+        return ""
     cells = []
     for variant, one in rows:
         row = [variant.title, str(len(one["seeds"]))]
@@ -406,8 +423,9 @@ def report(summary: dict[str, Any], comparison: str, split: str = SPLITS[0]) -> 
         one = rows[0][1]
         parts.append(f"#### {treebank} ({split}, {one['epochs']} epochs, {one['snapshot']})")
         comparisons = summary["comparisons"].get(treebank, {})
-        parts += [accuracy_table(rows, comparisons, split), epochs_table(rows)]
-        parts += [text for make in (moves_table, changes_table) if (text := make(rows))]
+        parts.append(accuracy_table(rows, comparisons, split))
+        tables = (epochs_table, moves_table, changes_table)
+        parts += [text for make in tables if (text := make(rows))]
     if len(found) > 1:
         parts += ["#### All treebanks", languages_table(found, split)]
     return "\n\n".join(parts)
@@ -445,6 +463,59 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     listed = VARIANTS[args.comparison]
     wanted = [one for one in listed if args.only is None or one.name in args.only]
+    if all(one.base == LINEAR for one in wanted):
+        status = train_linear(args, wanted)
+    else:
+        status = train_neural(args, wanted)
+    try:
+        summary = summarize(load(args.runs), pairs(), epochs=True)
+        text = report(summary, args.comparison, args.split)
+    except (OSError, ValueError) as error:
+        return complain("variants", error)
+    show(text)
+    return status
+
+
+def train_linear(args: argparse.Namespace, wanted: Sequence[Variant]) -> int:
+    """Train variants with the linear scorer, one after the other.
+
+    Args:
+        args: Those of the command line.
+        wanted: The variants.
+
+    Returns:
+        The exit status.
+    """
+    extra = parse_settings(args.set)
+    for folder in args.treebanks:
+        data = argparse.Namespace(**{**vars(args), "treebank": folder})
+        try:
+            treebank = open_treebank(data)
+        except (OSError, ValueError) as error:
+            return complain("variants", error)
+        for seed, one in itertools.product(args.seeds, wanted):
+            target = args.runs / treebank.name / f"{one.name}-seed{seed}.json"
+            if target.is_file():
+                print(f"{target.name}: done before")
+                continue
+            system = parse_system(one.as_argument()).changed(extra)
+            result = perceptron.train_and_evaluate(treebank, system, int(seed), args.epochs)
+            dump(result, target)
+            uas, las = (100 * result["dev"]["scores"][name] for name in ("uas_all", "las_all"))
+            print(f"{target.name}: dev UAS {uas:.2f} LAS {las:.2f}", flush=True)
+    return 0
+
+
+def train_neural(args: argparse.Namespace, wanted: Sequence[Variant]) -> int:
+    """Train variants with a neural scorer, by benchmarks.accuracy.
+
+    Args:
+        args: Those of the command line.
+        wanted: The variants.
+
+    Returns:
+        The exit status.
+    """
     status = 0
     for folder in args.treebanks:
         command = [str(folder), "--local", args.local, "--epochs", str(args.epochs)]
@@ -460,12 +531,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         for one in wanted:
             command += ["--system", one.as_argument()]
         status = accuracy.main(command) or status
-    try:
-        summary = summarize(load(args.runs), pairs(), epochs=True)
-        text = report(summary, args.comparison, args.split)
-    except (OSError, ValueError) as error:
-        return complain("variants", error)
-    show(text)
     return status
 
 

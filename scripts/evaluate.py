@@ -4,10 +4,12 @@
 
 By default each gold sentence is one document with gold tokens, as in most of the literature.
 `--unit doc` keeps the file's documents, so that the parser finds the sentences itself, and
-`--tokens raw` lets the pipeline's tokenizer split the text.
+`--tokens raw` lets the pipeline's tokenizer split the text. `--tags data` shows the tags of DATA to
+parsers that look at tags (docs/scorers.md, The linear scorer).
 
 `uas_all` and `las_all` are the shares of gold words with the right head, and with the right head
-and whole label; punctuation counts. The other scores are described in
+and whole label; punctuation counts. `uas_words` and `las_words` leave out words whose gold part of
+speech is PUNCT. The other scores are described in
 spacy_nmparse/pipe/evaluation.py.
 
 From raw text the scores are those of the CoNLL 2018 evaluation (package udtools): F1 of tokens,
@@ -42,6 +44,7 @@ from spacy_nmparse.about import __version__
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.statistics import bin_name, bin_names
 from spacy_nmparse.pipe.evaluation import length_counts, score_dependencies, sentence_counts
+from spacy_nmparse.pipe.tagged import copy_tags
 
 
 def versions() -> dict[str, str]:
@@ -122,7 +125,7 @@ def references(docs: list[Doc], unit: str) -> Iterator[Doc]:
                 yield from (sent.as_doc() for sent in sents)
 
 
-def blank_copy(nlp: Language, gold: Doc, tokens: str, sents: str) -> Doc:
+def blank_copy(nlp: Language, gold: Doc, tokens: str, sents: str, tags: str = "none") -> Doc:
     """Make the document that the pipeline will parse.
 
     Args:
@@ -130,23 +133,27 @@ def blank_copy(nlp: Language, gold: Doc, tokens: str, sents: str) -> Doc:
         gold: The gold document.
         tokens: "gold", or "raw" for the pipeline's own tokenizer.
         sents: "gold" presets the gold sentence boundaries, "none" leaves them open.
+        tags: "data" takes over tags and parts of speech, "none" does not.
 
     Returns:
         A document with the text of `gold` and no parse.
 
     Raises:
-        ValueError: If gold boundaries are asked for on raw tokens.
+        ValueError: If boundaries or tags of the data are asked for on raw tokens.
     """
     if tokens == "raw":
-        if sents == "gold":
-            raise ValueError("--sents gold needs --tokens gold.")
+        if sents == "gold" or tags == "data":
+            raise ValueError("--sents gold and --tags data need --tokens gold.")
         return nlp.make_doc(gold.text)
-    return Doc(
+    doc = Doc(
         nlp.vocab,
         words=[token.text for token in gold],
         spaces=[bool(token.whitespace_) for token in gold],
         sent_starts=[bool(token.is_sent_start) for token in gold] if sents == "gold" else None,
     )
+    if tags == "data":
+        copy_tags(gold, doc)
+    return doc
 
 
 def evaluate(
@@ -156,6 +163,7 @@ def evaluate(
     unit: str = "sentence",
     tokens: str = "gold",
     sents: str = "none",
+    tags: str = "none",
     batch_size: int = 256,
     conllu: Path | None = None,
 ) -> dict[str, Any]:
@@ -167,6 +175,7 @@ def evaluate(
         unit: See `references`.
         tokens: See `blank_copy`.
         sents: See `blank_copy`.
+        tags: See `blank_copy`.
         batch_size: Documents per batch.
         conllu: The CoNLL-U file that the file was made from. With gold tokens the parses are
             scored by the program of the CoNLL 2018 shared task too; with raw ones, which always
@@ -182,8 +191,8 @@ def evaluate(
     if tokens == "raw" or conllu is not None:
         conll18.require_udtools()
     gold = list(references(read_docs(nlp, path), unit))
-    blank = [blank_copy(nlp, doc, tokens, sents) for doc in gold]
-    for _ in nlp.pipe([blank_copy(nlp, doc, tokens, sents) for doc in gold[:64]]):
+    blank = [blank_copy(nlp, doc, tokens, sents, tags) for doc in gold]
+    for _ in nlp.pipe([blank_copy(nlp, doc, tokens, sents, tags) for doc in gold[:64]]):
         pass  # warm up
     start = time.perf_counter()
     parsed = list(nlp.pipe(blank, batch_size=batch_size))
@@ -195,6 +204,7 @@ def evaluate(
         "unit": unit,
         "tokens": tokens,
         "sents": sents,
+        "tags": tags,
         "words_per_second": round(n_tokens / seconds, 1) if seconds else None,
         **score_parses(parsed, gold),
     }
@@ -218,11 +228,15 @@ def score_parses(parsed: list[Doc], gold: list[Doc]) -> dict[str, Any]:
     examples = [Example(pred, ref) for pred, ref in zip(parsed, gold, strict=True)]
     counts = [count for example in examples for count in sentence_counts(example)]
     words = sum(count.words for count in counts)
-    scores: dict[str, Any] = {
-        "uas_all": sum(count.heads for count in counts) / words if words else None,
-        "las_all": sum(count.labelled for count in counts) / words if words else None,
-        **score_dependencies(examples),
-    }
+    scores: dict[str, Any] = {}
+    for name, kind in (
+        ("all", counts),
+        ("words", [count for eg in examples for count in sentence_counts(eg, punctuation=False)]),
+    ):
+        total = sum(count.words for count in kind)
+        scores[f"uas_{name}"] = sum(count.heads for count in kind) / total if total else None
+        scores[f"las_{name}"] = sum(count.labelled for count in kind) / total if total else None
+    scores.update(score_dependencies(examples))
     by_length = {name: [0, 0, 0] for name in ("root", *bin_names())}
     for example in examples:
         for length, count in length_counts(example).items():
@@ -355,6 +369,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--unit", choices=("sentence", "doc"), default="sentence")
     parser.add_argument("--tokens", choices=("gold", "raw"), default="gold")
     parser.add_argument("--sents", choices=("none", "gold"), default="none")
+    parser.add_argument("--tags", choices=("none", "data"), default="none")
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument(
         "--conllu",
@@ -378,6 +393,7 @@ def main(argv: list[str] | None = None) -> int:
             unit=args.unit,
             tokens=args.tokens,
             sents=args.sents,
+            tags=args.tags,
             batch_size=args.batch_size,
             conllu=args.conllu,
         )
@@ -385,7 +401,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"evaluate.py: {error}", file=sys.stderr)
         return 1
     command = ["scripts/evaluate.py", Path(args.model).name, args.data.name]
-    for name in ("unit", "tokens", "sents"):
+    for name in ("unit", "tokens", "sents", "tags"):
         command += [f"--{name}", getattr(args, name)]
     if args.conllu:
         command += ["--conllu", args.conllu.name]

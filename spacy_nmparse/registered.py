@@ -6,6 +6,7 @@ their entry points lead to their own modules.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
@@ -290,11 +291,15 @@ def SwapStandard() -> Any:
     return SystemSpec("swap_standard")
 
 
-def make_parser_scorer() -> Callable:
-    """The scorer: spaCy's dependency scores, and those of the CoNLL 2018 evaluation."""
+def make_parser_scorer(punctuation: bool = True) -> Callable:
+    """The scorer: spaCy's dependency scores, and those of the CoNLL 2018 evaluation.
+
+    Args:
+        punctuation: whether the latter count words whose gold part of speech is PUNCT.
+    """
     from spacy_nmparse.pipe.evaluation import score_dependencies
 
-    return score_dependencies
+    return score_dependencies if punctuation else partial(score_dependencies, punctuation=False)
 
 
 def NonceCorpus(
@@ -329,6 +334,28 @@ def NonceCorpus(
         copies=copies,
         level=level,
         pos=pos,
+        gold_preproc=gold_preproc,
+        max_length=max_length,
+        limit=limit,
+        augmenter=augmenter,
+    )
+
+
+def TaggedCorpus(
+    path: Optional[Path],
+    gold_preproc: bool = False,
+    max_length: int = 0,
+    limit: int = 0,
+    augmenter: Optional[Callable] = None,
+) -> Callable:
+    """A reader (``@readers``) of data whose tags, right or predicted, the parser sees; see
+    ``spacy_nmparse.pipe.tagged``. The settings are those of ``spacy.Corpus.v1``."""
+    from spacy_nmparse.pipe.tagged import TaggedCorpus as Reader
+
+    if path is None:
+        raise ValueError("TaggedCorpus: no path: name the data, as with --paths.train.")
+    return Reader(
+        path,
         gold_preproc=gold_preproc,
         max_length=max_length,
         limit=limit,

@@ -16,6 +16,7 @@ from thinc.api import compounding
 
 from benchmarks import (
     accuracy,
+    jackknife,
     oracle_curves,
     repairs,
     swaps,
@@ -406,6 +407,39 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
     assert variants.main(["rep", "--runs", str(tmp_path), "--split", "test"]) == 1
     assert "on test" in capsys.readouterr().err
+
+
+def test_jackknife_and_the_linear_learner(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A treebank gets predicted tags; parsers that look at them are trained and compared."""
+    command = [str(treebank), "--folds", "3", "--epochs", "1", "--work", str(tmp_path / "tagged")]
+    assert jackknife.main(command) == 0
+    tagged = tmp_path / "tagged" / treebank.name
+    tags = json.loads((tagged / "tags.json").read_text(encoding="utf-8"))
+    assert set(tags["accuracy"]) == {"train", "dev", "test"} and tags["folds"] == 3
+    for gold in read(tagged / "train.spacy"):
+        assert gold.has_annotation("TAG") and gold.has_annotation("DEP")
+        assert gold.has_annotation("POS") and gold[0].head is not None
+    assert jackknife.main([*command, "--folds", "4"]) == 1
+    assert "3 sentences can be cut into 2 to as many parts, not 4" in capsys.readouterr().err
+
+    runs = ["--runs", str(tmp_path / "runs"), "--seeds", "1", "2", "--epochs", "8"]
+    wanted = ["--only", "linear_monotonic", "linear_both_combined"]
+    assert variants.main(["hgj13_linear", str(tagged), *runs, *wanted]) == 0
+    shown = capsys.readouterr().out
+    assert "| L+D, combined | 2 |" in shown and "UAS by epoch" not in shown
+    path = tmp_path / "runs" / treebank.name / "linear_both_combined-seed2.json"
+    run = json.loads(path.read_text(encoding="utf-8"))
+    assert run["test"]["scores"]["uas_all"] > 0.5 and run["moves"]["words"] == 8
+    assert variants.main(["hgj13_linear", str(tagged), *runs, *wanted]) == 0
+    assert "linear_both_combined-seed2.json: done before" in capsys.readouterr().out
+
+
+def test_folds_hold_every_sentence_once() -> None:
+    assert jackknife.fold_bounds(7, 3) == [(0, 2), (2, 4), (4, 7)]
+    with pytest.raises(ValueError, match="not 1"):
+        jackknife.fold_bounds(7, 1)
 
 
 def test_counts(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,12 +108,13 @@ def test_system_is_complete(name: str, tmp_path: Path) -> None:
     path = find_system(name).write(tmp_path, {})
     config = load_config(path, interpolate=True)
     nlp = load_model_from_config(config, auto_fill=True)
-    first, *_, last = nlp.pipe_names
-    assert first == "tok2vec"
+    *_, last = nlp.pipe_names
     written = config["components"][last]["model"]
     assert nlp.config.interpolate()["components"][last]["model"] == written
-    encoder = config["components"]["tok2vec"]["model"]["encode"]
-    assert written["tok2vec"]["width"] == encoder["width"]
+    assert (nlp.pipe_names[0] == "tok2vec") == ("tok2vec" in written)
+    if "tok2vec" in written:
+        encoder = config["components"]["tok2vec"]["model"]["encode"]
+        assert written["tok2vec"]["width"] == encoder["width"]
 
 
 ALL = sorted(CONFIGS.glob("*.cfg"))

@@ -14,7 +14,9 @@ from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
 from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
+from spacy_nmparse.pipe.tagged import copy_tags
 from spacy_nmparse.pipe.words import Words
+from spacy_nmparse.scorers.operations import looks_at_tags
 from spacy_nmparse.systems import Action, Gold, State
 
 
@@ -43,7 +45,8 @@ def parser_of(nlp: Language, name: str | None = None) -> TransitionParser:
 def prepared(nlp: Language, component: TransitionParser, doc: Doc | str) -> Doc:
     """A fresh document as the component would get it in the pipeline.
 
-    Of a Doc the tokens are taken, and sentence starts where they were set without a parse.
+    Of a Doc the tokens are taken, sentence starts where they were set without a parse, and tags
+    where the component looks at them.
     """
     if isinstance(doc, str):
         fresh = nlp.make_doc(doc)
@@ -55,6 +58,8 @@ def prepared(nlp: Language, component: TransitionParser, doc: Doc | str) -> Doc:
             spaces=[bool(token.whitespace_) for token in doc],
             sent_starts=[token.is_sent_start for token in doc] if preset else None,
         )
+        if looks_at_tags(component.model):
+            copy_tags(doc, fresh)
     for _, pipe in nlp.pipeline:
         if pipe is component:
             break

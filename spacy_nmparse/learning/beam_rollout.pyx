@@ -16,6 +16,10 @@ parsing: the sum of the logarithms of its moves' and labels' probabilities.
 The search drops no units and remembers nothing. The hypotheses that are compared are run through
 once more, sharing the configurations that they have in common, to score them with dropout, and
 again, to learn.
+
+A scorer that learns from its mistakes has the rule of the structured perceptron: where the best
+hypothesis is wrong, its moves are weakened, and those of the best right one strengthened, but for
+what the two have in common. Then the loss of the sentence is 1, otherwise 0.
 """
 import numpy
 
@@ -184,13 +188,17 @@ cdef class Comparison:
 
     cdef void note_ends(self) noexcept nogil:
         self.n_ends = 0
-        self.note_ends_of(self.free, False)
-        self.note_ends_of(self.held, True)
+        self.note_ends_of(self.free, self.compared(self.free), False)
+        self.note_ends_of(self.held, self.compared(self.held), True)
 
-    cdef void note_ends_of(self, Beam beam, bint held) noexcept nogil:
+    cdef int compared(self, Beam beam) noexcept nogil:
+        """How many of the hypotheses: all, or the best one."""
+        return beam.n_live if self.scored.c.add is NULL else min(beam.n_live, 1)
+
+    cdef void note_ends_of(self, Beam beam, int n, bint held) noexcept nogil:
         cdef int i
         cdef EndC* end
-        for i in range(beam.n_live):
+        for i in range(n):
             end = &self.ends[self.n_ends]
             end.record = beam.live[i].last
             end.right = beam.live[i].right
@@ -203,6 +211,10 @@ cdef class Comparison:
         cdef double all, right
         cdef StepC* step
         self.failed = self.failed or self.free.failed or self.held.failed
+        if self.scored.c.add is not NULL:
+            all = self.learn_mistake()
+            self.scored.c.count_example(self.scored.c.self)
+            return all
         if self.n_ends == 0 or not self.grow_tree():
             return 0
         for i in range(self.n_steps):
@@ -225,6 +237,22 @@ cdef class Comparison:
             if self.steps[i].ends:
                 self.walk(i, True)
         return all - right
+
+    cdef double learn_mistake(self) noexcept nogil:
+        """Learn from the best hypothesis, if it is wrong, and the best right one. Returns the loss.
+        """
+        cdef int i
+        self.n_steps = 0
+        if self.failed or self.n_ends < 2 or self.ends[0].right or not self.grow_tree():
+            return 0
+        for i in range(self.n_steps - 1, 0, -1):
+            if self.steps[i].ends:
+                self.steps[i].gradient += -1 if self.steps[i].right else 1
+            self.steps[self.steps[i].before].gradient += self.steps[i].gradient
+        for i in range(self.n_steps):
+            if self.steps[i].ends:
+                self.walk(i, True)
+        return 1
 
     cdef double log_share(self, bint right) noexcept nogil:
         """The logarithm of the probability of all hypotheses, or of the right ones."""
@@ -335,7 +363,9 @@ cdef class Comparison:
                 self.steps[i].scored = True
                 if self.steps[i].first == NONE:
                     return
-                if learning:
+                if learning and self.scored.c.add is not NULL:
+                    self.correct_step(&self.steps[i])
+                elif learning:
                     self.learn_step(&self.steps[i])
                 else:
                     self.score_step(&self.steps[i])
@@ -424,6 +454,32 @@ cdef class Comparison:
                 d_labels[after.move.label] += <float>after.gradient
             j = after.other
         scorer.learn(scorer.self, s, candidates, n, d_scores)
+
+    cdef void correct_step(self, const StepC* step) noexcept nogil:
+        """Weaken the move after this configuration that is wrong, strengthen the one that is right,
+        if they differ."""
+        cdef const SystemC* system = &self.system.c
+        cdef const ScorerC* scorer = &self.scored.c
+        cdef const StateC* s = &self.scratch.state
+        cdef CandidateC* candidates = self.scratch.candidates
+        cdef const StepC* after
+        cdef int j = step.first
+        cdef int n
+        while j != NONE and self.steps[j].gradient == 0:
+            j = self.steps[j].other
+        if j == NONE:
+            return
+        n = legal_moves(system, s, candidates)
+        scorer.score(scorer.self, s, candidates, n, self.scratch.scores)
+        j = step.first
+        while j != NONE:
+            after = &self.steps[j]
+            if after.gradient != 0:
+                scorer.add(
+                    scorer.self, &candidates[find_candidate(candidates, n, &after.move)],
+                    after.move.label, <float>-after.gradient
+                )
+            j = after.other
 
     cdef size_t keep_floats(self, const float* new, int n) noexcept nogil:
         """Where the numbers have been copied to."""

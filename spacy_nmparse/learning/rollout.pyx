@@ -5,6 +5,10 @@ P(move) summed over the right moves, times P(label | move) where just one label 
 teacher is given, another scorer, it has a share in the loss: the cross entropy with the teacher's
 P(move), and with its P(label | move) of the move that it likes best, times P(move) (after Liu et
 al. 2018, *Distilling Knowledge for Search-based Structured Prediction*).
+
+A scorer that learns from its mistakes has the perceptron's rule of Goldberg & Nivre (2012): where
+the best move and label are wrong, these are weakened and the best right ones strengthened. Then the
+loss of the configuration is 1, otherwise 0.
 """
 import numpy
 
@@ -29,6 +33,7 @@ from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport (
     COMBINED,
     DYNAMIC,
+    LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
     MONOTONIC,
@@ -136,17 +141,14 @@ cdef double teach(
     return teacher.weight * loss
 
 
-cdef void roll_out(
-    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, ScratchC* scratch,
-    const GoldC* gold, int oracle, float explore, uint64_t* seed, TotalsC* totals
+cdef int learn_likelihood(
+    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, const StateC* s,
+    CandidateC* candidates, int n, const ScratchC* scratch, int* predicted, TotalsC* totals
 ) noexcept nogil:
-    """Roll out a sequence. teacher: NULL for none."""
-    cdef StateC* s = &scratch.state
-    cdef CandidateC* candidates = scratch.candidates
+    """Learn by the gradient of the loss of the configuration scored last. Returns the best right
+    candidate; predicted: the best one."""
     cdef CandidateC* c
-    cdef CandidateC* chosen
-    cdef int i, n, label, noted, predicted, right
-    cdef bint follow_model
+    cdef int i, label, right
     cdef float* d_labels
     cdef float total, top, best_right, share, weight
     cdef double loss_before
@@ -154,6 +156,133 @@ cdef void roll_out(
     cdef float* probability = scratch.values    # of each candidate
     cdef float* right_mass = scratch.right      # of what is right about it
     cdef double* log_mass = scratch.logs
+    weight = 1 if teacher is NULL else 1 - teacher.weight
+    loss_before = totals.loss
+
+    # P(move) over the legal moves.
+    predicted[0] = 0
+    for i in range(1, n):
+        if scores[i] > scores[predicted[0]]:
+            predicted[0] = i
+    top = scores[predicted[0]]
+    total = 0
+    for i in range(n):
+        probability[i] = <float>exp(scores[i] - top)
+        total += probability[i]
+    # The mass of what is right. candidates[i].ticket: of its remembered label scores.
+    best_right = -1
+    right = 0
+    share = 0
+    for i in range(n):
+        c = &candidates[i]
+        probability[i] /= total
+        right_mass[i] = 0
+        log_mass[i] = -INFINITY
+        if c.learn == LEARN_NOT:
+            continue
+        right_mass[i] = probability[i]
+        log_mass[i] = scores[i] - top - log(total)
+        if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
+            c.ticket = scorer.score_labels(scorer.self, s, c, True, scratch.labels)
+            log_mass[i] += scratch.labels[c.label] - log_total(
+                scratch.labels, system.n_labels, scorer.root_label
+            )
+            softmax(scratch.labels, system.n_labels, scorer.root_label)
+            d_labels = scorer.label_gradient(scorer.self, c.ticket)
+            for label in range(system.n_labels):
+                d_labels[label] = scratch.labels[label]
+            right_mass[i] *= scratch.labels[c.label]
+        if right_mass[i] > best_right:
+            best_right = right_mass[i]
+            right = i
+        share += right_mass[i]
+    if share > <float>1e-30:
+        totals.loss -= log(share)
+        for i in range(n):
+            right_mass[i] /= share
+    else:  # too small for floats
+        right = normalize(log_mass, right_mass, n, &totals.loss)
+    totals.loss = loss_before + weight * (totals.loss - loss_before)
+    # Gradients of -weight log(share).
+    for i in range(n):
+        c = &candidates[i]
+        probability[i] = weight * (probability[i] - right_mass[i])
+        if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
+            d_labels = scorer.label_gradient(scorer.self, c.ticket)
+            for label in range(system.n_labels):
+                d_labels[label] *= weight * right_mass[i]
+            d_labels[c.label] -= weight * right_mass[i]
+    if teacher is not NULL:
+        totals.loss += teach(system, scorer, teacher, s, candidates, n, scores, probability)
+    scorer.learn(scorer.self, s, candidates, n, probability)
+    return right
+
+
+cdef int learn_mistake(
+    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* candidates,
+    int n, const ScratchC* scratch, int* predicted, TotalsC* totals
+) noexcept nogil:
+    """The same by the perceptron's rule."""
+    cdef const float* scores = scratch.scores
+    cdef const CandidateC* c
+    cdef int i, label
+    cdef int right = NONE
+    cdef int right_label = NONE
+    cdef float value
+    cdef float best = 0
+    predicted[0] = 0
+    for i in range(n):
+        c = &candidates[i]
+        if scores[i] > scores[predicted[0]]:
+            predicted[0] = i
+        if c.learn == LEARN_NOT:
+            continue
+        label = choose_label(system, scorer, s, c, scratch.labels)
+        value = scores[i]
+        if c.learn == LEARN_LABEL and label != c.label and fixed_label(system, s, c) == NONE:
+            label = c.label
+            value = scratch.labels[label]
+        if right == NONE or value > best:
+            right = i
+            right_label = label
+            best = value
+    c = &candidates[predicted[0]]
+    label = choose_label(system, scorer, s, c, scratch.labels)
+    if c.learn == LEARN_ANY or (
+        c.learn == LEARN_LABEL and (label == c.label or fixed_label(system, s, c) != NONE)
+    ):
+        return predicted[0]
+    totals.loss += 1
+    scorer.add(scorer.self, &candidates[right], right_label, 1)
+    scorer.add(scorer.self, c, label, -1)
+    return right
+
+
+cdef inline int choose_label(
+    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c,
+    float* labels
+) noexcept nogil:
+    """The label that the model gives a move's arc, or NONE. Fills labels where it has a choice."""
+    cdef int label
+    if c.dependent == NONE:
+        return NONE
+    label = fixed_label(system, s, c)
+    if label == NONE:
+        scorer.score_labels(scorer.self, s, c, False, labels)
+        label = best_label(scorer, labels)
+    return label
+
+
+cdef void roll_out(
+    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, ScratchC* scratch,
+    const GoldC* gold, int oracle, float explore, uint64_t* seed, TotalsC* totals
+) noexcept nogil:
+    """Roll out a sequence. teacher: NULL for none."""
+    cdef StateC* s = &scratch.state
+    cdef CandidateC* candidates = scratch.candidates
+    cdef CandidateC* chosen
+    cdef int n, label, noted, predicted, right
+    cdef bint follow_model
     while not system.is_final(s):
         n = legal_moves(system, s, candidates)
         if n == 1 and is_forced(system, scorer, s, &candidates[0]):
@@ -162,72 +291,22 @@ cdef void roll_out(
                 label = fixed_label(system, s, &candidates[0])
             system.moves[candidates[0].move].effect(system, s, candidates[0].k, label, label)
             continue
-        scorer.score(scorer.self, s, candidates, n, scores)
+        scorer.score(scorer.self, s, candidates, n, scratch.scores)
         noted = NONE
         if scorer.notes_labels and s.n_stack > 0 and system.n_labels > 1:
             scorer.score_noted(scorer.self, s, scratch.labels)
             noted = best_label(scorer, scratch.labels)
         n = apply_oracle(system, s, gold, oracle, noted, False, candidates)
 
-        weight = 1 if teacher is NULL else 1 - teacher.weight
-        loss_before = totals.loss
-
-        # P(move) over the legal moves.
-        predicted = 0
-        for i in range(1, n):
-            if scores[i] > scores[predicted]:
-                predicted = i
-        top = scores[predicted]
-        total = 0
-        for i in range(n):
-            probability[i] = <float>exp(scores[i] - top)
-            total += probability[i]
-        # The mass of what is right. candidates[i].ticket: of its remembered label scores.
-        best_right = -1
-        right = 0
-        share = 0
-        for i in range(n):
-            c = &candidates[i]
-            probability[i] /= total
-            right_mass[i] = 0
-            log_mass[i] = -INFINITY
-            if c.learn == LEARN_NOT:
-                continue
-            right_mass[i] = probability[i]
-            log_mass[i] = scores[i] - top - log(total)
-            if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
-                c.ticket = scorer.score_labels(scorer.self, s, c, True, scratch.labels)
-                log_mass[i] += scratch.labels[c.label] - log_total(
-                    scratch.labels, system.n_labels, scorer.root_label
-                )
-                softmax(scratch.labels, system.n_labels, scorer.root_label)
-                d_labels = scorer.label_gradient(scorer.self, c.ticket)
-                for label in range(system.n_labels):
-                    d_labels[label] = scratch.labels[label]
-                right_mass[i] *= scratch.labels[c.label]
-            if right_mass[i] > best_right:
-                best_right = right_mass[i]
-                right = i
-            share += right_mass[i]
-        if share > <float>1e-30:
-            totals.loss -= log(share)
-            for i in range(n):
-                right_mass[i] /= share
-        else:  # too small for floats
-            right = normalize(log_mass, right_mass, n, &totals.loss)
-        totals.loss = loss_before + weight * (totals.loss - loss_before)
-        # Gradients of -weight log(share).
-        for i in range(n):
-            c = &candidates[i]
-            probability[i] = weight * (probability[i] - right_mass[i])
-            if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
-                d_labels = scorer.label_gradient(scorer.self, c.ticket)
-                for label in range(system.n_labels):
-                    d_labels[label] *= weight * right_mass[i]
-                d_labels[c.label] -= weight * right_mass[i]
-        if teacher is not NULL:
-            totals.loss += teach(system, scorer, teacher, s, candidates, n, scores, probability)
-        scorer.learn(scorer.self, s, candidates, n, probability)
+        if scorer.add is NULL:
+            right = learn_likelihood(
+                system, scorer, teacher, s, candidates, n, scratch, &predicted, totals
+            )
+        else:
+            right = learn_mistake(
+                system, scorer, s, candidates, n, scratch, &predicted, totals
+            )
+            scorer.count_example(scorer.self)
         totals.steps += 1
 
         # Follow the model or the oracle.

@@ -11,6 +11,9 @@
 
 Where there is nothing to score, the value is None.
 
+Without `punctuation`, the scores below spaCy's in this table leave out words whose gold part of
+speech is PUNCT, as many papers do.
+
 Words without gold annotation count neither as hits nor as misses. (spaCy's scorer remembers the
 positions of such words from one document to the next, so that its scores depend on the order of
 the documents. On fully annotated documents the two agree.)
@@ -27,13 +30,14 @@ were predicted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from spacy.attrs import DEP, HEAD
 from spacy.scorer import PRFScore, Scorer
+from spacy.symbols import PUNCT
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -173,7 +177,11 @@ def _is_projective(heads: list[int]) -> bool:
 class _Pair:
     """A gold and a predicted Doc with their words matched by place in the text."""
 
-    def __init__(self, example: Example) -> None:
+    def __init__(self, example: Example, punctuation: bool) -> None:
+        #: The gold words that are left out.
+        self.left_out = {
+            token.i for token in example.reference if not punctuation and token.pos == PUNCT
+        }
         self.gold = _Tree(example.reference)
         self.pred = _Tree(example.predicted)
         gold, pred = self.gold, self.pred
@@ -191,15 +199,22 @@ class _Pair:
                 self.to_pred[j] = i
 
     def scored_gold(self) -> list[int]:
-        """The gold words that have a known head and are not whitespace."""
+        """The gold words that have a known head, are not whitespace and not left out."""
         gold = self.gold
-        return [i for i, head in enumerate(gold.heads) if head >= 0 and gold.places[i] is not None]
+        return [
+            i
+            for i, head in enumerate(gold.heads)
+            if head >= 0 and gold.places[i] is not None and i not in self.left_out
+        ]
 
     def scored_pred(self) -> list[int]:
-        """The predicted words that are not whitespace and lie over no word of unknown head."""
+        """The predicted words that are not whitespace, and over no word of unknown head or that is
+        left out."""
         gold, pred = self.gold, self.pred
         unknown = [
-            gold.places[i] for i, head in enumerate(gold.heads) if head < 0 and gold.places[i]
+            gold.places[i]
+            for i, head in enumerate(gold.heads)
+            if (head < 0 or i in self.left_out) and gold.places[i]
         ]
         if not unknown:
             return [i for i, place in enumerate(pred.places) if place]
@@ -246,16 +261,17 @@ def _sentence_counts(pair: _Pair, doc: Doc) -> list[SentenceCounts]:
     return counts
 
 
-def sentence_counts(example: Example) -> list[SentenceCounts]:
-    """Count what is right in each gold sentence, over all words, with whole labels.
+def sentence_counts(example: Example, punctuation: bool = True) -> list[SentenceCounts]:
+    """Count what is right in each gold sentence, with whole labels.
 
     Args:
         example: A gold and a predicted Doc.
+        punctuation: Whether words whose gold part of speech is PUNCT count.
 
     Returns:
-        The counts of each gold sentence that has an annotated word.
+        The counts of each gold sentence that has an annotated word that counts.
     """
-    return _sentence_counts(_Pair(example), example.reference)
+    return _sentence_counts(_Pair(example, punctuation), example.reference)
 
 
 def length_counts(example: Example) -> dict[int, SentenceCounts]:
@@ -267,7 +283,7 @@ def length_counts(example: Example) -> dict[int, SentenceCounts]:
     Returns:
         The counts of the words of each length, in tokens; 0 are the roots.
     """
-    pair = _Pair(example)
+    pair = _Pair(example, True)
     found: dict[int, list[int]] = {}
     for word in pair.scored_gold():
         counts = found.setdefault(abs(pair.gold.heads[word] - word), [0, 0, 0])
@@ -295,11 +311,14 @@ def _relation(label: str) -> str:
     return label.partition(":")[0]
 
 
-def score_dependencies(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+def score_dependencies(
+    examples: Iterable[Example], *, punctuation: bool = True, **kwargs: Any
+) -> dict[str, Any]:
     """Score dependency parses; the module's docstring lists the scores.
 
     Args:
         examples: Gold and predicted Docs.
+        punctuation: Whether punctuation counts.
         kwargs: Ignored (spaCy passes the settings of the component that is scored).
 
     Returns:
@@ -310,7 +329,7 @@ def score_dependencies(examples: Iterable[Example], **kwargs: Any) -> dict[str, 
     nonproj_gold = nonproj_gold_right = nonproj_pred = nonproj_pred_right = 0
     n_sents = n_exact = 0
     for example in examples:
-        pair = _Pair(example)
+        pair = _Pair(example, punctuation)
         gold, pred = pair.gold, pair.pred
         scored = pair.scored_gold()
         guesses = pair.scored_pred()
@@ -416,12 +435,3 @@ def _spacy_dependency_scores(examples: list[Example]) -> dict[str, Any]:
         "dep_las": labelled.fscore,
         "dep_las_per_type": {label: score.to_dict() for label, score in per_type.items()},
     }
-
-
-def make_parser_scorer() -> Callable[..., dict[str, Any]]:
-    """Make the scorer that a config names as `spacy_nmparse.parser_scorer.v1`.
-
-    Returns:
-        `score_dependencies`.
-    """
-    return score_dependencies

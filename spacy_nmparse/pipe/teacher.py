@@ -19,7 +19,7 @@ from spacy_nmparse.pipe.members import (
     static_vectors,
 )
 from spacy_nmparse.pipe.parsing import ParsingComponent
-from spacy_nmparse.scorers.operations import is_initialized
+from spacy_nmparse.scorers.operations import is_initialized, learns_by_mistakes
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,14 @@ def load_teacher(path: str, weight: float, pupil: ParsingComponent) -> Teacher:
         The teacher.
 
     Raises:
-        ValueError: The weight is not above 0 and at most 1; the pupil is trained with a beam alone;
-            the pipeline cannot be loaded, or has no such component; or the teacher is not trained,
-            differs from the pupil in system, labels or lifting, or looks up static vectors in
-            another table.
+        ValueError: The weight is not above 0 and at most 1; the pupil is trained with a beam alone,
+            or learns from its mistakes; the pipeline cannot be loaded, or has no such component;
+            or the teacher is not trained, differs from the pupil in system, labels or lifting, or
+            looks up static vectors in another table.
     """
     where = f"The component '{pupil.name}' cannot learn from the teacher {path}:"
+    if learns_by_mistakes(pupil.model):
+        raise ValueError(f"{where} its scorer learns from its mistakes in the gold trees alone.")
     if not pupil.learns_single_moves:
         raise ValueError(
             f"{where} updates with a beam do without it, and beam_training is "

@@ -27,7 +27,9 @@ def Ensemble(*members: Model) -> Model[ScorerInput, EnsembleKernel]:
         raise ValueError("Ensemble: there must be a member.")
     for member in members:
         if member.name not in ("state_scorer", "arc_scorer"):
-            raise ValueError(f"Ensemble: members are scorers, not {member.name}.")
+            raise ValueError(
+                f"Ensemble: members are state scorers or arc scorers, not {member.name}."
+            )
     return Model("ensemble", forward, init=init, layers=members, attrs={"system": None})
 
 

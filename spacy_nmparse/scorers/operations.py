@@ -12,18 +12,26 @@ from spacy_nmparse.layers.parameters import renew
 from spacy_nmparse.scorers import (
     arc_scorer,
     arc_scorer_kernel,
+    linear_scorer,
+    linear_scorer_kernel,
     shared,
     state_scorer,
     state_scorer_kernel,
     tagging,
 )
+from spacy_nmparse.scorers.perceptron import perceptron_of
 from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.systems import TransitionSystem
 
-SCORERS: dict[str, ModuleType] = {"state_scorer": state_scorer, "arc_scorer": arc_scorer}
+SCORERS: dict[str, ModuleType] = {
+    "state_scorer": state_scorer,
+    "arc_scorer": arc_scorer,
+    "linear_scorer": linear_scorer,
+}
 KERNELS: dict[str, ModuleType] = {
     "state_scorer": state_scorer_kernel,
     "arc_scorer": arc_scorer_kernel,
+    "linear_scorer": linear_scorer_kernel,
 }
 
 
@@ -50,8 +58,21 @@ def restore_system(model: Model, system: Any) -> None:
 
 
 def is_initialized(model: Model) -> bool:
-    """Whether the scorers have their parameters."""
-    return all(one.has_param("label_W") is True for one in members(model))
+    """Whether the scorers have their weights."""
+    return all(
+        perceptron_of(one).size > 0 if learns_by_mistakes(one) else one.has_param("label_W") is True
+        for one in members(model)
+    )
+
+
+def learns_by_mistakes(model: Model) -> bool:
+    """Whether the model learns from its mistakes, and not by gradients."""
+    return bool(model.shims)
+
+
+def looks_at_tags(model: Model) -> bool:
+    """Whether the scorer knows words by the tags of their document."""
+    return model.name == "linear_scorer" and any(".tag" in one for one in model.attrs["features"])
 
 
 def set_dropout(model: Model, rate: float) -> float:
@@ -79,10 +100,10 @@ def feature_names(model: Model) -> Any:
 
 
 def choose_features(model: Model, system: TransitionSystem) -> None:
-    """Give state scorers that were made without a list of features those that suit the system."""
+    """Give scorers that were made without a list of features those that suit the system."""
     for one in members(model):
         if one.attrs.get("default_features") and not is_initialized(one):
-            one.attrs["features"] = state_scorer.system_features(system)
+            one.attrs["features"] = SCORERS[one.name].system_features(system)
 
 
 def check_system(model: Model, system: TransitionSystem) -> None:
@@ -122,6 +143,9 @@ def resize_labels(model: Model, system: TransitionSystem) -> None:
 
 
 def _resize_labels(model: Model, system: TransitionSystem) -> None:
+    if learns_by_mistakes(model):
+        perceptron_of(model).resize(linear_scorer.n_weights(model))
+        return
     labels: Any = model.get_param("label_b")
     n_old = labels.shape[-1]
     params = {name: model.get_param(name) for name in model.param_names}

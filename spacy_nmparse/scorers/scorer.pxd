@@ -28,6 +28,11 @@ ctypedef int (*keep_t)(void* scorer, int place) noexcept nogil
 ctypedef void (*recall_t)(
     void* scorer, int ticket, const StateC* s, const CandidateC* candidates, int n
 ) noexcept nogil
+# Scorers that learn from mistakes, not by gradients: another example has been looked at (a
+# configuration, or, where a beam is learned from, a sentence).
+ctypedef void (*count_example_t)(void* scorer) noexcept nogil
+# Add an amount to the weights of a move with a label, or NONE, in the configuration scored last.
+ctypedef void (*add_t)(void* scorer, const CandidateC* c, int label, float amount) noexcept nogil
 # What can be learned from a sequence's gold tree without a configuration. Returns the loss.
 ctypedef double (*learn_tree_t)(void* scorer, const GoldC* gold) noexcept nogil
 
@@ -38,6 +43,9 @@ cdef struct ScorerC:
     int label_stride        # label scores come in arrays of this length, the last ones padding
     int root_label          # as in SystemC
     bint notes_labels       # a push notes a label, chosen by score_noted
+    # A move has the score of its best label, and beams add scores up as they are. Otherwise the
+    # softmax of moves, and that of a move's labels, are probabilities.
+    bint unnormalized
     float crossing_bias     # what searches add to the scores of moves that make arcs cross
     score_t score
     score_labels_t score_labels
@@ -47,6 +55,8 @@ cdef struct ScorerC:
     keep_t keep
     recall_t recall
     learn_tree_t learn_tree     # NULL: nothing
+    count_example_t count_example
+    add_t add                   # NULL: it learns by gradients: learn, label_gradient
 
 
 cdef class Scorer:

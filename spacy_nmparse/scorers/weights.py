@@ -8,8 +8,9 @@ from typing import Any
 from thinc.api import Model
 
 from spacy_nmparse.layers import sru
-from spacy_nmparse.scorers import tagging
-from spacy_nmparse.scorers.operations import SCORERS, members
+from spacy_nmparse.scorers import linear_scorer, tagging
+from spacy_nmparse.scorers.operations import SCORERS, learns_by_mistakes, members
+from spacy_nmparse.scorers.perceptron import perceptron_of
 from spacy_nmparse.scorers.words import recurrent_layers
 
 #: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
@@ -56,6 +57,11 @@ def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
 
 
 def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
+    if learns_by_mistakes(model):
+        found, wanted = perceptron_of(model).size, linear_scorer.n_weights(model)
+        if found not in (0, wanted):
+            raise ValueError(f"there are {found} weights, not {wanted}")
+        return
     if not any(model.has_param(name) for name in model.param_names):
         return
     for name, shape in SCORERS[model.name].shapes(model).items():

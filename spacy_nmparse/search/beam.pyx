@@ -3,9 +3,9 @@
 A step makes one move in every hypothesis. First the best `width` of all their moves are chosen,
 then the best `width` of the labels that these may give; a push's note is no choice, it is the best
 label, as in greedy search. Scores are sums of logarithms of probabilities: of each move among the
-legal ones, of each label among its move's. They can be compared whatever the length of the
-sequences: a final hypothesis keeps its score and its place until better ones take it. With a width
-of 1 this is greedy search.
+legal ones, of each label among its move's; with an unnormalized scorer, sums of its scores. They
+can be compared whatever the length of the sequences: a final hypothesis keeps its score and its
+place until better ones take it. With a width of 1 this is greedy search.
 
 What follows a sentence start does not depend on what was before. Once all hypotheses have started
 a sentence at the same word, the best of their analyses of what precedes it is the best for all of
@@ -262,7 +262,7 @@ cdef class Beam:
         cdef int n_moves = 0
         cdef int n_choices = 0
         cdef int last_scored = NONE
-        cdef double total
+        cdef double total, log_sum
         cdef bint began = False
         # The best moves.
         for parent in range(self.n_live):
@@ -293,7 +293,8 @@ cdef class Beam:
             score_moves(system, scorer, s, candidates, n, scores)
             scorer.keep(scorer.self, parent)
             last_scored = parent
-            total = log_total(scores, n, NONE)
+            log_sum = log_total(scores, n, NONE)
+            total = 0 if scorer.unnormalized else log_sum
             if self.elsewhere is not NULL:
                 weigh(system, s, candidates, scores, n, &self.elsewhere[parent * self.max_words])
             if h.right:
@@ -308,7 +309,7 @@ cdef class Beam:
                     continue
                 item.candidate = candidates[i]
                 if self.elsewhere is not NULL and not is_only_word(system, s):
-                    item.move_p = <float>exp(scores[i] - total)
+                    item.move_p = <float>exp(scores[i] - log_sum)
                 insert(self.moves, &n_moves, self.width, &item)
         # The best labels of these. The scorer knows those of the configuration scored last only.
         for i in range(n_moves):
@@ -330,7 +331,10 @@ cdef class Beam:
                         scorer.recall(scorer.self, move.parent, s, NULL, 0)
                         last_scored = move.parent
                     scorer.score_labels(scorer.self, s, &move.candidate, False, labels)
-                    total = log_total(labels, system.n_labels, scorer.root_label)
+                    log_sum = log_total(labels, system.n_labels, scorer.root_label)
+                    total = log_sum
+                    if scorer.unnormalized:  # the move has the score of its best label
+                        total = labels[best_label(scorer, labels)]
                     for j in range(system.n_labels):
                         if j == scorer.root_label:
                             continue
@@ -344,7 +348,7 @@ cdef class Beam:
                         item.label = j
                         item.noted = j
                         if self.elsewhere is not NULL:
-                            item.label_p = <float>exp(labels[j] - total)
+                            item.label_p = <float>exp(labels[j] - log_sum)
                         insert(self.choices, &n_choices, self.width, &item)
                     continue
             elif notes_label(system, scorer, s, &move.candidate):

@@ -249,7 +249,7 @@ def test_errors() -> None:
         merge([random_parser(1), random_parser(2)], [NM, "tagger"])
     with pytest.raises(ValueError, match="there must be a member"):
         spacy.registry.architectures.get("spacy_nmparse.Ensemble.v1")()
-    with pytest.raises(ValueError, match="members are scorers"):
+    with pytest.raises(ValueError, match="members are state scorers or arc scorers"):
         parser = parser_of(random_parser(1))
         spacy.registry.architectures.get("spacy_nmparse.Ensemble.v1")(
             parser.model.get_ref("tok2vec")

@@ -15,7 +15,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe import evaluation
-from spacy_nmparse.pipe.evaluation import make_parser_scorer, score_dependencies, sentence_counts
+from spacy_nmparse.pipe.evaluation import score_dependencies, sentence_counts
+from spacy_nmparse.registered import make_parser_scorer
 
 LABELS = ("nsubj", "obj", "punct", "acl:relcl", "case", "p", "obl", "Det")
 
@@ -267,3 +268,21 @@ def test_swallows_settings(vocab: Vocab) -> None:
         examples, labels=("a",), getter=None, attr="x", ignore_labels=(), beam_width=4
     )
     assert scores == score_dependencies(iter(examples))
+
+
+def test_punctuation_is_left_out(vocab: Vocab) -> None:
+    words, deps = ["a", "b", ".", "!"], ["obj", "ROOT", "punct", "dep"]
+    pos = ["NOUN", "VERB", "PUNCT", "PUNCT"]
+    gold = Doc(vocab, words=words, heads=[1, 1, 1, 1], deps=deps, pos=pos)
+    right_but_for_one = Doc(vocab, words=words, heads=[1, 1, 0, 1], deps=deps)
+    wrong_word = Doc(vocab, words=words, heads=[0, 0, 0, 0], deps=["ROOT", "obj", "punct", "dep"])
+    scores = make_parser_scorer(punctuation=False)([Example(right_but_for_one, gold)])
+    assert (scores["dep_uas_conll"], scores["dep_las_conll"], scores["dep_exact"]) == (1, 1, 1)
+    scores = make_parser_scorer()([Example(right_but_for_one, gold)])
+    assert (scores["dep_uas_conll"], scores["dep_exact"]) == (0.75, 0)
+    scores = make_parser_scorer(punctuation=False)([Example(wrong_word, gold)])
+    assert scores["dep_uas_conll"] == 0
+    (counts,) = sentence_counts(Example(right_but_for_one, gold), punctuation=False)
+    assert (counts.words, counts.heads, counts.labelled) == (2, 2, 2)
+    dots = Doc(vocab, words=["."], heads=[0], deps=["ROOT"], pos=["PUNCT"])
+    assert sentence_counts(Example(dots.copy(), dots), punctuation=False) == []

@@ -223,7 +223,8 @@ def test_train_by_config(factory: str, project: Path, capsys: pytest.CaptureFixt
     assert parser["projectivize"] is (factory == NM)
     assert (parser["system"]["@misc"], parser["model"]["@architectures"]) == PARTS[factory]
     assert factory != NM or parser["system"]["nonmonotonic_left"] is True
-    assert parser["scorer"] == {"@scorers": "spacy_nmparse.parser_scorer.v1"}
+    scorer = {"@scorers": "spacy_nmparse.parser_scorer.v1", "punctuation": True}
+    assert parser["scorer"] == scorer
     assert parser["model"]["hidden_width"] == 24
     assert filled["training"]["score_weights"]["dep_las"] == 0.5
     fill_config(project / "again.cfg", project / "config.cfg")

@@ -1,0 +1,366 @@
+"""The inner loops of the linear scorer, and of the perceptron that learns it.
+
+    score(move, label; c) = sum over features f of c of w[hash(f) + class(move, label)]
+
+A move with labels is as good as its best label; so searches choose among all pairs of moves and
+labels, as in the papers that use such models. The row of a feature begins at its hash and overlaps
+those of others: few of its weights are not 0.
+
+Learning, the weights change at once. ``gradients`` takes the changes back, and tells them:
+``apply_mistakes`` makes them for good.
+"""
+from typing import NamedTuple
+
+import numpy
+
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcpy, memset
+
+from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.scorers.templates cimport Templates, find_features
+from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
+from spacy_nmparse.systems.state cimport NONE, StateC
+from spacy_nmparse.systems.system cimport CandidateC, MoveC, TransitionSystem
+
+from spacy_nmparse.scorers.state_scorer_kernel import label_blocks
+
+
+cdef extern from "kernels.h" nogil:
+    void nmp_sum_rows(
+        float* out, const float** rows, int n_rows, int n_products, int width
+    )
+
+
+cdef inline int class_of(const LinearC* self, int move, int label) noexcept nogil:
+    """Labels added later come behind all others."""
+    if self.block[move] == NONE or label == NONE:
+        return move
+    return self.n_moves + label * self.n_blocks + self.block[move]
+
+
+cdef void score(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
+) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    cdef int i, block, label
+    cdef const float* scores
+    self.n_features = find_features(
+        self.templates, s, self.words, self.tags, self.bits, self.features
+    )
+    for i in range(self.n_features):
+        self.rows[i] = self.weights + self.features[i]
+    if self.n_features:
+        nmp_sum_rows(self.sums, self.rows, self.n_features, 0, self.stride)
+    else:
+        memset(self.sums, 0, self.stride * sizeof(float))
+    for block in range(self.n_blocks):
+        self.best[block] = -1e30
+    scores = self.sums + self.n_moves
+    for label in range(self.n_labels):
+        if label != self.root_label:
+            for block in range(self.n_blocks):
+                self.best[block] = max(self.best[block], scores[label * self.n_blocks + block])
+    for i in range(n):
+        block = self.block[candidates[i].move]
+        if block == NONE or candidates[i].dependent == NONE:
+            out[i] = self.sums[candidates[i].move]
+        elif self.root_label != NONE and (candidates[i].head == s.n or self.n_labels == 1):
+            out[i] = self.sums[class_of(self, candidates[i].move, self.root_label)]
+        else:
+            out[i] = self.best[block]
+
+
+cdef void score_block(LinearC* self, int block, float* out) noexcept nogil:
+    cdef int label
+    for label in range(self.n_labels):
+        out[label] = self.sums[self.n_moves + label * self.n_blocks + block]
+
+
+cdef int score_labels(
+    void* scorer, const StateC* s, const CandidateC* c, bint remember, float* out
+) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    score_block(self, self.block[c.move], out)
+    return NONE
+
+
+cdef void score_noted(void* scorer, const StateC* s, float* out) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    score_block(self, self.noted_block, out)
+
+
+cdef int keep_configuration(void* scorer, int place) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    memcpy(
+        self.kept + place * <size_t>self.stride, self.sums, self.stride * sizeof(float)
+    )
+    return place
+
+
+cdef void recall(
+    void* scorer, int ticket, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    memcpy(
+        self.sums, self.kept + ticket * <size_t>self.stride, self.stride * sizeof(float)
+    )
+
+
+cdef void count_example(void* scorer) noexcept nogil:
+    (<LinearC*>scorer).time += 1
+
+
+cdef void add(void* scorer, const CandidateC* c, int label, float amount) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    cdef MistakeC* mistake
+    cdef int i
+    cdef int which = class_of(self, c.move, label)
+    if not make_room(self):
+        self.failed = True
+        return
+    for i in range(self.n_features):
+        self.weights[self.features[i] + which] += amount
+    memcpy(self.noted + self.n_noted, self.features, self.n_features * sizeof(uint32_t))
+    self.n_noted += self.n_features
+    mistake = &self.mistakes[self.n_mistakes]
+    mistake.time = self.time
+    mistake.which = which
+    mistake.amount = amount
+    mistake.features = self.n_noted
+    self.n_mistakes += 1
+
+
+cdef bint make_room(LinearC* self) noexcept nogil:
+    """For one mistake more."""
+    cdef size_t most
+    cdef void* block
+    if self.n_mistakes == self.max_mistakes:
+        most = max(<size_t>256, 2 * self.max_mistakes)
+        block = realloc(self.mistakes, most * sizeof(MistakeC))
+        if block == NULL:
+            return False
+        self.mistakes = <MistakeC*>block
+        self.max_mistakes = most
+    if self.n_noted + self.n_features > self.max_noted:
+        most = max(<size_t>256 * MAX_TEMPLATES, 2 * self.max_noted)
+        block = realloc(self.noted, most * sizeof(uint32_t))
+        if block == NULL:
+            return False
+        self.noted = <uint32_t*>block
+        self.max_noted = most
+    return True
+
+
+class Mistakes(NamedTuple):
+    """What a batch has taught.
+
+    n_examples: configurations, or sentences where a beam is learned from, that were looked at.
+    times: int64 (changes,): how many of them, before each change.
+    classes: int32 (changes,): whose weights were changed.
+    amounts: float32 (changes,): by how much.
+    ends: int64 (changes,): where the features of each end.
+    features: uint32: the hashed features, one change after the other.
+    """
+    n_examples: int
+    times: object
+    classes: object
+    amounts: object
+    ends: object
+    features: object
+
+
+def apply_mistakes(float[::1] weights, double[::1] totals, int64_t time, mistakes):
+    """Change weights, and what their averages are made of: totals is the sum of all changes, each
+    times the number of examples before it (after Daumé 2006), so that the average over all examples
+    is weights - totals / time, and weights that nothing changes cost nothing.
+
+    Args:
+        weights: float32 (size,), changed in place.
+        totals: float64 (size,), changed in place.
+        time: examples before the batch.
+        mistakes: ``Mistakes``.
+
+    Returns:
+        The number of examples after the batch.
+    """
+    cdef const int64_t[::1] times = mistakes.times
+    cdef const int[::1] classes = mistakes.classes
+    cdef const float[::1] amounts = mistakes.amounts
+    cdef const int64_t[::1] ends = mistakes.ends
+    cdef const uint32_t[::1] features = mistakes.features
+    cdef Py_ssize_t i, place
+    cdef int64_t j = 0
+    with nogil:
+        for i in range(times.shape[0]):
+            while j < ends[i]:
+                place = features[j] + classes[i]
+                weights[place] += amounts[i]
+                totals[place] += <double>amounts[i] * (time + times[i])
+                j += 1
+    return time + mistakes.n_examples
+
+
+def n_columns(TransitionSystem system):
+    """Weights that a feature has: one for each move and label, up to a multiple of 8."""
+    cdef int n = system.c.n_moves + system.c.n_labels * (max(label_blocks(system)) + 1)
+    return (n + 7) // 8 * 8
+
+
+def focus(TransitionSystem system):
+    """The pairs of words that the system's arcs join: of S0-B0, S1-S0, I1-B0."""
+    cdef const MoveC* move
+    cdef int i
+    if system.lists:
+        return ["I1-B0"]
+    found = set()
+    for i in range(system.c.n_moves):
+        move = &system.c.moves[i]
+        if move.labelled and move.head is not move.dependent:
+            for pair, known in (
+                ("S0-B0", (move.head == s0_end and move.dependent == b0_end)
+                 or (move.head == b0_end and move.dependent == s0_end)),
+                ("S1-S0", (move.head == s0_end and move.dependent == s1_end)
+                 or (move.head == s1_end and move.dependent == s0_end)),
+            ):
+                if known:
+                    found.add(pair)
+    return sorted(found) or ["S0-B0", "S1-S0"]
+
+
+def check_system(TransitionSystem system):
+    """Raise ValueError where the arcs of a configuration do not all join words in focus."""
+    cdef int i
+    for i in range(system.c.n_moves):
+        if system.c.moves[i].next_k is not NULL:
+            raise ValueError(
+                f"A linear scorer cannot score {system.name}: its arcs reach beyond the words in "
+                f"focus. An arc scorer can."
+            )
+
+
+cdef class LinearScorerKernel(Scorer):
+    """The scores of one batch.
+
+    Args:
+        templates: the scorer's ``Templates``.
+        system: the transition system whose moves it scores.
+        words: uint64 (words,): what each parsed word of the batch is.
+        tags: uint64 (words,): its tag, or 0.
+        weights: float32 (2 ** bits + columns,); learning changes them.
+        bits: of the features' hashes.
+
+    Raises:
+        ValueError: weights of another shape, or a system with non-local arcs.
+    """
+    def __init__(
+        self, Templates templates, TransitionSystem system, words, tags, weights, int bits
+    ):
+        cdef int i
+        cdef const uint64_t[::1] word_ids = words
+        cdef const uint64_t[::1] tag_ids = tags
+        cdef float[::1] table = weights
+        check_system(system)
+        blocks = label_blocks(system)
+        self.s.stride = n_columns(system)
+        if table.shape[0] != (<Py_ssize_t>1 << bits) + self.s.stride:
+            raise ValueError(
+                f"Weights of {system.name} with {bits} bits are "
+                f"{(1 << bits) + self.s.stride}, not {table.shape[0]}."
+            )
+        self.templates = templates
+        self.words = words
+        self.tags = tags
+        self.weights = weights
+        self.n_words = words.shape[0]
+        self.lookahead = templates.lookahead
+        self.s.templates = &templates.c
+        self.s.bits = bits
+        self.s.weights = &table[0]
+        if self.n_words:
+            self.s.batch_words = &word_ids[0]
+            self.s.batch_tags = &tag_ids[0]
+        self.s.n_moves = system.c.n_moves
+        self.s.n_labels = system.c.n_labels
+        self.s.n_blocks = max(blocks) + 1
+        self.s.root_label = system.c.root_label
+        for i in range(system.c.n_moves):
+            self.s.block[i] = blocks[i]
+        self.s.noted_block = NONE
+        if system.c.noted_arc != NONE:
+            self.s.noted_block = blocks[system.c.noted_arc]
+        self.s.sums = <float*>calloc(self.s.stride, sizeof(float))
+        if self.s.sums == NULL:
+            raise MemoryError("No memory for the scores of a configuration.")
+        self.c.self = &self.s
+        self.c.n_labels = self.s.n_labels
+        self.c.label_stride = self.s.n_labels
+        self.c.root_label = system.c.root_label
+        self.c.notes_labels = self.s.noted_block != NONE
+        self.c.unnormalized = True
+        self.c.score = score
+        self.c.score_labels = score_labels
+        self.c.score_noted = score_noted
+        self.c.keep = keep_configuration
+        self.c.recall = recall
+        self.c.learn = NULL
+        self.c.label_gradient = NULL
+        self.c.learn_tree = NULL
+        self.c.count_example = count_example
+        self.c.add = add
+
+    def __dealloc__(self):
+        free(self.s.sums)
+        free(self.s.kept)
+        free(self.s.mistakes)
+        free(self.s.noted)
+
+    cdef int make_tables(self, int first, int last) except -1:
+        return 0
+
+    cdef void begin(self, int offset) noexcept:
+        self.s.words = self.s.batch_words + offset
+        self.s.tags = self.s.batch_tags + offset
+
+    cdef int make_places(self, int n) except -1:
+        kept = <float*>realloc(self.s.kept, n * <size_t>self.s.stride * sizeof(float))
+        if kept is NULL:
+            raise MemoryError("No memory for the configurations of a beam.")
+        self.s.kept = kept
+        return 0
+
+    def begin_learning(self, float dropout, seed):
+        self.s.time = 0
+        self.s.n_mistakes = 0
+        self.s.n_noted = 0
+        self.s.failed = False
+
+    def gradients(self):
+        cdef Py_ssize_t i
+        cdef size_t j, first
+        cdef const MistakeC* mistake
+        cdef size_t n = self.s.n_mistakes
+        for i in range(<Py_ssize_t>n - 1, -1, -1):
+            mistake = &self.s.mistakes[i]
+            first = self.s.mistakes[i - 1].features if i else 0
+            for j in range(first, mistake.features):
+                self.s.weights[self.s.noted[j] + mistake.which] -= mistake.amount
+        if self.s.failed:
+            raise MemoryError("No memory for what a batch has taught.")
+        times = numpy.empty(n, dtype="int64")
+        classes = numpy.empty(n, dtype="int32")
+        amounts = numpy.empty(n, dtype="float32")
+        ends = numpy.empty(n, dtype="int64")
+        cdef int64_t[::1] time = times
+        cdef int[::1] which = classes
+        cdef float[::1] amount = amounts
+        cdef int64_t[::1] end = ends
+        for i in range(<Py_ssize_t>n):
+            time[i] = self.s.mistakes[i].time
+            which[i] = self.s.mistakes[i].which
+            amount[i] = self.s.mistakes[i].amount
+            end[i] = <int64_t>self.s.mistakes[i].features
+        features = numpy.empty(self.s.n_noted, dtype="uint32")
+        cdef uint32_t[::1] noted = features
+        if self.s.n_noted:
+            memcpy(&noted[0], self.s.noted, self.s.n_noted * sizeof(uint32_t))
+        return Mistakes(self.s.time, times, classes, amounts, ends, features)

@@ -1,0 +1,134 @@
+"""The weights of a linear scorer, as the averaged perceptron learns them.
+
+Thinc's optimizers change parameters by gradients. The perceptron adds 1 to weights or takes 1 off
+(Rosenblatt 1958; Collins 2002), so it keeps its weights in a shim, as Thinc calls what learns by
+itself: ``finish_update`` applies what batches have taught, without an optimizer.
+
+Parsing, and saving, take the average of the weights over all examples (Freund & Schapire 1999). It
+is made when it is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import srsly
+from thinc.api import Model
+from thinc.shims.shim import Shim
+
+from spacy_nmparse.scorers.linear_scorer_kernel import Mistakes, apply_mistakes
+
+#: Training that goes on from saved weights rounds them to multiples of this: then all sums are
+#: exact, in whatever order.
+UNIT = 1.0 / 1024.0
+
+
+class Perceptron(Shim):
+    """The weights. Empty until ``reset`` or ``from_bytes``."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self._average: numpy.ndarray | None = None  # None: stale
+        self._present: numpy.ndarray | None = None  # None: nothing learned since it was loaded
+        self._totals: numpy.ndarray | None = None
+        self._time = 0
+        self._pending: list[Mistakes] = []
+
+    @property
+    def size(self) -> int:
+        """How many weights there are; 0: none yet."""
+        known = self._average if self._present is None else self._present
+        return 0 if known is None else len(known)
+
+    def reset(self, size: int) -> None:
+        """Begin anew with that many weights, all 0."""
+        self._begin(numpy.zeros(size, dtype="float32"))
+
+    def _begin(self, average: numpy.ndarray | None) -> None:
+        self._average = average
+        self._present = self._totals = None
+        self._time = 0
+        self._pending = []
+
+    def parsing_weights(self) -> numpy.ndarray:
+        """Weights to parse with: the average, float32 (size,)."""
+        if self._average is None:
+            assert self._present is not None and self._totals is not None
+            self._average = (self._present - self._totals / max(self._time, 1)).astype("float32")
+        return self._average
+
+    def learning_weights(self) -> numpy.ndarray:
+        """Weights to learn with: the present ones, float32 (size,)."""
+        if self._present is None:
+            average = self.parsing_weights()
+            self._present = numpy.rint(average / UNIT).astype("float32") * numpy.float32(UNIT)
+            self._totals = numpy.zeros(len(average), dtype="float64")
+        return self._present
+
+    def note(self, mistakes: Mistakes) -> None:
+        """Keep what a batch has taught for ``finish_update``."""
+        self._pending.append(mistakes)
+
+    def finish_update(self, optimizer: Any) -> None:
+        """Learn what the batches since the last time have taught; no optimizer is needed."""
+        for mistakes in self._pending:
+            present = self.learning_weights()
+            assert self._totals is not None
+            self._time = apply_mistakes(present, self._totals, self._time, mistakes)
+            self._average = None
+        self._pending = []
+
+    def resize(self, size: int) -> None:
+        """Make room for more weights, 0 at first, behind those that there are."""
+
+        def longer(array: numpy.ndarray | None) -> numpy.ndarray | None:
+            if array is None:
+                return None
+            return numpy.concatenate((array, numpy.zeros(size - len(array), dtype=array.dtype)))
+
+        self._average = longer(self._average)
+        self._present = longer(self._present)
+        self._totals = longer(self._totals)
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        """The weights stay where they are: searches run on the CPU."""
+
+    def to_bytes(self) -> bytes:
+        """The average: a bit for each weight, whether it is 0, and those that are not."""
+        if not self.size:
+            return b""
+        weights = self.parsing_weights()
+        known = weights != 0
+        data: bytes = srsly.msgpack_dumps(
+            {
+                "size": len(weights),
+                "known": numpy.packbits(known).tobytes(),
+                "weights": weights[known].astype("<f4").tobytes(),
+            }
+        )
+        return data
+
+    def from_bytes(self, data: bytes) -> Perceptron:
+        """Load what ``to_bytes`` gave.
+
+        Raises:
+            ValueError: the data are damaged.
+        """
+        if not data:
+            self._begin(None)
+            return self
+        content = srsly.msgpack_loads(data)
+        size = content["size"]
+        known = numpy.unpackbits(numpy.frombuffer(content["known"], dtype="uint8"), count=size)
+        weights = numpy.zeros(size, dtype="float32")
+        weights[known.astype(bool)] = numpy.frombuffer(content["weights"], dtype="<f4")
+        self._begin(weights)
+        return self
+
+
+def perceptron_of(model: Model) -> Perceptron:
+    """The weights of a linear scorer."""
+    (found,) = model.shims
+    assert isinstance(found, Perceptron)
+    return found

@@ -1,0 +1,18 @@
+from collections.abc import Iterable
+
+import numpy
+from numpy.typing import NDArray
+
+from spacy_nmparse.systems.state import State
+
+class Templates:
+    def __init__(self, names: Iterable[str]) -> None: ...
+    @property
+    def lookahead(self) -> int: ...
+    def features(
+        self,
+        state: State,
+        words: NDArray[numpy.uint64],
+        tags: NDArray[numpy.uint64],
+        bits: int,
+    ) -> list[int]: ...

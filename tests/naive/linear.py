@@ -1,0 +1,167 @@
+"""A plain second implementation of the linear scorer: features, scores, the averaged perceptron."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spacy_nmparse import systems
+from spacy_nmparse.systems import Action
+
+MASK = (1 << 64) - 1
+FACTOR = 0x9E3779B97F4A7C15
+BUCKETS = (1, 2, 3, 4, 5, 6, 8, 12, 20, 40)
+
+
+def mix(hashed: int, value: int) -> int:
+    hashed = ((hashed ^ value) * FACTOR) & MASK
+    return hashed ^ (hashed >> 29)
+
+
+def kids(state: Any, word: int) -> tuple[list[int], list[int]]:
+    """Left and right dependents, the outermost first. ROOT's are left ones, of this sentence."""
+    found = state.dependents(word)
+    if word != systems.ROOT:
+        return [kid for kid in found if kid < word], [kid for kid in found if kid > word][::-1]
+    items = state.lambda1 + state.lambda2 + state.stack + state.buffer
+    first = min((item for item in items if item != systems.ROOT), default=state.n_words - 1)
+    starts = [word for word in range(first + 1) if state.sent_starts[word]]
+    return [kid for kid in found if starts and kid >= starts[-1]], []
+
+
+def find(state: Any, path: str) -> int | None:
+    """The word that a template names: systems.ROOT, or None."""
+    base, *hops = path.split(".")
+    items = {"S": state.stack[::-1], "B": state.buffer, "I": [None, *state.lambda1[::-1]]}[base[0]]
+    place = int(base[1:])
+    word = items[place] if place < len(items) else None
+    for hop in hops:
+        if word is None:
+            return None
+        if hop == "h":
+            head = None if word == systems.ROOT else state.heads[word]
+            word = systems.ROOT if head is not None and head == word else head
+            continue
+        side = kids(state, word)["lr".index(hop[0])]
+        word = side[int(hop[1]) - 1] if int(hop[1]) <= len(side) else None
+    return word
+
+
+def number(state: Any, word: int) -> int:
+    return state.n_words if word == systems.ROOT else word
+
+
+def label_number(state: Any, word: int, labels: Sequence[str | None]) -> int:
+    """-1: no label was noted."""
+    label = state.labels[word]
+    return labels.index(label) if label in labels else -1
+
+
+def value(
+    state: Any, name: str, words: Sequence[int], tags: Sequence[int], labels: Sequence[str | None]
+) -> int:
+    path, attribute = name.rsplit(".", 1)
+    if attribute == "distance":
+        first, second = (find(state, word) for word in path.split("-"))
+        if first is None or second is None:
+            return 0
+        apart = abs(number(state, first) - number(state, second))
+        return apart and 1 + sum(apart > bound for bound in BUCKETS)
+    word = find(state, path)
+    if word is None:
+        return 0
+    if word == systems.ROOT:
+        return 1 if attribute in ("word", "tag") else 0
+    if attribute == "word":
+        return words[word]
+    if attribute == "tag":
+        return tags[word]
+    if attribute == "label":
+        return 0 if state.heads[word] is None else label_number(state, word, labels) + 2
+    left, right = kids(state, word)
+    side = left if "left" in attribute else right
+    if attribute.startswith("n_"):
+        return len(side) + 1
+    found = {label_number(state, kid, labels) for kid in side}
+    return sum(1 << label for label in found if label >= 0)
+
+
+def features(
+    names: Sequence[str],
+    state: Any,
+    words: Sequence[int],
+    tags: Sequence[int],
+    labels: Sequence[str | None],
+    bits: int,
+) -> list[int]:
+    """The hashed features of a configuration."""
+    found = []
+    for place, name in enumerate(names):
+        values = [value(state, part, words, tags, labels) for part in name.split("*")]
+        hashed = mix(0, place + 1)
+        for one in values:
+            hashed = mix(hashed, one)
+        if any(values):
+            found.append(((hashed * FACTOR) & MASK) >> (64 - bits))
+    return found
+
+
+class Perceptron:
+    """An averaged perceptron with one weight for each place: the averages are sums over time."""
+
+    def __init__(self, system: Any, names: Sequence[str], bits: int) -> None:
+        self.system = system
+        self.names = names
+        self.bits = bits
+        self.weights: dict[int, float] = defaultdict(float)
+        self.sums: dict[int, float] = defaultdict(float)
+        self.n_examples = 0
+        labelled = [move.name for move in system.table.values() if move.labelled]
+        self.blocks = {name: i for i, name in enumerate(labelled if system.labels else ())}
+
+    def features(self, state: Any, words: Sequence[int], tags: Sequence[int]) -> list[int]:
+        labels = self.system.label_names
+        return features(self.names, state, words, tags, labels, self.bits)
+
+    def place(self, move: str, label: str | None) -> int:
+        """The class of a move and a label."""
+        if move not in self.blocks or label is None:
+            return self.system.moves.index(move)
+        n_moves = len(self.system.moves)
+        return n_moves + self.system.labels.index(label) * len(self.blocks) + self.blocks[move]
+
+    def score(self, found: Sequence[int], action: Action) -> float:
+        which = self.place(action.move, action.label)
+        return sum(self.weights[feature + which] for feature in found)
+
+    def scores(self, found: Sequence[int], actions: Sequence[Action]) -> dict[Action, float]:
+        return {action: self.score(found, action) for action in actions}
+
+    def add(self, found: Sequence[int], action: Action, amount: float) -> None:
+        which = self.place(action.move, action.label)
+        for feature in found:
+            self.weights[feature + which] += amount
+
+    def count(self) -> None:
+        """An example is over: all weights enter the averages."""
+        self.n_examples += 1
+        for place, weight in self.weights.items():
+            self.sums[place] += weight
+
+    def averages(self) -> Mapping[int, float]:
+        return {place: total / self.n_examples for place, total in self.sums.items()}
+
+
+def best(scores: Mapping[Action, float]) -> Action:
+    """The best action, of equal ones the first: the move with the best label, then its label."""
+    return max(scores, key=lambda action: scores[action])
+
+
+def noted_label(model: Perceptron, found: Sequence[int], noted_by: str | None) -> str | None:
+    """The label that a push notes: the best one of the move that it notes the label of."""
+    if noted_by is None:
+        return None
+    root = model.system.options.get("root_label")
+    labels = [label for label in model.system.labels if label != root]
+    return max(labels, key=lambda label: model.score(found, Action(noted_by, 1, label)))

@@ -14,7 +14,7 @@ from spacy_nmparse.analysis.corpus import Sentence, read_sentences
 from spacy_nmparse.analysis.derivation import Derivation, all_derivations, derive_gold
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Step
-from spacy_nmparse.analysis.text import configuration, has_lists
+from spacy_nmparse.analysis.text import configuration, has_lists, has_planes
 from spacy_nmparse.cli.console import failures, paint
 from spacy_nmparse.systems import Gold
 
@@ -131,10 +131,12 @@ def _moves(derivation: Derivation) -> list[Step]:
 
 
 def _print_json(derivation: Derivation) -> None:
+    planes = has_planes(derivation)
     for count, step in enumerate(_moves(derivation), start=1):
         line = {
             "step": count,
             "stack": list(map(_name, step.stack or step.lambda1)),
+            **({"other_stack": list(map(_name, step.other_stack))} if planes else {}),
             "buffer": list(map(_name, step.buffer)),
             "costs": [[*choice.action, choice.cost] for choice in step.choices],
             "action": list(step.action or ()),
@@ -145,7 +147,7 @@ def _print_json(derivation: Derivation) -> None:
 
 def _print_text(derivation: Derivation) -> None:
     numbers = list(map(_name, range(len(derivation.words))))
-    lists = has_lists(derivation)
+    lists, planes = has_lists(derivation), has_planes(derivation)
     for count, step in enumerate(_moves(derivation), start=1):
         costs = "  ".join(
             paint(f"{_short(choice.action)} {choice.cost:g}", "" if choice.cost else "good")
@@ -153,7 +155,7 @@ def _print_text(derivation: Derivation) -> None:
         )
         if len(step.choices) > SHOWN:
             costs += f"  … {len(step.choices) - SHOWN} more"
-        print(f"{count:>3}  {configuration(step, numbers, lists)}  {step.name}  ({costs})")
+        print(f"{count:>3}  {configuration(step, numbers, lists, planes)}  {step.name}  ({costs})")
     if derivation.words != numbers:
         print("words:", " ".join(f"{i}:{word}" for i, word in enumerate(derivation.words, start=1)))
     print("heads:", *_heads(derivation))

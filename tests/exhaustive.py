@@ -199,6 +199,22 @@ def _list_cases(system: str) -> Iterator[Case]:
             yield replace(plain, options=loose, partial=False, exact=False)
 
 
+def _planar_cases() -> Iterator[Case]:
+    for setting in _SETTINGS:
+        full = {"single_root", "segment"} <= set(setting)
+        plain = Case("two_planar", setting, projective=False, known_starts=full)
+        labelled = replace(plain, labels=("a", "b"))
+        rooted = {**setting, "root_label": "ROOT"}
+        yield plain
+        yield labelled
+        yield replace(labelled, options=rooted, labels=("a", "b", "ROOT"))
+        if "segment" in setting:
+            yield replace(plain, partial=False)
+            yield replace(plain, constraints=True)
+        if full:
+            yield replace(plain, known_starts=False, exact=False)
+
+
 def _projective_cases(system: str, **form: bool) -> Iterator[Case]:
     for setting in ({**form, **setting} for setting in _SETTINGS):
         plain = Case(system, setting)
@@ -239,12 +255,13 @@ def _cases() -> Iterator[Case]:
             partial(_projective_cases, "arc_standard", buffer_arcs=True),
         ),
         "swap_standard": (_swap_cases,),
+        "two_planar": (_planar_cases,),
     }
     for name in systems.names():
         if name in own:
             for cases in own[name]:
                 yield from cases()
-        elif systems.create(name).lists:
+        elif systems.create(name).headless:
             yield from _list_cases(name)
         else:
             yield from _projective_cases(name)
@@ -278,6 +295,8 @@ def key(state: systems.State) -> tuple[Any, ...]:
     """What tells configurations apart."""
     return (
         tuple(state.stack),
+        tuple(state.other_stack),
+        state.switched,
         tuple(state.buffer),
         tuple(state.returned),
         tuple(state.lambda1),

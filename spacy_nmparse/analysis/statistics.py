@@ -32,7 +32,8 @@ BINS = (1, 2, 3, 6, 11, 21, 41)
 
 
 def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any]]:
-    """Count the transitions by which the static oracles derive trees (FG18, Table 4).
+    """Count the transitions by which the static oracles derive trees (FG18, Table 4), of each
+    system those that it can build.
 
     Args:
         trees: heads of each tree, a root being its own.
@@ -51,8 +52,10 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
         for heads in trees:
             if not crossing and not is_projective(heads):
                 continue
-            state = system.initial(len(heads))
-            for action in system.derivation(Gold(heads), "static"):
+            state, gold = system.initial(len(heads)), Gold(heads)
+            if system.loss(state, gold) > 0:
+                continue
+            for action in system.derivation(gold, "static"):
                 system.apply(state, action)
                 total += 1
             if list(state.tree()[0]) != list(heads):

@@ -95,6 +95,7 @@ class Step:
             replaced.
         repair: the name of the non-monotonic move that this is, or None
             (``TransitionSystem.repair``).
+        other_stack: before the step: the inactive one of two stacks.
     """
 
     kind: str
@@ -110,6 +111,7 @@ class Step:
     added: tuple[Arc, ...]
     deleted: tuple[Arc, ...]
     repair: str | None = None
+    other_stack: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -140,6 +142,7 @@ class Step:
         }
         for name, taken in (
             ("stack", self.stack[-SHOWN:]),
+            ("other_stack", self.other_stack[-SHOWN:]),
             ("buffer", self.buffer[:SHOWN]),
             ("lambda1", self.lambda1[-SHOWN:]),
             ("lambda2", self.lambda2[:SHOWN]),
@@ -225,4 +228,5 @@ def make_step(
         tuple(added),
         tuple(deleted),
         None if chosen is None else chosen.repair,
+        tuple(before.other_stack),
     )

@@ -233,11 +233,16 @@ def has_lists(derivation: Derivation) -> bool:
     return any(step.lambda1 or step.lambda2 for step in derivation.steps)
 
 
+def has_planes(derivation: Derivation) -> bool:
+    """Whether its system has two stacks."""
+    return any(step.other_stack for step in derivation.steps)
+
+
 def step_lines(derivation: Derivation, paint: Paint = plain, n_choices: int = 0) -> list[str]:
     """A derivation, a line for each step: number, move, probability, cost, stack (or lists) and
     buffer, arcs. Below it up to n_choices other moves."""
     words, steps = derivation.words, derivation.steps
-    lists = has_lists(derivation)
+    lists, planes = has_lists(derivation), has_planes(derivation)
     wide = max((len(step.name) for step in steps), default=0)
     with_cost = any(step.cost is not None for step in steps)
     with_share = any(step.chosen and step.chosen.probability is not None for step in steps)
@@ -249,7 +254,7 @@ def step_lines(derivation: Derivation, paint: Paint = plain, n_choices: int = 0)
             paint(name, "repair") if step.repair else name,
         ]
         parts += _numbers(step.chosen, with_share, with_cost, step, paint)
-        parts.append(configuration(step, words, lists))
+        parts.append(configuration(step, words, lists, planes))
         parts += [paint(f"- {arc_text(arc, words)}", "old") for arc in step.deleted]
         parts += [paint(f"+ {arc_text(arc, words)}", "new") for arc in step.added]
         lines.append("  ".join(parts).rstrip())
@@ -278,12 +283,15 @@ def _numbers(
     return parts
 
 
-def configuration(step: Step, words: Sequence[str], lists: bool) -> str:
-    """The stack (or lists) and the buffer before a step; of long ones the ends that meet."""
+def configuration(step: Step, words: Sequence[str], lists: bool, planes: bool) -> str:
+    """The stack (or lists, or both stacks) and the buffer before a step; of long ones the ends that
+    meet."""
     if lists:
         left = f"[{_some(step.lambda1, words, 3, False)}] [{_some(step.lambda2, words, 3, True)}]"
     else:
         left = f"[{_some(step.stack, words, 4, False)}]"
+        if planes:
+            left += f" [{_some(step.other_stack, words, 4, False)}]"
     return f"{left} [{_some(step.buffer, words, 3, True)}]"
 
 

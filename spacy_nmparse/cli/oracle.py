@@ -20,7 +20,7 @@ from spacy_nmparse.analysis.derivation import (
 from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Choice, Step
-from spacy_nmparse.analysis.text import arc_text, configuration, has_lists
+from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
 from spacy_nmparse.cli.console import failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.systems import Gold
@@ -189,10 +189,12 @@ def _moves(derivation: Derivation) -> list[Step]:
 
 
 def _print_json(derivation: Derivation, lost: list[tuple[Lost, float]] | None) -> None:
+    planes = has_planes(derivation)
     for count, step in enumerate(_moves(derivation), start=1):
         line = {
             "step": count,
             "stack": list(map(_name, step.stack or step.lambda1)),
+            **({"other_stack": list(map(_name, step.other_stack))} if planes else {}),
             "buffer": list(map(_name, step.buffer)),
             "costs": [[*choice.action, choice.cost] for choice in step.choices],
             "action": list(step.action or ()),
@@ -208,14 +210,14 @@ def _print_text(
 ) -> None:
     numbers = list(map(_name, range(len(derivation.words))))
     words = derivation.words if in_words else numbers
-    lists = has_lists(derivation)
+    lists, planes = has_lists(derivation), has_planes(derivation)
     for line in _told(lost[0][0], words) if lost else ():
         print(paint(f"     {line}, from the start", "old"))
     for count, step in enumerate(_moves(derivation), start=1):
         costs = "  ".join(_cost(choice) for choice in step.choices[:SHOWN])
         if len(step.choices) > SHOWN:
             costs += f"  … {len(step.choices) - SHOWN} more"
-        print(f"{count:>3}  {configuration(step, words, lists)}  {step.name}  ({costs})")
+        print(f"{count:>3}  {configuration(step, words, lists, planes)}  {step.name}  ({costs})")
         for line in _told(lost[count][0], words) if lost else ():
             print(paint(f"     {line}", "old"))
     if derivation.words != words:

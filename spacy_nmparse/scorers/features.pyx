@@ -1,30 +1,33 @@
 """Features of a configuration.
 
-A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``B0`` ``B1`` ... from
-the front of the buffer, ``I1`` ``I2`` ... the items that non-local arcs reach down to (from the end
-of lambda1; of a stack, from its top), ``H`` and ``D`` head and dependent of an arc that is looked
-at; then hops along arcs: ``h`` its head, ``l1`` ``l2`` its outermost and next left dependents,
-``r1`` ``r2`` its right ones: ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``. Zhang & Nivre (2011)
-write N0 for ``B0``, and S0h, S0l, S0l2 for ``S0.h``, ``S0.l1``, ``S0.l2``.
+A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``T0`` ``T1`` ... from
+the top of the other stack, where there are two, ``B0`` ``B1`` ... from the front of the buffer,
+``I1`` ``I2`` ... the items that non-local arcs reach down to (from the end of lambda1; of a stack,
+from its top), ``H`` and ``D`` head and dependent of an arc that is looked at; then hops along arcs:
+``h`` its head, ``l1`` ``l2`` its outermost and next left dependents, ``r1`` ``r2`` its right ones:
+``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``. Zhang & Nivre (2011) write N0 for ``B0``, and S0h,
+S0l, S0l2 for ``S0.h``, ``S0.l1``, ``S0.l2``.
 
 A *pair feature* names two words whose vectors are multiplied, each projected: ``S0*B0``.
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; the
-first one: none from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same, and which one is
-first), ``H-D.crossed`` (words between H and D with an arc that theirs would cross, one from ROOT
-included), ``H-D.headless`` (words between them without a head), ``stack.depth``, ``items.headless``
-(words of the sentence that have been read and have no head), ``root.child`` (whether ROOT has a
-child in the sentence).
+``S0-B0.distance``, ``S1-S0.distance``, ``T0-B0.distance``, ``I1-B0.distance`` (words between them,
+in buckets; the first one: none from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same,
+and which one is first), ``H-D.crossed`` (words between H and D with an arc that theirs would cross,
+one from ROOT included), ``H-D.headless`` (words between them without a head), ``stack.depth``,
+``items.headless`` (words of the sentence that have been read and have no head), ``root.child``
+(whether ROOT has a child in the sentence), ``switched`` (whether SWITCH was made since the last
+SHIFT).
 
 Dependents of ROOT are those in the current sentence.
 """
-from spacy_nmparse.systems.state cimport NONE, B, S, item, nth_left_child, nth_right_child
+from spacy_nmparse.systems.state cimport NONE, B, S, T, item, nth_left_child, nth_right_child
 
 
 cdef enum:  # where a word feature starts
     STACK
+    OTHER_STACK
     BUFFER
     ITEM
     ARC_HEAD
@@ -43,6 +46,7 @@ cdef enum:  # facts
     N_RIGHT
     DISTANCE
     STACK_DISTANCE
+    OTHER_DISTANCE
     ITEM_DISTANCE
     ARC_DISTANCE
     ARC_CROSSED
@@ -50,12 +54,14 @@ cdef enum:  # facts
     DEPTH
     HEADLESS
     ROOT_CHILD
+    SWITCHED
 
 HOPS = {"h": HEAD, "l1": LEFT_1, "l2": LEFT_2, "r1": RIGHT_1, "r2": RIGHT_2}
 WORD_FACTS = {"label": LABEL, "n_left": N_LEFT, "n_right": N_RIGHT}
 FACTS = {
     "S0-B0.distance": DISTANCE,
     "S1-S0.distance": STACK_DISTANCE,
+    "T0-B0.distance": OTHER_DISTANCE,
     "I1-B0.distance": ITEM_DISTANCE,
     "H-D.distance": ARC_DISTANCE,
     "H-D.crossed": ARC_CROSSED,
@@ -63,6 +69,7 @@ FACTS = {
     "stack.depth": DEPTH,
     "items.headless": HEADLESS,
     "root.child": ROOT_CHILD,
+    "switched": SWITCHED,
 }
 
 
@@ -111,6 +118,8 @@ cdef int find_word(
         w = words[word.slot]
     elif word.base == STACK:
         w = S(s, word.place)
+    elif word.base == OTHER_STACK:
+        w = T(s, word.place)
     elif word.base == BUFFER:
         w = B(s, word.place)
     elif word.base == ITEM:
@@ -212,6 +221,10 @@ cdef void find_facts(
             out[i] = 0 if w == s.n else apart(w, B(s, 0))
         elif fact.kind == STACK_DISTANCE:
             out[i] = apart(S(s, 1), S(s, 0))
+        elif fact.kind == OTHER_DISTANCE:
+            out[i] = apart(T(s, 0), B(s, 0))
+        elif fact.kind == SWITCHED:
+            out[i] = s.switched
         elif fact.kind == ITEM_DISTANCE:
             w = nth_item(s, 1)
             out[i] = 0 if w == s.n or B(s, 0) == s.n else apart(w, B(s, 0))
@@ -240,16 +253,16 @@ cdef void find_facts(
 
 cdef int read_word(str name, list parts, WordC* out) except -1:
     base = parts[0]
-    known = base in ("H", "D") or (base[:1] in ("S", "B", "I") and base[1:].isdigit())
+    known = base in ("H", "D") or (base[:1] in ("S", "T", "B", "I") and base[1:].isdigit())
     if not known or base == "I0":
         raise ValueError(
-            f"Feature {name!r}: a word is S0, S1, ... or B0, B1, ... or I1, I2, ... or H or D, not "
-            f"{base!r}."
+            f"Feature {name!r}: a word is S0, S1, ... or T0, T1, ... or B0, B1, ... or I1, I2, "
+            f"... or H or D, not {base!r}."
         )
     if len(parts) - 1 > MAX_HOPS:
         raise ValueError(f"Feature {name!r} has more than {MAX_HOPS} hops.")
     out.base = {
-        "S": STACK, "B": BUFFER, "I": ITEM, "H": ARC_HEAD, "D": ARC_DEPENDENT
+        "S": STACK, "T": OTHER_STACK, "B": BUFFER, "I": ITEM, "H": ARC_HEAD, "D": ARC_DEPENDENT
     }[base[0]]
     out.place = int(base[1:] or 0)
     out.n_hops = len(parts) - 1
@@ -346,8 +359,10 @@ cdef class Features:
             LABEL: n_labels + 1,
             DISTANCE: DISTANCE_VALUES,
             STACK_DISTANCE: DISTANCE_VALUES,
+            OTHER_DISTANCE: DISTANCE_VALUES,
             ITEM_DISTANCE: DISTANCE_VALUES,
             ARC_DISTANCE: 2 * DISTANCE_VALUES,
             ROOT_CHILD: 2,
+            SWITCHED: 2,
         }
         return [sizes.get(self.c.facts[i].kind, COUNT_VALUES) for i in range(self.c.n_facts)]

@@ -1,4 +1,4 @@
-"""Completion of the trees of list systems, which can end with several headless words."""
+"""Completion of the trees of systems that can end with several headless words."""
 from spacy_nmparse.search.common cimport ScratchC
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.systems.state cimport StateC

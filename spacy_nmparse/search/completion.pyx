@@ -1,9 +1,10 @@
-"""Completion of the trees of list systems, which can end with several headless words.
+"""Completion of the trees of systems that can end with several headless words.
 
 The arcs that a sentence lacks are chosen by the scorer, among those that make no cycle: first the
 root, if it has none, then the arc of the headless word that likes its best head most, until all
 have one. An arc is as good as its score is above that of SHIFT, at the moment when the later of its
-ends was the focus word.
+ends was the first word of the buffer; with a stack, when the other end was alone on it. Then there
+is no score for arcs from ROOT either: the root is the word that likes its best head least.
 """
 from libc.math cimport INFINITY, exp
 
@@ -38,7 +39,7 @@ cdef enum:
 
 cdef bint needs_completion(const SystemC* system) noexcept nogil:
     """Whether sentences can end with more headless words than they may."""
-    return system.lists and system.single_root
+    return system.headless and system.single_root
 
 
 cdef void attach(
@@ -80,6 +81,19 @@ cdef float score_margin(
     return scores[1] - scores[0]
 
 
+cdef inline void look_at(StateC* s, int a, int b) noexcept nogil:
+    """Make the later word the first of the buffer, and the earlier one all that is on the stack; of
+    a list system, all items before the later one lambda1."""
+    s.b = max(a, b)
+    if s.lists:
+        s.n_lambda1 = n_items(s)
+    else:
+        s.stack[0] = min(a, b)
+        s.n_stack = 1
+        s.n_other = 0
+        s.switched = 0
+
+
 cdef void find_head(
     const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int w, int end
 ) noexcept nogil:
@@ -94,7 +108,7 @@ cdef void find_head(
     choice.total = 1
     for h in range(first, last):
         if h != w and not is_above(s, w, h):
-            look_from(s, max(h, w))
+            look_at(s, h, w)
             offer(&choice, h, score_margin(system, scorer, s, h, w), scratch.sure.head is not NULL)
     if choice.best == NONE:  # nothing near but its own descendants
         choice.best = s.root_child
@@ -104,10 +118,15 @@ cdef void find_head(
     scratch.right[w] = <float>(1 / choice.total)
 
 
-cdef inline void look_from(StateC* s, int j) noexcept nogil:
-    """Make j the focus word, lambda1 all items before it."""
-    s.b = j
-    s.n_lambda1 = n_items(s)
+cdef float root_margin(
+    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int w, int end
+) noexcept nogil:
+    """How good it is that w is the root."""
+    if scratch.state.lists:
+        look_at(&scratch.state, w, w)
+        return score_margin(system, scorer, &scratch.state, scratch.state.n, w)
+    find_head(system, scorer, scratch, w, end)
+    return -scratch.values[w]
 
 
 cdef void complete(
@@ -117,6 +136,10 @@ cdef void complete(
     cdef StateC* s = &scratch.state
     cdef int end = s.b
     cdef int n_lambda1 = s.n_lambda1
+    cdef int bottom = s.stack[0]
+    cdef int n_stack = s.n_stack
+    cdef int n_other = s.n_other
+    cdef int switched = s.switched
     cdef int headless = 0
     cdef int w, best
     cdef ChoiceC root
@@ -132,15 +155,16 @@ cdef void complete(
         root.total = 1
         for w in range(s.start, end):
             if s.head[w] == NONE:
-                look_from(s, w)
                 offer(
-                    &root, w, score_margin(system, scorer, s, s.n, w),
+                    &root, w,
+                    0 if headless == 1 else root_margin(system, scorer, scratch, w, end),
                     scratch.sure.head is not NULL
                 )
         arc.head = s.n
         arc.dependent = root.best
-        look_from(s, root.best)
-        score_margin(system, scorer, s, s.n, root.best)
+        if s.lists:
+            look_at(s, root.best, root.best)
+            score_margin(system, scorer, s, s.n, root.best)
         attach(system, scorer, scratch, &arc, <float>(1 / root.total))
         s.root_child = root.best
         headless -= 1
@@ -157,10 +181,14 @@ cdef void complete(
             continue
         arc.head = s.entry[best]
         arc.dependent = best
-        look_from(s, max(arc.head, best))
+        look_at(s, arc.head, best)
         arc.move = system.right_arc if best == s.b else system.left_arc
         score_margin(system, scorer, s, arc.head, best)
         attach(system, scorer, scratch, &arc, scratch.right[best])
         headless -= 1
     s.b = end
     s.n_lambda1 = n_lambda1
+    s.stack[0] = bottom
+    s.n_stack = n_stack
+    s.n_other = n_other
+    s.switched = switched

@@ -44,6 +44,7 @@ _OWN = {
     "covington": "covington.covington:Covington",
     "nl_covington": "covington.covington:NonLocalCovington",
     "swap_standard": "swap.swap:SwapStandard",
+    "two_planar": "two_planar:TwoPlanar",
 }
 _registered: dict[str, type[TransitionSystem]] = {}
 

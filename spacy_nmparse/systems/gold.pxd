@@ -14,6 +14,25 @@ cdef struct SwapC:                   # what the swap system reads besides; see s
     bint proven                      # whether no derivation has fewer
 
 
+cdef struct PlanesC:                 # what two_planar reads besides; see planes.pyx
+    bint crossing                    # whether any arcs between words cross
+    bint beyond                      # whether two planes do not hold all arcs
+    const int* plane                 # word -> 1 or 2: where its arc belongs; 0: no arc crosses it
+    # Room for the search of planes.pyx. open: word -> planes where its arc can still be built (a
+    # sum of 1 and 2), or 0; cycle: word -> number of the cycle that its arc is on, or 0.
+    int* open
+    int* cycle
+    int n_cycles
+    int* colour
+    int* parent
+    int* queue
+    int* near_
+    int* found
+    int* dropped
+    int* kept
+    int steps
+
+
 cdef struct GoldC:
     int n
     const int* head                  # word -> gold head (n: ROOT), NONE: unknown
@@ -28,6 +47,7 @@ cdef struct GoldC:
     bint unknown_starts              # whether any sentence start is unknown
     int n_unknown                    # words whose head is unknown
     SwapC* swap                      # NULL until a swap system binds the tree
+    PlanesC* planes                  # NULL until two_planar does
 
 
 cdef inline int children_from(const GoldC* gold, int head, int first) noexcept nogil:

@@ -48,6 +48,7 @@ cdef class Gold:
                 )
         self.bound_to = None
         self.c.swap = NULL
+        self.c.planes = NULL
         self._fill(n)
         self._check_tree()
 
@@ -56,6 +57,7 @@ cdef class Gold:
         if self.c.swap != NULL:
             free(self.c.swap.minimal)
         free(self.c.swap)
+        free(self.c.planes)
 
     def __reduce__(self):
         return Gold, (self.heads, self.labels, self.sent_starts)

@@ -1,6 +1,6 @@
 """Where sentences start and end: BREAK, what it costs, and roots."""
 from spacy_nmparse.systems.gold cimport GoldC, far_end
-from spacy_nmparse.systems.state cimport StateC, n_items
+from spacy_nmparse.systems.state cimport NONE, StateC, n_items
 from spacy_nmparse.systems.system cimport SystemC
 from spacy_nmparse.systems.views cimport ViewC
 
@@ -37,7 +37,8 @@ cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogi
     been read or done yet."""
     return (
         system.segment and s.start < s.b < s.end and s.n_rebuffer == 0 and s.n_left[s.b] == 0
-        and s.constraint[s.b] != -1 and (not s.lists or s.n_lambda1 == n_items(s))
+        and s.head[s.b] == NONE and s.constraint[s.b] != -1
+        and (not s.lists or s.n_lambda1 == n_items(s))
     )
 
 

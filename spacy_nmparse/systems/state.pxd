@@ -18,6 +18,9 @@ cdef struct StateC:
     int b               # next unread word; equals end when all are read
     int root_last       # 1: ROOT waits behind the last word of the buffer
     int n_stack
+    int n_other
+    int plane           # two_planar: which plane the stack is of, 0 or 1
+    int switched        # two_planar, 1: SWITCH was made since the last SHIFT
     int n_rebuffer
     int n_swaps         # SWAPs made so far
     int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
@@ -28,8 +31,10 @@ cdef struct StateC:
     int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
     int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT
     int* stack          # bottom first
+    int* other_stack    # two_planar: that of the other plane; see swap_stacks
     int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
     int* position       # word -> its place on the stack, or NONE
+    int* other_position   # the same of the other stack
     int* head           # word -> its head, or NONE
     int* label          # word -> label of the arc from its head, or NONE
     int* push_label     # word -> label noted when it was pushed, or NONE
@@ -64,6 +69,11 @@ cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogi
 cdef inline int S(const StateC* s, int i) noexcept nogil:
     """The i-th stack item from the top, or NONE."""
     return s.stack[s.n_stack - 1 - i] if i < s.n_stack else NONE
+
+
+cdef inline int T(const StateC* s, int i) noexcept nogil:
+    """The i-th item of the other stack from its top, or NONE."""
+    return s.other_stack[s.n_other - 1 - i] if i < s.n_other else NONE
 
 
 cdef inline int B(const StateC* s, int i) noexcept nogil:
@@ -134,6 +144,14 @@ cdef inline int pop(StateC* s) noexcept nogil:
     w = s.stack[s.n_stack]
     s.position[w] = NONE
     return w
+
+
+cdef inline void swap_stacks(StateC* s) noexcept nogil:
+    """The stack becomes the other one."""
+    s.stack, s.other_stack = s.other_stack, s.stack
+    s.position, s.other_position = s.other_position, s.position
+    s.n_stack, s.n_other = s.n_other, s.n_stack
+    s.plane = 1 - s.plane
 
 
 cdef inline int read(StateC* s) noexcept nogil:

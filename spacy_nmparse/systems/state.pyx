@@ -4,7 +4,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 ROOT = -1  # the number that stands for ROOT in the Python face
 
-cdef int N_INT_ARRAYS = 16
+cdef int N_INT_ARRAYS = 18
 cdef int N_CHAR_ARRAYS = 2
 
 
@@ -17,22 +17,24 @@ cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
     cdef size_t size = <size_t>n + 1
     cdef int* ints = <int*>block
     cdef signed char* chars = <signed char*>(ints + N_INT_ARRAYS * size)
-    s.stack = ints
-    s.rebuffer = ints + size
-    s.position = ints + 2 * size
-    s.head = ints + 3 * size
-    s.label = ints + 4 * size
-    s.push_label = ints + 5 * size
-    s.left_child = ints + 6 * size
-    s.right_child = ints + 7 * size
-    s.inward = ints + 8 * size
-    s.outward = ints + 9 * size
-    s.link = ints + 10 * size
-    s.top = ints + 11 * size
-    s.n_left = ints + 12 * size
-    s.n_right = ints + 13 * size
-    s.mark = ints + 14 * size
-    s.entry = ints + 15 * size
+    s.rebuffer = ints
+    s.stack = ints + (3 if s.plane else 1) * size
+    s.position = ints + (4 if s.plane else 2) * size
+    s.other_stack = ints + (1 if s.plane else 3) * size
+    s.other_position = ints + (2 if s.plane else 4) * size
+    s.head = ints + 5 * size
+    s.label = ints + 6 * size
+    s.push_label = ints + 7 * size
+    s.left_child = ints + 8 * size
+    s.right_child = ints + 9 * size
+    s.inward = ints + 10 * size
+    s.outward = ints + 11 * size
+    s.link = ints + 12 * size
+    s.top = ints + 13 * size
+    s.n_left = ints + 14 * size
+    s.n_right = ints + 15 * size
+    s.mark = ints + 16 * size
+    s.entry = ints + 17 * size
     s.sentence_start = chars
     s.constraint = chars + size
 
@@ -40,6 +42,7 @@ cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
 cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     """Make s an empty configuration over n words, in a block of ``state_block_size(n)`` bytes."""
     cdef size_t size = <size_t>n + 1
+    s.plane = 0
     set_pointers(s, block, n)
     s.n = n
     s.start = 0
@@ -47,6 +50,8 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.b = 0
     s.root_last = 0
     s.n_stack = 0
+    s.n_other = 0
+    s.switched = 0
     s.n_rebuffer = 0
     s.n_swaps = 0
     s.n_lambda1 = 0
@@ -56,7 +61,7 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.root_child = NONE
     s.root_label = NONE
     s.one_root = 0
-    memset(block, 0xFF, 12 * size * sizeof(int))  # stack .. top: NONE
+    memset(block, 0xFF, 14 * size * sizeof(int))  # rebuffer .. top: NONE
     memset(s.n_left, 0, 4 * size * sizeof(int) + N_CHAR_ARRAYS * size)
 
 
@@ -64,7 +69,7 @@ cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept
     """Copy source, over a block of the same size."""
     memcpy(target, source, sizeof(StateC))
     set_pointers(target, block, source.n)
-    memcpy(block, source.stack, state_block_size(source.n))
+    memcpy(block, source.rebuffer, state_block_size(source.n))
 
 
 cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
@@ -165,9 +170,10 @@ cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogi
     return (
         a.start == b.start and a.end == b.end and a.b == b.b and a.root_last == b.root_last
         and a.n_stack == b.n_stack and a.n_rebuffer == b.n_rebuffer
-        and a.n_lambda1 == b.n_lambda1
+        and a.n_other == b.n_other and a.switched == b.switched and a.n_lambda1 == b.n_lambda1
         and (a.root_child == b.root_child or max(a.root_child, b.root_child) < first)
         and memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) == 0
+        and memcmp(a.other_stack, b.other_stack, a.n_other * sizeof(int)) == 0
         and memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) == 0
         and memcmp(a.head + first, b.head + first, size) == 0
         and memcmp(a.label + first, b.label + first, size) == 0
@@ -219,6 +225,17 @@ cdef class State:
     def stack(self):
         """The stack as a list of word numbers, top LAST."""
         return [self._name(self.c.stack[i]) for i in range(self.c.n_stack)]
+
+    @property
+    def other_stack(self):
+        """``two_planar``: the inactive stack as a list of word numbers, top LAST."""
+        cdef int i
+        return [self.c.other_stack[i] for i in range(self.c.n_other)]
+
+    @property
+    def switched(self):
+        """``two_planar``: whether SWITCH was made since the last SHIFT."""
+        return self.c.switched == 1
 
     @property
     def buffer(self):

@@ -23,6 +23,7 @@ cdef enum:  # names of moves
     RIGHT_RAISE
     LEFT_INVERT
     BREAK
+    SWITCH
     N_MOVE_NAMES
 
 
@@ -134,9 +135,9 @@ cdef struct SystemC:
     bint explicit_root
     int max_length          # list systems: no arc between words is longer; 0: any length
     bint projective         # no arcs cross
-    bint lists              # final configurations may have headless words
-    # List systems and arc-eager: places, in the move table, of the moves that pass j by (list
-    # systems) and that make its arcs.
+    bint headless           # final configurations may have headless words
+    # Places, in the move table, of the moves that pass j by (systems with headless words) and that
+    # make its arcs (the same, and arc-eager).
     int shift
     int left_arc
     int right_arc

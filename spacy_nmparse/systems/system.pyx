@@ -42,6 +42,7 @@ MOVE_NAMES = {
     RIGHT_RAISE: "RIGHT-RAISE",
     LEFT_INVERT: "LEFT-INVERT",
     BREAK: "BREAK",
+    SWITCH: "SWITCH",
 }
 ORACLE_NAMES = {
     DYNAMIC: "dynamic",
@@ -279,9 +280,9 @@ cdef class TransitionSystem:
         return bool(self.c.projective)
 
     @property
-    def lists(self):
-        """Whether it is a list system: its final configurations may have headless words."""
-        return bool(self.c.lists)
+    def headless(self):
+        """Whether its final configurations may have headless words, which hang off ROOT then."""
+        return bool(self.c.headless)
 
     @property
     def lookahead(self):

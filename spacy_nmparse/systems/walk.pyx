@@ -116,24 +116,36 @@ cdef inline int below(uint64_t* seed, int bound) noexcept nogil:
 
 # What must hold of a configuration.
 
+cdef bint is_stack(
+    const StateC* s, const int* stack, int height, const int* position, int* seen
+) noexcept nogil:
+    """Whether stack and positions agree. seen: word -> 1: it is on the stack; 0."""
+    cdef int i, w, placed = 0
+    memset(seen, 0, (s.n + 1) * sizeof(int))
+    for i in range(height):
+        w = stack[i]
+        if not 0 <= w <= s.n or seen[w] or position[w] != i or (w < s.n and w >= s.b):
+            return False
+        seen[w] = 1
+    for w in range(s.n + 1):
+        placed += position[w] != NONE
+    return placed == height
+
+
 cdef int check_places(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
     """Counts, stack and buffer."""
-    cdef int i, w, placed = 0
+    cdef int i, w
     if not (0 <= s.start <= s.b <= s.end <= s.n and 0 <= s.n_stack <= s.n + 1):
+        return SIZES
+    if not (0 <= s.n_other <= s.b and 0 <= s.plane <= 1 and 0 <= s.switched <= 1):
         return SIZES
     if not (0 <= s.n_rebuffer <= s.b and 0 <= s.root_last <= 1 and 0 <= s.n_swaps):
         return SIZES
     if not 0 <= s.n_lambda1 <= n_items(s):
         return SIZES
-    memset(seen, 0, (s.n + 1) * sizeof(int))
-    for i in range(s.n_stack):
-        w = s.stack[i]
-        if not 0 <= w <= s.n or seen[w] or s.position[w] != i or (w < s.n and w >= s.b):
-            return STACK
-        seen[w] = 1
-    for w in range(s.n + 1):
-        placed += s.position[w] != NONE
-    if placed != s.n_stack:
+    if not is_stack(s, s.other_stack, s.n_other, s.other_position, seen):
+        return STACK
+    if not is_stack(s, s.stack, s.n_stack, s.position, seen):
         return STACK
     for i in range(s.n_rebuffer):
         w = s.rebuffer[i]
@@ -194,7 +206,7 @@ cdef int check_arcs(const SystemC* system, const StateC* s, int* seen) noexcept 
 
 cdef int check_trees(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
     """No cycle; list systems: the sets are the trees; no arc across a sentence start."""
-    cdef bint sets = system.lists and not system.nonmonotonic
+    cdef bint sets = system.headless and not system.nonmonotonic
     cdef int w, h, first, start = 0
     memset(seen, 0, (s.n + 1) * sizeof(int))
     for first in range(s.n):
@@ -254,9 +266,15 @@ cdef bint same(const StateC* a, const StateC* b) noexcept nogil:
         return False
     if memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) != 0:
         return False
+    if memcmp(a.other_stack, b.other_stack, a.n_other * sizeof(int)) != 0:
+        return False
     if memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) != 0:
         return False
-    if memcmp(a.position, b.position, 12 * words) != 0:  # position .. n_right
+    if memcmp(a.position, b.position, words) != 0:
+        return False
+    if memcmp(a.other_position, b.other_position, words) != 0:
+        return False
+    if memcmp(a.head, b.head, 11 * words) != 0:  # head .. n_right
         return False
     return memcmp(a.sentence_start, b.sentence_start, 2 * (a.n + 1)) == 0
 

@@ -47,7 +47,7 @@ def test_formulas() -> None:
 
 def test_a_derivation() -> None:
     system = systems.create("arc_hybrid")
-    assert system.projective and not system.lists
+    assert system.projective and not system.headless
     moves = [action.move[:2] for action in system.derivation(Gold([1, 1, 3, 1]), "static")]
     assert " ".join(moves) == "SH LE SH SH LE SH RI LE SH"
     assert system.repair(system.initial(2), Action("SHIFT")) is None

@@ -38,6 +38,8 @@ def test_every_move_and_part_is_explained(name: str) -> None:
             glossary = system.glossary()
             lists = "covington" in name
             parts = {"buffer", "lambda1", "lambda2"} if lists else {"buffer", "stack"}
+            if name == "two_planar":
+                parts.add("other_stack")
             assert set(glossary) == set(system.moves) | parts
             assert all(text.endswith(".") for text in glossary.values())
             said.append(glossary)

@@ -15,6 +15,7 @@ from tests.fuzz import (
     main,
     random_crossing,
     random_projective,
+    random_swapped,
     random_text,
     try_text,
     variants,
@@ -47,9 +48,10 @@ def test_trees_are_as_said() -> None:
     for _ in range(200):
         n, one_root = rng.randint(1, 12), rng.random() < 0.5
         projective, other = random_projective(n, one_root, rng), random_crossing(n, one_root, rng)
+        swapped = random_swapped(n, one_root, rng)
         assert is_projective(tuple(projective))
         crossing += not is_projective(tuple(other))
-        for heads in (projective, other):
+        for heads in (projective, other, swapped):
             assert is_forest(tuple(heads))
             assert not one_root or sum(h == w for w, h in enumerate(heads)) == 1
     assert crossing > 50

@@ -290,7 +290,7 @@ cdef class Covington(TransitionSystem):
             "segment": bool(segment),
             "root_label": root_label,
         })
-        self.c.lists = True
+        self.c.headless = True
         self.c.one_focus = True
         self.c.max_length = max_length
         self.c.nonmonotonic = nonmonotonic

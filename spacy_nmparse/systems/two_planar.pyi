@@ -1,0 +1,13 @@
+from collections.abc import Sequence
+
+from spacy_nmparse.systems.system import TransitionSystem
+
+class TwoPlanar(TransitionSystem):
+    def __init__(
+        self,
+        labels: Sequence[str] | None = None,
+        *,
+        single_root: bool = False,
+        segment: bool = False,
+        root_label: str | None = None,
+    ) -> None: ...

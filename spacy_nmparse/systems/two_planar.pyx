@@ -1,0 +1,479 @@
+"""The 2-planar system (Gómez-Rodríguez & Nivre 2010, 2013).
+
+A configuration is (stack, other stack, buffer, arcs). Each stack is a plane: SHIFT pushes a word on
+both, REDUCE pops the stack, SWITCH makes the other stack the stack. Arcs join s0, the top of the
+stack, and b0, the first word of the buffer, and leave both where they are. Start: empty stacks, all
+words in the buffer. End: an empty buffer. Words without a head then hang off ROOT. SWITCH is legal
+once for each b0: it says that the stack has no more arcs with b0. So a sentence of n words takes at
+most 5n moves.
+
+Loss. A gold arc between words is *open* in a plane if its dependent has no head, and its later end
+is behind b0, or is b0 and SWITCH has not closed the plane; and its earlier end is on the stack of
+the plane, or in the buffer. What is neither built nor open in a plane is lost. What is open can be
+built together if arcs that cross are in different planes, and no arcs make a cycle: to get at a
+word, a stack pops those above it, and an arc that this takes from them would cross. The loss is the
+number of lost arcs and of those that must be given up for that (``planes``). It is exact on all
+trees, also on those that are not 2-planar, unless that search is cut short. Roots and sentences:
+as in the list systems.
+"""
+from spacy_nmparse.systems.covington.loss cimport behind
+from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.gold cimport GoldC, PlanesC, far_end
+from spacy_nmparse.systems.moves cimport b0_end, can_be_right, least_error, s0_end, settled
+from spacy_nmparse.systems.planes cimport derive_planes, fewest_given_up
+from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, must_break
+from spacy_nmparse.systems.state cimport (
+    NONE,
+    S,
+    StateC,
+    pop,
+    push,
+    state_add_arc,
+    state_join,
+    swap_stacks,
+    treetop,
+)
+from spacy_nmparse.systems.static cimport find_move, use_static
+from spacy_nmparse.systems.system cimport (
+    BREAK,
+    CROSSES_BY_ARC,
+    LEFT_ARC,
+    REDUCE,
+    RIGHT_ARC,
+    SHIFT,
+    SWITCH,
+    CandidateC,
+    SystemC,
+)
+
+
+cdef enum:  # planes, as sets
+    STACK = 1
+    OTHER = 2
+    BOTH = 3
+
+
+# SHIFT: (S, T, b0|B, A) => (S|b0, T|b0, B, A).
+
+cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.b < s.n and not must_break(system, s)
+
+
+cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    push(s, s.b)
+    s.other_position[s.b] = s.n_other
+    s.other_stack[s.n_other] = s.b
+    s.n_other += 1
+    s.b += 1
+    s.switched = 0
+
+
+# REDUCE: (S|s0, T, B, A) => (S, T, B, A).
+
+cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 0 and s.b < s.n and not must_break(system, s)
+
+
+cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    pop(s)
+
+
+# LEFT-ARC(l): (S|s0, T, b0|B, A) => (S|s0, T, b0|B, A + b0 -l-> s0). s0 has no head, and not
+# s0 ->* b0.
+
+cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if not can_reduce(system, s, k):
+        return False
+    return s.head[S(s, 0)] == NONE and treetop(s, s.b) != S(s, 0)
+
+
+cdef void do_left_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    state_join(s, s.b, S(s, 0))
+    state_add_arc(s, s.b, S(s, 0), l)
+
+
+# RIGHT-ARC(l): (S|s0, T, b0|B, A) => (S|s0, T, b0|B, A + s0 -l-> b0). b0 has no head, and not
+# b0 ->* s0.
+
+cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if not can_reduce(system, s, k):
+        return False
+    return s.head[s.b] == NONE and treetop(s, S(s, 0)) != s.b
+
+
+cdef void do_right_arc(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    state_join(s, S(s, 0), s.b)
+    state_add_arc(s, S(s, 0), s.b, l)
+
+
+# SWITCH: (S, T, B, A) => (T, S, B, A). T is not empty, and there was none since the last SHIFT.
+
+cdef bint can_switch(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.n_other > 0 and s.b < s.n and not s.switched and not must_break(system, s)
+
+
+cdef void do_switch(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    swap_stacks(s)
+    s.switched = 1
+
+
+# BREAK: (S, T, b0|B, A) => ([], [], b0|B, A), as at the start.
+
+cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    while s.n_stack:
+        pop(s)
+    swap_stacks(s)
+    while s.n_stack:
+        pop(s)
+    if s.plane:
+        swap_stacks(s)
+    s.switched = 0
+    s.sentence_start[s.b] = 1
+    s.start = s.b
+
+
+# The loss.
+
+cdef struct PlanarViewC:    # a configuration, as the difference to a state
+    int b
+    int n_stack     # of the state's stack
+    int n_other
+    int pushed      # this word is on both; or NONE
+    int closed      # planes that get no more arcs with b
+    int head        # this arc has been added; or NONE
+    int dependent
+
+
+cdef inline PlanarViewC planar_view(const StateC* s) noexcept nogil:
+    cdef PlanarViewC v
+    v.b = s.b
+    v.n_stack = s.n_stack
+    v.n_other = s.n_other
+    v.pushed = NONE
+    v.closed = OTHER if s.switched else 0
+    v.head = NONE
+    v.dependent = NONE
+    return v
+
+
+cdef inline int head_of(const StateC* s, const PlanarViewC* v, int w) noexcept nogil:
+    return v.head if w == v.dependent else s.head[w]
+
+
+cdef inline int top_of(const StateC* s, const PlanarViewC* v, int w) noexcept nogil:
+    """The top of the tree that w is in."""
+    cdef int top = treetop(s, w)
+    return treetop(s, v.head) if top == v.dependent else top
+
+
+cdef inline int planes_of(const StateC* s, const PlanarViewC* v, int w) noexcept nogil:
+    """The planes on whose stack w is."""
+    cdef int planes = 0
+    if w == v.pushed:
+        return BOTH
+    if 0 <= s.position[w] < v.n_stack:
+        planes = STACK
+    if 0 <= s.other_position[w] < v.n_other:
+        planes |= OTHER
+    return planes
+
+
+cdef int open_planes(
+    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v, int w, int e
+) noexcept nogil:
+    """The planes where the gold arc into w can still be built, if the sentence ends before e."""
+    cdef int g = gold.head[w]
+    cdef int last = max(g, w)
+    cdef int first = min(g, w)
+    cdef int planes = BOTH
+    if g < s.start or last < v.b or last >= e or head_of(s, v, w) != NONE:
+        return 0
+    if not can_be_right(system, gold, w):
+        return 0
+    if first < v.b:
+        planes = planes_of(s, v, first)
+        if last == v.b:
+            planes &= ~v.closed
+    return planes
+
+
+cdef int mark_cycles(
+    const StateC* s, const GoldC* gold, const PlanarViewC* v, int e
+) noexcept nogil:
+    """Number the cycles of built and open arcs, and note in ``cycle`` which open arcs they have.
+    Words have one head at most: no cycles share an arc. The way around leads from the top of a tree
+    to the tree that its gold head is in; a cycle has a built arc, so a top up to b."""
+    cdef PlanesC* p = gold.planes
+    cdef int cycles = 0
+    cdef int walk = 0
+    cdef int w, top
+    for w in range(s.start, e):
+        p.colour[w] = 0
+        p.cycle[w] = 0
+    for w in range(s.start, min(v.b + 1, e)):
+        if head_of(s, v, w) != NONE or p.colour[w]:
+            continue
+        walk += 1
+        top = w
+        while p.colour[top] == 0:
+            p.colour[top] = walk
+            if p.open[top] == 0:
+                break
+            top = top_of(s, v, gold.head[top])
+        if p.open[top] and p.colour[top] == walk:
+            cycles += 1
+            while p.cycle[top] == 0:
+                p.cycle[top] = cycles
+                top = top_of(s, v, gold.head[top])
+    return cycles
+
+
+cdef int inner(
+    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v, int e
+) noexcept nogil:
+    """Headless words of the sentence that lose their gold head when it ends before e; and words
+    behind it, where two planes do not hold all gold arcs."""
+    cdef PlanesC* p = gold.planes
+    cdef bint strayed = False   # an arc is built that gold does not have
+    cdef int lost = 0
+    cdef int roots = 0
+    cdef int w, g, h
+    for w in range(s.start, e):
+        g = gold.head[w]
+        h = head_of(s, v, w)
+        p.open[w] = 0
+        if h != NONE:
+            strayed = strayed or h != g
+        elif g == s.n and can_be_right(system, gold, w):
+            roots += 1
+        elif g != NONE:
+            if g != s.n:
+                p.open[w] = open_planes(system, s, gold, v, w, e)
+            lost += p.open[w] == 0
+    if system.single_root:
+        lost += max(0, roots - 1)
+    p.n_cycles = mark_cycles(s, gold, v, e) if strayed else 0
+    if p.beyond:
+        for w in range(e, s.n):
+            p.cycle[w] = 0
+            p.open[w] = 0
+            if e <= gold.head[w] < s.n and can_be_right(system, gold, w):
+                p.open[w] = BOTH
+        e = s.n
+    if p.crossing or p.n_cycles:
+        lost += fewest_given_up(gold, s.start, e)
+    return lost
+
+
+cdef inline bint starts_here(
+    const SystemC* system, const StateC* s, const PlanarViewC* v
+) noexcept nogil:
+    """Whether a sentence start can be made at b: then b has no arc yet."""
+    return (
+        system.segment and s.start < v.b < s.n and s.constraint[v.b] != -1
+        and s.n_left[v.b] == 0 and v.head != v.b and head_of(s, v, v.b) == NONE
+    )
+
+
+cdef int sentence_end(
+    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v
+) noexcept nogil:
+    """Where the sentence ends at best: at the first place that no open arc crosses."""
+    cdef int n = s.n
+    cdef int far = NONE
+    cdef int w, e, i
+    if not system.segment or v.b >= n:
+        return n
+    for w in range(s.start, v.b + 1):
+        if w == v.b and far < w and gold.sent_start[w] != 0 and starts_here(system, s, v):
+            return w
+        if open_planes(system, s, gold, v, w, n):
+            far = max(far, gold.head[w])
+        for i in range(gold.child_offset[w + 1] - 1, gold.child_offset[w] - 1, -1):
+            if gold.children[i] < v.b or far >= gold.children[i]:
+                break
+            if open_planes(system, s, gold, v, gold.children[i], n):
+                far = gold.children[i]
+    for e in range(v.b + 1, n):
+        if far < e and gold.sent_start[e] != 0 and s.constraint[e] != -1:
+            return e
+        far = max(far, far_end(gold, e))
+    return n
+
+
+cdef int rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v
+) noexcept nogil:
+    """Errors to come: in headless words from the start of the sentence on, and in undecided starts.
+    """
+    cdef int e = sentence_end(system, s, gold, v)
+    cdef int loss = inner(system, s, gold, v, e)
+    if system.segment and s.start < v.b < s.n and not starts_here(system, s, v):
+        loss += gold.sent_start[v.b] == 1
+    return loss + (behind(system, gold, e) if e < s.n else 0)
+
+
+cdef int rest_after(
+    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+) noexcept nogil:
+    """Errors to come after the named move, and its own, but for labels."""
+    cdef PlanarViewC v = planar_view(s)
+    cdef int errors = 0
+    if name == BREAK:
+        return (
+            inner(system, s, gold, &v, s.b) + behind(system, gold, s.b)
+            + (gold.sent_start[s.b] == 0)
+        )
+    if name == SHIFT:
+        errors = system.segment and s.b > s.start and gold.sent_start[s.b] == 1
+        v.pushed = s.b
+        v.b += 1
+        v.closed = 0
+    elif name == REDUCE:
+        v.n_stack -= 1
+    elif name == SWITCH:
+        v.closed = STACK
+    else:
+        v.head = s.b if name == LEFT_ARC else S(s, 0)
+        v.dependent = S(s, 0) if name == LEFT_ARC else s.b
+        errors = least_error(system, gold, v.head, v.dependent)
+    return errors + rest(system, s, gold, &v)
+
+
+cdef int planar_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    cdef PlanarViewC v = planar_view(s)
+    cdef int loss = settled(system, s, gold) + rest(system, s, gold, &v)
+    cdef int roots = 0
+    cdef int w
+    for w in range(s.start):  # headless words of the sentences that BREAK has closed
+        if s.sentence_start[w]:
+            roots = 0
+        if s.head[w] == NONE and gold.head[w] != NONE:
+            if gold.head[w] == s.n and can_be_right(system, gold, w):
+                roots += 1
+                loss += system.single_root and roots > 1
+            else:
+                loss += 1
+    return loss
+
+
+# The static oracle.
+
+cdef int nearest_arc(
+    const StateC* s, const GoldC* gold, const int* stack, int height, int plane
+) noexcept nogil:
+    """The first item of a stack from its top with a gold arc with b0 that belongs in the plane and
+    has not been built, or NONE."""
+    cdef int b0 = s.b
+    cdef int i, w, d
+    for i in range(height - 1, -1, -1):
+        w = stack[i]
+        if gold.head[w] == b0:
+            d = w
+        elif gold.head[b0] == w:
+            d = b0
+        else:
+            continue
+        if s.head[d] == NONE and max(gold.planes.plane[d], 1) == plane:
+            return w
+    return NONE
+
+
+cdef int wanted_move(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+) noexcept nogil:
+    """BREAK where gold does; else the gold arc between s0 and b0, if it belongs in the plane of the
+    stack; else REDUCE, if another item of the stack has such an arc with b0; else SWITCH, if one of
+    the other stack has one in its plane; else SHIFT. Arcs that nothing crosses belong in the first
+    plane; of those that cross each other, the one whose dependent comes first."""
+    cdef int name = SHIFT
+    cdef int near_
+    if gold_breaks(system, s, gold):
+        name = BREAK
+    else:
+        near_ = nearest_arc(s, gold, s.stack, s.n_stack, 1 + s.plane)
+        if near_ != NONE and near_ == S(s, 0):
+            name = LEFT_ARC if gold.head[near_] == s.b else RIGHT_ARC
+        elif near_ != NONE:
+            name = REDUCE
+        elif nearest_arc(s, gold, s.other_stack, s.n_other, 2 - s.plane) != NONE:
+            name = SWITCH
+    return find_move(system, candidates, n, name, 1)
+
+
+cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+    s.root_label = system.root_label
+    s.one_root = system.single_root
+
+
+cdef bint is_final(const StateC* s) noexcept nogil:
+    return s.b == s.n
+
+
+cdef class TwoPlanar(TransitionSystem):
+    """The 2-planar system.
+
+    Args:
+        single_root: one child of ROOT in each sentence.
+        segment: BREAK splits documents into sentences.
+        root_label: the label of headless words in the final tree, and of no others (None: they have
+            none, and labels of gold roots are not judged).
+    """
+    def __init__(
+        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
+    ):
+        self.begin("two_planar", {
+            "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
+        })
+        self.c.headless = True
+        self.c.start = start
+        self.c.is_final = is_final
+        use_differences(&self.c, rest_after)
+        self.c.loss = planar_loss
+        use_static(&self.c, wanted_move)
+        self.add_move(SHIFT, can_shift, do_shift, NULL)
+        self.c.shift = self.c.n_moves - 1
+        self.add_move(REDUCE, can_reduce, do_reduce, NULL)
+        self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, NULL, b0_end, s0_end
+        ).crossing = CROSSES_BY_ARC
+        self.c.left_arc = self.c.n_moves - 1
+        self.add_move(
+            RIGHT_ARC, can_right_arc, do_right_arc, NULL, s0_end, b0_end
+        ).crossing = CROSSES_BY_ARC
+        self.c.right_arc = self.c.n_moves - 1
+        self.add_move(SWITCH, can_switch, do_switch, NULL)
+        self.features["SWITCH"] = (
+            "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched"
+        )
+        if segment:
+            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+    cdef int bind(self, Gold gold) except -1:
+        derive_planes(gold)
+        return TransitionSystem.bind(self, gold)
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return {
+            "stack": "Words before the buffer that can still get an arc in the active plane; the "
+            "top is the last one shown.",
+            "other_stack": "The same of the other plane. Arcs of one plane never cross.",
+            "buffer": "The words to come. Arcs are made with the first of them.",
+            "SHIFT": "The first word of the buffer goes onto both stacks.",
+            "REDUCE": "The top of the stack leaves it. On the other stack it stays.",
+            "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack. "
+            "Both stay where they are.",
+            "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer. "
+            "Both stay where they are.",
+            "SWITCH": "The other stack becomes the stack: its plane is active. The next SWITCH "
+            "comes after a SHIFT.",
+            **({
+                "BREAK": "The sentence ends before the first word of the buffer, and the next one "
+                "starts there, with empty stacks."
+            } if self.c.segment else {}),
+        }

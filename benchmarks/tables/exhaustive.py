@@ -13,7 +13,7 @@ PROVEN = {
     "repairs": "the same with repairs, Unshift or one kind of push",
     "arc_standard": "arc-standard, up to 5 words, projective gold",
     "root_first": "arc-eager with ROOT at the bottom of the stack, up to 5 words, projective gold",
-    "buffer_arcs": "arc-standard with arcs between stack and buffer, up to 5 words, projective gold",
+    "buffer_arcs": "arc-standard with arcs to the buffer, up to 5 words, projective gold",
     "arc_hybrid": "arc-hybrid, up to 5 words, projective gold",
     "arc_swift": "arc-swift, up to 5 words, projective gold",
     "nl_covington": "NL-Covington, up to 4 words, all trees",

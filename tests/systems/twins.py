@@ -220,7 +220,7 @@ def _check_stack(real: systems.TransitionSystem, state: systems.State, mirror: A
         lowest = words[0] if words and ROOT in state.stack else None  # ROOT may be its head
         for beneath, word in zip([lowest, *words], words, strict=False):
             assert state.heads[word] in (None, beneath)
-    elif system != "two_planar":
+    elif real.name != "two_planar":
         assert all(state.heads[word] is None for word in words)
 
 

@@ -37,7 +37,7 @@ from benchmarks.tables.common import BEAM4, SPACY, STOCK
 PAGES = (
     ROOT / "README.md",
     ROOT / "benchmarks" / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 )
 MARKED = re.compile(r"(<!-- (table|figure): ([\w.-]+) -->).*?(<!-- end -->)", re.DOTALL)
 Summary = dict[str, Any]
@@ -202,6 +202,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "demo": summarize_demo,
     "exhaustive": summarize_exhaustive,
     "memory": files,
+    "mine_repairs": files,
     "oracle_curves": files,
     "repairs": files,
     "scale": summarize_scale,

@@ -202,6 +202,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "demo": summarize_demo,
     "exhaustive": summarize_exhaustive,
     "memory": files,
+    "mine_repairs": files,
     "oracle_curves": files,
     "repairs": files,
     "scale": summarize_scale,

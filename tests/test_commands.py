@@ -124,6 +124,7 @@ def main_of(program: str) -> Any:
 #: Commands in the text that have their place in a test of their own.
 RUN_IN_TEXT = {
     "python -m spacy nmparse": "tests/test_cli.py",
+    "python examples/lectures.py": "tests/test_examples.py",
     "python scripts/fill_configs.py configs/*.cfg": "tests/test_configs.py",
     "python scripts/evaluate.py MODEL DATA --set components.parser.beam_width=4": "test_scripts.py",
 }

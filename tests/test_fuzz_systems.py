@@ -23,6 +23,8 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "unshift": st.booleans(),
     "push": st.sampled_from(["any", "shift", "right_arc", "left"]),
     "max_search_states": st.integers(-1, 5),
+    "root_first": st.booleans(),
+    "buffer_arcs": st.booleans(),
     "nonmonotonic": st.booleans(),
     "explicit_root": st.booleans(),
     "max_length": st.integers(-1, 3),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.formats import page_table
 from benchmarks.tables.common import (
     DEMO,
@@ -16,6 +18,7 @@ from benchmarks.tables.common import (
     table,
 )
 from benchmarks.titles import short, title
+from spacy_nmparse.analysis.mining import DRAFT
 
 
 @table("segmentation")
@@ -134,3 +137,29 @@ def _oracle_curves() -> str:
         rows.append([f"`{oracle}`", f"{las:.2f} ± {deviation:.2f}", *(f"{n:.2f}" for n in learned)])
     header = ["oracle", "LAS on dev, last epoch", "SWAPs a sentence: first epoch", "last"]
     return page_table(header, rows)
+
+
+def edit_table(found: dict[str, Any], top: int) -> str:
+    """Format the single edits of arcs that would mend errors.
+
+    Args:
+        found: What benchmarks.mine_repairs found.
+        top: How many edits.
+
+    Returns:
+        A Markdown table, those first that mend most and leave a tree.
+    """
+    rows = [
+        [
+            *(word, head, str(whole), f"{100 * whole / max(1, found['errors']):.1f} %", str(n)),
+            DRAFT.get((word, head), ""),
+        ]
+        for word, head, n, whole in found["edits"][:top]
+    ]
+    header = ["word", "its right head", "mended", "of the errors", "with other edits", "draft"]
+    return page_table(header, rows, left=2)
+
+
+@table("mined-repairs")
+def _mined_repairs() -> str:
+    return edit_table(results("mine_repairs")[GOTHIC], 12)

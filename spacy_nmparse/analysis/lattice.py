@@ -90,11 +90,6 @@ class Lattice:
             "edges": [[edge.source, edge.target, list(edge.action)] for edge in self.edges],
         }
 
-    def _repr_svg_(self) -> str:
-        from spacy_nmparse.analysis.lattice_picture import lattice_svg
-
-        return lattice_svg(self)
-
 
 def _has_lists(state: State) -> bool:
     return bool(state.lambda1 or state.lambda2)

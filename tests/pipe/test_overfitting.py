@@ -83,6 +83,15 @@ EAGER = [
 IMPLICIT, LOOSE = {"explicit_root": False}, {"nonmonotonic": True}
 
 
+ROOT_FIRST = {
+    "@misc": "spacy_nmparse.ArcEager.v1",
+    "root_first": True,
+    "nonmonotonic_left": False,
+    "nonmonotonic_reduce": False,
+}
+BUFFER_ARCS = {"@misc": "spacy_nmparse.ArcStandard.v1", "buffer_arcs": True}
+
+
 @pytest.mark.parametrize(
     ("config", "oracle"),
     [
@@ -114,6 +123,9 @@ IMPLICIT, LOOSE = {"explicit_root": False}, {"nonmonotonic": True}
                 (LOCAL, IMPLICIT, "dynamic"),
             )
         ),
+        ({"system": ROOT_FIRST}, "dynamic"),
+        ({"system": ROOT_FIRST}, "static"),
+        ({"system": BUFFER_ARCS}, "dynamic"),
         ({**KINDS["arc_swift"], "model": arc_model_config(features=None)}, "static"),
         ({"factory": NL, "projectivize": True}, "dynamic"),
     ],

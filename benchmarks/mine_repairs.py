@@ -1,0 +1,54 @@
+"""Which repairs would be worth having: the single edits of arcs that would mend a parser's errors.
+
+    python -m benchmarks.mine_repairs training/demo/nm_parser/model-best corpus/demo/dev.spacy
+
+Follows a parser through each gold sentence. For a word whose head is wrong in the end, it looks for
+the first configuration behind the wrong arc in which the right head has been read or is B0 (or a
+later one with the same B0, where the word or its wrong head has come to the top of the stack), and
+names the edit: what the word is there, and what the right head is. The draft on repair transitions
+has moves for four of these edits.
+
+Result: a table, and benchmarks/runs/mine_repairs/NAME.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import spacy
+
+from benchmarks.common import ROOT
+from benchmarks.tables.counts import edit_table
+from spacy_nmparse.analysis.mining import mine_edits
+from spacy_nmparse.cli.console import gold_docs
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", help="a pipeline: its package or folder")
+    parser.add_argument("corpus", type=Path, help="a .spacy or CoNLL-U file with trees")
+    parser.add_argument("--name", help="of the result; by default the corpus's")
+    parser.add_argument("--top", type=int, default=15, help="how many edits are printed")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks/runs/mine_repairs")
+    args = parser.parse_args(argv)
+    nlp = spacy.load(args.model)
+    mined = mine_edits(nlp, gold_docs(nlp, args.corpus, "sentence", 0))
+    print(
+        f"{mined.words} words, {mined.errors} wrong heads; one edit that leaves a tree would mend"
+    )
+    print(f"{mined.whole.total()} of them\n")
+    print(edit_table(mined.as_dict(), args.top))
+    args.output.mkdir(parents=True, exist_ok=True)
+    path = args.output / f"{args.name or args.corpus.stem}.json"
+    path.write_text(json.dumps(mined.as_dict(), indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -359,6 +359,24 @@ def SafeCheckpoints() -> Callable:
     return make_safe
 
 
+def FitTokenizer(corpus: Optional[Path]) -> Callable:
+    """For ``initialize.before_init``: the tokenizer learns to split words as the training data
+    does; see ``spacy_nmparse.pipe.tokenization``.
+
+    Args:
+        corpus: the training data, a .spacy file; null: nothing is learned.
+    """
+
+    def fit(nlp: Language) -> Language:
+        if corpus is not None:
+            from spacy_nmparse.pipe.tokenization import fit_to_corpus
+
+            fit_to_corpus(nlp, corpus)
+        return nlp
+
+    return fit
+
+
 def FastBlas() -> Callable:
     """For ``nlp.after_pipeline_creation``: faster matrix products for the whole pipeline; see
     ``spacy_nmparse.pipe.fast_blas``."""

@@ -164,6 +164,19 @@ def make_parser(
     )
 
 
+@Language.factory("multiword_tokens", assigns=["token._.ud_words", "token._.ud_range"])
+def make_multiword_tokens(nlp: Language, name: str) -> Any:
+    """The component that tells the words of multiword tokens; see ``spacy_nmparse.pipe.multiword``.
+
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+    """
+    from spacy_nmparse.pipe.multiword import MultiwordTokens
+
+    return MultiwordTokens(nlp.vocab, name)
+
+
 def System(name: str, options: Dict[str, Any] = NO_OPTIONS) -> Any:
     """Any transition system for a config block, those that other packages bring among them.
 

@@ -8,7 +8,8 @@ syntactic words, written without a space between them, or itself, with `--merge-
 languages better where the pipeline's tokenizer splits the text later.
 
 With `--lang` it says how well the tokenizer of that language fits: F1 of tokens, with and without
-`--merge-subtokens`, and the strings that tokenizer and treebank split otherwise.
+`--merge-subtokens` and with rules learned from the training data, and the strings that tokenizer
+and treebank split otherwise.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.analysis.conllu import ID, read_rows
+from spacy_nmparse.analysis.conllu_docs import Merges
 from spacy_nmparse.analysis.tokens import TokenMatch, shorten
 from spacy_nmparse.analysis.treebank import (
     SPLITS,
     convert,
     find_splits,
     sentence_docs,
+    split_by,
 )
+from spacy_nmparse.pipe.tokenization import fit
 
 N_STRINGS = 15
 
@@ -51,7 +55,7 @@ def match_tokens(nlp: Language, docs: Iterable[Doc]) -> TokenMatch:
 
 
 def report_tokens(
-    files: dict[str, Path], written: dict[str, Path], lang: str, merge_subtokens: bool
+    files: dict[str, Path], written: dict[str, Path], lang: str, merge_subtokens: str
 ) -> None:
     """Print how well the tokenizer of a language fits a converted treebank.
 
@@ -59,7 +63,7 @@ def report_tokens(
         files: The CoNLL-U file of each split.
         written: The .spacy file of each split, as from `convert`.
         lang: spaCy's language code.
-        merge_subtokens: Whether multiword tokens were merged.
+        merge_subtokens: Which multiword tokens were merged: "yes", "no" or "auto".
 
     Raises:
         ImportError: If spaCy has no such language, or its tokenizer needs another package.
@@ -69,17 +73,22 @@ def report_tokens(
         split: match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))
         for split, path in written.items()
     }
-    how = "with" if merge_subtokens else "without"
+    how = {"yes": "with --merge-subtokens", "no": "without --merge-subtokens"}
+    how["auto"] = "with --merge-subtokens auto"
     figures = ", ".join(f"{split} {100 * (m.f1 or 0):.2f}" for split, m in matches.items())
-    print(f"Tokens of spaCy's tokenizer for {lang!r}, F1 {how} --merge-subtokens: {figures}")
+    print(f"Tokens of spaCy's tokenizer for {lang!r}, F1 {how[merge_subtokens]}: {figures}")
+    report_fitted(written, lang)
 
     split = "dev" if "dev" in files else next(iter(files))
-    if any("-" in row[ID] for sentence in read_rows(files[split]) for row in sentence.rows):
-        other = match_tokens(nlp, sentence_docs(files[split], not merge_subtokens))
-        other_way = "without" if merge_subtokens else "with"
+    if merge_subtokens != "auto" and any(
+        "-" in row[ID] for sentence in read_rows(files[split]) for row in sentence.rows
+    ):
+        merged = merge_subtokens == "yes"
+        other = match_tokens(nlp, sentence_docs(files[split], not merged))
+        other_way = "without" if merged else "with"
         print(f"{other_way} --merge-subtokens: {split} {100 * (other.f1 or 0):.2f}".capitalize())
         if (other.f1 or 0) > (matches[split].f1 or 0):
-            value = "no" if merge_subtokens else "yes"
+            value = "no" if merged else "yes"
             print(
                 f"The tokenizer fits better {other_way}: convert with --merge-subtokens {value} "
                 f"(the workflow ud: --vars.merge_subtokens {value})."
@@ -93,6 +102,27 @@ def report_tokens(
     for (own, found), count in differences.most_common(N_STRINGS):
         print(f"  {count:>6}  {shorten(own):<24}  {shorten(found)}")
     print("docs/training.md shows how to change a tokenizer's rules.")
+
+
+def report_fitted(written: dict[str, Path], lang: str) -> None:
+    """Print how well the tokenizer fits after it has learned from the training data.
+
+    Args:
+        written: The .spacy file of each split.
+        lang: spaCy's language code.
+    """
+    if "train" not in written or len(written) < 2:
+        return
+    nlp = spacy.blank(lang)
+    if fit(nlp, DocBin().from_disk(written["train"]).get_docs(nlp.vocab)) is None:
+        return
+    figures = ", ".join(
+        f"{split} {100 * (match.f1 or 0):.2f}"
+        for split, path in written.items()
+        if split != "train"
+        for match in [match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))]
+    )
+    print(f"With rules learned from the training data (spacy_nmparse.fit_tokenizer.v1): {figures}")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -117,10 +147,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--merge-subtokens",
         nargs="?",
-        choices=("yes", "no"),
+        choices=("yes", "no", "auto"),
         const="yes",
         default="no",
-        help="keep multiword tokens in one piece",
+        help="keep multiword tokens in one piece; auto: those that the tokenizer of --lang does "
+        "not split into their words",
     )
     parser.add_argument(
         "--lang", help="spaCy's language code: say how well its tokenizer fits the treebank"
@@ -138,10 +169,14 @@ def main(argv: list[str] | None = None) -> int:
         files = {**(find_splits(folders[0]) if folders else {}), **named}
         if not files:
             parser.error("no input: give a treebank folder, or --train, --dev and --test.")
-        merge = args.merge_subtokens == "yes"
+        merge: bool | Merges = args.merge_subtokens == "yes"
+        if args.merge_subtokens == "auto":
+            if not args.lang:
+                parser.error("--merge-subtokens auto needs --lang.")
+            merge = split_by(spacy.blank(args.lang))
         written = convert(files, output, args.n_sents, args.with_single, merge)
         if args.lang:
-            report_tokens(files, written, args.lang, merge)
+            report_tokens(files, written, args.lang, args.merge_subtokens)
     except (ImportError, OSError, ValueError) as error:
         print(f"convert_ud.py: {error}", file=sys.stderr)
         return 1

@@ -17,19 +17,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import spacy
 from spacy.tokens import Doc, DocBin
+from spacy.util import load_config
 from wasabi import table
 
 from spacy_nmparse.analysis import conll18
+from spacy_nmparse.analysis.treebank import find_splits
+from spacy_nmparse.analysis.whole_pipeline import whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
@@ -39,6 +43,10 @@ EVALUATIONS = {
     "gold": ("--unit", "sentence", "--tokens", "gold"),
     "raw": ("--unit", "doc", "--tokens", "raw"),
 }
+#: From raw text, where the CoNLL-U file is known: the running text.
+RUNNING = ("--unit", "text", "--tokens", "raw", "--conllu")
+#: Bytes of a wheel above which `package` warns.
+LARGEST_WHEEL = 10_000_000
 _printing = threading.Lock()
 
 
@@ -107,6 +115,7 @@ def train(
     epochs: int,
     seed: int,
     settings: list[str],
+    whole: bool = False,
 ) -> None:
     """Train the parsers, at the same time.
 
@@ -118,6 +127,7 @@ def train(
         epochs: Passes over the training data.
         seed: The random seed.
         settings: Further settings of the configs, KEY=VALUE.
+        whole: Whether the first system becomes a whole pipeline (scripts/whole_pipeline.py).
 
     Raises:
         FileNotFoundError: If the data is missing.
@@ -144,6 +154,11 @@ def train(
         if not config.is_file():
             raise ValueError(f"No config {config} for system {system!r}.")
         folder = (output / system).resolve()
+        if whole and system == systems[0]:
+            made = whole_pipeline(load_config(config, interpolate=False))
+            config = folder / "pipeline.cfg"
+            folder.mkdir(parents=True, exist_ok=True)
+            made.to_disk(config, interpolate=False)
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common]
         start = time.perf_counter()
         run(command, folder, f"[{system}] ".ljust(15), log=folder / "log.txt")
@@ -156,7 +171,9 @@ def train(
         print(f"{system}: trained in {seconds:.0f} s")
 
 
-def evaluate(models: Path, corpus: Path, metrics: Path, systems: list[str]) -> None:
+def evaluate(
+    models: Path, corpus: Path, metrics: Path, systems: list[str], treebank: Path | None = None
+) -> None:
     """Evaluate what `train` has trained on the test data.
 
     Args:
@@ -164,6 +181,8 @@ def evaluate(models: Path, corpus: Path, metrics: Path, systems: list[str]) -> N
         corpus: The folder with test.spacy.
         metrics: The folder for SYSTEM-gold.json and SYSTEM-raw.json.
         systems: Names of configs.
+        treebank: The folder with the CoNLL-U files, whose running text is parsed; None: the text
+            of the documents of test.spacy is.
 
     Raises:
         FileNotFoundError: If a system has no trained model.
@@ -171,11 +190,14 @@ def evaluate(models: Path, corpus: Path, metrics: Path, systems: list[str]) -> N
         RuntimeError: If an evaluation fails.
     """
     conll18.require_udtools()
+    evaluations = dict(EVALUATIONS)
+    if treebank is not None:
+        evaluations["raw"] = (*RUNNING, str(find_splits(treebank)["test"].resolve()))
     for system in systems:
         model = models / system / "model-best"
         if not model.is_dir():
             raise FileNotFoundError(f"No trained model {model}: run the step that trains first.")
-        for name, options in EVALUATIONS.items():
+        for name, options in evaluations.items():
             target = (metrics / f"{model.parent.name}-{name}.json").resolve()
             command = [str(ROOT / "scripts" / "evaluate.py"), str(model.resolve())]
             command += [str((corpus / "test.spacy").resolve()), *options]
@@ -183,7 +205,69 @@ def evaluate(models: Path, corpus: Path, metrics: Path, systems: list[str]) -> N
             run([*command, "--output", str(target)], model.parent, prefix)
 
 
-def package(model: Path, packages: Path, name: str, version: str) -> None:
+def card(model: Path, metrics: Path, treebank: Path) -> dict[str, Any]:
+    """Describe a trained pipeline for those who install it.
+
+    Args:
+        model: The trained pipeline.
+        metrics: The folder that `evaluate` wrote to.
+        treebank: The folder of the treebank.
+
+    Returns:
+        The contents of the package's meta.json, of which spaCy makes its README.
+
+    Raises:
+        FileNotFoundError: If there are no scores.
+    """
+    system = model.parent.name
+    path = metrics / f"{system}-raw.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"No scores {path}: run the step that evaluates first.")
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    meta: dict[str, Any] = json.loads((model / "meta.json").read_text(encoding="utf-8"))
+    licence = licence_of(treebank)
+    scores = {name: f1 for name, f1 in raw["conll18"].items() if f1 is not None}
+    pipes = meta["pipeline"]
+    lacks = [] if "trainable_lemmatizer" in pipes else ["tags", "lemmas"]
+    meta.update(
+        description=f"Trained on {treebank.name} with spacy-nmparse ({system}).",
+        license=licence,
+        sources=[
+            {
+                "name": treebank.name,
+                "url": f"https://github.com/UniversalDependencies/{treebank.name}",
+                "license": licence,
+            }
+        ],
+        performance={**{f"conll18_{name}": f1 for name, f1 in scores.items()}},
+        speed={"words_per_second": raw["words_per_second"], "machine": raw["machine"]},
+        notes=(
+            f"F1 of the CoNLL 2018 evaluation from raw text, on the test set of {treebank.name}. "
+            f"{raw['words_per_second']:,.0f} words a second in one process on "
+            f"{raw['machine']['processor']}.\n\n"
+            f"Parse files: `python -m spacy nmparse parse {meta['lang']}_{system}_ud text.txt -o "
+            f"text.conllu`. In Python: `spacy.load`.\n\n"
+            "It is made for texts like those of the treebank. It knows no enhanced dependencies, "
+            "no empty nodes and no entities, and splits multiword tokens only as the training data "
+            "tell." + (f" It writes no {' and '.join(lacks)}." if lacks else "")
+        ),
+    )
+    return meta
+
+
+def licence_of(treebank: Path) -> str:
+    """The licence that a treebank's README or LICENSE names."""
+    for path in sorted([*treebank.glob("README*"), *treebank.glob("LICENSE*")], reverse=True):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found = re.search(r"CC[ -](?:BY[A-Z0-9. -]*\d\.\d|0)", text)
+        if found:
+            return found[0]
+    return "see the treebank"
+
+
+def package(
+    model: Path, packages: Path, name: str, version: str, meta: dict[str, Any] | None = None
+) -> None:
     """Package a model as a wheel and install it into the environment of this Python.
 
     Args:
@@ -191,6 +275,7 @@ def package(model: Path, packages: Path, name: str, version: str) -> None:
         packages: The folder for the package.
         name: The package's name without the language.
         version: The package's version.
+        meta: What its meta.json says; None: what the model's says.
 
     Raises:
         FileNotFoundError: If there is no model, or no wheel came of it.
@@ -200,11 +285,20 @@ def package(model: Path, packages: Path, name: str, version: str) -> None:
         raise FileNotFoundError(f"No trained model in {model}: run the step that trains first.")
     packages = packages.resolve()
     command = ["-m", "spacy", "package", str(model.resolve()), str(packages), "--force"]
-    run([*command, "--build", "wheel", "--name", name, "--version", version], packages, quiet=True)
+    command += ["--build", "wheel", "--name", name, "--version", version]
+    if meta is not None:
+        packages.mkdir(parents=True, exist_ok=True)
+        described = packages / f"{name}-meta.json"
+        described.write_text(json.dumps(meta, ensure_ascii=False, indent=1), encoding="utf-8")
+        command += ["--meta-path", str(described)]
+    run(command, packages, quiet=True)
     wheels = sorted(packages.glob(f"*_{name}-{version}/dist/*.whl"))
     if not wheels:
         raise FileNotFoundError(f"No wheel in {packages}: python -m pip install build")
-    print(f"Installing {wheels[-1].name} into {sys.prefix}", flush=True)
+    size = wheels[-1].stat().st_size
+    print(f"Installing {wheels[-1].name} ({size / 1e6:.1f} MB) into {sys.prefix}", flush=True)
+    if size > LARGEST_WHEEL:
+        print("It is larger than 10 MB: smaller tables (rows of the embedding) make it smaller.")
     # The requirements of the model (spaCy and this package) are installed where this runs.
     install = ["-m", "pip", "install", "--no-deps", "--force-reinstall", "--quiet"]
     run([*install, str(wheels[-1])], packages, quiet=True)
@@ -295,11 +389,16 @@ def compare(metrics: Path, names: list[str]) -> None:
         ("non-projective arcs, recall", "gold", "scores", "nonproj_r"),
         ("from raw text: tokens F1", "raw", "conll18", "Tokens"),
         ("from raw text: sentences F1", "raw", "conll18", "Sentences"),
-        ("from raw text: UAS F1", "raw", "conll18", "UAS"),
-        ("from raw text: LAS F1", "raw", "conll18", "LAS"),
-        ("from raw text: CLAS F1", "raw", "conll18", "CLAS"),
+        ("from raw text: words F1", "raw", "conll18", "Words"),
+        *(
+            (f"from raw text: {metric} F1", "raw", "conll18", metric)
+            for metric in conll18.METRICS
+            if metric not in conll18.TEXT
+        ),
     ):
-        rows.append((title, *(percent(name, kind, part, key) for name in names)))
+        values = [percent(name, kind, part, key) for name in names]
+        if set(values) != {"-"}:
+            rows.append((title, *values))
     speeds = (f"{results[name]['gold']['words_per_second']:,.0f}" for name in names)
     rows.append(("words per second", *speeds))
     first = results[names[0]]["gold"]
@@ -308,6 +407,11 @@ def compare(metrics: Path, names: list[str]) -> None:
     aligns: list[Literal["l", "r", "c"]] = ["l"]
     aligns += ["r"] * len(names)
     print(table(rows, header=("", *names), divider=True, aligns=aligns))
+
+
+def unquoted(path: Path | None) -> Path | None:
+    """A path without the quotes of project.yml, which arrive with it on Windows."""
+    return Path(str(path).strip("\"'")) if path else None
 
 
 def add_systems(step: argparse.ArgumentParser) -> None:
@@ -339,12 +443,19 @@ def main(argv: list[str] | None = None) -> int:
     step.add_argument("--epochs", type=int, default=10)
     step.add_argument("--seed", type=int, default=1)
     step.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    step.add_argument(
+        "--pipeline",
+        choices=("whole", "parser"),
+        default="parser",
+        help="whole: words, tags and lemmas too, of the first system",
+    )
 
     step = steps.add_parser("evaluate", help="evaluate the trained parsers")
     step.add_argument("models", type=Path)
     step.add_argument("corpus", type=Path)
     step.add_argument("metrics", type=Path)
     add_systems(step)
+    step.add_argument("--treebank", type=Path, help="CoNLL-U files: parse their running text")
 
     step = steps.add_parser("package", help="package a model as a wheel and install it")
     step.add_argument("model", type=Path)
@@ -352,6 +463,8 @@ def main(argv: list[str] | None = None) -> int:
     step.add_argument("--name", required=True)
     step.add_argument("--version", default="0.1.0")
     step.add_argument("--wheel", choices=("install", NONE), default="install")
+    step.add_argument("--metrics", type=Path, help="scores for the model card")
+    step.add_argument("--treebank", type=Path, help="what the model was trained on")
 
     step = steps.add_parser("parse", help="parse a text and print its trees")
     step.add_argument("model")
@@ -378,13 +491,18 @@ def main(argv: list[str] | None = None) -> int:
                 epochs=args.epochs,
                 seed=args.seed,
                 settings=args.set,
+                whole=args.pipeline == "whole",
             )
         elif args.step == "evaluate":
-            evaluate(args.models, args.corpus, args.metrics, systems)
+            evaluate(args.models, args.corpus, args.metrics, systems, unquoted(args.treebank))
         elif args.step == "package" and args.wheel == NONE:
             print("No wheel is made (wheel: none).")
         elif args.step == "package":
-            package(args.model, args.packages, args.name, args.version)
+            treebank = unquoted(args.treebank)
+            meta = None
+            if args.metrics and treebank:
+                meta = card(args.model, args.metrics, treebank)
+            package(args.model, args.packages, args.name, args.version, meta)
         elif args.step == "parse":
             parse(args.model, args.text, args.corpus)
         else:

@@ -4,8 +4,10 @@
 
 By default each gold sentence is one document with gold tokens, as in most of the literature.
 `--unit doc` keeps the file's documents, so that the parser finds the sentences itself, and
-`--tokens raw` lets the pipeline's tokenizer split the text. `--tags data` shows the tags of DATA to
-parsers that look at tags (docs/scorers.md, The linear scorer).
+`--tokens raw` lets the pipeline's tokenizer split the text. `--unit text --tokens raw --conllu
+FILE` parses the running text of a CoNLL-U file, as the CoNLL 2018 shared task did.
+`--tags data` shows the tags of DATA to parsers that look at tags (docs/scorers.md, The linear
+scorer).
 
 `uas_all` and `las_all` are the shares of gold words with the right head, and with the right head
 and whole label; punctuation counts. `uas_words` and `las_words` leave out words whose gold part of
@@ -41,7 +43,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_nmparse.about import __version__
-from spacy_nmparse.analysis import conll18
+from spacy_nmparse.analysis import conll18, conllu_to_docs
 from spacy_nmparse.analysis.statistics import bin_name, bin_names
 from spacy_nmparse.pipe.evaluation import length_counts, score_dependencies, sentence_counts
 from spacy_nmparse.pipe.tagged import copy_tags
@@ -172,7 +174,7 @@ def evaluate(
     Args:
         nlp: The pipeline.
         path: The gold .spacy file.
-        unit: See `references`.
+        unit: See `references`; or "text": the documents of `conllu`, whole.
         tokens: See `blank_copy`.
         sents: See `blank_copy`.
         tags: See `blank_copy`.
@@ -190,7 +192,12 @@ def evaluate(
     """
     if tokens == "raw" or conllu is not None:
         conll18.require_udtools()
-    gold = list(references(read_docs(nlp, path), unit))
+    if unit == "text":
+        if conllu is None:
+            raise ValueError("--unit text needs --conllu: the text is that of the CoNLL-U file.")
+        gold = list(conllu_to_docs(conllu, nlp.vocab))
+    else:
+        gold = list(references(read_docs(nlp, path), unit))
     blank = [blank_copy(nlp, doc, tokens, sents, tags) for doc in gold]
     for _ in nlp.pipe([blank_copy(nlp, doc, tokens, sents, tags) for doc in gold[:64]]):
         pass  # warm up
@@ -366,7 +373,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("model", help="folder or package name of a trained pipeline")
     parser.add_argument("data", type=Path, help="gold .spacy file")
     parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
-    parser.add_argument("--unit", choices=("sentence", "doc"), default="sentence")
+    parser.add_argument("--unit", choices=("sentence", "doc", "text"), default="sentence")
     parser.add_argument("--tokens", choices=("gold", "raw"), default="gold")
     parser.add_argument("--sents", choices=("none", "gold"), default="none")
     parser.add_argument("--tags", choices=("none", "data"), default="none")

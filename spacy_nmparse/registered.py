@@ -164,6 +164,19 @@ def make_parser(
     )
 
 
+@Language.factory("multiword_tokens", assigns=["token._.ud_words", "token._.ud_range"])
+def make_multiword_tokens(nlp: Language, name: str) -> Any:
+    """The component that tells the words of multiword tokens; see ``spacy_nmparse.pipe.multiword``.
+
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+    """
+    from spacy_nmparse.pipe.multiword import MultiwordTokens
+
+    return MultiwordTokens(nlp.vocab, name)
+
+
 def System(name: str, options: Dict[str, Any] = NO_OPTIONS) -> Any:
     """Any transition system for a config block, those that other packages bring among them.
 
@@ -398,6 +411,24 @@ def SafeCheckpoints() -> Callable:
     from spacy_nmparse.pipe.files import make_safe
 
     return make_safe
+
+
+def FitTokenizer(corpus: Optional[Path]) -> Callable:
+    """For ``initialize.before_init``: the tokenizer learns to split words as the training data
+    does; see ``spacy_nmparse.pipe.tokenization``.
+
+    Args:
+        corpus: the training data, a .spacy file; null: nothing is learned.
+    """
+
+    def fit(nlp: Language) -> Language:
+        if corpus is not None:
+            from spacy_nmparse.pipe.tokenization import fit_to_corpus
+
+            fit_to_corpus(nlp, corpus)
+        return nlp
+
+    return fit
 
 
 def FastBlas() -> Callable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
@@ -76,6 +77,16 @@ def sentence_docs(source: Path | str, merge: bool | Merges = False) -> Iterator[
     if not found:
         name = source if isinstance(source, Path) else "The text"
         raise ValueError(f"{name} holds no sentence; is it CoNLL-U?")
+
+
+def split_by(nlp: Language) -> Merges:
+    """Which multiword tokens to merge for a pipeline: those that its tokenizer does not split into
+    their words.
+
+    Args:
+        nlp: The pipeline.
+    """
+    return lambda form, words: [token.text for token in nlp.make_doc(form)] != list(words)
 
 
 def group_docs(docs: Iterable[Doc], n_sents: int) -> Iterator[Doc]:

@@ -1,0 +1,52 @@
+"""A config for a parser, made one for a whole pipeline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thinc.api import Config
+
+LEMMATIZER, MULTIWORD = "trainable_lemmatizer", "multiword_tokens"
+
+
+def whole_pipeline(config: dict[str, Any]) -> Config:
+    """Add what a parser's pipeline lacks.
+
+    Args:
+        config: A config with a `tok2vec` and a parser of this package called `parser`, variables
+            not replaced. It is not changed.
+
+    Returns:
+        The config of the whole pipeline.
+
+    Raises:
+        ValueError: If the config has no such parser.
+    """
+    found = Config(config).copy()
+    components = found["components"]
+    parser = components.get("parser", {})
+    if "write_tags" not in parser or "tok2vec" not in components:
+        raise ValueError(
+            "The config has no tok2vec, or no parser of spacy-nmparse: give one of configs/."
+        )
+    parser["write_tags"] = True
+    components[LEMMATIZER] = {
+        "factory": LEMMATIZER,
+        "min_tree_freq": 1,
+        "top_k": 3,
+        "model": {
+            "@architectures": "spacy.Tagger.v2",
+            "nO": None,
+            "normalize": False,
+            "tok2vec": dict(parser["model"]["tok2vec"]),
+        },
+    }
+    components[MULTIWORD] = {"factory": MULTIWORD}
+    found["nlp"]["pipeline"] = [*found["nlp"]["pipeline"], LEMMATIZER, MULTIWORD]
+    found["initialize"]["before_init"] = {
+        "@callbacks": "spacy_nmparse.fit_tokenizer.v1",
+        "corpus": "${paths.train}",
+    }
+    weights = {"dep_las": 0.7, "morph_acc": 0.1, "pos_acc": 0.1, "lemma_acc": 0.1, "tag_acc": 0.0}
+    found["training"]["score_weights"].update(weights)
+    return found

@@ -1,0 +1,207 @@
+"""A component for multiword tokens: the words that a token stands for, as training data tell them.
+
+spaCy's tokens are pieces of the text, and a word of Universal Dependencies need not be one. Where
+the tokenizer keeps a multiword token whole, its words come to ``token._.ud_words``; where it splits
+it, ``token._.ud_range`` says which tokens it is (see ``pipe.ud_tokens``). Known are the forms of
+the training data, and endings: a token whose tag is that of multiword tokens (their tags, joined)
+is split like those with the longest ending in common.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.pipe.ud_tokens import UDWord, register_extensions, ud_words, value_of
+
+FILE = "multiword.json"
+TABLES = ("forms", "endings", "ranges", "clitics")
+
+Words = list[list[Any]]  # UDWords
+
+
+class MultiwordTokens(Pipe):
+    """Tells the words of multiword tokens.
+
+    Attributes:
+        tables: What was learned: the words of ``forms`` (with the tag, and without), of ``endings``
+            by tag; whether words that follow each other without a space are one token, by the words
+            (``ranges``) and by the last of them (``clitics``).
+    """
+
+    def __init__(self, vocab: Vocab, name: str = "multiword_tokens") -> None:
+        """Make a component that knows nothing yet."""
+        self.vocab = vocab
+        self.name = name
+        self.tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+        register_extensions()
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None
+    ) -> None:
+        """Learn from the reference documents of examples, as ``conllu_to_docs`` makes them."""
+        forms: dict[str, Counter[str]] = {}
+        endings: dict[str, Counter[str]] = {}
+        ranges: dict[str, Counter[bool]] = {}
+        clitics: dict[str, Counter[bool]] = {}
+        for example in get_examples():
+            doc = example.reference
+            inside = 0
+            for token in doc:
+                words = ud_words(token)
+                text = token.lower_
+                template = json.dumps(words, ensure_ascii=False)
+                for key in (text, f"{text} {token.tag_}"):
+                    forms.setdefault(key, Counter())[template if words else ""] += 1
+                if words and "".join(word.form for word in words) == token.text:
+                    ending = "".join(word.form for word in words[1:]).lower()
+                    key = f"{ending} {token.tag_}"
+                    endings.setdefault(key, Counter())[json.dumps(_generalized(words))] += 1
+                span = value_of(token, "ud_range")
+                if span is not None:
+                    inside = span[1]
+                if inside > 1 or (token.i + 1 < len(doc) and not token.whitespace_):
+                    pair = doc[token.i : token.i + 2]
+                    if len(pair) == 2 and not any(one.is_space for one in pair):
+                        ranges.setdefault(_key(pair), Counter())[inside > 1] += 1
+                        clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
+                inside = max(0, inside - 1)
+        self.tables = {
+            "forms": {
+                key: json.loads(counts.most_common(1)[0][0] or "[]")
+                for key, counts in forms.items()
+                if any(counts)  # some are multiword tokens
+            },
+            "endings": {k: json.loads(c.most_common(1)[0][0]) for k, c in endings.items()},
+            "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
+            "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
+        }
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Tell the words of a document's multiword tokens, where nothing is known of them."""
+        skip = 0
+        for token in doc:
+            if skip:
+                skip -= 1
+            elif token.is_space or value_of(token, "ud_words") or value_of(token, "ud_range"):
+                continue
+            elif words := self._words(token):
+                _set(token, "ud_words", [list(word) for word in words])
+            elif (n := self._range(token)) > 1:
+                form = "".join(one.text for one in doc[token.i : token.i + n])
+                _set(token, "ud_range", [form, n, "_"])
+                skip = n - 1
+        return doc
+
+    def _words(self, token: Token) -> list[UDWord]:
+        """The words that a token stands for; none: it is one word."""
+        forms = self.tables["forms"]
+        text = token.lower_
+        known = forms.get(f"{text} {token.tag_}", forms.get(text))
+        if known is not None:
+            return _fitted([UDWord(*word) for word in known], token)
+        for start in range(1, len(text)):
+            known = self.tables["endings"].get(f"{text[start:]} {token.tag_}")
+            if known is not None:
+                return _fitted([UDWord(*word) for word in known], token)
+        return []
+
+    def _range(self, token: Token) -> int:
+        """How many tokens from this one on are the words of one multiword token."""
+        doc, n = token.doc, 1
+        while token.i + n < len(doc) and not doc[token.i + n - 1].whitespace_:
+            pair = doc[token.i + n - 1 : token.i + n + 1]
+            tables = self.tables
+            if not tables["ranges"].get(_key(pair), tables["clitics"].get(pair[1].lower_, False)):
+                break
+            n += 1
+        return n
+
+    # Serialization
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Serialize what was learned."""
+        return json.dumps(self.tables, ensure_ascii=False).encode("utf8")
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> MultiwordTokens:
+        """Load what ``to_bytes`` gave. Raises ValueError where it is damaged."""
+        try:
+            tables = json.loads(bytes_data.decode("utf8"))
+            self.tables = {table: dict(tables[table]) for table in TABLES}
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"The component '{self.name}' cannot load {FILE}: it is damaged "
+                f"({type(error).__name__}: {error})."
+            ) from error
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Serialize what was learned into a directory."""
+        path = Path(path)
+        path.mkdir(exist_ok=True)
+        write_files({path / FILE: self.to_bytes()})
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> MultiwordTokens:
+        """Load a directory of ``to_disk``. Raises ValueError where it is damaged."""
+        return self.from_bytes((Path(path) / FILE).read_bytes())
+
+
+def _key(pair: Any) -> str:
+    return " ".join(token.lower_ for token in pair)
+
+
+def _set(token: Token, name: str, value: Any) -> None:
+    token._.set(name, value)
+
+
+def _generalized(words: Sequence[UDWord]) -> Words:
+    """The words of a token as those of others with the same ending: the word that stands for it
+    has nothing of its own but its tag, and the first one no form."""
+    found = []
+    for i, word in enumerate(words):
+        if word.head < 0:
+            word = word._replace(lemma="", upos="", feats="", deprel="")
+        if i == 0:
+            word = word._replace(form="", lemma="")
+        found.append(list(word))
+    return found
+
+
+def _fitted(words: list[UDWord], token: Token) -> list[UDWord]:
+    """Words with what the token says: its letters, and the annotation of the one that stands for
+    it."""
+    return list(_fit(words, token))
+
+
+def _fit(words: list[UDWord], token: Token) -> Iterator[UDWord]:
+    rest = len("".join(word.form for word in words[1:]))
+    cuts = (
+        len(token.text) > rest
+        and token.text[len(token.text) - rest :].lower()
+        == "".join(word.form for word in words[1:]).lower()
+    )
+    place = 0
+    for i, word in enumerate(words):
+        length = len(token.text) - rest if i == 0 else len(word.form)
+        if cuts:
+            word = word._replace(form=token.text[place : place + length])
+        elif i == 0 and token.text[0].isupper():
+            word = word._replace(form=word.form[:1].upper() + word.form[1:])
+        place += length
+        if word.head < 0:
+            word = word._replace(
+                lemma=token.lemma_ or word.lemma,
+                upos=token.pos_ or word.upos,
+                feats=str(token.morph) if token.has_morph() else word.feats,
+            )
+        yield word._replace(lemma=word.lemma or word.form.lower())

@@ -1,0 +1,112 @@
+"""Words of multiword tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_nmparse.analysis.conllu_docs import conllu_to_docs, doc_to_conllu
+from spacy_nmparse.pipe.ud_tokens import ud_words
+
+#: A token of two words, its ending with a tag of its own; words that spaCy splits; one that is one.
+ROWS = """\
+1-2 evdeki _ _ _ _ _ _ _ _
+1 evde ev NOUN Noun Case=Loc 3 nmod _ _
+2 ki ki ADP Rel _ 1 case _ _
+3 adam adam NOUN Noun Case=Nom 0 root _ _
+
+1-2 don't _ _ _ _ _ _ _ _
+1 do do AUX VB _ 3 aux _ _
+2 n't not PART RB _ 3 advmod _ _
+3 go go VERB VB _ 0 root _ SpaceAfter=No
+4 . . PUNCT . _ 3 punct _ _
+
+1-2 du _ _ _ _ _ _ _ _
+1 de de ADP P _ 3 case _ _
+2 le le DET D Definite=Def 3 det _ _
+3 pain pain NOUN N _ 0 root _ _
+
+"""
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("multiword_tokens")
+    conllu = ROWS.replace(" ", "\t")
+    golds = conllu_to_docs(conllu, nlp.vocab, merge=lambda form, words: "'" not in form)
+    examples = [Example(Doc(nlp.vocab, words=[t.text for t in gold]), gold) for gold in golds]
+    nlp.initialize(lambda: examples)
+    return nlp
+
+
+def tagged(nlp: Language, word: str, tag: str, lemma: str = "") -> Doc:
+    doc = Doc(
+        nlp.vocab, words=[word], tags=[tag], pos=["NOUN"], lemmas=[lemma], morphs=["Case=Loc"]
+    )
+    return nlp(doc)
+
+
+def test_known_forms_and_endings(nlp: Language) -> None:
+    known = ud_words(tagged(nlp, "evdeki", "Noun_Rel", "ev")[0])
+    assert [word[:6] for word in known] == [
+        ("evde", "ev", "NOUN", "Noun", "Case=Loc", -1),
+        ("ki", "ki", "ADP", "Rel", "", 0),
+    ]
+    new = ud_words(tagged(nlp, "Ankaradaki", "Noun_Rel", "Ankara")[0])
+    assert [word[:6] for word in new] == [
+        ("Ankarada", "Ankara", "NOUN", "Noun", "Case=Loc", -1),
+        ("ki", "ki", "ADP", "Rel", "", 0),
+    ]
+    assert ud_words(tagged(nlp, "Ankaradaki", "Noun")[0]) == []
+    assert ud_words(tagged(nlp, "ki", "Noun_Rel")[0]) == []
+
+
+def test_words_that_are_not_letters_of_the_token(nlp: Language) -> None:
+    words = ud_words(nlp("Du pain")[0])
+    assert [word.form for word in words] == ["De", "le"]
+
+
+def test_tokens_that_are_split(nlp: Language) -> None:
+    doc = nlp(
+        Doc(
+            nlp.vocab,
+            words=["can", "n't", "do", "n't", "."],
+            spaces=[False, True, False, False, False],
+        )
+    )
+    assert [token._.ud_range for token in doc] == [
+        ["cann't", 2, "_"],
+        None,
+        ["don't", 2, "_"],
+        None,
+        None,
+    ]
+    assert "3-4\tdon't" in doc_to_conllu(doc)
+
+
+def test_what_is_known_stays(nlp: Language) -> None:
+    doc = Doc(nlp.vocab, words=["du"])
+    doc[0]._.ud_words = [["x", "", "", "", "", -1, ""]]
+    assert ud_words(nlp(doc)[0])[0].form == "x"
+
+
+def test_saving(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert [word.form for word in ud_words(loaded("du")[0])] == ["de", "le"]
+    (doc,) = loaded.pipe(["du"], n_process=2)
+    assert [word.form for word in ud_words(doc[0])] == ["de", "le"]
+    pipe = loaded.get_pipe("multiword_tokens")
+    assert pipe.from_bytes(pipe.to_bytes()).tables == pipe.tables  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"multiword\.json: it is damaged"):
+        pipe.from_bytes(b"{}")  # type: ignore[attr-defined]
+    empty = spacy.blank("xx")
+    empty.add_pipe("multiword_tokens")
+    empty.initialize()
+    assert ud_words(empty("du")[0]) == []

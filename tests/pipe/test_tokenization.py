@@ -1,0 +1,98 @@
+"""Tokenizers that learn to split words as a treebank does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_nmparse.pipe.tokenization import fit
+from spacy_nmparse.registered import FitTokenizer
+
+
+def docs(*texts: str) -> list[Doc]:
+    """Documents of text whose words are parted by spaces; those behind ~ follow without a space."""
+    found = []
+    for text in texts:
+        pieces = text.replace("~", " ~").split()
+        words = [piece.lstrip("~") for piece in pieces]
+        spaces = [not piece.startswith("~") for piece in [*pieces[1:], "end"]]
+        found.append(Doc(Vocab(), words=words, spaces=spaces))
+    return found
+
+
+def split(nlp: Language, text: str) -> list[str]:
+    return [token.text for token in nlp.make_doc(text)]
+
+
+DATA = docs(
+    *["a well-known b", "an all-round c", "a long-term d", "one off-hand e"],
+    *["``~word~'' x", "``~more~'' x", "``~words~'' x", "``~new~'' x"],
+    *["5~€ x", "17~€ x", "3~€ x"],
+    *["alot of x", "a~lot of x", "a~lot of y", "a~lot x"],
+)
+
+
+def test_rules_and_special_cases() -> None:
+    nlp = spacy.blank("en")
+    assert split(nlp, "well-known") == ["well", "-", "known"]
+    fitted = fit(nlp, DATA)
+    assert fitted is not None and fitted.before < 0.7 and fitted.after > 0.95
+    assert fitted.removed["infixes"], "the rule of hyphens"
+    assert "``" in split(nlp, "``unseen''") and "''" in split(nlp, "``unseen''")
+    assert split(nlp, "old-fashioned 8€ alot.") == ["old-fashioned", "8", "€", "a", "lot", "."]
+    assert split(nlp, "don't (now)") == ["do", "n't", "(", "now", ")"]
+
+
+def test_what_is_rare_or_ambiguous_teaches_nothing() -> None:
+    nlp = spacy.blank("en")
+    fitted = fit(nlp, docs("a well-known b", "it's x", "it~'s x", "it~'s y", "`` x"))
+    assert fitted is not None
+    assert not any(fitted.removed.values()) and not any(fitted.added.values())
+    assert split(nlp, "it's old-fashioned") == ["it", "'s", "old", "-", "fashioned"]
+    assert split(nlp, "well-known") == ["well-known"]
+
+
+def test_data_that_fits_changes_nothing() -> None:
+    nlp = spacy.blank("en")
+    before = nlp.tokenizer.to_bytes(exclude=["vocab"])
+    fitted = fit(nlp, docs("She does~n't know ~."))
+    assert fitted is not None and (fitted.before, fitted.after, fitted.special) == (1, 1, 0)
+    assert nlp.tokenizer.to_bytes(exclude=["vocab"]) == before
+
+
+def test_tokens_with_spaces_are_left_out() -> None:
+    nlp = spacy.blank("en")
+    doc = Doc(nlp.vocab, words=["10 000", "x", "\n", "y"], spaces=[True, True, False, False])
+    fitted = fit(nlp, [doc])
+    assert fitted is not None and fitted.special == 0 and fitted.before == 1
+
+
+def test_other_tokenizers_stay() -> None:
+    nlp = spacy.blank("xx")
+    own: Any = lambda text: Doc(nlp.vocab, words=text.split())  # noqa: E731
+    nlp.tokenizer = own
+    with pytest.warns(UserWarning, match="'xx' is function"):
+        assert fit(nlp, DATA) is None
+    assert nlp.tokenizer is own
+
+
+def test_the_callback_and_saving(tmp_path: Path) -> None:
+    DocBin(docs=DATA).to_disk(tmp_path / "train.spacy")
+    nlp = spacy.blank("en")
+    nlp.config["initialize"]["before_init"] = {
+        "@callbacks": "spacy_nmparse.fit_tokenizer.v1",
+        "corpus": str(tmp_path / "train.spacy"),
+    }
+    nlp.initialize()
+    expected = ["``", "old-fashioned", "''", "8", "€"]
+    assert split(nlp, "``old-fashioned'' 8€") == expected
+    nlp.to_disk(tmp_path / "model")
+    assert split(spacy.load(tmp_path / "model"), "``old-fashioned'' 8€") == expected
+    same = spacy.blank("en")
+    assert FitTokenizer(None)(same) is same

@@ -1,0 +1,78 @@
+"""A whole pipeline from a treebank: config, training, text in, CoNLL-U out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.util import load_config
+
+from scripts import convert_ud, demo, whole_pipeline
+from spacy_nmparse.analysis import doc_to_conllu
+from spacy_nmparse.analysis.whole_pipeline import whole_pipeline as make_whole
+from tests.toy_treebank import CONLLU, ROOT
+from tests.validator import format_errors
+
+CONFIG = ROOT / "configs" / "nl_covington_parser.cfg"
+PIPES = ["tok2vec", "parser", "trainable_lemmatizer", "multiword_tokens"]
+
+
+def test_the_config(tmp_path: Path) -> None:
+    """Everything but what is added stays."""
+    target = tmp_path / "made" / "pipeline.cfg"
+    assert whole_pipeline.main([str(CONFIG), str(target)]) == 0
+    made, old = load_config(target), load_config(CONFIG)
+    assert made["nlp"]["pipeline"] == PIPES
+    assert made["components"]["parser"].pop("write_tags") is True
+    old["components"]["parser"].pop("write_tags")
+    for name in PIPES[:2]:
+        assert made["components"][name] == old["components"][name]
+    assert made["initialize"]["before_init"]["@callbacks"] == "spacy_nmparse.fit_tokenizer.v1"
+    for name in ("corpora", "paths"):
+        assert made[name] == old[name]
+
+
+def test_only_for_our_parsers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = ROOT / "configs" / "spacy_parser.cfg"
+    assert whole_pipeline.main([str(config), str(tmp_path / "x.cfg")]) == 1
+    assert "no parser of spacy-nmparse" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no tok2vec"):
+        make_whole({"components": {}})
+
+
+def test_from_a_treebank_to_a_model_card(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    (treebank / "LICENSE.txt").write_text("... CC BY-SA 4.0 ...", encoding="utf-8")
+    train_file = treebank / "toy_test-ud-train.conllu"
+    train_file.write_text(f"{CONLLU}\n" * 5, encoding="utf-8")  # rare tags are not learned
+    corpus, models, metrics = (tmp_path / name for name in ("corpus", "models", "metrics"))
+    data = [str(treebank), str(corpus), "--n-sents", "2", "--merge-subtokens", "auto"]
+    assert convert_ud.main([*data, "--lang", "en"]) == 0
+    systems = ["--systems", "nl_covington_parser", "none"]
+    train = ["train", str(corpus), str(models), "--lang", "en", "--epochs", "1", *systems]
+    small = ["--set", "components.tok2vec.model.encode.depth=1"]
+    assert demo.main([*train, "--pipeline", "whole", *small]) == 0
+    evaluate = ["evaluate", str(models), str(corpus), str(metrics), *systems]
+    assert demo.main([*evaluate, "--treebank", f'"{treebank}"']) == 0
+    capsys.readouterr()
+    assert demo.main(["table", str(metrics), *systems]) == 0
+    out = capsys.readouterr().out
+    for metric in ("Words", "UPOS", "UFeats", "Lemmas", "MLAS", "BLEX"):
+        assert f"from raw text: {metric.lower() if metric == 'Words' else metric} F1" in out
+    model = models / "nl_covington_parser" / "model-best"
+    meta = demo.card(model, metrics, treebank)
+    assert meta["license"] == "CC BY-SA 4.0"
+    raw = json.loads((metrics / "nl_covington_parser-raw.json").read_text(encoding="utf-8"))
+    assert meta["performance"]["conll18_LAS"] == raw["conll18"]["LAS"]
+    assert "entities" in meta["notes"] and "nmparse parse en_nl_covington" in meta["notes"]
+    with pytest.raises(FileNotFoundError, match="evaluates first"):
+        demo.card(model, tmp_path, treebank)
+    nlp = spacy.load(model)
+    assert nlp.pipe_names == PIPES
+    text = doc_to_conllu(nlp("don't! A catsat on"))
+    assert "1-2\tdon't\t" in text and "\tcat\t" in text and "\tsat\t" in text
+    assert format_errors(text, level=1) == []

@@ -203,6 +203,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "exhaustive": summarize_exhaustive,
     "memory": files,
     "oracle_curves": files,
+    "perceptron": files,
     "repairs": files,
     "scale": summarize_scale,
     "search": files,

@@ -96,10 +96,9 @@ def knows(
 
 def randomize(parser: Any) -> None:
     """Random weights."""
-    weights = perceptron_of(parser.model).learning_weights()
-    weights[:] = numpy.random.RandomState(3).randint(-3, 4, len(weights))
     perceptron = perceptron_of(parser.model)
-    perceptron._begin(weights.copy())
+    weights = numpy.random.RandomState(3).randint(-3, 4, perceptron.size)
+    perceptron.begin(weights.astype("float32"))
 
 
 def set_tags(doc: Doc) -> Doc:

@@ -1,29 +1,40 @@
-"""Training parsers with the linear scorer in this process, as the papers train: a number of passes
-over the shuffled sentences, and the averaged weights of the end; no epoch is chosen on dev. That
-takes seconds, less than `spacy train` takes to start and to evaluate.
+"""Train `nm_parser_linear`, and measure how well and how fast it parses dev.
+
+    python -m benchmarks.perceptron assets/UD_Gothic-PROIEL
+    python -m benchmarks.perceptron training/jackknife/UD_Gothic-PROIEL
+
+The parser looks at the tags of the data: right ones, or, in a treebank of benchmarks.jackknife,
+predicted ones. It is trained in this process, as the papers train: `--epochs` passes over the
+shuffled sentences, and the averaged weights of the end; no epoch is chosen on dev.
+
+Speed is that of one core, in processor time, of everything after tokenization: sentences of dev,
+each a document, the least of five repetitions.
 """
 
 from __future__ import annotations
 
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.util import load_model_from_config, minibatch, registry
 from thinc.api import fix_random_seed
 
-from benchmarks.common import record
-from benchmarks.systems import System
+from benchmarks.common import RUNS, WORK, command_line, complain, record
+from benchmarks.systems import System, find_system
 from benchmarks.training import PARTS, counted_moves
-from benchmarks.treebanks import Treebank
-from scripts.evaluate import evaluate
+from benchmarks.treebanks import Treebank, folder_of, open_treebank
+from scripts.evaluate import blank_copy, dump, evaluate
 from spacy_nmparse.analysis.corpus import read_docs
 from spacy_nmparse.analysis.repairs import find_repairs
 
 #: Sentences handed to the parser at a time. It learns from each configuration at once.
 BATCH = 32
 SPLITS = ("dev", "test")
+REPETITIONS = 5
 
 
 def train(treebank: Treebank, system: System, seed: int, epochs: int) -> Language:
@@ -100,3 +111,81 @@ def train_and_evaluate(
         **evaluations,
         "moves": counted_moves(moves),
     }
+
+
+def measure(nlp: Language, sentences: list[Doc]) -> dict[str, int]:
+    """Measure the speed of a pipeline.
+
+    Args:
+        nlp: The pipeline.
+        sentences: What it parses.
+
+    Returns:
+        Sentences and words in a second of processor time.
+    """
+    seconds = []
+    for _ in range(REPETITIONS):
+        docs = [blank_copy(nlp, gold, "gold", "none", "data") for gold in sentences]
+        start = time.process_time()
+        for _ in nlp.pipe(docs):
+            pass
+        seconds.append(time.process_time() - start)
+    return {
+        "sentences_per_second": round(len(sentences) / min(seconds)),
+        "words_per_second": round(sum(map(len, sentences)) / min(seconds)),
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = command_line(__doc__)
+    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
+    parser.add_argument(
+        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
+    )
+    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
+    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+    parser.add_argument("--epochs", type=int, default=15)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--work", type=Path, default=WORK / "perceptron", help="gold corpora")
+    parser.add_argument("--runs", type=Path, default=RUNS / "perceptron")
+    args = parser.parse_args(argv)
+    try:
+        treebank = open_treebank(args)
+    except (OSError, ValueError) as error:
+        return complain("perceptron", error)
+    start = time.process_time()
+    nlp = train(treebank, find_system("nm_parser_linear"), args.seed, args.epochs)
+    seconds = time.process_time() - start
+    tags = "predicted" if (folder_of(args) / "tags.json").is_file() else "gold"
+    scores = evaluate(nlp, treebank.corpus["dev"], tags="data")["scores"]
+    result = {
+        "treebank": treebank.name,
+        "snapshot": treebank.snapshot,
+        "files": treebank.files,
+        "tags": tags,
+        "epochs": args.epochs,
+        "seed": args.seed,
+        **record(),
+        "training_seconds": round(seconds, 1),
+        **measure(nlp, read_docs(treebank.corpus["dev"], nlp.vocab)),
+        "scores": {name: scores[name] for name in ("uas_all", "las_all", "uas_words", "las_words")},
+    }
+    dump(result, args.runs / f"{treebank.name}-{tags}.json")
+    print(
+        f"{treebank.name}, {tags} tags: UAS {100 * scores['uas_all']:.2f}, LAS "
+        f"{100 * scores['las_all']:.2f}; {result['sentences_per_second']} sentences, "
+        f"{result['words_per_second']} words a second; trained in {seconds:.0f} s"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

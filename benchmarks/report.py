@@ -204,6 +204,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "memory": files,
     "mine_repairs": files,
     "oracle_curves": files,
+    "perceptron": files,
     "repairs": files,
     "scale": summarize_scale,
     "search": files,

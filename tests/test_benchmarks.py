@@ -102,6 +102,12 @@ def test_find_system() -> None:
         find_system("nm_parser_nonsense")
 
 
+def test_tags_are_read_where_training_read_them(tmp_path: Path) -> None:
+    for name, expected in (("nm_parser_linear", True), ("nm_parser", False)):
+        find_system(name).build().to_disk(tmp_path / "config.cfg")
+        assert training.reads_tags(tmp_path) is expected
+
+
 def test_parse_system() -> None:
     config = ROOT / "configs" / "spacy_parser.cfg"
     system = parse_system(f"x={config},training.dropout=0.2,a.b=c")

@@ -285,6 +285,15 @@ def test_evaluate_presets_sentences(model: Path, tmp_path: Path) -> None:
         evaluate.blank_copy(nlp, doc, "raw", "gold")
 
 
+def test_evaluate_shows_tags() -> None:
+    nlp = spacy.blank("xx")
+    gold = Doc(nlp.vocab, words=["a", "b"], tags=["X", "Y"], heads=[0, 0], deps=["ROOT", "obj"])
+    assert [t.tag_ for t in evaluate.blank_copy(nlp, gold, "gold", "none", "data")] == ["X", "Y"]
+    assert not evaluate.blank_copy(nlp, gold, "gold", "none").has_annotation("TAG")
+    with pytest.raises(ValueError, match="--tags data need --tokens gold"):
+        evaluate.blank_copy(nlp, gold, "raw", "none", "data")
+
+
 def test_evaluate_with_another_setting(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

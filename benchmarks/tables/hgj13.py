@@ -8,7 +8,16 @@ from typing import Any
 
 from benchmarks.formats import page_table
 from benchmarks.summary import COUNTS
-from benchmarks.tables.common import GOTHIC, HUNGARIAN, comparison, entry, mean, score, table
+from benchmarks.tables.common import (
+    GOTHIC,
+    HUNGARIAN,
+    comparison,
+    entry,
+    mean,
+    results,
+    score,
+    table,
+)
 from benchmarks.titles import probability, short
 
 #: Name, system and oracle of each row.
@@ -61,6 +70,21 @@ def _linear() -> str:
     header = ["treebank", "", "oracle", "seeds", "UAS", "LAS", "UAS, no punct.", "LAS, no punct."]
     header += ["sentences", "UAS against monotonic", "the same, neural"]
     return page_table(header, rows, left=3)
+
+
+@table("linear-speed")
+def _speed() -> str:
+    rows = []
+    for name, one in results("perceptron").items():
+        neural = entry(one["treebank"], "nm_parser")
+        row = [short(one["treebank"]), name.rpartition("-")[2]]
+        row += [f"{100 * one['scores'][metric]:.2f}" for metric in ("uas_all", "las_all")]
+        row += [mean(neural, metric, "dev") if neural else "" for metric in ("uas_all", "las_all")]
+        row += [f"{one[unit]:,}" for unit in ("sentences_per_second", "words_per_second")]
+        rows.append([*row, f"{one['training_seconds']:.0f}"])
+    header = ["treebank, dev", "tags", "UAS", "LAS", "UAS, neural", "LAS, neural"]
+    header += ["sentences a second", "words a second", "seconds of training"]
+    return page_table(header, rows, left=2)
 
 
 @table("hgj13-linear-test")

@@ -102,7 +102,7 @@ class ParsingComponent(TrainablePipe):
 
         Args:
             vocab: the pipeline's vocabulary.
-            model: a state scorer or an arc scorer.
+            model: a scorer, or an ensemble of scorers.
             name: the component's name in the pipeline.
             system: the transition system.
             oracle: name of the system's oracle that training learns from.

@@ -43,10 +43,11 @@ class Perceptron(Shim):
 
     def reset(self, size: int) -> None:
         """Begin anew with that many weights, all 0."""
-        self._begin(numpy.zeros(size, dtype="float32"))
+        self.begin(numpy.zeros(size, dtype="float32"))
 
-    def _begin(self, average: numpy.ndarray | None) -> None:
-        self._average = average
+    def begin(self, weights: numpy.ndarray | None) -> None:
+        """Begin anew with these weights, float32 (size,); None: without any."""
+        self._average = weights
         self._present = self._totals = None
         self._time = 0
         self._pending = []
@@ -116,14 +117,14 @@ class Perceptron(Shim):
             ValueError: the data are damaged.
         """
         if not data:
-            self._begin(None)
+            self.begin(None)
             return self
         content = srsly.msgpack_loads(data)
         size = content["size"]
         known = numpy.unpackbits(numpy.frombuffer(content["known"], dtype="uint8"), count=size)
         weights = numpy.zeros(size, dtype="float32")
         weights[known.astype(bool)] = numpy.frombuffer(content["weights"], dtype="<f4")
-        self._begin(weights)
+        self.begin(weights)
         return self
 
 

@@ -18,6 +18,7 @@ from spacy.training import Example
 from thinc.api import fix_random_seed
 
 from spacy_nmparse import systems
+from spacy_nmparse.analysis.tracing import prepared
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.ensemble import Ensemble
@@ -96,10 +97,9 @@ def knows(
 
 def randomize(parser: Any) -> None:
     """Random weights."""
-    weights = perceptron_of(parser.model).learning_weights()
-    weights[:] = numpy.random.RandomState(3).randint(-3, 4, len(weights))
     perceptron = perceptron_of(parser.model)
-    perceptron._begin(weights.copy())
+    weights = numpy.random.RandomState(3).randint(-3, 4, perceptron.size)
+    perceptron.begin(weights.astype("float32"))
 
 
 def set_tags(doc: Doc) -> Doc:
@@ -480,6 +480,14 @@ def test_tags_are_looked_at() -> None:
     for example in examples:
         parsed = nlp(example.predicted.copy())
         assert [t.head.i for t in parsed] == [t.head.i for t in example.reference]
+
+
+def test_tools_show_the_parser_the_tags_of_the_data() -> None:
+    nlp = by_heart(n_updates=1)
+    gold = set_tags(gold_doc(nlp.vocab, [0]))
+    shown = prepared(nlp, parser_of(nlp), gold)
+    assert [token.tag_ for token in shown] == [token.tag_ for token in gold]
+    assert not shown.has_annotation("DEP")
 
 
 # Errors

@@ -23,7 +23,7 @@ CONFIG: dict[str, Any] = {
     "factory": SWAP,
     "system": {"@misc": "spacy_nmparse.System.v1", "name": "two_planar"},
     "model": model_config(features=None),
-    "oracle": "dynamic",
+    "oracle": "combined",
     "explore": 1.0,
 }
 BIAFFINE = {"model": model_config(features=None, arc_width=8)}

@@ -88,6 +88,20 @@ def _transitions() -> str:
     return page_table(["treebank", "words", "Covington", "NL-Covington", "SwapStandard"], rows)
 
 
+@table("planes")
+def _planes() -> str:
+    rows = []
+    for treebank in (ENGLISH, GOTHIC, HUNGARIAN, TURKISH):
+        counts = results("transitions")[f"{treebank}-train"]
+        total, found = counts["sentences"], counts["two_planar"]["sentences"]
+        projective = counts["arc_eager, projective trees"]["sentences"]
+        row = [short(treebank), f"{total:,}", f"{100 * projective / total:.2f} %"]
+        row += [f"{100 * found / total:.2f} %", str(total - found)]
+        rows.append([*row, f"{counts['two_planar']['per_sentence']:.2f}"])
+    header = ["treebank", "sentences", "projective", "2-planar", "not 2-planar", "moves a sentence"]
+    return page_table(header, rows)
+
+
 @table("swaps")
 def _swaps() -> str:
     rows = []

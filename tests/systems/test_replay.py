@@ -47,6 +47,7 @@ CANONICAL = {
 ORACLES = {
     "arc_eager": {"dynamic", "static", "monotonic", "combined"},
     "arc_swift": {"dynamic", "static", "combined"},
+    "two_planar": {"dynamic", "static", "combined"},
     "swap_standard": {"dynamic", "static", "eager", "lazy", "minimal", "nd_sw", "nd_all"},
 }
 

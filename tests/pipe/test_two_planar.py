@@ -1,0 +1,51 @@
+"""The 2-planar system in a pipeline: both stacks are seen, words without a head get one."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.pipe.common import (
+    SWAP,
+    assert_sound,
+    knows_the_trees,
+    model_config,
+    overfitted,
+    parser_of,
+    random_doc,
+    random_parser,
+    tree,
+)
+
+CONFIG: dict[str, Any] = {
+    "factory": SWAP,
+    "system": {"@misc": "spacy_nmparse.System.v1", "name": "two_planar"},
+    "model": model_config(features=None),
+    "oracle": "combined",
+    "explore": 1.0,
+}
+BIAFFINE = {"model": model_config(features=None, arc_width=8)}
+
+
+@pytest.mark.parametrize("config", [{}, BIAFFINE], ids=["plain", "biaffine"])
+def test_overfitting(config: dict[str, Any]) -> None:
+    nlp = overfitted(**{**CONFIG, **config})
+    assert knows_the_trees(nlp)
+    assert {"T0", "T0*B0", "switched"} <= set(parser_of(nlp).model.attrs["features"])
+
+
+@pytest.mark.parametrize("beam_width", [1, 4])
+@pytest.mark.parametrize("config", [{}, BIAFFINE], ids=["plain", "biaffine"])
+def test_every_tree_has_one_root(config: dict[str, Any], beam_width: int) -> None:
+    """Whatever the weights: words without a head at the end get one."""
+    draw = random.Random(0)
+    for seed in range(3):
+        nlp = random_parser(seed, **{**CONFIG, **config}, beam_width=beam_width, confidence=True)
+        for _ in range(15):
+            doc = nlp(random_doc(nlp.vocab, draw, draw.randint(0, 40)))
+            assert_sound(doc)
+            assert tree(nlp(random_doc(nlp.vocab, random.Random(1), 20))) == tree(
+                nlp(random_doc(nlp.vocab, random.Random(1), 20))
+            )

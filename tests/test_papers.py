@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
+from tests.test_cli import run
 from tests.test_commands import block_commands
 from tests.test_readme import ROOT, read
 
@@ -44,3 +46,17 @@ def test_a_page_has_what_the_paper_has(name: str) -> None:
     for heading in ("## What came out", "## Where we differ"):
         assert heading in text or f"**{heading.removeprefix('## ')}" in text or name == "bn15"
     assert any("nmparse oracle" in command for command in block_commands(page))
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_output_is_what_the_command_prints(name: str) -> None:
+    """Of a block with one command of ours, and a block of text behind it."""
+    text = read(ROOT / "docs" / "papers" / f"{name}.md")
+    found = re.findall(
+        r"```bash\npython -m spacy nmparse ([^\n]*)\n```\n\n```text\n(.*?)```", text, re.DOTALL
+    )
+    assert len(found) == (2 if name == "lec" else 0)
+    for command, output in found:
+        printed = run(*shlex.split(command)).stdout
+        for part in output.split("...\n"):
+            assert part in printed

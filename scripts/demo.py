@@ -259,7 +259,7 @@ def licence_of(treebank: Path) -> str:
     """The licence that a treebank's README or LICENSE names."""
     for path in sorted([*treebank.glob("README*"), *treebank.glob("LICENSE*")], reverse=True):
         text = path.read_text(encoding="utf-8", errors="replace")
-        found = re.search(r"CC[ -](?:BY[A-Z0-9. -]*\d\.\d|0)", text)
+        found = re.search(r"CC[ -](?:BY[A-Z0-9. -]*\d\.\d|0)|Attribution-\S+ \d\.\d\w*", text)
         if found:
             return found[0]
     return "see the treebank"

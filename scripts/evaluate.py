@@ -195,7 +195,8 @@ def evaluate(
     if unit == "text":
         if conllu is None:
             raise ValueError("--unit text needs --conllu: the text is that of the CoNLL-U file.")
-        gold = list(conllu_to_docs(conllu, nlp.vocab))
+        # Merged, multiword tokens have the letters of the text; their words may have others.
+        gold = list(conllu_to_docs(conllu, nlp.vocab, merge=True))
     else:
         gold = list(references(read_docs(nlp, path), unit))
     blank = [blank_copy(nlp, doc, tokens, sents, tags) for doc in gold]

@@ -9,7 +9,7 @@ import pytest
 import spacy
 from spacy.util import load_config
 
-from scripts import convert_ud, demo, whole_pipeline
+from scripts import convert_ud, demo, evaluate, whole_pipeline
 from spacy_nmparse.analysis import doc_to_conllu
 from spacy_nmparse.analysis.whole_pipeline import whole_pipeline as make_whole
 from tests.toy_treebank import CONLLU, ROOT
@@ -76,3 +76,18 @@ def test_from_a_treebank_to_a_model_card(
     text = doc_to_conllu(nlp("don't! A catsat on"))
     assert "1-2\tdon't\t" in text and "\tcat\t" in text and "\tsat\t" in text
     assert format_errors(text, level=1) == []
+
+
+def test_running_text_has_the_letters_of_multiword_tokens(tmp_path: Path) -> None:
+    """Also where their words have others."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    source = tmp_path / "a.conllu"
+    rows = ["1-2 du _ _ _ _ _ _ _ _", "1 de de ADP _ _ 3 case _ _", "2 le le DET _ _ 3 det _ _"]
+    rows.append("3 pain pain NOUN _ _ 0 root _ _")
+    source.write_text("\n".join(rows).replace(" ", "\t") + "\n\n", encoding="utf-8")
+    nlp = spacy.blank("xx")
+    data = tmp_path / "unused.spacy"
+    found = evaluate.evaluate(nlp, data, unit="text", tokens="raw", conllu=source)["conll18"]
+    assert (found["Tokens"], found["Words"]) == (1, pytest.approx(2 / 5))
+    with pytest.raises(ValueError, match="--unit text needs --conllu"):
+        evaluate.evaluate(nlp, data, unit="text", tokens="raw")

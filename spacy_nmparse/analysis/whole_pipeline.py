@@ -32,7 +32,7 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     parser["write_tags"] = True
     components[LEMMATIZER] = {
         "factory": LEMMATIZER,
-        "min_tree_freq": 1,
+        "min_tree_freq": 2,  # rarer ones are most of the trees, and of the component's size
         "top_k": 3,
         "model": {
             "@architectures": "spacy.Tagger.v2",

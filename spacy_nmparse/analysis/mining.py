@@ -77,7 +77,7 @@ def mine_edits(nlp: Language, golds: Iterable[Doc], name: str | None = None) -> 
     Raises:
         ValueError: no such parser, or a list system.
     """
-    if parser_of(nlp, name).system.lists:
+    if parser_of(nlp, name).system.headless:
         raise ValueError("Edits are mined in configurations with a stack: list systems have none.")
     mined = Mined()
     for gold in golds:

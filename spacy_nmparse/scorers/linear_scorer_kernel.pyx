@@ -210,7 +210,7 @@ def focus(TransitionSystem system):
     """The pairs of words that the system's arcs join: of S0-B0, S1-S0, I1-B0."""
     cdef const MoveC* move
     cdef int i
-    if system.lists:
+    if (<State>system.initial(1)).c.lists:
         return ["I1-B0"]
     found = set()
     for i in range(system.c.n_moves):

@@ -119,7 +119,7 @@ def test_features_are_those_of_the_plain_implementation(name: str, options: dict
     templates = Templates(names)
     rng = random.Random(2)
     for _ in range(12):
-        n = rng.randint(1, 7)
+        n = rng.randint(1, 14)
         words = [rng.getrandbits(64) for _ in range(n)]
         tags = [rng.choice((0, 5, 7)) for _ in range(n)]
         arrays = [numpy.array(one, dtype="uint64") for one in (words, tags)]

@@ -36,9 +36,7 @@ from spacy_nmparse.systems.state cimport (
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    COMBINED,
     CROSSES_BY_ARC,
-    LEARN_NOT,
     LEFT_ARC,
     REDUCE,
     RIGHT_ARC,
@@ -46,7 +44,6 @@ from spacy_nmparse.systems.system cimport (
     SWITCH,
     CandidateC,
     SystemC,
-    learn_cheapest,
 )
 
 
@@ -364,13 +361,13 @@ cdef int planar_loss(const SystemC* system, const StateC* s, const GoldC* gold) 
     return loss
 
 
-# The oracles.
+# The static oracle.
 
 cdef int nearest_arc(
     const StateC* s, const GoldC* gold, const int* stack, int height, int plane
 ) noexcept nogil:
-    """The first item of a stack from its top with a gold arc with b0 that belongs in the plane (0:
-    in any), and whose dependent has no head; or NONE."""
+    """The first item of a stack from its top with a gold arc with b0 that belongs in the plane and
+    has not been built, or NONE."""
     cdef int b0 = s.b
     cdef int i, w, d
     for i in range(height - 1, -1, -1):
@@ -381,7 +378,7 @@ cdef int nearest_arc(
             d = b0
         else:
             continue
-        if s.head[d] == NONE and (plane == 0 or max(gold.planes.plane[d], 1) == plane):
+        if s.head[d] == NONE and max(gold.planes.plane[d], 1) == plane:
             return w
     return NONE
 
@@ -406,24 +403,6 @@ cdef int wanted_move(
         elif nearest_arc(s, gold, s.other_stack, s.n_other, 2 - s.plane) != NONE:
             name = SWITCH
     return find_move(system, candidates, n, name, 1)
-
-
-cdef void learn_combined(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """What the dynamic oracle allows, but SWITCH only where nothing is left to do before: no other
-    move costs as little, but for a REDUCE that brings no gold arc with b0 nearer."""
-    cdef int switch_ = find_move(system, candidates, n, SWITCH, 1)
-    cdef bint reduces = nearest_arc(s, gold, s.stack, s.n_stack, 0) != NONE
-    cdef int i
-    learn_cheapest(system, s, gold, push_label, candidates, n)
-    if switch_ == NONE:
-        return
-    for i in range(n):
-        if i != switch_ and candidates[i].learn != LEARN_NOT:
-            if reduces or system.moves[candidates[i].move].name != REDUCE:
-                candidates[switch_].learn = LEARN_NOT
 
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
@@ -456,7 +435,6 @@ cdef class TwoPlanar(TransitionSystem):
         use_differences(&self.c, rest_after)
         self.c.loss = planar_loss
         use_static(&self.c, wanted_move)
-        self.c.oracles[COMBINED] = learn_combined
         self.add_move(SHIFT, can_shift, do_shift, NULL)
         self.c.shift = self.c.n_moves - 1
         self.add_move(REDUCE, can_reduce, do_reduce, NULL)

@@ -23,7 +23,7 @@ CONFIG: dict[str, Any] = {
     "factory": SWAP,
     "system": {"@misc": "spacy_nmparse.System.v1", "name": "two_planar"},
     "model": model_config(features=None),
-    "oracle": "combined",
+    "oracle": "dynamic",
     "explore": 1.0,
 }
 BIAFFINE = {"model": model_config(features=None, arc_width=8)}

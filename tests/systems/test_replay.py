@@ -47,7 +47,6 @@ CANONICAL = {
 ORACLES = {
     "arc_eager": {"dynamic", "static", "monotonic", "combined"},
     "arc_swift": {"dynamic", "static", "combined"},
-    "two_planar": {"dynamic", "static", "combined"},
     "swap_standard": {"dynamic", "static", "eager", "lazy", "minimal", "nd_sw", "nd_all"},
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import random
 
@@ -56,15 +55,9 @@ def test_a_switch_closes_the_plane_to_the_next_word() -> None:
     assert SYSTEM.costs(after("SHIFT", "SWITCH", n=3), gold)[Action("REDUCE")] == 1
 
 
-@functools.cache
-def tangled(n: int) -> list[Tree]:
-    """The trees of n words that are not 2-planar."""
-    trees = forests(n, projective=False)
-    return [Tree(heads, None, None) for heads in trees if not is_two_planar(heads)]
-
-
 def test_all_trees_of_five_words_are_two_planar() -> None:
-    assert [len(tangled(n)) for n in range(1, 7)] == [0, 0, 0, 0, 0, 428]
+    sizes = [sum(not is_two_planar(heads) for heads in forests(n, False)) for n in range(1, 7)]
+    assert sizes == [0, 0, 0, 0, 0, 428]
 
 
 def fewest(heads: list[int]) -> int:
@@ -105,7 +98,7 @@ def random_state(n: int, left: int, draw: random.Random) -> State:
 def test_costs_of_trees_that_are_not_two_planar(number: int) -> None:
     """From random configurations everything is searched, against trees of six words."""
     draw = random.Random(0)
-    trees = tangled(6)
+    trees = [Tree(h, None, None) for h in forests(6, projective=False) if not is_two_planar(h)]
     positive = 0
     while number:
         try:
@@ -122,24 +115,7 @@ def test_costs_of_trees_that_are_not_two_planar(number: int) -> None:
             for _, place, following in node.edges:
                 assert costs[place] == truth[following][tree] - losses[tree]
                 positive += costs[place] > 0
-    assert positive > 50
-
-
-def test_combined_switches_where_nothing_else_is_to_do() -> None:
-    draw = random.Random(0)
-    fewer = 0
-    for _ in range(60):
-        heads = crossing_heads(draw.randint(2, 14), draw)
-        state, gold = SYSTEM.initial(len(heads)), Gold(heads)
-        while not state.is_final:
-            free, combined = (SYSTEM.oracle(state, gold, name) for name in ("dynamic", "combined"))
-            assert combined and combined <= free
-            assert free - combined <= {Action("SWITCH")}
-            fewer += combined < free
-            if Action("SWITCH") in combined:
-                assert {action.move for action in combined} <= {"SWITCH", "REDUCE"}
-            SYSTEM.apply(state, draw.choice(SYSTEM.actions(state)))
-    assert fewer > 50
+    assert positive > 100
 
 
 def test_a_search_that_is_too_long_ends() -> None:

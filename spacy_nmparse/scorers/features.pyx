@@ -15,10 +15,10 @@ arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_
 ``S0-B0.distance``, ``S1-S0.distance``, ``T0-B0.distance``, ``I1-B0.distance`` (words between them,
 in buckets; the first one: none from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same,
 and which one is first), ``H-D.crossed`` (words between H and D with an arc that theirs would cross,
-one from ROOT included), ``H-D.headless`` (words between them without a head), ``stack.depth``,
-``items.headless`` (words of the sentence that have been read and have no head), ``root.child``
-(whether ROOT has a child in the sentence), ``switched`` (whether SWITCH was made since the last
-SHIFT).
+one from ROOT included), ``H-D.headless`` (words between them without a head), ``S0-B0.crossed`` and
+``S0-B0.headless`` (the same of S0 and B0), ``stack.depth``, ``items.headless`` (words of the
+sentence that have been read and have no head), ``root.child`` (whether ROOT has a child in the
+sentence), ``switched`` (whether SWITCH was made since the last SHIFT).
 
 Dependents of ROOT are those in the current sentence.
 """
@@ -47,6 +47,8 @@ cdef enum:  # facts
     DISTANCE
     STACK_DISTANCE
     OTHER_DISTANCE
+    CROSSED
+    HEADLESS_BETWEEN
     ITEM_DISTANCE
     ARC_DISTANCE
     ARC_CROSSED
@@ -62,6 +64,8 @@ FACTS = {
     "S0-B0.distance": DISTANCE,
     "S1-S0.distance": STACK_DISTANCE,
     "T0-B0.distance": OTHER_DISTANCE,
+    "S0-B0.crossed": CROSSED,
+    "S0-B0.headless": HEADLESS_BETWEEN,
     "I1-B0.distance": ITEM_DISTANCE,
     "H-D.distance": ARC_DISTANCE,
     "H-D.crossed": ARC_CROSSED,
@@ -202,6 +206,14 @@ cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil:
     return n
 
 
+cdef inline int between(const StateC* s, int a, int b, int kind) noexcept nogil:
+    """What an arc between a and b would cross, or find without a head; 0 where one of them is none.
+    """
+    if a == NONE or b == NONE:
+        return 0
+    return n_crossed(s, a, b) if kind == CROSSED else n_headless_between(s, a, b)
+
+
 cdef void find_facts(
     const FeaturesC* features, const StateC* s, int head, int dependent, const int* words, int* out
 ) noexcept nogil:
@@ -223,6 +235,8 @@ cdef void find_facts(
             out[i] = apart(S(s, 1), S(s, 0))
         elif fact.kind == OTHER_DISTANCE:
             out[i] = apart(T(s, 0), B(s, 0))
+        elif fact.kind == CROSSED or fact.kind == HEADLESS_BETWEEN:
+            out[i] = between(s, S(s, 0), B(s, 0), fact.kind)
         elif fact.kind == SWITCHED:
             out[i] = s.switched
         elif fact.kind == ITEM_DISTANCE:

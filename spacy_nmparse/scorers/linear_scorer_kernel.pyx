@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memset
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.templates cimport Templates, find_features
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
-from spacy_nmparse.systems.state cimport NONE, StateC
+from spacy_nmparse.systems.state cimport NONE, State, StateC
 from spacy_nmparse.systems.system cimport CandidateC, MoveC, TransitionSystem
 
 from spacy_nmparse.scorers.state_scorer_kernel import label_blocks

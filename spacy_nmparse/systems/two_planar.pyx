@@ -448,7 +448,8 @@ cdef class TwoPlanar(TransitionSystem):
         self.c.right_arc = self.c.n_moves - 1
         self.add_move(SWITCH, can_switch, do_switch, NULL)
         self.features["SWITCH"] = (
-            "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched"
+            "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched",
+            "S0-B0.crossed", "S0-B0.headless",
         )
         if segment:
             self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True

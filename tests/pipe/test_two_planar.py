@@ -11,11 +11,14 @@ from tests.pipe.common import (
     SWAP,
     assert_sound,
     knows_the_trees,
+    make_examples,
+    make_nlp,
     model_config,
     overfitted,
     parser_of,
     random_doc,
     random_parser,
+    train,
     tree,
 )
 
@@ -27,25 +30,34 @@ CONFIG: dict[str, Any] = {
     "explore": 1.0,
 }
 BIAFFINE = {"model": model_config(features=None, arc_width=8)}
+MODELS = pytest.mark.parametrize("config", [{}, BIAFFINE], ids=["plain", "biaffine"])
 
 
-@pytest.mark.parametrize("config", [{}, BIAFFINE], ids=["plain", "biaffine"])
+@MODELS
 def test_overfitting(config: dict[str, Any]) -> None:
-    nlp = overfitted(**{**CONFIG, **config})
+    """By the static oracle: the dynamic one leaves so many ways free that what is known by heart
+    of one may be little of the next."""
+    nlp = overfitted(**{**CONFIG, **config, "oracle": "static", "explore": 0.0})
     assert knows_the_trees(nlp)
     assert {"T0", "T0*B0", "switched"} <= set(parser_of(nlp).model.attrs["features"])
 
 
+def test_training_by_the_dynamic_oracle() -> None:
+    nlp = make_nlp(**CONFIG)
+    examples = make_examples(nlp.vocab)
+    first = train(nlp, examples, steps=1)
+    assert train(nlp, examples, steps=60) < first / 4
+
+
 @pytest.mark.parametrize("beam_width", [1, 4])
-@pytest.mark.parametrize("config", [{}, BIAFFINE], ids=["plain", "biaffine"])
+@MODELS
 def test_every_tree_has_one_root(config: dict[str, Any], beam_width: int) -> None:
     """Whatever the weights: words without a head at the end get one."""
     draw = random.Random(0)
     for seed in range(3):
         nlp = random_parser(seed, **{**CONFIG, **config}, beam_width=beam_width, confidence=True)
-        for _ in range(15):
-            doc = nlp(random_doc(nlp.vocab, draw, draw.randint(0, 40)))
-            assert_sound(doc)
-            assert tree(nlp(random_doc(nlp.vocab, random.Random(1), 20))) == tree(
-                nlp(random_doc(nlp.vocab, random.Random(1), 20))
-            )
+        for _ in range(8):
+            doc = random_doc(nlp.vocab, draw, draw.randint(0, 40))
+            again = doc.copy()
+            assert_sound(nlp(doc))
+            assert tree(nlp(again)) == tree(doc)

@@ -211,6 +211,7 @@ GERMAN = ("swap_standard", "2 0 2 1 4", "--words", "Ausgelöst wurde sie durch I
 
 
 def test_lattice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     svg = tmp_path / "lattice.svg"
     done = run("lattice", *GERMAN, "--oracle", "nd_all", "--svg", svg)
     assert done.exit_code == 0, done.output

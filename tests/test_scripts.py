@@ -176,6 +176,8 @@ def test_configs_differ_in_the_parser_only() -> None:
         config["training"]["score_weights"] = {
             key: w for key, w in weights.items() if w is not None
         }
+    encoders = [config["components"]["tok2vec"]["model"]["encode"] for config in configs]
+    assert [encoder.pop("depth") for encoder in encoders] == [1, 4]  # below recurrent layers, one
     assert configs[0] == configs[1]
     assert [parser["factory"] for parser in parsers] == ["nm_parser", "parser"]
     listeners = [parser["model"]["tok2vec"] for parser in parsers]

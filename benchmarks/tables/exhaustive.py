@@ -16,6 +16,7 @@ PROVEN = {
     "buffer_arcs": "arc-standard with `buffer_arcs`, up to 5 words, projective gold",
     "arc_hybrid": "arc-hybrid, up to 5 words, projective gold",
     "arc_swift": "arc-swift, up to 5 words, projective gold",
+    "two_planar": "2-planar, up to 4 words, all trees",
     "nl_covington": "NL-Covington, up to 4 words, all trees",
     "nl_covington-5": "NL-Covington, 5 words, trees drawn from all",
     "covington": "Covington, up to 4 words, all trees",

@@ -110,7 +110,7 @@ def test_more_arcs_cross(width: int) -> None:
 @pytest.mark.parametrize("kind", ["swap", "nl"])
 def test_traces_are_those_of_the_parse(kind: str) -> None:
     plain, nlp = (
-        random_parser(3, factory=KINDS[kind][0], crossing_bias=bias) for bias in (0.0, 200.0)
+        random_parser(4, factory=KINDS[kind][0], crossing_bias=bias) for bias in (0.0, 200.0)
     )
     rng = random.Random(2)
     docs = [random_doc(nlp.vocab, rng, 10, space=0) for _ in range(8)]

@@ -80,7 +80,7 @@ def make_list_model(name: str) -> Language:
     parser = parser_of(nlp)
     moves = list(parser.system.moves)
     if name in ("list random", "list implicit"):
-        randomize(parser.model, 1, scale=0.25)
+        randomize(parser.model, 1, scale=0.35)
     bias = parser.model.get_param("output_b")
     bias[moves.index("SHIFT")] = 0.0 if name == "list breaks" else 2.0
     bias[moves.index("BREAK")] = {"list untrained": -9.0, "list breaks": 100.0}.get(name, 7.0)

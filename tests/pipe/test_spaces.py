@@ -244,7 +244,7 @@ def list_parser(seed: int, model: dict[str, Any], **options: Any) -> Language:
 def test_how_much_a_list_system_looks_at_a_time_does_not_matter(
     window: int, explicit_root: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nlp = list_parser(1, arc_model_config(), explicit_root=explicit_root)
+    nlp = list_parser(6, arc_model_config(), explicit_root=explicit_root)
     rng = random.Random(2)
     docs = [random_doc(nlp.vocab, rng, n) for n in (0, 1, 3, 40, 0, 150, 2, 900, 30)]
     for doc in docs[5:8]:  # some of the sentences are forced

@@ -96,6 +96,7 @@ def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
     listener = ours["model"].pop("tok2vec")
     assert listener["@architectures"] == f"{PACKAGE}.LastTransformerLayerListener.v1"
     theirs["model"].pop("tok2vec")
+    assert ours["model"].pop("recurrent_width") == 0 < theirs["model"].pop("recurrent_width")
     assert ours["model"] == theirs["model"]
     for section in ("corpora", "paths"):
         assert config[section] == other[section]

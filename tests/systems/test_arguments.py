@@ -252,7 +252,9 @@ def test_labels_that_fit_no_arc_are_errors_from_the_start(name: str) -> None:
             return sum(
                 (h, label) != wanted for h, label, wanted in zip(heads, found, gold, strict=True)
             )
-        key = (str(state), tuple(state.labels), tuple(state.lambda1), tuple(state.lambda2), gold)
+        lists = tuple(state.lambda1), tuple(state.lambda2)
+        planes = tuple(state.other_stack), state.switched
+        key = (str(state), tuple(state.labels), lists, planes, gold)
         if key not in known:
             best = 99
             for action in system.actions(state):

@@ -60,9 +60,9 @@ def taught(nlp: Language, teacher: str | None, weight: float = 0.5) -> Any:
 
 
 def imitate(pupil: Language, examples: list[Example]) -> None:
-    """Twice as many updates as it takes: what the teacher doubts stays in the loss for ever."""
+    """More updates than it takes: what the teacher doubts stays in the loss for ever."""
     sgd = pupil.resume_training()
-    train(pupil, examples, steps=200, sgd=sgd)
+    train(pupil, examples, steps=400, sgd=sgd)
     settle(pupil, examples, sgd)
 
 

@@ -5,6 +5,7 @@ of project.yml, or stand in the list ``NOT_RUN`` with the reason; and programs a
 from __future__ import annotations
 
 import argparse
+import copy
 import glob
 import importlib
 import re
@@ -198,8 +199,8 @@ def test_no_reason_is_idle() -> None:
 
 @pytest.fixture(scope="module")
 def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder in which the pages' paths are there: configs, a treebank, the demo's data, model and
-    logs, models of three seeds, what benchmarks have written."""
+    """A folder in which the pages' paths are there: configs, a treebank, data and a model, those of
+    the demo with logs, models of three seeds, what benchmarks have written."""
     folder = tmp_path_factory.mktemp("commands")
     shutil.copytree(ROOT / "configs", folder / "configs")
     treebank = folder / "path" / "to" / "UD_English-EWT"
@@ -211,7 +212,8 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
     corpus.mkdir(parents=True)
     docs = [gold_doc(trained.vocab, trees) for trees in ([0], [1, 4], [2], [3])]
     for split in ("train", "dev", "test"):
-        DocBin(docs=docs).to_disk(corpus / f"{split}.spacy")
+        for place in (corpus, corpus.parent):
+            DocBin(docs=docs).to_disk(place / f"{split}.spacy")
     log = [
         "E    #       LOSS TOK2VEC  DEP_LAS  SCORE",
         "---  ------  ------------  -------  ------",
@@ -225,6 +227,9 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
         model.mkdir(parents=True)
         trained.to_disk(model / "model-best")
         (model / "log.txt").write_text("\n".join(log), encoding="utf-8")
+    renamed = copy.deepcopy(trained)
+    renamed.rename_pipe(renamed.pipe_names[-1], "parser")
+    renamed.to_disk(folder / "training" / "model-best")
     for seed in (1, 2, 3):
         (folder / "training" / f"seed{seed}").mkdir()
         trained.to_disk(folder / "training" / f"seed{seed}" / "model-best")

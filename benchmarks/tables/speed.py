@@ -77,11 +77,6 @@ def _speed_factory() -> str:
     return speed_table(STOCK, TIMED)
 
 
-@table("speed-switch")
-def _speed_switch() -> str:
-    return speed_table(INIT_CONFIG, (*TIMED, STOCK, INIT_CONFIG), "switch")
-
-
 @table("speed-rates")
 def _speed_rates() -> str:
     rows = []

@@ -570,7 +570,7 @@ def test_against_a_naive_parser(setup: str, seeds: range) -> None:
     if len(seeds) > 1:
         assert pairs[0] > 20
         assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
-        assert counts["roots"] > 3 and counts["heads"] > 10
+        assert counts["roots"] > 3 and counts["heads"] >= 10
         assert counts["again"] > 0 or setup != "plain"
 
 

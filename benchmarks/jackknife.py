@@ -29,7 +29,7 @@ from spacy.util import minibatch
 from thinc.api import fix_random_seed
 
 from benchmarks.common import WORK, command_line, complain, record
-from benchmarks.treebanks import Treebank, open_treebank
+from benchmarks.treebanks import Treebank, add_treebank_arguments, open_treebank
 from scripts.evaluate import blank_copy, dump
 from spacy_nmparse.analysis.treebank import SPLITS
 from spacy_nmparse.registered import TOK2VEC
@@ -145,12 +145,7 @@ def main(argv: list[str] | None = None) -> int:
         The exit status.
     """
     parser = command_line(__doc__)
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
-    parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
-    )
-    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
-    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+    add_treebank_arguments(parser)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)

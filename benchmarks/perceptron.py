@@ -26,7 +26,7 @@ from thinc.api import fix_random_seed
 from benchmarks.common import RUNS, WORK, command_line, complain, record
 from benchmarks.systems import System, find_system
 from benchmarks.training import PARTS, counted_moves
-from benchmarks.treebanks import Treebank, folder_of, open_treebank
+from benchmarks.treebanks import Treebank, add_treebank_arguments, folder_of, open_treebank
 from scripts.evaluate import blank_copy, dump, evaluate
 from spacy_nmparse.analysis.corpus import read_docs
 from spacy_nmparse.analysis.repairs import find_repairs
@@ -146,12 +146,7 @@ def main(argv: list[str] | None = None) -> int:
         The exit status.
     """
     parser = command_line(__doc__)
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
-    parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
-    )
-    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
-    parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+    add_treebank_arguments(parser)
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, default=WORK / "perceptron", help="gold corpora")

@@ -146,8 +146,8 @@ def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
     )
 
 
-def add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a treebank, systems and settings.
+def add_treebank_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a treebank.
 
     Args:
         parser: The command line's.
@@ -156,10 +156,19 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
     )
-    parser.add_argument("--system", action="append", metavar="NAME[=BASE[,KEY=VALUE]...]")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a treebank, systems and settings.
+
+    Args:
+        parser: The command line's.
+    """
+    add_treebank_arguments(parser)
+    parser.add_argument("--system", action="append", metavar="NAME[=BASE[,KEY=VALUE]...]")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
 
 
 def add_run_arguments(

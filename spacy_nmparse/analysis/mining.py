@@ -75,10 +75,13 @@ def mine_edits(nlp: Language, golds: Iterable[Doc], name: str | None = None) -> 
         name: the parser's name in the pipeline, where there are several.
 
     Raises:
-        ValueError: no such parser, or a list system.
+        ValueError: no such parser, or one whose trees may end with headless words.
     """
     if parser_of(nlp, name).system.headless:
-        raise ValueError("Edits are mined in configurations with a stack: list systems have none.")
+        raise ValueError(
+            f"Edits are mined where every word gets its head from a move, on one stack, and not in "
+            f"{parser_of(nlp, name).system.name}: list systems have none."
+        )
     mined = Mined()
     for gold in golds:
         mine_derivation(derive(nlp, gold, gold, name=name, n_choices=0), mined)

@@ -34,8 +34,8 @@
 #define NMP_RESTRICT __restrict__
 #endif
 
-/* Half a block of floats: a wider vector than the machine's would be kept in memory. */
-enum { NMP_BLOCK = 16, NMP_HALF_SIZE = NMP_BLOCK / 2 };
+/* Eight floats: a wider vector than the machine's would be kept in memory. */
+enum { NMP_HALF_SIZE = 8 };
 #if defined(__GNUC__)
 typedef float nmp_half __attribute__((vector_size(32), aligned(4), may_alias));
 #define NMP_HALF(place) (*(nmp_half *)(place))

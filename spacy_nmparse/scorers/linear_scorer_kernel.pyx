@@ -22,6 +22,7 @@ from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.state cimport NONE, State, StateC
 from spacy_nmparse.systems.system cimport CandidateC, MoveC, TransitionSystem
 
+from spacy_nmparse.scorers import state_scorer_kernel
 from spacy_nmparse.scorers.state_scorer_kernel import label_blocks
 
 
@@ -229,13 +230,7 @@ def focus(TransitionSystem system):
 
 def check_system(TransitionSystem system):
     """Raise ValueError where the arcs of a configuration do not all join words in focus."""
-    cdef int i
-    for i in range(system.c.n_moves):
-        if system.c.moves[i].next_k is not NULL:
-            raise ValueError(
-                f"A linear scorer cannot score {system.name}: its arcs reach beyond the words in "
-                f"focus. An arc scorer can."
-            )
+    state_scorer_kernel.check_system(system, "linear")
 
 
 cdef class LinearScorerKernel(Scorer):

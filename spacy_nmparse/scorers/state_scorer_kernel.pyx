@@ -131,13 +131,14 @@ cdef void recall(
     self.step = ticket
 
 
-def check_system(TransitionSystem system):
-    """Raise ValueError where the arcs of a configuration do not all join words in focus."""
+def check_system(TransitionSystem system, kind="state"):
+    """Raise ValueError where the arcs of a configuration do not all join words in focus. kind: of
+    the scorer, for the message."""
     cdef int i
     for i in range(system.c.n_moves):
         if system.c.moves[i].next_k is not NULL:
             raise ValueError(
-                f"A state scorer cannot score {system.name}: its arcs reach beyond the words in "
+                f"A {kind} scorer cannot score {system.name}: its arcs reach beyond the words in "
                 f"focus. An arc scorer can."
             )
 

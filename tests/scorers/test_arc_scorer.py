@@ -536,7 +536,7 @@ def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
     return close
 
 
-@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(3), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(4), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("setup", SETUPS)
 def test_against_a_naive_parser(setup: str, seeds: range) -> None:
     rng = random.Random(1)
@@ -570,7 +570,7 @@ def test_against_a_naive_parser(setup: str, seeds: range) -> None:
     if len(seeds) > 1:
         assert pairs[0] > 20
         assert pairs[1] > 20 or setup in ("local", "local implicit", "arc-swift")  # few arcs
-        assert counts["roots"] > 3 and counts["heads"] >= 10
+        assert counts["roots"] > 3 and counts["heads"] > 10
         assert counts["again"] > 0 or setup != "plain"
 
 

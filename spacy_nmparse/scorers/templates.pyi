@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from spacy_nmparse.systems.state import State
 
+KINDS: dict[str, int]
+
 class Templates:
     def __init__(self, names: Iterable[str]) -> None: ...
     @property
@@ -16,3 +18,5 @@ class Templates:
         tags: NDArray[numpy.uint64],
         bits: int,
     ) -> list[int]: ...
+
+def read_value(name: str) -> tuple[int, str, str]: ...

@@ -36,6 +36,7 @@ LEARNING = {
     "beam_updates": 1.0,
     "confidence": False,
     "write_tags": False,
+    "threads": 1,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
 # Blocks say what is not the architecture's, or the system's, own default.
@@ -113,6 +114,7 @@ def make_parser(
     beam_updates: Union[float, Iterable[float]],
     confidence: Any,
     write_tags: Any,
+    threads: int,
     scorer: Optional[Callable],
 ) -> Any:
     """The three factories, which differ in their defaults: ``nm_parser`` is non-monotonic arc-eager
@@ -137,6 +139,7 @@ def make_parser(
         confidence: leave with each document how sure the parser is of heads and labels.
         write_tags: write parts of speech, tags and morphological features, each where a token has
             none, as the token vectors have learned them (``tag_weight``).
+        threads: that parse a batch of documents, each some of them.
         scorer: the scoring function.
 
     Raises:
@@ -160,6 +163,7 @@ def make_parser(
         beam_updates=beam_updates,
         confidence=confidence,
         write_tags=write_tags,
+        threads=threads,
         scorer=scorer,
     )
 

@@ -53,6 +53,15 @@ class Parses:
     probabilities: list[numpy.ndarray] | None = None
     tags: list[numpy.ndarray] | None = None
 
+    @classmethod
+    def joined(cls, parts: Sequence[Parses]) -> Parses:
+        """The parses of documents that were parsed in parts, in order."""
+        tokens = [one for part in parts for one in part.tokens]
+        arcs = [one for part in parts for one in part.arcs]
+        probabilities = [one for part in parts for one in part.probabilities or ()]
+        tags = [one for part in parts for one in part.tags or ()]
+        return cls(tokens, arcs, probabilities or None, tags or None)
+
     def one(self, i: int) -> Parses:
         """The parse of the i-th document alone."""
         probabilities = None if self.probabilities is None else [self.probabilities[i]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy
@@ -25,7 +26,7 @@ from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.settings import SWITCH, WIDTH, Setting, number_between, one_of
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
-from spacy_nmparse.pipe.words import ScoredWords, Words, lacks_token_vectors
+from spacy_nmparse.pipe.words import ScoredWords, Words, even_parts, lacks_token_vectors
 from spacy_nmparse.scorers.operations import (
     check_system,
     choose_features,
@@ -79,6 +80,9 @@ class ParsingComponent(TrainablePipe):
     """Whether parts of speech, tags and morphological features are written, each where a token has
     none. The model must have learned them (``tag_weight`` of the scorers)."""
 
+    threads = Setting(WIDTH)
+    """How many threads parse a batch of documents, each some of them. The trees are the same."""
+
     def __init__(
         self,
         vocab: Vocab,
@@ -96,6 +100,7 @@ class ParsingComponent(TrainablePipe):
         beam_updates: float | Iterable[float] = 1.0,
         confidence: bool = False,
         write_tags: bool = False,
+        threads: int = 1,
         scorer: Callable | None = None,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
@@ -117,6 +122,7 @@ class ParsingComponent(TrainablePipe):
                 and not greedy rollouts; a number or a schedule of one value an update.
             confidence: see the attribute.
             write_tags: see the attribute.
+            threads: see the attribute.
             scorer: the scoring function.
 
         Raises:
@@ -134,6 +140,7 @@ class ParsingComponent(TrainablePipe):
         self.beam_width = beam_width
         self.confidence = confidence
         self.write_tags = write_tags
+        self.threads = threads
         self.scorer = scorer
         self.cfg: dict[str, Any] = {
             "projectivize": SWITCH.checked(projectivize, name, "projectivize")
@@ -265,7 +272,15 @@ class ParsingComponent(TrainablePipe):
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Parse documents without changing them."""
-        return self._parse(Words.of(docs), self.confidence)
+        parts = even_parts(list(docs), self.threads)
+
+        def parse(part: list[Doc]) -> Parses:
+            return self._parse(Words.of(part), self.confidence)
+
+        if len(parts) == 1:
+            return parse(parts[0])
+        with ThreadPoolExecutor(len(parts)) as pool:
+            return Parses.joined(list(pool.map(parse, parts)))
 
     def _parse(self, words: Words, confidence: bool) -> Parses:
         arcs: list[Arcs | None] = [None] * len(words.docs)

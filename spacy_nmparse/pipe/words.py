@@ -92,6 +92,19 @@ class ScoredWords:
     readings: numpy.ndarray | None = None
 
 
+def even_parts(docs: list[Doc], n: int) -> list[list[Doc]]:
+    """Documents in at most n runs of about as many tokens; one run at least."""
+    size = sum(map(len, docs)) / n
+    parts: list[list[Doc]] = [[]]
+    seen = 0
+    for doc in docs:
+        if parts[-1] and seen + len(doc) / 2 > size * len(parts):
+            parts.append([])
+        parts[-1].append(doc)
+        seen += len(doc)
+    return parts
+
+
 def lacks_token_vectors(docs: Sequence[Doc], model: Model) -> bool:
     """Whether the model shares a tok2vec that has not processed some of the documents."""
     return any(len(doc) and not doc.tensor.size for doc in docs) and any(

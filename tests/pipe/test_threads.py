@@ -1,0 +1,91 @@
+"""Parsing in several threads: the same parses, whoever parses them."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_nmparse.pipe.words import even_parts
+from tests.pipe.common import KINDS, bare, make_nlp, parser_of, random_doc, random_parser, tree
+
+
+def parses(nlp: Language, docs: list[Doc]) -> list[Any]:
+    found = list(nlp.pipe((bare(doc) for doc in docs), batch_size=16))
+    return [(tree(doc), [token._.head_confidence for token in doc]) for doc in found]
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_same_parses(kind: str, width: int) -> None:
+    nlp = random_parser(3, **KINDS[kind], confidence=True, beam_width=width)
+    rng = random.Random(1)
+    docs = [random_doc(nlp.vocab, rng, rng.choice((1, 5, 20))) for _ in range(40)]
+    docs.insert(7, Doc(nlp.vocab, words=[]))
+    expected = parses(nlp, docs)
+    assert len({str(one) for one in expected}) > 20
+    for threads in (2, 3, 50):
+        parser_of(nlp).threads = threads
+        for (found, sure), (known, known_sure) in zip(parses(nlp, docs), expected, strict=True):
+            assert found == known
+            assert sure == pytest.approx(known_sure, abs=1e-3)
+
+
+def test_threads_of_threads_and_processes() -> None:
+    nlp = random_parser(4, threads=2)
+    rng = random.Random(2)
+    docs = [random_doc(nlp.vocab, rng, 12) for _ in range(30)]
+    expected = parses(nlp, docs)
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(lambda _: parses(nlp, docs), range(6))) == [expected] * 6
+    texts = [bare(doc).text for doc in docs[:8]]
+    alone = [tree(doc) for doc in nlp.pipe(texts)]
+    assert [tree(doc) for doc in nlp.pipe(texts, n_process=2)] == alone
+
+
+def test_one_document_fails() -> None:
+    nlp = random_parser(5, threads=3)
+    rng = random.Random(3)
+    docs = [random_doc(nlp.vocab, rng, 6) for _ in range(9)]
+    whole = parser_of(nlp)._parse
+
+    def failing(words: Any, confidence: bool) -> Any:
+        if any(doc.text == bare(docs[4]).text for doc in words.docs):
+            raise RuntimeError("one")
+        return whole(words, confidence)
+
+    parser_of(nlp)._parse = failing
+    errors: list[Any] = []
+    parser_of(nlp).set_error_handler(lambda name, proc, failed, error: errors.append(failed))
+    found = list(nlp.pipe(bare(doc) for doc in docs))
+    assert len(found) == 8 and [len(failed) for failed in errors] == [1]
+    assert all(doc.has_annotation("DEP") for doc in found)
+
+
+def test_even_parts() -> None:
+    nlp = spacy.blank("xx")
+    rng = random.Random(4)
+    for _ in range(200):
+        lengths = [rng.choice((0, 1, 3, 10)) for _ in range(rng.randrange(12))]
+        docs = [Doc(nlp.vocab, words=["a"] * n) for n in lengths]
+        n = rng.randrange(1, 6)
+        parts = even_parts(docs, n)
+        assert [doc for part in parts for doc in part] == docs
+        assert 1 <= len(parts) <= n and (all(parts) or not docs)
+        if sum(lengths):
+            most = max(sum(map(len, part)) for part in parts)
+            assert most <= sum(lengths) / n + max(lengths)
+
+
+@pytest.mark.parametrize("threads", [0, True, 1.5])
+def test_setting(threads: Any) -> None:
+    nlp = make_nlp(threads=2)
+    assert parser_of(nlp).threads == 2
+    with pytest.raises(ValueError, match="at least 1 as threads"):
+        parser_of(nlp).threads = threads
+    assert parser_of(nlp).threads == 2

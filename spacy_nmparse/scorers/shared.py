@@ -45,8 +45,8 @@ class Gradients:
     """Gradients of a batch, as a rollout collects them.
 
     word_rows: float32 (words, slots of all layers * pieces * width).
-    items: float32 (words, 2, arc width), of the words as heads and as dependents; None: no tree is
-        scored.
+    items: float32 (words, 2, arc width), of the words as heads and as dependents; None: the
+        scorer has no P(head | word).
     weights: of each of the weights by name.
     """
 

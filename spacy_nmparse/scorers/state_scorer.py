@@ -10,7 +10,6 @@ configuration knows, then maxout. See ``state_scorer_kernel`` for the loops.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
@@ -21,8 +20,6 @@ from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
 from spacy_nmparse.scorers.tagging import Tagging
-from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
-from spacy_nmparse.scorers.tree_scores import TreeScores
 from spacy_nmparse.scorers.words import build_recurrent, init_words, run_words
 from spacy_nmparse.systems import TransitionSystem
 
@@ -44,8 +41,6 @@ def StateScorer(
     projection_width: int = 64,
     recurrent_width: int = 64,
     recurrent_depth: int = 2,
-    arc_width: int = 0,
-    tree_weight: float = 0.3,
     tag_weight: float = 1.0,
     dropout_factor: float = 1.0,
     features: Sequence[str] | None = None,
@@ -62,9 +57,6 @@ def StateScorer(
             vectors, whose output goes with them; 0 for none.
         recurrent_depth: how many such layers, each over the token vectors and what those below it
             say.
-        arc_width: width of a word's vectors as head and as dependent, of which the biaffine score
-            log P(head | word) is made that moves get for their arcs; 0 for none.
-        tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
         tag_weight: weight of the loss of each of a word's tags (see ``scorers.tagging``); 0: they
             are not learned.
         dropout_factor: the scorer's own layers drop units at this multiple of the rate that
@@ -75,16 +67,15 @@ def StateScorer(
     Raises:
         ValueError: an unknown feature, sizes below 1, or a weight or factor below 0.
     """
-    if min(hidden_width, maxout_pieces, projection_width, arc_width + 1) < 1:
+    if min(hidden_width, maxout_pieces, projection_width) < 1:
         raise ValueError(
             f"StateScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
-            f"projection_width {projection_width} must be at least 1, arc_width {arc_width} at "
-            f"least 0."
+            f"projection_width {projection_width} must be at least 1."
         )
-    if min(tree_weight, tag_weight, dropout_factor) < 0:
+    if min(tag_weight, dropout_factor) < 0:
         raise ValueError(
-            f"StateScorer: tree_weight {tree_weight}, tag_weight {tag_weight} and dropout_factor "
-            f"{dropout_factor} must be at least 0."
+            f"StateScorer: tag_weight {tag_weight} and dropout_factor {dropout_factor} must be at "
+            f"least 0."
         )
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
@@ -104,20 +95,13 @@ def StateScorer(
             "nV": projection_width,
             "nH": hidden_width,
             "nP": maxout_pieces,
-            "nA": arc_width,
         },
-        params=dict.fromkeys(
-            (
-                *("project_W", "project_b", "word_W", *WEIGHTS),
-                *(("arc_W", "arc_b", *TREE_WEIGHTS) if arc_width else ()),
-            )
-        ),
+        params=dict.fromkeys(("project_W", "project_b", "word_W", *WEIGHTS)),
         attrs={
             "features": list(names),
             "default_features": features is None,
             "system": None,
             "dropout_rate": 0.0,
-            "tree_weight": tree_weight,
             "tag_weight": tag_weight,
             "dropout_factor": dropout_factor,
         },
@@ -152,7 +136,6 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
         "move_b": (len(system.moves),),
         "label_W": (n_blocks, n_labels, width),
         "label_b": (n_blocks, n_labels),
-        **(tree_shapes(model, n_alpha=len(system.moves)) if model.get_dim("nA") else {}),
     }
 
 
@@ -164,7 +147,6 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
     model.set_dim("nI", init_words(model, X))
     for name, shape in shapes(model).items():
         array = model.ops.alloc(shape)
-        init_tree(model, name, array)
         n_slots = compile_features(tuple(model.attrs["features"])).n_slots
         if name == "project_W":
             array[:] = uniform(model, shape, shape[0] + shape[1])
@@ -177,17 +159,11 @@ def forward(
     model: Model, X: ScorerInput, is_train: bool
 ) -> tuple[StateScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
-    words, lengths, backprop_words = run_words(model, X, is_train)
+    words, _, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
     projected = matmul(words, project_W.T)
     projected += model.get_param("project_b")
-    tree: TreeScores | None = None
-    backprop_tree: Callable[[numpy.ndarray], Any] | None = None
-    weights: tuple[str, ...] = WEIGHTS
-    if model.get_dim("nA"):
-        weights = (*WEIGHTS, *TREE_WEIGHTS)
-        tree, backprop_tree = run_tree(model, words, lengths, is_train)
-    params: Any = {name: to_numpy(model.get_param(name)) for name in (*weights, "word_W")}
+    params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = compile_features(tuple(model.attrs["features"]))
     scored = StateScorerKernel(
         features,
@@ -195,7 +171,6 @@ def forward(
         to_numpy(projected),
         params,
         model.get_dim("nP"),
-        tree,
     )
 
     def backprop(d: Gradients) -> list[Doc]:
@@ -206,9 +181,7 @@ def forward(
         model.inc_grad("project_W", matmul(d_projected.T, words))
         model.inc_grad("project_b", d_projected.sum(axis=0))
         d_words = matmul(d_projected, project_W)
-        if backprop_tree is not None and d.items is not None:
-            d_words += backprop_tree(d.items)
-        for name in weights:
+        for name in WEIGHTS:
             gradient: Any = d.weights[name]
             gradient = model.ops.asarray(gradient)
             model.inc_grad(name, gradient)

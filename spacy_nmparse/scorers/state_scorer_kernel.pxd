@@ -1,16 +1,12 @@
 """Scores of the moves and labels of one configuration, from the score tables of a batch."""
 from spacy_nmparse.scorers.hidden_layer cimport Layer, LayerC
 from spacy_nmparse.scorers.scorer cimport Scorer
-from spacy_nmparse.scorers.tree_scores cimport TreeC, TreeScores
 from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.system cimport MAX_MOVES
 
 
 cdef struct StateScorerC:
     LayerC* layer
-    TreeC* tree             # P(head | word), or NULL
-    float alpha[MAX_MOVES]  # move -> weight of log P(head | word) of its arc
-    float d_alpha[MAX_MOVES]
     int step                # of the layer's tape: the configuration scored last
     int n_moves
     int n_labels
@@ -29,7 +25,6 @@ cdef struct StateScorerC:
 cdef class StateScorerKernel(Scorer):
     cdef StateScorerC s
     cdef Layer layer
-    cdef TreeScores tree    # or None
     cdef WordRows rows
     cdef object weights
     cdef list arrays        # keeps the arrays alive that s points into

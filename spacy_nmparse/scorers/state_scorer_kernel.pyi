@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.scorer import Scorer
-from spacy_nmparse.scorers.tree_scores import TreeScores
 from spacy_nmparse.systems.system import TransitionSystem
 
 class StateScorerKernel(Scorer):
@@ -18,7 +17,6 @@ class StateScorerKernel(Scorer):
         vectors: NDArray[Any],
         weights: Mapping[str, Any],
         pieces: int,
-        tree: TreeScores | None,
     ) -> None: ...
 
 def check_system(system: TransitionSystem, kind: str = ...) -> None: ...

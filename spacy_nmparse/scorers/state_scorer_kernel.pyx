@@ -2,8 +2,7 @@
 
     P(move) = softmax over the legal moves;  P(label | move) = softmax over its labels
 
-so that labels are scored only for a move that makes an arc. If wanted, the score of such a move is
-increased by alpha log P(head | dependent), see tree_scores.pyx.
+so that labels are scored only for a move that makes an arc.
 """
 import numpy
 
@@ -18,14 +17,7 @@ from spacy_nmparse.scorers.hidden_layer cimport (
     layer_remember,
     layer_run,
 )
-from spacy_nmparse.scorers.tree_scores cimport (
-    REACH,
-    tree_learn,
-    tree_learn_arc,
-    tree_log_p,
-)
 from spacy_nmparse.scorers.word_rows cimport WordRows
-from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
@@ -40,17 +32,12 @@ cdef extern from "kernels.h" nogil:
     )
 
 
-cdef inline ptrdiff_t row_of(const StateScorerC* self, const StateC* s, int w) noexcept nogil:
-    return self.tree.root_row if w == s.n else w - self.tree.first_word
-
-
 cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
     cdef StateScorerC* self = <StateScorerC*>scorer
     cdef LayerC* layer = self.layer
     cdef int i
-    cdef const CandidateC* c
     layer_run(layer, s, NONE, NONE)
     if layer.learning:
         self.step = layer_remember(layer)
@@ -61,12 +48,7 @@ cdef void score(
         self.moves, self.move_b, self.move_W, layer.hidden, layer.width, self.move_stride
     )
     for i in range(n):
-        c = &candidates[i]
-        out[i] = self.moves[c.move]
-        if self.tree is not NULL and c.dependent != NONE:
-            out[i] += self.alpha[c.move] * tree_log_p(
-                self.tree, row_of(self, s, c.head), row_of(self, s, c.dependent)
-            )
+        out[i] = self.moves[candidates[i].move]
 
 
 cdef inline void score_block(StateScorerC* self, int block, float* out) noexcept nogil:
@@ -97,20 +79,8 @@ cdef void learn(
     cdef StateScorerC* self = <StateScorerC*>scorer
     cdef float* d = layer_gradient(self.layer, self.step)
     cdef int i
-    cdef ptrdiff_t head, dependent
-    cdef const CandidateC* c
     for i in range(n):
-        c = &candidates[i]
-        d[c.move] += d_scores[i]
-        if self.tree is not NULL and c.dependent != NONE:
-            head = row_of(self, s, c.head)
-            dependent = row_of(self, s, c.dependent)
-            self.d_alpha[c.move] += d_scores[i] * tree_log_p(self.tree, head, dependent)
-            tree_learn_arc(self.tree, head, dependent, self.alpha[c.move] * d_scores[i])
-
-
-cdef double learn_tree(void* scorer, const GoldC* gold) noexcept nogil:
-    return tree_learn((<StateScorerC*>scorer).tree, gold)
+        d[candidates[i].move] += d_scores[i]
 
 
 cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
@@ -153,16 +123,14 @@ cdef class StateScorerKernel(Scorer):
         weights: float32 arrays on the CPU: word_W (slots * pieces * hidden, width), pad_rows
             (slots, 2, pieces * hidden), fact_rows (values, pieces * hidden), bias
             (pieces * hidden,), move_W (moves, hidden), move_b, label_W (blocks, labels, hidden),
-            label_b (blocks, labels); with a tree alpha (moves,).
+            label_b (blocks, labels).
         pieces: maxout pieces.
-        tree: P(head | word), or None.
 
     Raises:
         ValueError: weights of other shapes, or a system with non-local arcs.
     """
     def __init__(
-        self, Features features, TransitionSystem system, vectors, dict weights, int pieces,
-        TreeScores tree
+        self, Features features, TransitionSystem system, vectors, dict weights, int pieces
     ):
         cdef int i
         check_system(system)
@@ -215,31 +183,17 @@ cdef class StateScorerKernel(Scorer):
         self.c.label_gradient = label_gradient
         self.c.keep = keep_configuration
         self.c.recall = recall
-        self.tree = tree
         self.c.learn_tree = NULL
-        self.s.tree = NULL
-        if tree is not None:
-            check_shapes(weights, {"alpha": (self.s.n_moves,)})
-            for i in range(self.s.n_moves):
-                self.s.alpha[i] = weights["alpha"][i]
-            self.s.tree = &tree.c
-            self.c.learn_tree = learn_tree
-            self.margin = REACH
-            self.lookahead = max(REACH + 1, self.lookahead)
 
     def __dealloc__(self):
         free(self.s.moves)
 
     cdef int make_tables(self, int first, int last) except -1:
         self.rows.make(first, last)
-        if self.tree is not None:
-            self.tree.make_tables(first, last)
         return 0
 
     cdef void begin(self, int offset) noexcept:
         self.layer.c.first_word = self.first_row - offset
-        if self.tree is not None:
-            self.tree.c.first_word = self.layer.c.first_word
 
     cdef int make_places(self, int n) except -1:
         return self.layer.make_places(n)
@@ -248,11 +202,6 @@ cdef class StateScorerKernel(Scorer):
         self.layer.c.learning = on
 
     def begin_learning(self, float dropout, seed):
-        cdef int i
-        if self.tree is not None:
-            self.tree.begin_learning()
-            for i in range(self.s.n_moves):
-                self.s.d_alpha[i] = 0
         self.layer.begin_learning(
             self.s.n_moves + self.s.n_blocks * self.s.n_labels, dropout, seed
         )
@@ -267,16 +216,9 @@ cdef class StateScorerKernel(Scorer):
         d_rows = d_rows_array
         d = self.layer.gradients(output_W, &d_rows[0, 0], NULL, 0)
         d_output_W, d_output_b = d.pop("output_W"), d.pop("output_b")
-        d_items = None
-        if self.tree is not None:
-            d_items, tree = self.tree.gradients()
-            d.update(tree)
-            d["alpha"] = numpy.asarray(
-                [self.s.d_alpha[i] for i in range(n_moves)], dtype="float32"
-            )
         return Gradients(
             d_rows_array[:, : self.rows.size],
-            d_items,
+            None,
             {
                 **d,
                 "move_W": d_output_W[:n_moves],

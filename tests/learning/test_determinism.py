@@ -47,7 +47,7 @@ CASES: dict[str, dict[str, Any]] = {
     "swap": {"factory": SWAP},
     "swap, minimal": {"factory": SWAP, "oracle": "minimal"},
     "beam": {"beam_training": "max_violation", "beam_updates": 0.5},
-    "recurrent and arcs": {"model": model_config(recurrent_width=8, arc_width=8)},
+    "recurrent": {"model": model_config(recurrent_width=8)},
 }
 
 

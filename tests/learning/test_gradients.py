@@ -31,7 +31,6 @@ SYSTEMS: dict[str, dict[str, bool]] = {
     "monotonic": {"nonmonotonic_left": False, "nonmonotonic_reduce": False},
     "labelled": {"nonmonotonic_left": False, "labelled_reduce": True},
     "recurrent": {},
-    "with tree": {},
 }
 
 
@@ -50,9 +49,7 @@ class Rollout:
             )
             self.nlp = make_nlp(factory=NL, model=model, **learning)
         elif system == "swap":
-            model = model_config(
-                hidden_width=6, maxout_pieces=pieces, recurrent_width=4, arc_width=5
-            )
+            model = model_config(hidden_width=6, maxout_pieces=pieces, recurrent_width=4)
             self.nlp = make_nlp(factory="swap_parser", model=model, **learning)
         else:
             self.nlp = make_nlp(
@@ -61,7 +58,6 @@ class Rollout:
                     hidden_width=6,
                     maxout_pieces=pieces,
                     recurrent_width=4 * (system == "recurrent"),
-                    arc_width=5 * (system == "with tree"),
                 ),
                 **learning,
             )
@@ -147,13 +143,11 @@ def check(roll: Rollout, nodes: slice) -> None:
         ("monotonic", 1, 0.0),
         ("nonmonotonic", 2, 0.3),
         ("labelled", 1, 0.3),
-        ("with tree", 2, 0.0),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in (
                 *itertools.product(("nonmonotonic", "labelled"), (1, 2), (0.0,)),
                 ("monotonic", 2, 0.0),
-                ("with tree", 1, 0.3),
             )
         ),
         ("swap", 2, 0.3),
@@ -199,7 +193,7 @@ def test_gradients_of_recurrent_layers(system: str, dropout: float) -> None:
         check(roll, slice(number, number + 1))
 
 
-@pytest.mark.parametrize("system", ["nonmonotonic", "with tree", "nl_covington"])
+@pytest.mark.parametrize("system", ["nonmonotonic", "nl_covington"])
 def test_gradients_behind_the_scorer(system: str) -> None:
     """Through the token vectors, into the last layers of tok2vec."""
     check(Rollout(system, 2, 0.0), slice(1, None))

@@ -29,15 +29,12 @@ CONFIG: dict[str, Any] = {
     "oracle": "dynamic",
     "explore": 1.0,
 }
-BIAFFINE = {"model": model_config(features=None, arc_width=8)}
-MODELS = pytest.mark.parametrize("config", [{}, BIAFFINE], ids=["plain", "biaffine"])
 
 
-@MODELS
-def test_overfitting(config: dict[str, Any]) -> None:
+def test_overfitting() -> None:
     """By the static oracle: the dynamic one leaves so many ways free that what is known by heart
     of one may be little of the next."""
-    nlp = overfitted(**{**CONFIG, **config, "oracle": "static", "explore": 0.0})
+    nlp = overfitted(**{**CONFIG, "oracle": "static", "explore": 0.0})
     assert knows_the_trees(nlp)
     assert {"T0", "T0*B0", "switched"} <= set(parser_of(nlp).model.attrs["features"])
 
@@ -50,12 +47,11 @@ def test_training_by_the_dynamic_oracle() -> None:
 
 
 @pytest.mark.parametrize("beam_width", [1, 4])
-@MODELS
-def test_every_tree_has_one_root(config: dict[str, Any], beam_width: int) -> None:
+def test_every_tree_has_one_root(beam_width: int) -> None:
     """Whatever the weights: words without a head at the end get one."""
     draw = random.Random(0)
     for seed in range(3):
-        nlp = random_parser(seed, **{**CONFIG, **config}, beam_width=beam_width, confidence=True)
+        nlp = random_parser(seed, **CONFIG, beam_width=beam_width, confidence=True)
         for _ in range(8):
             doc = random_doc(nlp.vocab, draw, draw.randint(0, 40))
             again = doc.copy()

@@ -4,6 +4,7 @@
     nox -s tests-3.12            # one session
     nox -s tests-3.12 -- tests/systems
     nox -s oldest
+    nox -s release               # what a release publishes, made and checked
 
 Tests run on wheels, built in isolation and installed without the sources: in a folder that holds
 what tests read, and not the package. See docs/development.md.
@@ -12,8 +13,10 @@ what tests read, and not the package. See docs/development.md.
 from __future__ import annotations
 
 import configparser
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import nox
@@ -72,7 +75,7 @@ def wheel_for(session: nox.Session) -> Path:
     return wheel
 
 
-def run_tests(session: nox.Session, *requirements: str) -> None:
+def run_tests(session: nox.Session, *requirements: str, tests: Sequence[str] = ()) -> None:
     """Install the wheel with these requirements and test it, away from the sources."""
     wheel = wheel_for(session)
     session.install(f"{wheel}[test]", *requirements)
@@ -86,17 +89,25 @@ def run_tests(session: nox.Session, *requirements: str) -> None:
             shutil.copy(ROOT / name, folder / name)
     session.chdir(folder)
     session.run("python", "-m", "pip", "list")
-    session.run("python", "-m", "pytest", *(session.posargs or ("-n", "auto")))
-    if not session.posargs:
+    chosen = [*tests, *session.posargs]
+    session.run("python", "-m", "pytest", *(chosen or ("-n", "auto")))
+    if not chosen:
         session.run("python", "-m", "pytest", "-n", "auto", "-m", "slow")
+
+
+def check_files(session: nox.Session) -> tuple[Path, Path]:
+    """The sdist and the wheel for the session's Python, their files compared with those under
+    version control."""
+    wheel = wheel_for(session)
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    session.run("python", str(ROOT / "scripts" / "check_dist.py"), str(sdist), str(wheel))
+    return sdist, wheel
 
 
 @nox.session(python=PYTHONS)
 def build(session: nox.Session) -> None:
     """Build sdist and wheel in isolation, install the wheel into an empty environment, use it."""
-    wheel = wheel_for(session)
-    (sdist,) = wheel.parent.glob("*.tar.gz")
-    session.run("python", str(ROOT / "scripts" / "check_dist.py"), str(sdist), str(wheel))
+    _, wheel = check_files(session)
     empty = Path(session.create_tmp()).resolve() / "empty"
     session.run("python", "-m", "venv", "--clear", str(empty))
     (python,) = [*empty.glob("bin/python"), *empty.glob("Scripts/python.exe")]
@@ -131,13 +142,34 @@ def lint(session: nox.Session) -> None:
     session.run("cython-lint", "spacy_nmparse", "tests")
 
 
-@nox.session(python="3.12")
-def docs(session: nox.Session) -> None:
-    """Build the documentation site, in site/, from the sources: the package is not compiled."""
+def build_site(session: nox.Session) -> None:
+    """The documentation site, in site/, from the sources."""
     settings = configparser.ConfigParser()
     settings.read(ROOT / "setup.cfg", encoding="utf-8")
     session.install(*settings["options.extras_require"]["docs"].split())
     session.run("mkdocs", "build", "--strict")
+
+
+@nox.session(python="3.12")
+def docs(session: nox.Session) -> None:
+    """Build the documentation site: the package is not compiled."""
+    build_site(session)
+
+
+@nox.session(python="3.12", default=False)
+def release(session: nox.Session) -> None:
+    """Make and check what a release publishes: sdist, wheel, their page on PyPI, site, changelog;
+    then install the wheel without the sources, and run the README's programs."""
+    about: dict[str, str] = {}
+    exec((ROOT / "spacy_nmparse" / "about.py").read_text(encoding="utf-8"), about)
+    heading = rf"(?m)^## {re.escape(about['__version__'])} \(\d{{4}}-\d\d-\d\d\)$"
+    if not re.search(heading, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")):
+        session.error(f"CHANGELOG.md has no heading '## {about['__version__']} (YYYY-MM-DD)'.")
+    sdist, wheel = check_files(session)
+    session.install("twine")
+    session.run("twine", "check", "--strict", str(sdist), str(wheel))
+    build_site(session)
+    run_tests(session, tests=["tests/test_readme.py", "tests/test_examples.py"])
 
 
 @nox.session(python=PYTHONS)

@@ -52,17 +52,26 @@ class Lattice:
             ways[edge.target] += ways[edge.source]
         return sum(ways[i] for i, node in enumerate(self.nodes) if node.is_final)
 
+    @property
+    def has_planes(self) -> bool:
+        """Whether there is a second stack."""
+        return any(node.other_stack for node in self.nodes)
+
     def texts(self, node: int) -> tuple[list[str], list[str]]:
-        """What is left and right of the focus: the stack, or lambda1 and lambda2; and the
-        buffer."""
+        """What is left and right of the focus: the stack, the other stack and the stack, or lambda1
+        and lambda2; and the buffer."""
         state = self.nodes[node]
-        left = [*state.lambda1, *state.lambda2] if _has_lists(state) else state.stack
-        return self._texts(left), self._texts(state.buffer)
+        left = self._texts([*state.lambda1, *state.lambda2] if _has_lists(state) else state.stack)
+        if self.has_planes:
+            left = [*self._texts(state.other_stack), "|", *left]
+        return left, self._texts(state.buffer)
 
     def configuration(self, node: int) -> str:
-        """A configuration as ``[ROOT She] [likes tea]``."""
+        """A configuration as ``[ROOT She] [likes tea]``; of two stacks the active one first."""
         state = self.nodes[node]
         lists = [state.lambda1, state.lambda2] if _has_lists(state) else [state.stack]
+        if self.has_planes:
+            lists.append(state.other_stack)
         return " ".join(f"[{' '.join(self._texts(part))}]" for part in (*lists, state.buffer))
 
     def _texts(self, numbers: Sequence[int]) -> list[str]:
@@ -78,6 +87,7 @@ class Lattice:
             "nodes": [
                 {
                     "stack": node.stack,
+                    "other_stack": node.other_stack,
                     "lambda1": node.lambda1,
                     "lambda2": node.lambda2,
                     "buffer": node.buffer,
@@ -158,9 +168,10 @@ def derivation_lattice(
 
 
 def _key(state: State) -> tuple[Any, ...]:
-    items = (state.stack, state.buffer, state.returned, state.lambda1, state.lambda2)
+    stacks = (state.stack, state.other_stack, [state.switched])
+    items = (state.buffer, state.returned, state.lambda1, state.lambda2)
     tree = (state.heads, state.labels, state.push_labels, state.sent_starts)
-    return tuple(tuple(part) for part in (*items, *tree))
+    return tuple(tuple(part) for part in (*stacks, *items, *tree))
 
 
 def _layers(n: int, moves: Sequence[tuple[int, int, Action]]) -> list[int]:

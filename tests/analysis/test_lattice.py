@@ -89,18 +89,32 @@ def test_figure_4() -> None:
         ("swap_standard", "nd_sw", {}),
         ("nl_covington", "dynamic", {}),
         ("arc_hybrid", "static", {}),
+        ("two_planar", "dynamic", {}),
     ],
 )
 def test_as_many_derivations_as_there_are(name: str, oracle: str, options: dict[str, Any]) -> None:
     system = systems.create(name, ("a", "b"), **options)
-    for tree in random.Random(1).sample(golds(4), 12):
-        gold = Gold(tree.heads, ["a", "b", None, "a"])
+    n = 3 if name == "two_planar" else 4  # which has the most derivations
+    for tree in random.Random(1).sample(golds(n), 12):
+        gold = Gold(tree.heads, ["a", "b", None, "a"][:n])
         found = derivation_lattice(system, gold, oracle)
         each = list(all_derivations(system, gold, oracle))
         assert found.n_derivations == len(each)
         longest = max(sum(step.action is not None for step in one.steps) for one in each)
         assert max(found.layers) == longest
         assert all(edge.source < edge.target for edge in found.edges)
+
+
+def test_both_stacks_are_shown() -> None:
+    found = derivation_lattice("two_planar", Gold([2, 3, 2, 2]), "static")
+    told = [found.configuration(node) for node in range(len(found.nodes))]
+    assert told[:4] == [
+        "[] [] [1 2 3 4]",
+        "[1] [1] [2 3 4]",
+        "[1 2] [1 2] [3 4]",
+        "[1] [1 2] [3 4]",
+    ]
+    assert found.texts(3) == (["1", "2", "|", "1"], ["3", "4"])
 
 
 def test_long_sentences_are_refused() -> None:

@@ -95,7 +95,7 @@ def doc_to_conllu(doc: Doc, *, confidence: bool = False, first: int = 1) -> str:
         doc: The document. Without sentence boundaries it is one sentence; what is not annotated
             is ``_``.
         confidence: Whether MISC has how sure the parser is of head and label
-            (``HeadConfidence``, ``DepConfidence``), where it has told.
+            (``HeadConfidence``, ``DepConfidence``), where the document has that.
         first: The ``sent_id`` of the first sentence that has no name; others are counted on.
 
     Returns:
@@ -261,7 +261,7 @@ def escaped(spaces: str) -> str:
 
 
 def _comments(sent: Span, rows: Sequence[Sequence[str]], number: int) -> list[str]:
-    """The comments of a sentence; its text is made anew."""
+    """The comments of a sentence; the one of its text is written from its words."""
     known: Sequence[str] = ()
     for token in sent:
         known = value_of(token, "ud_comments") or ()

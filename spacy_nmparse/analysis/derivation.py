@@ -125,11 +125,11 @@ def derive(
 
     Args:
         source: a pipeline with a parser of this package; the components before it run on a fresh
-            copy of the document. Or the parser: then the document is taken as it is.
+            copy of the document. Or the parser: then the document is not processed before.
         doc: the document, which is not changed; with a pipeline, a text will do.
         gold: its gold tree, as a document or example whose reference has one.
         name: the parser's name in the pipeline, where there are several.
-        n_choices: how many moves of a configuration are kept beside the one made and the cheapest.
+        n_choices: how many moves of a configuration are kept besides the one made and the cheapest.
 
     Returns:
         The derivation. Its tree is the parser's (``beam_width`` 1).

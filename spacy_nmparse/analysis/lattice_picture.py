@@ -55,14 +55,14 @@ def lattice_lines(lattice: Lattice, paint: Paint = plain) -> list[str]:
             lanes.pop()
     graph = max(width_of(row) for row, _ in drawn)
     number = len(str(len(lattice.nodes)))
-    told = [lattice.configuration(node) for node in range(len(lattice.nodes))]
-    wide = max(map(width_of, told))
+    texts = [lattice.configuration(node) for node in range(len(lattice.nodes))]
+    wide = max(map(width_of, texts))
     lines = []
     for row, place in drawn:
         line = padded(row, graph)
         if place is not None:
             moves = [edge for edge in lattice.edges if edge.source == place]
-            line += f"  {place + 1:>{number}}  {padded(told[place], wide)}  "
+            line += f"  {place + 1:>{number}}  {padded(texts[place], wide)}  "
             line += "  ".join(_move(edge, len(moves) > 1, paint) for edge in moves)
         lines.append(line.rstrip())
     return lines

@@ -42,8 +42,8 @@ def render(
     """Draw a derivation, step by step, or the tree of a document.
 
     The page needs nothing but a browser. A derivation is stepped through with buttons or keys: the
-    arcs over the sentence, new ones green and deleted ones red; stack, buffer or lists; what the
-    model thinks of each move beside the oracle's costs, where a gold tree is known; the gold tree
+    arcs over the sentence, new ones green and deleted ones red; stack, buffer or lists; the
+    probability of each move next to the oracle's cost, where a gold tree is known; the gold tree
     below the sentence. Moves and lists are explained on demand, and the page's address leads back
     to the step. Words are never read as HTML.
 

@@ -198,9 +198,9 @@ def make_step(
         action: what led from one to the other; None: no move of the system.
         choices: the legal moves.
         least: the least cost of a move; None: no gold tree is known.
-        n_choices: how many moves are kept beside the one made and the cheapest.
+        n_choices: how many moves are kept besides the one made and the cheapest.
         kind: MOVE, COMPLETE or LOWER.
-        arcs: those added and deleted; None: the configurations tell.
+        arcs: those added and deleted; None: those by which the configurations differ.
     """
     start, stack, put_back, unread, root_last, root_first, lambda1, lambda2 = items(before)
     added, deleted = [], []

@@ -123,8 +123,8 @@ def run(
         raise typer.BadParameter("--moves is one derivation: leave --derivations out.")
     sentence = read_tree(tree, words, number)
     made = [] if moves is None else read_moves(moves)
-    told = (*sentence.labels, *(action.label for action in made))
-    labels = sorted({label for label in told if label}) or None
+    given = (*sentence.labels, *(action.label for action in made))
+    labels = sorted({label for label in given if label}) or None
     try:
         chosen = systems.create(system, labels, **read_options(options))
         gold = None if tree is None else Gold(sentence.heads, sentence.labels if labels else None)

@@ -8,7 +8,7 @@ In training some words hide their norm, so that their affixes are learned too: o
 they are all that is known.
 
 Equal words have equal vectors, so each is computed once a batch. Pretrained vectors of words can
-stand beside the rest (``include_static_vectors``).
+be added (``include_static_vectors``).
 """
 
 # No postponed annotations: spaCy validates configs by this architecture's signature.

@@ -66,7 +66,7 @@ cdef void softmax(float* scores, int n, int skip) noexcept nogil:
 
 
 cdef void log_softmax(float* scores, int n, int skip) noexcept nogil:
-    """In place; the entry `skip` stays as it is."""
+    """In place; the entry `skip` does not change."""
     cdef int i
     cdef double total = log_total(scores, n, skip)
     for i in range(n):

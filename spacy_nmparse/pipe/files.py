@@ -1,6 +1,6 @@
 """Saving without losing what was saved before: a killed process, a full disk.
 
-What is written goes beside the old files first and takes their place only when it is complete.
+New files are written next to the old ones, and replace them when they are complete.
 Nothing here waits for the disk: what a power failure leaves is up to the file system.
 """
 
@@ -40,7 +40,7 @@ def write_files(data: dict[Path, bytes]) -> None:
 
 
 def replace_folder(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a folder beside the old one, then let it take the old one's place.
+    """Write a folder next to the old one, then replace the old one.
 
     Args:
         path: the folder, which may exist.

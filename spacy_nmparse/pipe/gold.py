@@ -39,8 +39,8 @@ class Parse(NamedTuple):
 def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
     """Gold heads, labels and sentence starts over the parsed words of an example.
 
-    Heads that are spaces, misaligned or missing are None. So are those in another sentence: trees
-    of different sentences that interleave cannot be told apart by sentence starts.
+    Heads that are spaces, misaligned or missing are None. So are those in another sentence:
+    sentence starts do not say which of two interleaved sentences a word belongs to.
 
     Raises ValueError where the heads form a cycle.
     """

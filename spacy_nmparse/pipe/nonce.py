@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 
 #: What a word and those that may take its place have in common.
 KIND = ("POS", "TAG", "MORPH")
-#: What a copy takes over from the document, beside words and spaces.
+#: What a copy takes over from the document, with the spaces.
 KEPT = (*KIND, "DEP", "HEAD", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID", "LEMMA")
 
 Kind = tuple[int, ...]

@@ -82,8 +82,8 @@ class TransitionParser(ParsingComponent):
             nlp: the pipeline.
             labels: what ``label_data`` gave; then the examples are not read for it.
             teacher: a trained pipeline, folder or package, whose parser, or ensemble of parsers,
-                is learned from beside the gold trees (see ``pipe.teacher``); it is not saved with
-                the parser, and updates with a beam do without it.
+                is learned from in addition to the gold trees (see ``pipe.teacher``); it is not
+                saved with the parser, and updates with a beam do without it.
             teacher_weight: the share of the teacher in the loss of moves and labels, above 0 and at
                 most 1.
 
@@ -217,9 +217,9 @@ class TransitionParser(ParsingComponent):
             return losses
         if lacks_token_vectors(docs, self.model):
             raise ValueError(
-                f"The component '{self.name}' cannot rehearse: it shares a 'tok2vec' component, "
-                f"and what it knew before cannot be told without the token vectors of then. Give "
-                f"it a tok2vec of its own (nlp.replace_listeners), or leave rehearsal out."
+                f"The component '{self.name}' cannot rehearse: rehearsal needs the token "
+                f"vectors from before training, and a shared 'tok2vec' no longer has them. Give it "
+                f"a tok2vec of its own (nlp.replace_listeners), or leave rehearsal out."
             )
         words = Words.of(docs)
         before = self._rehearsal_model.predict(words.scorer_input())

@@ -35,7 +35,7 @@ def damaged(content: Mapping[str, Any], parts: Mapping[str, bytes]) -> str | Non
         return "its checksum is not that of its content: it is damaged, or was edited"
     for name, data in parts.items():
         if name not in known:
-            return f"it was saved without the file {name} that lies beside it"
+            return f"it was saved without the file {name}, which is in its folder"
         if known[name] != checksum(data):
             return (
                 f"the file {name} is not the one that was saved with it: it is damaged, or comes "
@@ -45,7 +45,7 @@ def damaged(content: Mapping[str, Any], parts: Mapping[str, bytes]) -> str | Non
 
 
 def saved_parts(description: bytes, every: Sequence[str]) -> Sequence[str]:
-    """The parts that were saved beside a description; all, where it does not tell."""
+    """The parts that were saved with a description; all, where it does not say which."""
     try:
         known = json.loads(description.decode("utf8"))[PARTS]
     except (ValueError, RecursionError, KeyError, TypeError):

@@ -1,8 +1,8 @@
 """Training data that show the parser their tags.
 
-spaCy's reader hands a pipeline bare words, and the gold annotation beside them. A scorer that looks
-at tags (``scorers.linear_scorer``) needs them on the words: from a component before it, or from the
-data.
+spaCy's reader gives a pipeline bare words, and the gold annotation apart from them. A scorer
+that looks at tags (``scorers.linear_scorer``) needs them on the words: from a component before it,
+or from the data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A trained parser, or an ensemble of several, that another learns from beside the gold trees.
+"""A trained parser, or an ensemble, that another learns from in addition to the gold trees.
 
 Hinton, Vinyals & Dean 2015, *Distilling the Knowledge in a Neural Network*. Of ensembles of
 transition-based parsers, with exploration as here: Liu et al. 2018, *Distilling Knowledge for

@@ -122,7 +122,7 @@ def fit(nlp: Language, docs: Iterable[Doc]) -> Fitted | None:
     if type(tokenizer) is not Tokenizer:
         warnings.warn(
             f"The tokenizer of {nlp.lang!r} is {type(tokenizer).__name__}, which has no rules to "
-            f"learn: it stays as it is.",
+            f"learn: it does not change.",
             stacklevel=2,
         )
         return None

@@ -75,7 +75,7 @@ def ArcScorer(
             vectors, whose output goes with them; 0 for none.
         recurrent_depth: how many such layers, each over the token vectors and what those below it
             say.
-        tree_weight: weight of the loss of each word's head by itself, beside that of the moves.
+        tree_weight: weight of the loss of P(head | word); that of the moves has weight 1.
         tag_weight: weight of the loss of each of a word's tags (see ``scorers.tagging``); 0: they
             are not learned.
         n_pairs: in parsing, how many arcs of a configuration, the likeliest by the biaffine part,

@@ -137,8 +137,8 @@ cdef inline bint is_same(const int* a, const int* b, const int* places, int n) n
 
 
 cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil:
-    """layer_run for the item i (its row: row) and the focus word j. What only depends on i is added
-    up anew where it is not as it was the last time."""
+    """layer_run for the item i (its row: row) and the focus word j. The sum of what depends on
+    i alone is kept, and added up again when that has changed."""
     cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
     cdef ptrdiff_t size = layer.pieces * layer.width
     cdef int n_slots = layer.features.n_slots
@@ -218,7 +218,7 @@ cdef void lay_out(const LayerC* layer, TapeC* tape, size_t* step_sizes) noexcept
 
 
 cdef int grow(LayerC* layer) noexcept nogil:
-    """Make room for more steps. Returns -1 when out of memory, leaving the tape as it is."""
+    """Make room for more steps. Returns -1 when out of memory, leaving the tape unchanged."""
     cdef TapeC* tape = &layer.tape
     cdef size_t capacity = max(FIRST_STEPS, 2 * tape.capacity)
     cdef size_t[N_TAPE_ARRAYS] step_sizes

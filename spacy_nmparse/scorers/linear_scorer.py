@@ -81,7 +81,7 @@ def system_features(system: TransitionSystem) -> list[str]:
 
 @lru_cache(maxsize=64)
 def compile_templates(names: tuple[str, ...]) -> Templates:
-    """The templates of these names; those that are asked for again are not made anew."""
+    """The templates of these names, compiled once."""
     return Templates(names)
 
 

@@ -42,11 +42,11 @@ class Perceptron(Shim):
         return 0 if known is None else len(known)
 
     def reset(self, size: int) -> None:
-        """Begin anew with that many weights, all 0."""
+        """Start with that many weights, all 0."""
         self.begin(numpy.zeros(size, dtype="float32"))
 
     def begin(self, weights: numpy.ndarray | None) -> None:
-        """Begin anew with these weights, float32 (size,); None: without any."""
+        """Start with these weights, float32 (size,); None: without any."""
         self._average = weights
         self._present = self._totals = None
         self._time = 0

@@ -16,7 +16,7 @@ from spacy_nmparse.systems import TransitionSystem
 
 @lru_cache(maxsize=64)
 def compile_features(names: tuple[str, ...]) -> Features:
-    """The features of these names; those that are asked for again are not made anew."""
+    """The features of these names, compiled once."""
     return Features(names)
 
 

@@ -22,8 +22,8 @@ UNKNOWN = -1
 
 def Tagging() -> Model[Any, Any]:
     """Build the layer: from token vectors, float32 (words, nI), to scores of all values of all
-    attributes, one attribute after the other, float32 (words, nO). It has no parameters until
-    ``set_sizes`` has told it of attributes."""
+    attributes, one attribute after the other, float32 (words, nO). It has no parameters before
+    ``set_sizes``."""
     return Model(
         "nmparse_tagging",
         forward,
@@ -93,7 +93,7 @@ class Readings:
         return to_numpy(scores)
 
     def _product(self, model: Model) -> tuple[Any, Any]:
-        """Weights and bias of the readings; made anew when the layer's have changed."""
+        """Weights and bias of the readings; made again when the layer's have changed."""
         W: Any = model.get_param("W")
         b: Any = model.get_param("b")
         known = self._products.get(model.id)

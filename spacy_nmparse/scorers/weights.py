@@ -1,4 +1,4 @@
-"""What loading weights must leave as it is: layers, references, and the parameters' shapes."""
+"""What loading weights must not change: layers, references, and the parameters' shapes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def restore_references(model: Model, found: Sequence[dict[str, Model | None]]) -
 
 
 def layout(model: Model) -> list[tuple[str, list[str]]]:
-    """What loading weights must leave as it is: of each node the names of its references, and its
+    """What loading weights must not change: of each node the names of its references, and its
     own, if it is a layer of this package."""
     return [
         (node.name if node.name in OWN_LAYERS else "", sorted(node.ref_names))

@@ -139,8 +139,8 @@ def summarize_scale(folder: Path) -> Summary:
 
 
 def summarize_speed(folder: Path) -> Summary:
-    """Keep the rates, and for each system of spaCy's parser with the first products the least,
-    median and greatest ratio to it, repetition by repetition (`times`)."""
+    """Keep the rates, and the least, median and greatest ratio, repetition by repetition (`times`):
+    to each system of spaCy's parser with the first products, and to the system with one thread."""
     found = files(folder)
     for result in found.values():
         for groups in result["results"].values():
@@ -151,10 +151,15 @@ def summarize_speed(folder: Path) -> Summary:
             }
             for stages in groups.values():
                 for stage, systems in stages.items():
-                    for name, own in systems.items():
+                    timed = dict(systems)
+                    for name, own in timed.items():
+                        others = dict(bases[stage])
+                        alone = name.partition("_threads")[0]
+                        if alone != name and alone in timed:
+                            others[alone] = timed[alone]
                         systems[name] = {
                             "words_per_second": own["words_per_second"],
-                            "times": {b: ratios(own, one) for b, one in bases[stage].items()},
+                            "times": {b: ratios(own, one) for b, one in others.items()},
                         }
     return found
 

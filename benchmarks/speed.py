@@ -36,7 +36,7 @@ take turns, and ratios are to spaCy's parsers on the first of them.
 `--beam 8` compares beam search of that width: ours, with models that were trained without a beam,
 against spaCy's `beam_parser`, trained as its defaults have it. A step then also contains what it
 costs to keep the hypotheses apart; the floor is that of greedy search. A system SYSTEM_beam4 is
-SYSTEM, of this package, searched with a beam of 4.
+SYSTEM, of this package, searched with a beam of 4; SYSTEM_threads2 parses with two threads.
 
 `--udpipe MODEL`, of benchmarks.udpipe, adds UDPipe 1. It gets the same sentences, with their
 boundaries, one after the other, and searches with a beam of 5, its default, and greedily, as the
@@ -192,18 +192,19 @@ def prepare_data(treebank: Path | None, lang: str | None, work: Path) -> Data:
     return Data(treebank.name, lang or choose_lang(files["train"]), corpus)
 
 
-def split_beam(name: str, beam: int) -> tuple[str, int]:
-    """Tell a system and the width of its beam from its name.
+def split_name(name: str, beam: int) -> tuple[str, int, int]:
+    """Read a system, the width of its beam and its threads from a name.
 
     Args:
         name: As on the command line.
         beam: The width where the name has none.
 
     Returns:
-        The name of the config, and the width.
+        The name of the config, the width, and the threads.
     """
-    match = re.fullmatch(r"(.+)_beam(\d+)", name)
-    return (match[1], int(match[2])) if match else (name, beam)
+    match = re.fullmatch(r"(.+?)(?:_beam(\d+))?(?:_threads(\d+))?", name)
+    assert match is not None
+    return match[1], int(match[2] or beam), int(match[3] or 1)
 
 
 def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int = 1) -> Path:
@@ -352,6 +353,7 @@ class Contestant(Timed):
         gold: Sequence[Doc],
         learned: Sequence[Doc],
         beam: int = 1,
+        threads: int = 1,
         ops: str = "default",
     ) -> None:
         """Load a pipeline and compute the token vectors.
@@ -362,10 +364,11 @@ class Contestant(Timed):
             gold: The documents to parse.
             learned: The documents to learn from.
             beam: The width of the beam.
+            threads: How many threads parse.
             ops: Who computes matrix products for Thinc.
 
         Raises:
-            ValueError: If the model is spaCy's, and has another width.
+            ValueError: If the model is spaCy's, and has another width, or threads.
         """
         self.nlp = load(path, ops)
         has_tok2vec = "tok2vec" in self.nlp.pipe_names
@@ -373,9 +376,9 @@ class Contestant(Timed):
         super().__init__(name, (*STAGES, *floors))
         parser: Any = self.nlp.get_pipe(PARSER)
         if hasattr(parser, "beam_width"):
-            parser.beam_width = beam
-        elif parser.cfg["beam_width"] != beam:
-            raise ValueError(f"{path} has a beam of {parser.cfg['beam_width']}, not {beam}.")
+            parser.beam_width, parser.threads = beam, threads
+        elif (parser.cfg["beam_width"], 1) != (beam, threads):
+            raise ValueError(f"{path} has a beam of {parser.cfg['beam_width']} and one thread.")
         self.learner = load(path, ops)  # parsing is timed with weights that stay the same
         self.gold = gold
         self.learned = learned
@@ -764,19 +767,21 @@ def main(argv: list[str] | None = None) -> int:
     try:
         models = [Model(path) for path in args.udpipe]
         data = prepare_data(args.treebank, args.lang, args.work)
-        systems = [split_beam(name, args.beam) for name in args.systems]
+        systems = [split_name(name, args.beam) for name in args.systems]
         trained = {
             system: train(system, data, args.epochs, args.seed, args.work, args.beam)
-            for system in ([] if args.models else dict.fromkeys(system for system, _ in systems))
+            for system in ([] if args.models else dict.fromkeys(one for one, *_ in systems))
         }
-        paths = args.models or [trained[system] for system, _ in systems]
+        paths = args.models or [trained[system] for system, *_ in systems]
         vocab = spacy.blank(data.lang)
         gold = choose_docs(data, vocab, args.unit, ("dev", "test"), args.words)
         learned = choose_docs(data, vocab, args.unit, ("train",), args.train_words)
         groups = {
             ops: [
-                Contestant(name, path, gold, learned, width, ops)
-                for name, path, (_, width) in zip(args.systems, paths, systems, strict=True)
+                Contestant(name, path, gold, learned, width, threads, ops)
+                for name, path, (_, width, threads) in zip(
+                    args.systems, paths, systems, strict=True
+                )
             ]
             for ops in args.ops
         }

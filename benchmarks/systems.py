@@ -1,6 +1,6 @@
 """The systems that benchmarks train: those of configs/, and what systems.yml makes of them.
 
-    python -m benchmarks.systems nl_covington_parser_fast fast.cfg
+    python -m benchmarks.systems nl_covington_parser_untagged untagged.cfg
 
 writes a system as a config for `spacy train`.
 """

@@ -14,6 +14,7 @@ SUFFIXES = {
     r"nonce(\d+)": "`copies = {}`",
     r"ensemble(\d+)": "ensemble of {}",
     r"beam(\d+)": "beam of {}",
+    r"threads(\d+)": "{} threads",
 }
 SPACY = {
     "spacy_init_config": "the pipeline of `spacy init config`",
@@ -34,6 +35,7 @@ def title(system: str) -> str:
         Markdown.
     """
     added: list[str] = []
+    system = system.removeprefix("lstm_")
     while system not in SPACY:
         base, _, suffix = system.rpartition("_")
         found = [(re.fullmatch(form, suffix), text) for form, text in SUFFIXES.items()]

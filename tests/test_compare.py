@@ -301,8 +301,9 @@ def test_compare_keeps_finished_runs(
 
 
 def test_speed_reads_beams_from_names() -> None:
-    assert speed.split_beam("nm_parser", 8) == ("nm_parser", 8)
-    assert speed.split_beam("nl_covington_parser_beam4", 8) == ("nl_covington_parser", 4)
+    assert speed.split_name("nm_parser", 8) == ("nm_parser", 8, 1)
+    assert speed.split_name("nl_covington_parser_beam4", 8) == ("nl_covington_parser", 4, 1)
+    assert speed.split_name("nm_parser_beam4_threads2", 8) == ("nm_parser", 4, 2)
 
 
 def test_speed_tells_which_models() -> None:

@@ -22,7 +22,7 @@ SYSTEMS = sorted(
     {path.stem for path in CONFIGS.glob("*.cfg")} - {"nm_parser_transformer"}
     | srsly.read_yaml(FILE)["systems"].keys()
     | {f"{name}_multihash" for name in (*FACTORIES, "spacy_parser", "arc_swift")}
-    | {"nl_covington_parser_fast", "spacy_parser_multihash_morphology"}
+    | {"nl_covington_parser_untagged", "spacy_parser_multihash_morphology"}
 )
 
 

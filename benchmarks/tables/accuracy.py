@@ -17,6 +17,7 @@ from benchmarks.tables.common import (
     comparison,
     entry,
     grouped,
+    lead,
     mean,
     raw_mean,
     results,
@@ -26,23 +27,19 @@ from benchmarks.tables.common import (
 )
 from benchmarks.titles import difference, seeds, short, title
 
+OWN = "nl_covington_parser"
 ACCURACY = (
+    *("nm_parser", "nm_parser_beam4", "swap_parser", "swap_parser_beam4", OWN, BEAM4),
+    *(f"{OWN}_accuracy", f"{OWN}_accuracy_beam4", SPACY, STOCK),
+)
+#: Of networks with LSTMs, which are no longer here.
+BEFORE = (
     *(
-        f"{name}{kind}"
-        for name in ("nl_covington_parser", "nl_covington_parser_accuracy")
-        for kind in ("", "_beam4", "_ensemble5", "_ensemble5_beam4", "_bias2", "_lstm1", "_nonce4")
+        f"lstm_{OWN}{size}{kind}"
+        for size in ("", "_accuracy")
+        for kind in ("", "_beam4", "_ensemble5", "_ensemble5_beam4", "_bias2", "_nonce4")
     ),
-    "nl_covington_parser_accuracy_nonce4_beam4",
-    "nl_covington_parser_accuracy_nonce4_ensemble5",
-    "nl_covington_parser_accuracy_nonce4_ensemble5_beam4",
-    *(
-        f"{name}{kind}"
-        for name in ("nl_covington_parser_fast", "nm_parser", "swap_parser")
-        for kind in ("", "_beam4")
-    ),
-    "swap_parser_accuracy",
-    "swap_parser_accuracy_beam8",
-    SPACY,
+    *(f"lstm_{OWN}_accuracy_nonce4{kind}" for kind in ("_beam4", "_ensemble5", "_ensemble5_beam4")),
     STOCK,
 )
 MULTIHASH = (
@@ -51,7 +48,6 @@ MULTIHASH = (
         for name in ("nl_covington_parser", "nm_parser", "swap_parser")
         for kind in ("", "_untagged", "_beam8", "_untagged_beam8")
     ),
-    "nl_covington_parser_fast_multihash",
     f"{STOCK}_morphology",
     f"{STOCK}_freq1",
     STOCK,
@@ -68,7 +64,7 @@ def accuracy(systems: Sequence[str]) -> str:
             own = [short(treebank), title(name), seeds_of(one)]
             own += [score(one, metric) for metric in ("uas_all", "las_all")]
             own.append(f"{mean(one, 'dep_exact', digits=1)} %")
-            own.append("" if name == STOCK else difference(comparison(treebank, name, STOCK)))
+            own.append("" if name == STOCK else lead(treebank, name, STOCK))
             rows.append(own)
     header = ["treebank", "system", "seeds", "UAS", "LAS", "sentences wholly right"]
     return page_table([*header, "LAS against spaCy"], grouped(rows), left=3)
@@ -79,24 +75,9 @@ def _accuracy() -> str:
     return accuracy(ACCURACY)
 
 
-@table("networks")
-def _networks() -> str:
-    rows = []
-    for treebank in TREEBANKS:
-        for name in ("nm_parser", "swap_parser", "nl_covington_parser"):
-            pair = [entry(treebank, system) for system in (name, f"{name}_sru")]
-            before, today = pair
-            if before is None or today is None:
-                continue
-            both = sorted({*before["seeds"]} & {*today["seeds"]})
-            cells = [
-                mean(one, "las_all", split, only=both)
-                for split in ("dev", "test")
-                for one in (before, today)
-            ]
-            rows.append([short(treebank), f"`{name}`", seeds(both), *cells])
-    header = ["LAS", "", "seeds", "dev, before", "dev, today", "test, before", "test, today"]
-    return page_table(header, grouped(rows), left=3)
+@table("accuracy-before")
+def _accuracy_before() -> str:
+    return accuracy(BEFORE)
 
 
 @table("accuracy-multihash")
@@ -134,14 +115,12 @@ def _crossing_multihash() -> str:
 
 @table("same-token-vectors")
 def _same_token_vectors() -> str:
-    own = "nl_covington_parser"
+    names = ("nm_parser", "swap_parser", OWN, BEAM4)
     rows = []
     for treebank in TREEBANKS:
-        pair = [entry(treebank, name) for name in (own, SPACY)]
-        cells = [mean(one, "las_all") for one in pair if one is not None]
-        cells += [difference(comparison(treebank, name, SPACY)) for name in (own, BEAM4)]
-        rows.append([short(treebank), *cells])
-    header = ["treebank", title(own), title(SPACY), "difference in LAS", "the same, beam of 4"]
+        cells = [lead(treebank, name, SPACY) for name in names]
+        rows.append([short(treebank), mean(entry(treebank, SPACY), "las_all"), *cells])
+    header = ["treebank", title(SPACY), *map(title, names)]
     return page_table(header, rows)
 
 
@@ -165,18 +144,8 @@ def _static_oracle() -> str:
 def _in_short() -> str:
     rows = []
     for name in (
-        STOCK,
-        "udpipe",
-        "nl_covington_parser_multihash",
-        SPACY,
-        "nm_parser",
-        "swap_parser",
-        "nl_covington_parser",
-        BEAM4,
-        "nl_covington_parser_accuracy",
-        "nl_covington_parser_accuracy_beam4",
-        "nl_covington_parser_accuracy_nonce4_beam4",
-        "nl_covington_parser_ensemble5",
+        *(STOCK, "udpipe", SPACY, "nm_parser", "swap_parser", OWN, BEAM4),
+        *(f"{OWN}_accuracy", f"{OWN}_accuracy_beam4"),
     ):
         row = [title(name) if name != "udpipe" else "UDPipe 1, the best of its systems"]
         for treebank in TREEBANKS:
@@ -195,7 +164,7 @@ def _crossing_recall_ratio() -> str:
     ratios = []
     for treebank in (GOTHIC, HUNGARIAN):
         stock = entry(treebank, STOCK)
-        for name in ("nl_covington_parser", "swap_parser"):
+        for name in (OWN, "swap_parser"):
             one = entry(treebank, name)
             assert one is not None and stock is not None
             ratios.append(raw_mean(one, "nonproj_r") / raw_mean(stock, "nonproj_r"))
@@ -204,13 +173,14 @@ def _crossing_recall_ratio() -> str:
 
 @table("gain-of-a-beam")
 def _gain_of_a_beam() -> str:
-    found = [comparison(name, BEAM4, "nl_covington_parser")["difference"] for name in TREEBANKS]
+    names = (f"lstm_{BEAM4}", f"lstm_{OWN}")
+    found = [comparison(treebank, *names)["difference"] for treebank in TREEBANKS]
     return f"{min(found):.2f} to {max(found):.2f} points"
 
 
 @table("udpipe")
 def _udpipe() -> str:
-    names = ("nl_covington_parser_multihash", "nl_covington_parser", "nl_covington_parser_accuracy")
+    names = ("nm_parser", "swap_parser", OWN)
     rows = []
     for treebank in TREEBANKS:
         every = results("compare")["systems"][treebank].items()
@@ -235,7 +205,7 @@ def _bias() -> str:
     rows = []
     for treebank in (GOTHIC, HUNGARIAN):
         for bias in range(3):
-            one = entry(treebank, "nl_covington_parser" + (f"_bias{bias}" if bias else ""))
+            one = entry(treebank, f"lstm_{OWN}" + (f"_bias{bias}" if bias else ""))
             assert one is not None
             cells = [
                 mean(one, metric, split, digits)
@@ -263,7 +233,7 @@ def _swap_oracles() -> str:
 @table("exchanged-words")
 def _exchanged_words() -> str:
     rows = []
-    for name in (SPACY, "nl_covington_parser", "nl_covington_parser_accuracy"):
+    for name in (SPACY, f"lstm_{OWN}", f"lstm_{OWN}_accuracy"):
         pair = [entry(HUNGARIAN, name + kind) for kind in ("", "_nonce4")]
         plain, copied = (one for one in pair if one is not None)
         both = sorted({*plain["seeds"]} & {*copied["seeds"]})
@@ -277,13 +247,13 @@ def _exchanged_words() -> str:
 
 @table("exchanged-words-lead")
 def _exchanged_words_lead() -> str:
-    found = comparison(HUNGARIAN, "nl_covington_parser_nonce4", f"{SPACY}_nonce4")
+    found = comparison(HUNGARIAN, f"lstm_{OWN}_nonce4", f"{SPACY}_nonce4")
     return difference(found)
 
 
 @table("exchanged-words-gothic")
 def _exchanged_words_gothic() -> str:
-    name = "nl_covington_parser_accuracy"
+    name = f"lstm_{OWN}_accuracy"
     pair = [entry(GOTHIC, name + kind) for kind in ("_nonce4_epochs12", "")]
     copied, plain = (mean(one, "las_all", "dev", only=[2]) for one in pair if one is not None)
     return f"{copied} LAS on dev after 12 epochs with four copies, {plain} after 30 without"
@@ -299,7 +269,7 @@ def _dropout_of_columns() -> str:
         for treebank in (ENGLISH, HUNGARIAN, TURKISH, GOTHIC):
             cells = []
             for factor in (1, 2, 3, 4, 5, 7):
-                base = f"{name}_lstm1"
+                base = f"lstm_{name}_lstm1"
                 one = entry(treebank, base if factor == own else f"{base}_columns{factor}")
                 seed = 1 if treebank == ENGLISH else 2
                 has = one is not None and seed in one["seeds"]
@@ -328,7 +298,7 @@ def _narrow_layers() -> str:
 def _distilled() -> str:
     rows = []
     for suffix, weight in (("", "none"), ("_distilled", "0.5"), ("_distilled_weight1", "1")):
-        one = entry(HUNGARIAN, f"nl_covington_parser_lstm1{suffix}")
+        one = entry(HUNGARIAN, f"lstm_{OWN}_lstm1{suffix}")
         assert one is not None
         rows.append([weight, mean(one, "las_all", "dev", only=[1])])
     return page_table(["`teacher_weight`", "LAS on dev"], rows)

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.common import RESULTS
 from benchmarks.formats import mean_and_deviation
 from benchmarks.summary import Pair
-from benchmarks.titles import seeds
+from benchmarks.titles import difference, seeds
 
 Rows = list[list[str]]
 ENGLISH, GOTHIC = "UD_English-EWT", "UD_Gothic-PROIEL"
@@ -104,6 +104,28 @@ def comparison(
             f"both, and summarize them by `python -m benchmarks.report {benchmark}`."
         )
     return found
+
+
+def lead(treebank: str, system: str, baseline: str, *, briefly: bool = False) -> str:
+    """Write by how much LAS on test a system is ahead of another.
+
+    Args:
+        treebank: The treebank.
+        system: The one system.
+        baseline: The other.
+        briefly: Leave out the interval and p.
+
+    Returns:
+        The difference, with interval and p where sentences were compared, else of the means; ""
+        where one of the two has no score.
+    """
+    key = Pair(system, baseline, "test", "las_all").key
+    found = results("accuracy")["comparisons"].get(treebank, {}).get(key)
+    if found is not None:
+        return f"{found['difference']:+.2f}" if briefly else difference(found)
+    pair = [entry(treebank, name) for name in (system, baseline)]
+    means = [raw_mean(one, "las_all") for one in pair if one is not None]
+    return f"{means[0] - means[1]:+.2f}" if len(means) == 2 else ""
 
 
 def score(one: dict[str, Any] | None, metric: str, split: str = "test") -> str:

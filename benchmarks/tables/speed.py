@@ -11,9 +11,8 @@ from benchmarks.tables.common import (
     SPACY,
     STOCK,
     TREEBANKS,
-    comparison,
-    entry,
     grouped,
+    lead,
     results,
     table,
 )
@@ -93,10 +92,7 @@ def _speed_rates() -> str:
 WHICH = {
     "nm_parser": "speed counts most, few arcs cross",
     "swap_parser": "both count, long sentences, arcs that cross",
-    "swap_parser_beam4": "and there is time to search",
     "nl_covington_parser": "accuracy counts",
-    BEAM4: "and there is time to search",
-    "nl_covington_parser_accuracy": "accuracy counts more than speed",
 }
 
 
@@ -105,9 +101,7 @@ def _which_parser() -> str:
     rows = []
     for name, where in WHICH.items():
         row = [title(name), where]
-        for treebank in TREEBANKS:
-            has = entry(treebank, name)
-            row.append(f"{comparison(treebank, name, STOCK)['difference']:+.2f}" if has else "")
+        row += [lead(treebank, name, STOCK, briefly=True) for treebank in TREEBANKS]
         for stage in ("parse", "pipeline", "training"):
             row.append(times(stage, name, INIT_CONFIG).partition(" ")[0])
         rows.append(row)

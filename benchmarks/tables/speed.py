@@ -90,8 +90,8 @@ def _speed_rates() -> str:
 
 
 WHICH = {
-    "nm_parser": "speed counts most, few arcs cross",
-    "swap_parser": "both count, long sentences, arcs that cross",
+    "nm_parser": "speed counts, few arcs cross",
+    "swap_parser": "speed counts, arcs cross",
     "nl_covington_parser": "accuracy counts",
 }
 

@@ -69,7 +69,7 @@ def train(treebank: Treebank, system: System, seed: int, epochs: int) -> Languag
 
 
 def train_and_evaluate(
-    treebank: Treebank, system: System, seed: int, epochs: int
+    treebank: Treebank, system: System, seed: int, epochs: int, command: str
 ) -> dict[str, Any]:
     """Do one run.
 
@@ -78,6 +78,7 @@ def train_and_evaluate(
         system: The parser.
         seed: The random seed.
         epochs: Passes over the training data.
+        command: What does it.
 
     Returns:
         The contents of the run's result file, as of benchmarks.accuracy.
@@ -101,7 +102,7 @@ def train_and_evaluate(
         "lang": treebank.lang,
         "seed": seed,
         "epochs": epochs,
-        "command": f"python -m benchmarks.variants hgj13_linear --only {system.name}",
+        "command": command,
         **record(),
         "training": {
             "words": treebank.train_words,

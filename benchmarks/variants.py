@@ -10,6 +10,12 @@ Comparisons:
   hgj13_linear
           the same with the paper's learner, on treebanks that benchmarks.jackknife has tagged: 15
           iterations, the averaged weights of the end (see benchmarks/perceptron.py)
+  hgj13_beam
+          monotonic and L+D, trained and searched with a beam (section 9)
+  bn15_linear, bn15_beam
+          the five oracles of SwapStandard with the paper's learner, greedy, and trained and
+          searched with a beam (Björkelund & Nivre 2015, Tables 2 to 5); on treebanks and for
+          iterations as hgj13_linear
   push    never SHIFT, always SHIFT (the same, section 4)
   recall  all repairs with less exploration, by the oracle `combined`, and without the features that
           they need: whether these raise it; L with those features
@@ -153,7 +159,24 @@ def repair(name: str, title: str, *repairs: str) -> Variant:
 
 def linear(variant: Variant) -> Variant:
     """Make a variant with the linear scorer, as the papers have it."""
-    return Variant(f"linear_{variant.name}", variant.title, LINEAR, variant.settings)
+    return Variant(f"linear_{variant.name}", variant.title, LINEAR[0], variant.settings)
+
+
+def by_beam(variant: Variant) -> Variant:
+    """Make a variant that is trained, and parses, with a beam."""
+    settings = ("beam_training=max_violation", "beam_train_width=8", "beam_width=8")
+    return Variant(
+        f"{variant.name}_beam",
+        f"{variant.title}, beam",
+        variant.base,
+        (*variant.settings, *(f"components.parser.{setting}" for setting in settings)),
+    )
+
+
+def swap(oracle: str) -> Variant:
+    """Make a linear variant of swap_parser that follows an oracle without exploration."""
+    settings = (f"components.parser.oracle={oracle}", "components.parser.explore=0.0")
+    return Variant(f"linear_swap_{oracle}", oracle, LINEAR[1], settings)
 
 
 def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> Variant:
@@ -165,8 +188,8 @@ def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> 
     return Variant(name, title, "nl_covington_parser_multihash", tuple(settings))
 
 
-#: The system of the linear scorer.
-LINEAR = "nm_parser_linear"
+#: The systems of the linear scorer.
+LINEAR = ("nm_parser_linear", "swap_parser_linear")
 MONOTONIC = arc_eager("monotonic", "monotonic")
 LEFT = arc_eager("left", "L", left=True)
 REDUCE = arc_eager("reduce", "D", reduces=True)
@@ -228,6 +251,17 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     ),
 }
 VARIANTS["hgj13_linear"] = tuple(linear(variant) for variant in VARIANTS["hgj13"])
+VARIANTS["hgj13_beam"] = tuple(
+    by_beam(variant)
+    for variant in VARIANTS["hgj13_linear"]
+    if variant.name in ("linear_monotonic", "linear_both_combined", "linear_left_reduce")
+)
+#: BN15's oracles: static ones, and those that leave a choice.
+STATIC = ("eager", "lazy", "minimal")
+CHOOSING = ("nd_sw", "nd_all")
+ORACLES = tuple(swap(oracle) for oracle in (*STATIC, *CHOOSING))
+VARIANTS["bn15_linear"] = ORACLES
+VARIANTS["bn15_beam"] = tuple(by_beam(variant) for variant in ORACLES)
 
 
 def accuracy_table(
@@ -369,6 +403,13 @@ def pairs() -> Iterator[Pair]:
             for one in listed[1:]:
                 yield Pair(one.name, listed[0].name, split, "uas_all")
     yield Pair("left_reduce", "monotonic", "dev", "uas_all")
+    for ending in ("", "_beam"):
+        eager = f"linear_swap_eager{ending}"
+        for oracle in (*STATIC[1:], *CHOOSING):
+            yield Pair(f"linear_swap_{oracle}{ending}", eager, "dev", "las_all")
+        for oracle, static in itertools.product(CHOOSING, STATIC):
+            name = f"linear_swap_{static}{ending}"
+            yield Pair(f"linear_swap_{oracle}{ending}", name, "test", "las_all")
     for name, other in (
         ("covington", "covington_static"),
         ("nl_covington", "nl_covington_static"),
@@ -463,7 +504,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     listed = VARIANTS[args.comparison]
     wanted = [one for one in listed if args.only is None or one.name in args.only]
-    if all(one.base == LINEAR for one in wanted):
+    if all(one.base in LINEAR for one in wanted):
         status = train_linear(args, wanted)
     else:
         status = train_neural(args, wanted)
@@ -499,7 +540,10 @@ def train_linear(args: argparse.Namespace, wanted: Sequence[Variant]) -> int:
                 print(f"{target.name}: done before")
                 continue
             system = parse_system(one.as_argument()).changed(extra)
-            result = perceptron.train_and_evaluate(treebank, system, int(seed), args.epochs)
+            command = f"python -m benchmarks.variants {args.comparison} --only {one.name}"
+            result = perceptron.train_and_evaluate(
+                treebank, system, int(seed), args.epochs, command
+            )
             dump(result, target)
             uas, las = (100 * result["dev"]["scores"][name] for name in ("uas_all", "las_all"))
             print(f"{target.name}: dev UAS {uas:.2f} LAS {las:.2f}", flush=True)

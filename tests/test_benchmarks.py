@@ -431,6 +431,7 @@ def test_jackknife_and_the_linear_learner(
     assert "3 sentences can be cut into 2 to as many parts, not 4" in capsys.readouterr().err
 
     runs = ["--runs", str(tmp_path / "runs"), "--seeds", "1", "2", "--epochs", "8"]
+    runs += ["--set", "components.parser.model.bits=16"]
     wanted = ["--only", "linear_monotonic", "linear_both_combined"]
     assert variants.main(["hgj13_linear", str(tagged), *runs, *wanted]) == 0
     shown = capsys.readouterr().out
@@ -440,6 +441,15 @@ def test_jackknife_and_the_linear_learner(
     assert run["test"]["scores"]["uas_all"] > 0.5 and run["moves"]["words"] == 8
     assert variants.main(["hgj13_linear", str(tagged), *runs, *wanted]) == 0
     assert "linear_both_combined-seed2.json: done before" in capsys.readouterr().out
+
+    wanted = ["--only", "linear_swap_eager_beam", "linear_swap_nd_all_beam"]
+    assert variants.main(["bn15_beam", str(tagged), *runs, *wanted]) == 0
+    assert "| nd_all, beam | 2 |" in capsys.readouterr().out
+    run = json.loads((path.parent / "linear_swap_nd_all_beam-seed1.json").read_text("utf-8"))
+    settings = {key: run["overrides"][f"components.parser.{key}"] for key in ("oracle", "explore")}
+    assert settings == {"oracle": "nd_all", "explore": 0.0}
+    assert run["overrides"]["components.parser.beam_training"] == "max_violation"
+    assert run["command"].endswith("bn15_beam --only linear_swap_nd_all_beam")
 
 
 def test_folds_hold_every_sentence_once() -> None:

@@ -18,7 +18,7 @@ from benchmarks.tables.common import (
     score,
     table,
 )
-from benchmarks.titles import probability, short
+from benchmarks.titles import difference, probability, short
 
 #: Name, system and oracle of each row.
 ROWS = (
@@ -69,6 +69,30 @@ def _linear() -> str:
             rows.append([*row, _against_monotonic(treebank, name, "", "dev")])
     header = ["treebank", "", "oracle", "seeds", "UAS", "LAS", "UAS, no punct.", "LAS, no punct."]
     header += ["sentences", "UAS against monotonic", "the same, neural"]
+    return page_table(header, rows, left=3)
+
+
+@table("hgj13-beam")
+def _beam() -> str:
+    rows = []
+    for treebank in TREEBANKS:
+        for name, system, oracle in ROWS:
+            one = entry(treebank, f"linear_{name}_beam", "variants")
+            if one is None:
+                continue
+            row = [short(treebank), system, oracle, str(len(one["seeds"]))]
+            for split in ("dev", "test"):
+                row += [score(one, metric, split) for metric in ("uas_all", "las_all")]
+                against = ""
+                if name != "monotonic":
+                    names = (f"linear_{name}_beam", "linear_monotonic_beam")
+                    found = comparison(treebank, *names, "uas_all", split, "variants")
+                    against = difference(found)
+                row.append(against)
+            rows.append(row)
+    header = ["treebank", "", "oracle", "seeds"]
+    for split in ("dev", "test"):
+        header += [f"UAS, {split}", f"LAS, {split}", f"UAS against monotonic, {split}"]
     return page_table(header, rows, left=3)
 
 

@@ -457,7 +457,7 @@ cdef class Comparison:
 
     cdef void correct_step(self, const StepC* step) noexcept nogil:
         """Weaken the move after this configuration that is wrong, strengthen the one that is right,
-        if they differ."""
+        if they differ. A forced move has no score, and so nothing to learn."""
         cdef const SystemC* system = &self.system.c
         cdef const ScorerC* scorer = &self.scored.c
         cdef const StateC* s = &self.scratch.state
@@ -470,6 +470,8 @@ cdef class Comparison:
         if j == NONE:
             return
         n = legal_moves(system, s, candidates)
+        if n == 1 and is_forced(system, scorer, s, candidates):
+            return
         scorer.score(scorer.self, s, candidates, n, self.scratch.scores)
         j = step.first
         while j != NONE:

@@ -33,7 +33,7 @@ LEAST_BITS, MOST_BITS = 8, 30
 
 
 def LinearScorer(
-    bits: int = 22, features: Sequence[str] | None = None
+    bits: int = 25, features: Sequence[str] | None = None
 ) -> Model[ScorerInput, LinearScorerKernel]:
     """Build the linear scorer.
 

@@ -56,7 +56,9 @@ class Perceptron(Shim):
         """Weights to parse with: the average, float32 (size,)."""
         if self._average is None:
             assert self._present is not None and self._totals is not None
-            self._average = (self._present - self._totals / max(self._time, 1)).astype("float32")
+            average = self._totals / -max(self._time, 1)
+            average += self._present
+            self._average = average.astype("float32")
         return self._average
 
     def learning_weights(self) -> numpy.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,16 @@ from spacy_nmparse.scorers.zhang_nivre import TEMPLATES
 from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import Action, Gold
 from tests.naive.linear import Perceptron, best, features, noted_label
-from tests.pipe.common import DOCUMENTS, bare, gold_doc, make_examples, parser_of, random_doc, tree
+from tests.pipe.common import (
+    DOCUMENTS,
+    bare,
+    gold_doc,
+    make_example,
+    make_examples,
+    parser_of,
+    random_doc,
+    tree,
+)
 
 BITS = 12
 LINEAR: dict[str, Any] = {"@architectures": "spacy_nmparse.LinearScorer.v1", "bits": BITS}
@@ -308,8 +318,50 @@ def test_trees_are_learned_by_heart(factory: str, config: dict[str, Any], traini
         assert knows(by_heart(factory=factory, **config, **how))
         return
     alone = [trees for trees in DOCUMENTS if len(trees) == 1]
-    nlp = by_heart(documents=alone, factory=factory, **config, **how, beam_width=4)
+    room = {"model": {**LINEAR, "bits": 16}}  # a beam finds what shared weights favour
+    nlp = by_heart(documents=alone, factory=factory, **config, **how, **room, beam_width=4)
     assert knows(nlp, alone)
+
+
+def configurations(system: Any, n: int) -> list[Any]:
+    """All ways to all configurations of n words that are not final."""
+    found = [system.initial(n)]
+    for state in found:
+        for action in system.actions(state):
+            after = state.copy()
+            system.apply(after, action)
+            if not after.is_final:
+                found.append(after)
+    return found
+
+
+def test_a_beam_learns_from_scored_moves_alone() -> None:
+    """A forced move adds nothing to a sequence's score: weights for it would only be noise."""
+    nlp = initialized(beam_training="max_violation", beam_train_width=4)
+    parser = parser_of(nlp)
+    doc = Doc(nlp.vocab, words=["I", "saw", "stars"], heads=[1, 1, 1], deps=["a", "ROOT", "a"])
+    words, tags = (one.tolist() for one in read_words(ScorerInput([doc])))
+    model = Perceptron(parser.system, parser.model.attrs["features"], BITS)
+    forced, scored = set(), set()
+    for state in configurations(parser.system, len(doc)):
+        actions = parser.system.actions(state)
+        found = forced if len(actions) == 1 and actions[0].move != "SHIFT" else scored
+        found.add(tuple(model.features(state, words, tags)))
+    learned = []
+    for _ in range(3):
+        parser.update([make_example(doc)], sgd=None)
+        (mistakes,) = perceptron_of(parser.model)._pending
+        for first, last in pairwise([0, *mistakes.ends.tolist()]):
+            learned.append(tuple(mistakes.features[first:last].tolist()))
+        parser.finish_update(None)
+    assert learned and set(learned) <= scored - forced
+
+
+def test_there_is_room_for_the_features_of_a_treebank() -> None:
+    """Training with a beam on 20,000 words leaves 1 to 2 million weights that are not 0. Where
+    features often share weights, a beam finds the wrong trees that this favours."""
+    weights = 1 << LinearScorer().get_dim("bits")
+    assert 2_000_000 / weights < 0.1
 
 
 @pytest.mark.parametrize("oracle", ["static", "combined", "monotonic"])

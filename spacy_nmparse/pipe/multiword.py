@@ -44,6 +44,7 @@ class MultiwordTokens(Pipe):
         self.vocab = vocab
         self.name = name
         self.tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+        self._longest: dict[str, int] | None = None
         register_extensions()
 
     def initialize(
@@ -76,6 +77,7 @@ class MultiwordTokens(Pipe):
                         ranges.setdefault(_key(pair), Counter())[inside > 1] += 1
                         clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
                 inside = max(0, inside - 1)
+        self._longest = None
         self.tables = {
             "forms": {
                 key: json.loads(counts.most_common(1)[0][0] or "[]")
@@ -89,6 +91,8 @@ class MultiwordTokens(Pipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Tell the words of a document's multiword tokens, where nothing is known of them."""
+        if not any(self.tables.values()):
+            return doc
         skip = 0
         for token in doc:
             if skip:
@@ -110,11 +114,21 @@ class MultiwordTokens(Pipe):
         known = forms.get(f"{text} {token.tag_}", forms.get(text))
         if known is not None:
             return _fitted([UDWord(*word) for word in known], token)
-        for start in range(1, len(text)):
+        longest = self._longest_endings().get(token.tag_, 0)
+        for start in range(max(1, len(text) - longest), len(text)):
             known = self.tables["endings"].get(f"{text[start:]} {token.tag_}")
             if known is not None:
                 return _fitted([UDWord(*word) for word in known], token)
         return []
+
+    def _longest_endings(self) -> dict[str, int]:
+        """How long the endings of each tag are at most."""
+        if self._longest is None:
+            self._longest = {}
+            for key in self.tables["endings"]:
+                ending, _, tag = key.rpartition(" ")
+                self._longest[tag] = max(len(ending), self._longest.get(tag, 0))
+        return self._longest
 
     def _range(self, token: Token) -> int:
         """How many tokens from this one on are the words of one multiword token."""
@@ -137,6 +151,7 @@ class MultiwordTokens(Pipe):
         """Load what ``to_bytes`` gave. Raises ValueError where it is damaged."""
         try:
             tables = json.loads(bytes_data.decode("utf8"))
+            self._longest = None
             self.tables = {table: dict(tables[table]) for table in TABLES}
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(

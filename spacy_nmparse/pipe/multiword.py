@@ -4,7 +4,8 @@ spaCy's tokens are pieces of the text, and a word of Universal Dependencies need
 the tokenizer keeps a multiword token whole, its words come to ``token._.ud_words``; where it splits
 it, ``token._.ud_range`` says which tokens it is (see ``pipe.ud_tokens``). Known are the forms of
 the training data, and endings: a token whose tag is that of multiword tokens (their tags, joined)
-is split like those with the longest ending in common.
+is split like those with the longest ending in common, unless most words with that ending and tag
+are split elsewhere.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from spacy_nmparse.pipe.ud_tokens import UDWord, register_extensions, ud_words, 
 
 FILE = "multiword.json"
 TABLES = ("forms", "endings", "ranges", "clitics")
+#: Of the tokens with an ending and the tag, how many must be split at it.
+LEAST_SHARE = 0.3
 
 Words = list[list[Any]]  # UDWords
 
@@ -53,6 +56,7 @@ class MultiwordTokens(Pipe):
         """Learn from the reference documents of examples, as ``conllu_to_docs`` makes them."""
         forms: dict[str, Counter[str]] = {}
         endings: dict[str, Counter[str]] = {}
+        tagged: dict[str, list[str]] = {}  # multiword tokens by tag
         ranges: dict[str, Counter[bool]] = {}
         clitics: dict[str, Counter[bool]] = {}
         for example in get_examples():
@@ -67,6 +71,7 @@ class MultiwordTokens(Pipe):
                 if words and "".join(word.form for word in words) == token.text:
                     ending = "".join(word.form for word in words[1:]).lower()
                     key = f"{ending} {token.tag_}"
+                    tagged.setdefault(token.tag_, []).append(text)
                     endings.setdefault(key, Counter())[json.dumps(_generalized(words))] += 1
                 span = value_of(token, "ud_range")
                 if span is not None:
@@ -84,7 +89,11 @@ class MultiwordTokens(Pipe):
                 for key, counts in forms.items()
                 if any(counts)  # some are multiword tokens
             },
-            "endings": {k: json.loads(c.most_common(1)[0][0]) for k, c in endings.items()},
+            "endings": {
+                key: json.loads(counts.most_common(1)[0][0])
+                for key, counts in endings.items()
+                if counts.total() >= LEAST_SHARE * _with_ending(key, tagged)
+            },
             "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
             "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
         }
@@ -169,6 +178,12 @@ class MultiwordTokens(Pipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> MultiwordTokens:
         """Load a directory of ``to_disk``. Raises ValueError where it is damaged."""
         return self.from_bytes((Path(path) / FILE).read_bytes())
+
+
+def _with_ending(key: str, tagged: dict[str, list[str]]) -> int:
+    """How many tokens of a tag have an ending, and letters before it."""
+    ending, _, tag = key.rpartition(" ")
+    return sum(text.endswith(ending) and text != ending for text in tagged[tag])
 
 
 def _key(pair: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.tables import accuracy, counts, exhaustive, hgj13, speed, variants
+from benchmarks.tables import accuracy, counts, exhaustive, hgj13, pipelines, speed, variants
 from benchmarks.tables.common import TABLES
 
-__all__ = ["TABLES", "accuracy", "counts", "exhaustive", "hgj13", "speed", "variants"]
+__all__ = ["TABLES", "accuracy", "counts", "exhaustive", "hgj13", "pipelines", "speed", "variants"]

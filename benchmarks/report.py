@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import variants
+from benchmarks import pipelines, variants
 from benchmarks.common import RESULTS, ROOT, RUNS, command_line, complain
 from benchmarks.significance import compare, load
 from benchmarks.summary import Pair, merge, summarize, write
@@ -210,6 +210,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "mine_repairs": files,
     "oracle_curves": files,
     "perceptron": files,
+    "pipelines": pipelines.summarize,
     "repairs": files,
     "scale": summarize_scale,
     "search": files,

@@ -12,6 +12,7 @@ import spacy
 from spacy.tokens import DocBin
 
 from benchmarks.common import RUNS, WORK
+from spacy_nmparse.analysis.conllu_docs import Merges
 from spacy_nmparse.analysis.treebank import SPLITS, convert, find_splits
 
 
@@ -87,7 +88,7 @@ def convert_treebank(
     snapshot: str,
     n_sents: int,
     with_single: bool,
-    merge_subtokens: bool = False,
+    merge_subtokens: bool | Merges = False,
 ) -> Treebank:
     """Convert a treebank.
 
@@ -98,7 +99,8 @@ def convert_treebank(
         snapshot: The treebank's release.
         n_sents: Sentences per document.
         with_single: Whether each tenth training sentence is also a document of its own.
-        merge_subtokens: Whether multiword tokens stay in one piece, as in the text.
+        merge_subtokens: Whether multiword tokens stay in one piece, as in the text; or what decides
+            that for each.
 
     Returns:
         The converted treebank.

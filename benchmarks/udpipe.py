@@ -4,9 +4,12 @@
     python -m benchmarks.udpipe parser train.conllu dev.conllu parser.model --tagger tagger.model \\
         --options "transition_system=swap;transition_oracle=static_lazy"
     python -m benchmarks.udpipe evaluate parser.model test.conllu test.spacy -o scores.json
+    python -m benchmarks.udpipe pipeline train.conllu dev.conllu udpipe.model \\
+        --tokenizer "epochs=100" --tagger "models=2;..." --parser "iterations=30;..."
 
-The parser learns and parses with the tags that the tagger predicts. UDPipe writes its progress to
-standard error.
+The parser learns and parses with the tags that the tagger predicts. `pipeline`, which pipelines.py
+runs, trains a tokenizer, a tagger, a lemmatizer and a parser in one model. UDPipe writes its
+progress to standard error.
 """
 
 from __future__ import annotations
@@ -35,6 +38,64 @@ PARSER = (
     "embedding_lemma=0;embedding_deprel=20;learning_rate=0.02;learning_rate_final=0.001;l2=0.5;"
     "hidden_layer=200;batch_size=10;structured_interval=8;use_gold_tags=0"
 )
+
+#: What its authors chose for whole models of all treebanks: the tokenizer; a tagger and a
+#: lemmatizer; and a parser.
+PIPELINE = {
+    "tokenizer": "epochs=100;batch_size=50;early_stopping=1",
+    "tagger": (
+        "models=2;templates_1=tagger;guesser_prefixes_max_1=0;use_lemma_1=1;use_xpostag_1=1;"
+        "use_feats_1=1;provide_lemma_1=0;provide_xpostag_1=1;provide_feats_1=1;prune_features_1=0;"
+        "templates_2=lemmatizer;guesser_prefixes_max_2=4;use_lemma_2=1;use_xpostag_2=0;"
+        "use_feats_2=0;provide_lemma_2=1;provide_xpostag_2=0;provide_feats_2=0;prune_features_2=0"
+    ),
+    "parser": f"{PARSER};transition_system=projective;transition_oracle=dynamic",
+}
+#: What they chose by treebank: the tokenizer of the models of UD 2.6, the rest of those of UD 2.0
+#: (ufal/udpipe, folder training). For other treebanks, that of the first.
+CHOSEN = {
+    "UD_Hungarian-Szeged": {
+        "tokenizer": "dimension=24;segment_size=200;initialization_range=0.1;learning_rate=0.01;"
+        "learning_rate_final=0;dropout=0.2",
+        "tagger": "guesser_suffix_rules_1=10;guesser_enrich_dictionary_1=6;"
+        "guesser_suffix_rules_2=6;guesser_enrich_dictionary_2=6",
+        "parser": "learning_rate=0.02;l2=0.3;structured_interval=10",
+    },
+    "UD_Turkish-IMST": {
+        "tokenizer": "dimension=24;segment_size=50;initialization_range=0.1;learning_rate=0.002;"
+        "learning_rate_final=0;dropout=0.1",
+        "tagger": "guesser_suffix_rules_1=12;guesser_enrich_dictionary_1=6;"
+        "guesser_suffix_rules_2=8;guesser_enrich_dictionary_2=4",
+        "parser": "learning_rate=0.01;l2=0.3;structured_interval=8",
+    },
+    "UD_Gothic-PROIEL": {
+        "tokenizer": "dimension=24;segment_size=200;initialization_range=0.2;learning_rate=0.01;"
+        "learning_rate_final=0;dropout=0.3",
+        "tagger": "guesser_suffix_rules_1=12;guesser_enrich_dictionary_1=5;"
+        "guesser_suffix_rules_2=8;guesser_enrich_dictionary_2=6",
+        "parser": "learning_rate=0.01;l2=0.5;structured_interval=8",
+    },
+    "UD_English-EWT": {
+        "tokenizer": "dimension=64;segment_size=200;initialization_range=0.2;learning_rate=0.01;"
+        "learning_rate_final=0.001;dropout=0.1",
+        "tagger": "guesser_suffix_rules_1=12;guesser_enrich_dictionary_1=6;"
+        "guesser_suffix_rules_2=6;guesser_enrich_dictionary_2=6",
+        "parser": "learning_rate=0.01;l2=0.5;structured_interval=8",
+    },
+}
+
+
+def pipeline_options(treebank: str) -> dict[str, str]:
+    """Give the options for a whole model.
+
+    Args:
+        treebank: The name of the treebank's folder.
+
+    Returns:
+        UDPipe's options for `tokenizer`, `tagger` and `parser`.
+    """
+    chosen = CHOSEN.get(treebank, next(iter(CHOSEN.values())))
+    return {part: merge_options(PIPELINE[part], chosen[part]) for part in PIPELINE}
 
 
 def merge_options(*texts: str) -> str:
@@ -116,7 +177,9 @@ def blank(path: Path) -> str:
     return "\n\n".join(sentences) + "\n\n"
 
 
-def train(files: tuple[Path, Path], output: Path, tagger: str, parser: str) -> None:
+def train(
+    files: tuple[Path, Path], output: Path, tagger: str, parser: str, tokenizer: str = "none"
+) -> None:
     """Train a model.
 
     Args:
@@ -124,6 +187,7 @@ def train(files: tuple[Path, Path], output: Path, tagger: str, parser: str) -> N
         output: The file for the model.
         tagger: UDPipe's options for the tagger.
         parser: UDPipe's options for the parser, or "none".
+        tokenizer: UDPipe's options for the tokenizer, or "none".
 
     Raises:
         ValueError: If UDPipe fails.
@@ -132,8 +196,8 @@ def train(files: tuple[Path, Path], output: Path, tagger: str, parser: str) -> N
 
     error = udpipe.ProcessingError()
     data = [udpipe.Sentences(read_sentences(path.read_text(encoding="utf-8"))) for path in files]
-    none = udpipe.Trainer.NONE
-    model = udpipe.Trainer.train("morphodita_parsito", *data, none, tagger, parser, error)
+    options = (tokenizer, tagger, parser)
+    model = udpipe.Trainer.train("morphodita_parsito", *data, *options, error)
     if error.occurred():
         raise ValueError(f"UDPipe cannot be trained: {error.message}")
     partial = output.with_name(output.name + ".part")
@@ -273,11 +337,15 @@ def main(argv: list[str] | None = None) -> int:
     """
     parser = command_line(__doc__)
     steps = parser.add_subparsers(dest="step", required=True)
-    for name in ("tagger", "parser"):
+    for name in ("tagger", "parser", "pipeline"):
         step = steps.add_parser(name)
         step.add_argument("train", type=Path, help="CoNLL-U file to train on")
         step.add_argument("dev", type=Path, help="CoNLL-U file to choose the iteration by")
         step.add_argument("output", type=Path, help="file for the model")
+        if name == "pipeline":
+            for part in PIPELINE:
+                step.add_argument(f"--{part}", default="", help="UDPipe's options for it")
+            continue
         step.add_argument("--options", default="", help="UDPipe's, KEY=VALUE[;KEY=VALUE]...")
         if name == "parser":
             step.add_argument("--tagger", type=Path, required=True, help="model of the tagger")
@@ -295,6 +363,9 @@ def main(argv: list[str] | None = None) -> int:
             tagger = f"from_model=file:{args.tagger}"
             options = merge_options(PARSER, args.options)
             train((args.train, args.dev), args.output, tagger, options)
+        elif args.step == "pipeline":
+            given = {part: merge_options(PIPELINE[part], getattr(args, part)) for part in PIPELINE}
+            train((args.train, args.dev), args.output, **given)
         else:
             result = evaluate(args.model, args.conllu, args.corpus)
             dump(result, args.output)

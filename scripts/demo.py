@@ -33,7 +33,7 @@ from wasabi import table
 
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.treebank import find_splits
-from spacy_nmparse.analysis.whole_pipeline import whole_pipeline
+from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
@@ -228,7 +228,7 @@ def card(model: Path, metrics: Path, treebank: Path) -> dict[str, Any]:
     licence = licence_of(treebank)
     scores = {name: f1 for name, f1 in raw["conll18"].items() if f1 is not None}
     pipes = meta["pipeline"]
-    lacks = [] if "trainable_lemmatizer" in pipes else ["tags", "lemmas"]
+    lacks = [] if LEMMATIZER in pipes else ["tags", "lemmas"]
     meta.update(
         description=f"Trained on {treebank.name} with spacy-nmparse ({system}).",
         license=licence,

@@ -2,9 +2,9 @@
 
     python scripts/whole_pipeline.py configs/nl_covington_parser.cfg pipeline.cfg
 
-To the parser, which then finds sentences and trees and writes tags, come spaCy's trainable
-lemmatizer on the same token vectors, the words of multiword tokens, and a tokenizer that learns
-from the training data. Train it as any config.
+To the parser, which then finds sentences and trees and writes tags, come a lemmatizer on the same
+token vectors, the words of multiword tokens, and a tokenizer that learns from the training data.
+Train it as any config.
 """
 
 from __future__ import annotations

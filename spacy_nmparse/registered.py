@@ -181,6 +181,34 @@ def make_multiword_tokens(nlp: Language, name: str) -> Any:
     return MultiwordTokens(nlp.vocab, name)
 
 
+@Language.factory(
+    "ud_lemmatizer",
+    assigns=["token.lemma"],
+    requires=["token.pos"],
+    default_config={
+        "model": {"@architectures": "spacy.Tagger.v2", "normalize": False, "tok2vec": TOK2VEC},
+        "min_tree_freq": 2,
+        "scorer": {"@scorers": "spacy.lemmatizer_scorer.v1"},
+    },
+    default_score_weights={"lemma_acc": 1.0},
+)
+def make_ud_lemmatizer(
+    nlp: Language, name: str, model: Model, min_tree_freq: int, scorer: Optional[Callable]
+) -> Any:
+    """The lemmatizer; see ``spacy_nmparse.pipe.lemmas``.
+
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+        model: a tagger's model (config block ``@architectures``).
+        min_tree_freq: how often an edit tree must occur to be learned.
+        scorer: the scoring function.
+    """
+    from spacy_nmparse.pipe.lemmas import UDLemmatizer
+
+    return UDLemmatizer(nlp.vocab, model, name, min_tree_freq=min_tree_freq, scorer=scorer)
+
+
 def System(name: str, options: Dict[str, Any] = NO_OPTIONS) -> Any:
     """Any transition system for a config block, those that other packages bring among them.
 

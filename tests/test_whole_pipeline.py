@@ -16,7 +16,7 @@ from tests.toy_treebank import CONLLU, ROOT
 from tests.validator import format_errors
 
 CONFIG = ROOT / "configs" / "nl_covington_parser.cfg"
-PIPES = ["tok2vec", "parser", "trainable_lemmatizer", "multiword_tokens"]
+PIPES = ["tok2vec", "parser", "ud_lemmatizer", "multiword_tokens"]
 
 
 def test_the_config(tmp_path: Path) -> None:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from benchmarks.tables import accuracy, bn15, counts, exhaustive, hgj13, speed, variants
+from benchmarks.tables import (
+    accuracy,
+    bn15,
+    counts,
+    exhaustive,
+    hgj13,
+    pipelines,
+    speed,
+    variants,
+)
 from benchmarks.tables.common import TABLES
 
-__all__ = ["TABLES", "accuracy", "bn15", "counts", "exhaustive", "hgj13", "speed", "variants"]
+__all__ = [
+    *("TABLES", "accuracy", "bn15", "counts", "exhaustive", "hgj13", "pipelines", "speed"),
+    "variants",
+]

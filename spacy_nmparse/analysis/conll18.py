@@ -185,6 +185,23 @@ def score_text(gold: Path | list[Doc], docs: list[Doc]) -> dict[str, Any]:
     return found
 
 
+def score_files(gold: Path, parse: Path) -> dict[str, Any]:
+    """Score a CoNLL-U file as the CoNLL 2018 shared task did.
+
+    Args:
+        gold: The gold CoNLL-U file.
+        parse: The parse of its text.
+
+    Returns:
+        F1 of all METRICS; or `error`, what the program objected to.
+
+    Raises:
+        ImportError: If udtools is not installed.
+        ValueError: If one of the files is not CoNLL-U.
+    """
+    return _evaluate(read_rows(gold), read_rows(parse), METRICS)
+
+
 def _evaluate(gold: list[Rows], parse: list[Rows], metrics: Iterable[str]) -> dict[str, Any]:
     require_udtools()
     from udtools import udeval

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -36,6 +37,7 @@ from spacy_nmparse.pipe.ud_tokens import UDWord, register_extensions, ud_words, 
 Merges = Callable[[str, Sequence[str]], bool]
 
 SPACES_AFTER = "SpacesAfter="
+FEATURE = re.compile(r"[^=|]+=[^=|]+")
 ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
 
 
@@ -236,10 +238,10 @@ def _misc(token: Token, sure: numpy.ndarray | None) -> list[str]:
     known = value_of(token, "ud_misc")
     items = _items(known)
     doc = token.doc
-    end = token.i + 1
-    while end < len(doc) and doc[end].text.isspace():
+    end, gap = token.i + 1, token.whitespace_
+    while end < len(doc) and (space := doc[end]).is_space:
+        gap += space.text_with_ws
         end += 1
-    gap = token.whitespace_ + "".join(space.text_with_ws for space in doc[token.i + 1 : end])
     if end == len(doc):  # what follows the document is up to where it comes from
         if NO_SPACE in (known or "").split("|"):
             items.append(NO_SPACE)
@@ -309,6 +311,11 @@ class _Columns:
                 raise ValueError(
                     f"{name}, line {lines[id(row)]}: {row[UPOS]!r} is no part of speech of "
                     f"Universal Dependencies (UPOS)."
+                )
+            if row[FEATS] != EMPTY and not all(map(FEATURE.fullmatch, row[FEATS].split("|"))):
+                raise ValueError(
+                    f"{name}, line {lines[id(row)]}: the features {row[FEATS]!r} are not "
+                    f"NAME=VALUE|NAME=VALUE (FEATS)."
                 )
         groups = _groups(rows, merges)
         token_of = [number for number, group in enumerate(groups) for _ in group.words]

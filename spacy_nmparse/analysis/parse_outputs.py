@@ -95,10 +95,14 @@ def open_writer(path: Path | None, form: str, confidence: bool = False) -> Itera
         yield writer
         writer.finish()
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + NEW)
     try:
-        with new.open("wb") as file:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = new.open("wb")
+    except OSError as error:
+        raise OSError(f"{path} cannot be written: {error.strerror}.") from error
+    try:
+        with opened as file:
             writer = Writer(file, form, confidence)
             yield writer
             writer.finish()

@@ -6,7 +6,7 @@ from typing import Any
 
 from thinc.api import Config
 
-LEMMATIZER, MULTIWORD = "trainable_lemmatizer", "multiword_tokens"
+LEMMATIZER, MULTIWORD = "ud_lemmatizer", "multiword_tokens"
 
 
 def whole_pipeline(config: dict[str, Any]) -> Config:
@@ -33,7 +33,6 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     components[LEMMATIZER] = {
         "factory": LEMMATIZER,
         "min_tree_freq": 2,  # rarer ones are most of the trees, and of the component's size
-        "top_k": 3,
         "model": {
             "@architectures": "spacy.Tagger.v2",
             "nO": None,

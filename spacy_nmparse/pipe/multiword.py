@@ -4,7 +4,8 @@ spaCy's tokens are pieces of the text, and a word of Universal Dependencies need
 the tokenizer keeps a multiword token whole, its words come to ``token._.ud_words``; where it splits
 it, ``token._.ud_range`` says which tokens it is (see ``pipe.ud_tokens``). Known are the forms of
 the training data, and endings: a token whose tag is that of multiword tokens (their tags, joined)
-is split like those with the longest ending in common.
+is split like those with the longest ending in common, unless most words with that ending and tag
+are split elsewhere.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from spacy_nmparse.pipe.ud_tokens import UDWord, register_extensions, ud_words, 
 
 FILE = "multiword.json"
 TABLES = ("forms", "endings", "ranges", "clitics")
+#: Of the tokens with an ending and the tag, how many must be split at it.
+LEAST_SHARE = 0.3
 
 Words = list[list[Any]]  # UDWords
 
@@ -44,6 +47,7 @@ class MultiwordTokens(Pipe):
         self.vocab = vocab
         self.name = name
         self.tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+        self._longest: dict[str, int] | None = None
         register_extensions()
 
     def initialize(
@@ -52,6 +56,7 @@ class MultiwordTokens(Pipe):
         """Learn from the reference documents of examples, as ``conllu_to_docs`` makes them."""
         forms: dict[str, Counter[str]] = {}
         endings: dict[str, Counter[str]] = {}
+        tagged: dict[str, list[str]] = {}  # multiword tokens by tag
         ranges: dict[str, Counter[bool]] = {}
         clitics: dict[str, Counter[bool]] = {}
         for example in get_examples():
@@ -66,6 +71,7 @@ class MultiwordTokens(Pipe):
                 if words and "".join(word.form for word in words) == token.text:
                     ending = "".join(word.form for word in words[1:]).lower()
                     key = f"{ending} {token.tag_}"
+                    tagged.setdefault(token.tag_, []).append(text)
                     endings.setdefault(key, Counter())[json.dumps(_generalized(words))] += 1
                 span = value_of(token, "ud_range")
                 if span is not None:
@@ -76,19 +82,26 @@ class MultiwordTokens(Pipe):
                         ranges.setdefault(_key(pair), Counter())[inside > 1] += 1
                         clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
                 inside = max(0, inside - 1)
+        self._longest = None
         self.tables = {
             "forms": {
                 key: json.loads(counts.most_common(1)[0][0] or "[]")
                 for key, counts in forms.items()
                 if any(counts)  # some are multiword tokens
             },
-            "endings": {k: json.loads(c.most_common(1)[0][0]) for k, c in endings.items()},
+            "endings": {
+                key: json.loads(counts.most_common(1)[0][0])
+                for key, counts in endings.items()
+                if counts.total() >= LEAST_SHARE * _with_ending(key, tagged)
+            },
             "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
             "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
         }
 
     def __call__(self, doc: Doc) -> Doc:
         """Tell the words of a document's multiword tokens, where nothing is known of them."""
+        if not any(self.tables.values()):
+            return doc
         skip = 0
         for token in doc:
             if skip:
@@ -110,11 +123,21 @@ class MultiwordTokens(Pipe):
         known = forms.get(f"{text} {token.tag_}", forms.get(text))
         if known is not None:
             return _fitted([UDWord(*word) for word in known], token)
-        for start in range(1, len(text)):
+        longest = self._longest_endings().get(token.tag_, 0)
+        for start in range(max(1, len(text) - longest), len(text)):
             known = self.tables["endings"].get(f"{text[start:]} {token.tag_}")
             if known is not None:
                 return _fitted([UDWord(*word) for word in known], token)
         return []
+
+    def _longest_endings(self) -> dict[str, int]:
+        """How long the endings of each tag are at most."""
+        if self._longest is None:
+            self._longest = {}
+            for key in self.tables["endings"]:
+                ending, _, tag = key.rpartition(" ")
+                self._longest[tag] = max(len(ending), self._longest.get(tag, 0))
+        return self._longest
 
     def _range(self, token: Token) -> int:
         """How many tokens from this one on are the words of one multiword token."""
@@ -137,6 +160,7 @@ class MultiwordTokens(Pipe):
         """Load what ``to_bytes`` gave. Raises ValueError where it is damaged."""
         try:
             tables = json.loads(bytes_data.decode("utf8"))
+            self._longest = None
             self.tables = {table: dict(tables[table]) for table in TABLES}
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
@@ -154,6 +178,12 @@ class MultiwordTokens(Pipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> MultiwordTokens:
         """Load a directory of ``to_disk``. Raises ValueError where it is damaged."""
         return self.from_bytes((Path(path) / FILE).read_bytes())
+
+
+def _with_ending(key: str, tagged: dict[str, list[str]]) -> int:
+    """How many tokens of a tag have an ending, and letters before it."""
+    ending, _, tag = key.rpartition(" ")
+    return sum(text.endswith(ending) and text != ending for text in tagged[tag])
 
 
 def _key(pair: Any) -> str:

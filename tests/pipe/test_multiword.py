@@ -67,6 +67,21 @@ def test_known_forms_and_endings(nlp: Language) -> None:
     assert ud_words(tagged(nlp, "ki", "Noun_Rel")[0]) == []
 
 
+def test_an_ending_that_is_mostly_split_elsewhere() -> None:
+    """Is not learned, although it is the longest; the form is."""
+    rows = ["1-2 {0}{1} _ _ _ _ _ _ _ _", "1 {0} {0} NOUN Noun _ 0 root _ _"]
+    conllu = "\n".join([*rows, "2 {1} ki ADP Rel _ 1 case _ _", "", ""]).replace(" ", "\t")
+    words = ("okulda", "ki"), ("orada", "ki"), ("yolda", "ki"), ("sonr", "aki")
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("multiword_tokens")
+    text = "".join(conllu.format(*pair) for pair in words)
+    golds = list(conllu_to_docs(text, nlp.vocab, merge=True, n_sents=1))
+    nlp.initialize(lambda: [Example(nlp.make_doc(gold.text), gold) for gold in golds])
+    for known in (("burada", "ki"), ("sonr", "aki")):
+        found = ud_words(tagged(nlp, "".join(known), "Noun_Rel")[0])
+        assert tuple(word.form for word in found) == known
+
+
 def test_words_that_are_not_letters_of_the_token(nlp: Language) -> None:
     words = ud_words(nlp("Du pain")[0])
     assert [word.form for word in words] == ["De", "le"]

@@ -1,0 +1,80 @@
+"""Whole pipelines, from raw text."""
+
+from __future__ import annotations
+
+from benchmarks.formats import mean_and_deviation, page_table
+from benchmarks.tables.common import (
+    ENGLISH,
+    GOTHIC,
+    HUNGARIAN,
+    TREEBANKS,
+    TURKISH,
+    entry,
+    grouped,
+    score,
+    seeds_of,
+    table,
+)
+from benchmarks.titles import short
+from spacy_nmparse.analysis.conll18 import METRICS
+
+TITLES = {
+    "nl_covington_parser": "this package",
+    "spacy_pipeline": "spaCy's components",
+    "udpipe": "UDPipe 1",
+}
+UDPIPE, STANZA = "UDPipe 1.2, published (UD 2.5)", "Stanza 1.5.1, published (UD 2.12)"
+#: What others have published, on other releases of the treebanks.
+COLUMNS = ("Words", "Sentences", "UPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
+PUBLISHED = {
+    ENGLISH: {
+        UDPIPE: (98.9, 77.4, 93.3, 94.2, 95.5, 80.2, 77.0, 67.7, 69.5),
+        STANZA: (98.9, 89.2, 96.2, 96.4, 96.6, 88.9, 86.8, 80.3, 81.5),
+    },
+    GOTHIC: {
+        UDPIPE: (100.0, 31.1, 94.3, 87.4, 92.6, 68.6, 62.0, 48.8, 54.6),
+        STANZA: (100.0, 40.3, 96.1, 90.4, 96.1, 79.3, 72.9, 60.6, 65.2),
+    },
+    HUNGARIAN: {
+        UDPIPE: (99.8, 95.9, 90.6, 88.1, 88.5, 72.8, 67.2, 53.7, 57.9),
+        STANZA: (99.9, 97.2, 95.8, 93.5, 93.8, 83.6, 78.6, 68.2, 70.8),
+    },
+    TURKISH: {
+        UDPIPE: (98.3, 97.0, 91.6, 88.5, 90.0, 62.2, 55.1, 45.2, 46.7),
+        STANZA: (97.8, 98.2, 93.4, 91.1, 95.6, 73.4, 64.1, 54.7, 59.5),
+    },
+}
+
+
+@table("pipelines")
+def _pipelines() -> str:
+    rows = []
+    for treebank in TREEBANKS:
+        for name, title in TITLES.items():
+            one = entry(treebank, name, "pipelines")
+            if one is not None:
+                scores = (score(one, metric) for metric in METRICS)
+                rows.append([short(treebank), title, seeds_of(one), *scores])
+        measured = bool(rows) and rows[-1][0] == short(treebank)
+        for title, values in PUBLISHED[treebank].items() if measured else ():
+            known = dict(zip(COLUMNS, values, strict=True))
+            cells = (f"{known[metric]:.1f}" if metric in known else "" for metric in METRICS)
+            rows.append([short(treebank), title, "", *cells])
+    return page_table(["treebank", "", "seeds", *METRICS], grouped(rows), left=2)
+
+
+@table("pipelines-cost")
+def _cost() -> str:
+    rows = []
+    for treebank in TREEBANKS:
+        for name, title in TITLES.items():
+            one = entry(treebank, name, "pipelines")
+            if one is not None:
+                cells = [
+                    mean_and_deviation([one["test"]["words_per_second"]["mean"]], 1, 0),
+                    mean_and_deviation([one["bytes"]["mean"]], 1e-6, 1),
+                    mean_and_deviation([one["training_seconds"]["mean"]], 1 / 60, 1),
+                ]
+                rows.append([short(treebank), title, *cells])
+    header = ["treebank", "", "words a second", "MB", "minutes of training"]
+    return page_table(header, grouped(rows), left=2)

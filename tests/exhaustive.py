@@ -125,8 +125,13 @@ def _arc_eager_cases() -> Iterator[Case]:
                 labels=("a", "b", "ROOT"),
                 notes_labels=attaching,
             )
+        yield replace(plain, projective=False)
+        if len(setting) == 2:
+            noted = attaching and "nonmonotonic_left" not in variant
+            yield replace(labelled, projective=False, notes_labels=noted)
+            yield replace(plain, projective=False, constraints=True)
         if not setting:
-            yield replace(plain, projective=False, partial=False, exact=False)
+            yield replace(plain, projective=False, partial=False)
             right = "nonmonotonic_left" in variant or "nonmonotonic_reduce" not in variant
             yield replace(plain, formula="paper", partial=False, exact=right)
 
@@ -172,6 +177,7 @@ def _push_cases() -> Iterator[Case]:
         for push in ("shift", "right_arc"):
             plain = Case("arc_eager", {**both, "push": push, **setting})
             yield plain
+            yield replace(plain, projective=False)
             yield replace(plain, labels=("a", "b"))
 
 
@@ -226,7 +232,10 @@ def _projective_cases(system: str, **form: bool) -> Iterator[Case]:
         if "segment" in setting:
             yield replace(plain, partial=False)
             yield replace(plain, constraints=True)
-        yield replace(plain, projective=False, partial=False, exact=False)
+            yield replace(plain, projective=False, constraints=True)
+        yield replace(plain, projective=False)
+        yield replace(labelled, projective=False)
+        yield replace(plain, projective=False, partial=False)
 
 
 def _swap_cases() -> Iterator[Case]:

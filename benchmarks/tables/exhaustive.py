@@ -16,6 +16,10 @@ PROVEN = {
     "buffer_arcs": "arc-standard with `buffer_arcs`, up to 5 words, projective gold",
     "arc_hybrid": "arc-hybrid, up to 5 words, projective gold",
     "arc_swift": "arc-swift, up to 5 words, projective gold",
+    "arc_eager-crossing": "arc-eager, up to 5 words, all trees",
+    "arc_standard-crossing": "arc-standard, up to 5 words, all trees",
+    "arc_hybrid-crossing": "arc-hybrid, up to 4 words, all trees",
+    "arc_swift-crossing": "arc-swift, up to 4 words, all trees",
     "two_planar": "2-planar, up to 4 words, all trees",
     "nl_covington": "NL-Covington, up to 4 words, all trees",
     "nl_covington-5": "NL-Covington, 5 words, trees drawn from all",
@@ -99,6 +103,28 @@ def _exhaustive_arc_eager() -> str:
         picks.append(("L+D, `single_root`, `segment`", whole, gold, words))
     rows = [row[:6] for row in picked("arc_eager", picks)]
     return page_table(["options", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
+
+
+@table("exhaustive-crossing")
+def _exhaustive_crossing() -> str:
+    both = "nonmonotonic_left, nonmonotonic_reduce"
+    names = {
+        "arc-eager": ("arc_eager", ""),
+        "arc-eager, L+D": ("arc_eager", both),
+        "arc-hybrid": ("arc_hybrid", ""),
+        "arc-swift": ("arc_swift", ""),
+        "arc-standard": ("arc_standard", ""),
+    }
+    rows: Rows = []
+    for what, (name, options) in names.items():
+        whole = ", ".join(filter(None, (options, "single_root, segment")))
+        picks = [
+            (what, options, "full gold, crossing gold", 4),
+            (what, options, "partial gold, crossing gold", 4),
+            (f"{what}, `single_root`, `segment`", whole, "partial gold, crossing gold", 4),
+        ]
+        rows += [row[:6] for row in picked(f"{name}-crossing", picks)]
+    return page_table(["system", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
 
 
 @table("exhaustive-repairs")

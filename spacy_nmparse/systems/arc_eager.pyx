@@ -17,8 +17,15 @@ and all words that can, can together; loss = words that cannot, plus
   * segment: each known sentence start that was missed or invented.
 A cost is the difference that a move makes to these terms.
 """
-from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, inner, needs_exact
-from spacy_nmparse.systems.gold cimport children_from
+from spacy_nmparse.systems.arc_eager_exact cimport (
+    exact_cost,
+    exact_loss,
+    inner,
+    leave,
+    needs_exact,
+)
+from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
+from spacy_nmparse.systems.gold cimport Gold, children_from
 from spacy_nmparse.systems.hgj13 cimport hgj13_oracle, learn_combined, learn_monotonic
 from spacy_nmparse.systems.moves cimport b0_end, label_ok, root_at_bottom, s0_end
 from spacy_nmparse.systems.repairs.revision cimport (
@@ -53,6 +60,7 @@ from spacy_nmparse.systems.state cimport push as push_word
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    BY_LEAVING,
     COMBINED,
     LEFT_ARC,
     MONOTONIC,
@@ -491,6 +499,9 @@ cdef class ArcEager(TransitionSystem):
         if wanted or unshift:
             self.c.costs = revised_costs
             self.c.least_costs = revised_least_costs
+        else:
+            self.c.tabulates = BY_LEAVING
+            self.c.leave = leave
         use_static(&self.c, wanted_move)
         if push == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic
@@ -516,6 +527,10 @@ cdef class ArcEager(TransitionSystem):
             add_repairs(self)
         if segment:
             self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True
+
+    cdef int bind(self, Gold gold) except -1:
+        TransitionSystem.bind(self, gold)
+        return derive_crossing(gold, &self.c)
 
     cdef int _add_reduce(self) except -1:
         cdef bint labelled = self.c.labelled_reduce

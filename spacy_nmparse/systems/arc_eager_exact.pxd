@@ -11,6 +11,9 @@ cdef bint lost_if_popped(
 cdef int inner(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
 ) noexcept nogil
+cdef int leave(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
+) noexcept nogil
 cdef int exact_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 cdef int exact_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
@@ -19,6 +22,8 @@ cdef int exact_cost(
 
 cdef inline bint needs_exact(const SystemC* system, const GoldC* gold) noexcept nogil:
     """Whether the costs of single moves are not told by local differences alone."""
+    if system.tabulates and gold.crossing != NULL:
+        return True
     return system.single_root and (
         not system.nonmonotonic_reduce or (system.segment and gold.unknown_starts)
     )

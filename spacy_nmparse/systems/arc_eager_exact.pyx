@@ -6,9 +6,11 @@ head, ``gold.lost_from`` and ``gold.surplus_from`` those behind e. With single_r
 several gold roots that could still be one is kept. With single_root, but without a non-monotonic
 REDUCE, the forced REDUCEs at the end of a sentence attach headless words to the words beneath: a
 word may be kept on the stack for that, which keeps all beneath it there too.
+
+Where gold arcs cross, crossing/leaving.pyx tells the errors still to come.
 """
 from spacy_nmparse.systems.gold cimport children_from
-from spacy_nmparse.systems.moves cimport arc_error, label_ok
+from spacy_nmparse.systems.moves cimport arc_error, is_lost, label_ok
 from spacy_nmparse.systems.sentences cimport decided_starts, rest
 from spacy_nmparse.systems.state cimport NONE, B, S
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, REDUCE, SHIFT
@@ -50,6 +52,24 @@ cdef bint lost_if_popped(
         i > 0 and g == stack_item(s, v, i - 1) and (headed or system.nonmonotonic_reduce)
         and label_is_right(system, s, gold, v, w)
     )
+
+
+cdef int leave(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
+) noexcept nogil:
+    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
+    end."""
+    cdef int w = stack_item(s, v, i)
+    cdef int g = gold.head[w]
+    cdef bint headed = is_headed(s, v, i)
+    cdef bint right = g == front and (not headed or system.nonmonotonic_left)
+    if g == gold.n and i > 0 and system.single_root:
+        right = False
+    if i > 0 and g == stack_item(s, v, i - 1) and (
+        headed or system.nonmonotonic_reduce or (system.single_root and front == gold.n)
+    ):
+        return not label_is_right(system, s, gold, v, w)
+    return is_lost(system, gold, w, right)
 
 
 cdef inline bint lost_if_kept(

@@ -19,6 +19,8 @@ between p, what is above it or before x, and x or what is behind it, but for tho
 is the least over all x. Where ROOT must still get its only child, that is x: x loses another head
 of its own, and the other gold roots lose ROOT.
 """
+from spacy_nmparse.systems.crossing.spans cimport INFINITY
+from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport GoldC, far_end, last_child
 from spacy_nmparse.systems.moves cimport b0_end, can_be_right, is_lost, least_error, s0_end
@@ -29,6 +31,7 @@ from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, st
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    BY_LEAVING_ROOT_FIRST,
     LEFT_ARC,
     REDUCE,
     RIGHT_ARC,
@@ -231,6 +234,8 @@ cdef int rest(
     cdef int least = NONE
     cdef int forced = 0
     cdef int i, e, w, loss
+    if crosses_at(system, gold, v):
+        return rest_of_stretch(system, s, gold, v)
     if not system.segment:
         return inner(system, s, gold, v, p, n, &forced)
     if v.closed:
@@ -250,6 +255,17 @@ cdef int rest(
         far = max(far, far_end(gold, e))
     loss = inner(system, s, gold, v, p, n, &forced) + missed
     return loss if least == NONE else min(least, loss)
+
+
+cdef int leave(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
+) noexcept nogil:
+    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
+    end."""
+    cdef int w = stack_item(s, v, i)
+    if is_headed(s, v, i):
+        return INFINITY if i == 1 and system.single_root and front < gold.n else 0
+    return INFINITY if front == gold.n else is_lost(system, gold, w, gold.head[w] == front)
 
 
 cdef int rest_after(
@@ -308,6 +324,8 @@ cdef int wanted_move(
 def add_root_first(TransitionSystem system):
     """Give the system this form's moves, costs and static oracle."""
     use_differences(&system.c, rest_after)
+    system.c.tabulates = BY_LEAVING_ROOT_FIRST
+    system.c.leave = leave
     use_static(&system.c, wanted_move)
     system.add_move(SHIFT, can_shift, do_shift, NULL)
     system.add_move(REDUCE, can_reduce, do_reduce, NULL)

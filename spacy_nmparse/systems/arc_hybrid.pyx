@@ -13,16 +13,17 @@ and all words that can, can together. single_root: the bottom of the stack is th
 that ROOT can take; of several gold roots that can be had, all but one are lost.
 """
 from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
-from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport GoldC, children_from
+from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
+from spacy_nmparse.systems.differences cimport use_differences, use_formulas
+from spacy_nmparse.systems.gold cimport Gold, GoldC, children_from
 from spacy_nmparse.systems.moves cimport can_be_right, is_lost, label_ok, least_error
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport can_break, do_break, must_break
 from spacy_nmparse.systems.sentences cimport gold_breaks, rest_after
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT
-from spacy_nmparse.systems.system cimport CandidateC, formula_cost
+from spacy_nmparse.systems.system cimport BREAK, BY_LEAVING, LEFT_ARC, RIGHT_ARC, SHIFT
+from spacy_nmparse.systems.system cimport CandidateC
 from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item
 
 
@@ -93,7 +94,7 @@ cdef int right_arc_cost(
     return cost + (g >= s.b)
 
 
-# With single_root or segment: the loss after a move, less that after the best one.
+# Elsewhere: the loss after a move, less that after the best one.
 
 cdef int after(
     const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
@@ -136,6 +137,17 @@ cdef int inner(
     return lost + (max(0, roots - 1) if system.single_root else 0)
 
 
+cdef int leave(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
+) noexcept nogil:
+    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
+    end."""
+    cdef int w = stack_item(s, v, i)
+    cdef int g = gold.head[w]
+    cdef bint right = g == front and (g < gold.n or i == 0 or not system.single_root)
+    return is_lost(system, gold, w, right or (i > 0 and g == stack_item(s, v, i - 1)))
+
+
 cdef int wanted_move(
     const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
@@ -175,15 +187,20 @@ cdef class ArcHybrid(TransitionSystem):
         self.c.inner = inner
         self.c.after = after
         use_differences(&self.c, rest_after)
-        if not single_root and not segment:  # the formulas hold
-            self.c.cost = formula_cost
-            self.c.costs = NULL
+        self.c.tabulates = BY_LEAVING
+        self.c.leave = leave
+        if not single_root and not segment:
+            use_formulas(&self.c)
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, shift_cost)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s1_end, s0_end)
         if segment:
             self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+    cdef int bind(self, Gold gold) except -1:
+        TransitionSystem.bind(self, gold)
+        return derive_crossing(gold, &self.c)
 
     def glossary(self):
         """As ``TransitionSystem.glossary``."""

@@ -11,7 +11,9 @@ Loss: no closed form is known. tabular.pyx has it by dynamic programming (Goldbe
 2014); a cost is the difference of two losses. tests/exhaustive.py compares both with search over
 all small trees and all configurations.
 """
+from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
 from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.moves cimport is_complete, least_error, root_at_bottom, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport can_break, finish, gold_breaks, may_break, must_break
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
@@ -19,6 +21,7 @@ from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    BY_GROWING,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
@@ -146,6 +149,7 @@ cdef class ArcStandard(TransitionSystem):
             "root_label": root_label,
         })
         self.c.projective = True
+        self.c.tabulates = BY_GROWING
         self.c.start = root_at_bottom
         if buffer_arcs:
             add_buffer_arcs(self)
@@ -154,6 +158,10 @@ cdef class ArcStandard(TransitionSystem):
         use_static(&self.c, wanted_move)
         self._add_arc_moves()
         self._add_break()
+
+    cdef int bind(self, Gold gold) except -1:
+        TransitionSystem.bind(self, gold)
+        return derive_crossing(gold, &self.c)
 
     cdef int _add_arc_moves(self) except -1:
         """The moves that arc-standard and SwapStandard share."""

@@ -132,6 +132,7 @@ cdef int rest_after(
     cdef int errors = 0
     v.top = b0
     v.b = second(s)
+    v.has_left = False
     if move == BREAK:
         errors = gold.sent_start[v.b] == 0
         v.closed = True

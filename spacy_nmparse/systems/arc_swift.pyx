@@ -24,7 +24,9 @@ A cost is the difference of two losses; tests/exhaustive.py compares both with s
 trees and all configurations.
 """
 from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
+from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
 from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.moves cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.sentences cimport (
     can_break,
@@ -37,6 +39,7 @@ from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    BY_LEAVING,
     COMBINED,
     LEARN_NOT,
     LEFT_ARC,
@@ -105,6 +108,26 @@ cdef int inner(
         block = i
         least = lost if e == v.b else min(least, lost)
     return least
+
+
+cdef int leave(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
+) noexcept nogil:
+    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
+    end."""
+    cdef int w = stack_item(s, v, i)
+    cdef int g = gold.head[w]
+    cdef bint right = g == front
+    if is_headed(s, v, i):
+        return 0
+    if front == gold.n and i > 0 and system.single_root:
+        right = False
+        while i > 0 and not right:
+            i -= 1
+            right = g == stack_item(s, v, i)
+            if not is_headed(s, v, i):
+                break
+    return is_lost(system, gold, w, right)
 
 
 cdef int after(
@@ -301,6 +324,8 @@ cdef class ArcSwift(TransitionSystem):
         self.c.inner = inner
         self.c.end_attaches = single_root
         self.c.after = after
+        self.c.tabulates = BY_LEAVING
+        self.c.leave = leave
         use_differences(&self.c, rest_after)
         use_static(&self.c, wanted_move)
         self.c.oracles[COMBINED] = learn_combined
@@ -315,6 +340,10 @@ cdef class ArcSwift(TransitionSystem):
         )
         if segment:
             self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+
+    cdef int bind(self, Gold gold) except -1:
+        TransitionSystem.bind(self, gold)
+        return derive_crossing(gold, &self.c)
 
     def glossary(self):
         """As ``TransitionSystem.glossary``."""

@@ -14,3 +14,4 @@ cdef void difference_costs(
 ) noexcept nogil
 cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 cdef void use_differences(SystemC* system, rest_after_t rest_after) noexcept nogil
+cdef void use_formulas(SystemC* system) noexcept nogil

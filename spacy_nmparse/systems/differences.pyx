@@ -6,7 +6,7 @@ difference between what is lost behind it and behind the best one.
 """
 from spacy_nmparse.systems.moves cimport label_counts, label_error, settled
 from spacy_nmparse.systems.state cimport NONE
-from spacy_nmparse.systems.system cimport MoveC
+from spacy_nmparse.systems.system cimport MoveC, cost_each, formula_cost
 
 
 cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
@@ -69,3 +69,30 @@ cdef void use_differences(SystemC* system, rest_after_t rest_after) noexcept nog
     system.cost = difference_cost
     system.costs = difference_costs
     system.loss = difference_loss
+
+
+# Formulas that hold where no gold arcs cross.
+
+cdef int formula_or_difference(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil:
+    if gold.crossing != NULL:
+        return difference_cost(system, s, gold, move, k, label, push_label)
+    return formula_cost(system, s, gold, move, k, label, push_label)
+
+
+cdef void formulas_or_differences(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    if gold.crossing != NULL:
+        difference_costs(system, s, gold, push_label, candidates, n)
+    else:
+        cost_each(system, s, gold, push_label, candidates, n)
+
+
+cdef void use_formulas(SystemC* system) noexcept nogil:
+    """Have costs told by the formulas of the moves, where no gold arcs cross."""
+    system.cost = formula_or_difference
+    system.costs = formulas_or_differences

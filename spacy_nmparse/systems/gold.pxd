@@ -33,6 +33,16 @@ cdef struct PlanesC:                 # what two_planar reads besides; see planes
     int steps
 
 
+cdef struct CrossingC:               # what is lost where arcs cross; see crossing/stretches.pyx
+    int* head                        # word -> gold head, FREE or LOST
+    int* first                       # word -> the first word of its stretch
+    int* size                        # word -> how many words that has; 0: no arcs cross in it
+    int* table                       # word -> where in tables those of its stretch begin
+    int* behind                      # word -> errors from it on, when a sentence starts there
+    int* room                        # for growing.pyx: words times the longest stretch's words + 3
+    short* tables
+
+
 cdef struct GoldC:
     int n
     const int* head                  # word -> gold head (n: ROOT), NONE: unknown
@@ -48,13 +58,14 @@ cdef struct GoldC:
     int n_unknown                    # words whose head is unknown
     SwapC* swap                      # NULL until a swap system binds the tree
     PlanesC* planes                  # NULL until two_planar does
+    CrossingC* crossing              # NULL: no arcs cross, or no system needs it
+    int crossing_form                # of which systems' tables these are; 0: of none
 
 
-cdef inline int children_from(const GoldC* gold, int head, int first) noexcept nogil:
-    """How many gold dependents of head have a number >= first."""
+cdef inline int first_child(const GoldC* gold, int head, int first) noexcept nogil:
+    """Where in gold.children the dependents of head from word ``first`` on begin."""
     cdef int low = gold.child_offset[head]
-    cdef int end = gold.child_offset[head + 1]
-    cdef int high = end
+    cdef int high = gold.child_offset[head + 1]
     cdef int middle
     while low < high:
         middle = (low + high) // 2
@@ -62,7 +73,12 @@ cdef inline int children_from(const GoldC* gold, int head, int first) noexcept n
             low = middle + 1
         else:
             high = middle
-    return end - low
+    return low
+
+
+cdef inline int children_from(const GoldC* gold, int head, int first) noexcept nogil:
+    """How many gold dependents of head have a number >= first."""
+    return gold.child_offset[head + 1] - first_child(gold, head, first)
 
 
 cdef inline int last_child(const GoldC* gold, int w) noexcept nogil:

@@ -49,6 +49,8 @@ cdef class Gold:
         self.bound_to = None
         self.c.swap = NULL
         self.c.planes = NULL
+        self.c.crossing = NULL
+        self.c.crossing_form = 0
         self._fill(n)
         self._check_tree()
 
@@ -58,6 +60,7 @@ cdef class Gold:
             free(self.c.swap.minimal)
         free(self.c.swap)
         free(self.c.planes)
+        free(self.c.crossing)
 
     def __reduce__(self):
         return Gold, (self.heads, self.labels, self.sent_starts)
@@ -239,6 +242,7 @@ cdef class Gold:
         cdef int w
         if self.bound_to is label_names:
             return 0
+        self.c.crossing_form = 0
         if label_ids is None:  # unlabelled: labels never count
             for w in range(self.c.n):
                 self.label_ids[w] = NONE

@@ -60,6 +60,8 @@ cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nog
 
 cdef inline int errors_behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
+    if system.tabulates and gold.crossing != NULL:
+        return gold.crossing.behind[e]
     return gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)
 
 

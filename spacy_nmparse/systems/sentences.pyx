@@ -7,6 +7,7 @@ then (a system's ``inner``), the known starts that it misses, and what is lost b
 With ``single_root``, only one of several gold roots of a sentence can be its root; the others are
 surplus.
 """
+from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch
 from spacy_nmparse.systems.gold cimport last_child
 from spacy_nmparse.systems.state cimport NONE, B
 from spacy_nmparse.systems.system cimport BREAK, SHIFT
@@ -36,6 +37,8 @@ cdef int rest(
     cdef int far = NONE     # the last word with which one before e can still get an arc
     cdef int least = NONE
     cdef int i, e, w, loss
+    if crosses_at(system, gold, v):
+        return rest_of_stretch(system, s, gold, v)
     if not system.segment:
         return system.inner(system, s, gold, v, n)
     if v.closed:

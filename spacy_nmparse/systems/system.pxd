@@ -39,6 +39,13 @@ cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
     PUSH_RIGHT_ARC
 
 
+cdef enum:  # by which tables a system knows what is lost where gold arcs cross; see crossing/
+    BY_NONE
+    BY_LEAVING
+    BY_LEAVING_ROOT_FIRST
+    BY_GROWING
+
+
 cdef enum:  # names of oracles
     DYNAMIC
     STATIC
@@ -74,6 +81,11 @@ ctypedef int (*move_cost_t)(
 # Words on the stack and from v.b to e that lose their gold head when the sentence ends before e.
 ctypedef int (*inner_t)(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
+) noexcept nogil
+# Errors in the i-th stack item when it leaves the stack with this word at the front, or ROOT: at
+# the end of the sentence; NONE: a word that is not its gold head.
+ctypedef int (*leave_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
 ) noexcept nogil
 # Makes v what it is after the named move, not BREAK. Returns the move's errors, but for labels.
 ctypedef int (*after_t)(
@@ -155,6 +167,8 @@ cdef struct SystemC:
     move_cost_t cost
     # What sentences, differences and static make losses, costs and oracles of; NULL: not used.
     inner_t inner
+    int tabulates               # BY_NONE, ...
+    leave_t leave               # with BY_LEAVING and BY_LEAVING_ROOT_FIRST
     bint end_attaches           # its end can give heads to words of a sentence that have lost them
     after_t after
     rest_after_t rest_after

@@ -14,10 +14,11 @@ items is a dependent of whatever comes next to it, for the price of its head.
 
 Then T(i, j, h) is the least number of errors among those items of l_1 .. l_i, r_1 .. r_j that are
 not h: cubic in the number of linked items, of which there are few. It is exact where no gold arcs
-cross. On either side the MAX_SIDE items nearest to the stack's top enter it; others are taken to
-lose nothing.
+cross; where some do, crossing/growing.pyx tells the errors. On either side the MAX_SIDE items
+nearest to the stack's top enter it; others are taken to lose nothing.
 """
-from spacy_nmparse.systems.gold cimport far_end
+from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch
+from spacy_nmparse.systems.gold cimport far_end, first_child
 from spacy_nmparse.systems.moves cimport can_be_right
 from spacy_nmparse.systems.sentences cimport errors_behind, latest_end, may_end
 from spacy_nmparse.systems.state cimport NONE
@@ -36,20 +37,6 @@ cdef enum:
 
 cdef inline bint on_stack(const StateC* s, const ViewC* v, int w) noexcept nogil:
     return w == v.top or 0 <= s.position[w] < v.below
-
-
-cdef inline int first_child(const GoldC* gold, int head, int first) noexcept nogil:
-    """Where in gold.children the dependents of head from word ``first`` on begin."""
-    cdef int low = gold.child_offset[head]
-    cdef int high = gold.child_offset[head + 1]
-    cdef int middle
-    while low < high:
-        middle = (low + high) // 2
-        if gold.children[middle] < first:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 cdef int view_end(
@@ -115,6 +102,8 @@ cdef int rest(
     cdef int lost = 0                  # words in no table that lose their gold head
     cdef int least = NONE
     cdef int i, j, k, w, g, e
+    if crosses_at(system, gold, v):
+        return rest_of_stretch(system, s, gold, v)
     # r_1 .. r_R; s.entry tells which stack words are linked.
     for i in range(1, height(v)):
         s.entry[stack_item(s, v, i)] = 0

@@ -66,22 +66,15 @@ def test_all_options_are_walked() -> None:
     assert ("repairs", ("right_lower", "right_raise", "left_invert")) in options
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("arc_eager", "no move costs nothing, or one costs less"),
-        ("arc_swift", "a cost is not the difference of the losses"),
-    ],
-)
-def test_wrong_costs_are_found(name: str, message: str) -> None:
-    """Costs that are not exact, taken for such: those of projective systems on crossing trees."""
-    case = Case(name, projective=False)
+def test_wrong_costs_are_found() -> None:
+    """Costs that are not exact, taken for such: those of Unshift on crossing trees."""
+    case = Case("arc_eager", {"unshift": True}, projective=False)
     system = case.create()
     rng = random.Random(0)
     faults = []
     for _ in range(300):
-        faults += try_text(case, system, random_text(case, 7, rng), rng).faults
-    assert any(message in fault for fault in faults)
+        faults += try_text(case, system, random_text(case, 5, rng), rng).faults
+    assert any("a cost is not the difference of the losses" in fault for fault in faults)
 
 
 def test_bad_arguments() -> None:

@@ -16,6 +16,7 @@ cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tre
     int unread         # place of the first one that has never been on the stack
     int end            # where the sentence is taken to end
     bint complete      # whether all items have a head
+    bint steady        # whether, from each configuration on the walk, the plan is the same
     int* seq           # place -> item, bottom of the stack first
     int* place         # item -> place (look with has_item)
     int* head          # item -> the head it is to get
@@ -51,4 +52,6 @@ cdef void make_order(PlanC* p) noexcept nogil
 cdef int follow(
     const SystemC* system, PlanC* p, const int* head, const int* order, const int* wanted
 ) noexcept nogil
-cdef int improve(const SystemC* system, PlanC* p, int least, int lost) noexcept nogil
+cdef int improve(
+    const SystemC* system, const GoldC* gold, PlanC* p, int least, int lost
+) noexcept nogil

@@ -21,8 +21,7 @@ from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT, SWA
 
 
 cdef enum:
-    MAX_TIED = 24      # items among which ties are looked for
-    MAX_TIES = 64
+    MAX_TIES = 256
     MAX_TRIALS = 1000   # configurations that one search looks at
 
 
@@ -111,6 +110,7 @@ cdef int make_tree(
     cdef int roots = 0
     cdef int i, w, g
     p.complete = True
+    p.steady = True
     for i in range(1, p.size):
         w = p.seq[i]
         g = gold.head[w]
@@ -176,13 +176,22 @@ cdef void complete_tree(PlanC* p) noexcept nogil:
             last = w
 
 
-cdef int find_ties(const PlanC* p, TieC* ties) noexcept nogil:
+cdef inline bint has_tie(
+    const TieC* ties, int n_ties, int head, int left, int right
+) noexcept nogil:
+    cdef int i
+    for i in range(n_ties):
+        if ties[i].left == left and ties[i].right == right and ties[i].head == head:
+            return True
+    return False
+
+
+cdef int find_ties(PlanC* p, TieC* ties) noexcept nogil:
     """Pairs of blocks that can only stand in one order, since of each there is an item, the two out
-    of text order. Only the MAX_TIED items nearest to the unread words are looked at."""
-    cdef int first = max(1, p.unread - MAX_TIED)
+    of text order. Where there are more than MAX_TIES, the plan is not steady."""
     cdef int n_ties = 0
     cdef int i, k, y, left, right, over
-    for i in range(first, p.unread):
+    for i in range(1, p.unread):
         for k in range(i + 1, p.unread):
             if p.seq[i] < p.seq[k]:
                 continue
@@ -199,12 +208,15 @@ cdef int find_ties(const PlanC* p, TieC* ties) noexcept nogil:
                     break
                 left = over
                 over = p.head[over]
+            if has_tie(ties, n_ties, over, left, right):
+                continue
+            if n_ties == MAX_TIES:
+                p.steady = False
+                return n_ties
             ties[n_ties].head = over
             ties[n_ties].left = left
             ties[n_ties].right = right
             n_ties += 1
-            if n_ties == MAX_TIES:
-                return n_ties
     return n_ties
 
 
@@ -385,6 +397,7 @@ cdef int follow(
         if popped == NONE:  # stuck
             if wanted == NULL or order == NULL:
                 return 1
+            p.steady = False
             if dig(p, n_stack, head, wanted):
                 n_stack = NONE
                 continue
@@ -414,6 +427,7 @@ cdef int follow(
 
 cdef struct TrialC:
     PlanC* p
+    const int* order   # item -> its place in gold's projective order
     bint single_root
     int n_stack
     int n_waiting
@@ -513,7 +527,7 @@ cdef bint try_all(TrialC* t, int allowed) noexcept nogil:
     if right and right_loss == 0 and try_arc(t, False, allowed):
         return True
     swap = s1 < s0  # never ROOT: its number is the highest
-    swap_first = p.order[s0] < p.order[s1]
+    swap_first = t.order[s0] < t.order[s1]
     if swap and swap_first and try_swap(t, allowed):
         return True
     if more and try_shift(t, allowed):
@@ -525,12 +539,16 @@ cdef bint try_all(TrialC* t, int allowed) noexcept nogil:
     return right and 0 < right_loss <= allowed and try_arc(t, False, allowed)
 
 
-cdef int improve(const SystemC* system, PlanC* p, int least, int lost) noexcept nogil:
+cdef int improve(
+    const SystemC* system, const GoldC* gold, PlanC* p, int least, int lost
+) noexcept nogil:
     """The least number of heads lost, from ``least`` on and below ``lost``, for which a bounded
-    search finds a derivation; else lost."""
+    search finds a derivation; else lost. Where it finds one, it finds one from each configuration
+    on it, too: it goes there by the same moves, and has less to look at."""
     cdef TrialC t
     cdef int i, allowed
     t.p = p
+    t.order = gold.swap.order
     t.single_root = system.single_root
     t.n_stack = p.n_stack
     t.n_waiting = 0

@@ -5,9 +5,10 @@ the front of the buffer, and so any tree can be built. Items are swapped in text
 two of them twice.
 
 Loss: no closed form is known. The number told is that of a derivation that loses few heads
-(plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of the better
-ones among the walks that begin with each legal move. The true loss is never higher. docs/oracles.md
-tells how often it is lower.
+(plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of what a search
+finds. Where no head is lost, each of them is found again after its first move; so whoever makes
+moves of the least cost loses none. The true loss is never higher. docs/oracles.md tells how often
+it is lower.
 """
 from spacy_nmparse.systems.arc_standard cimport ArcStandard, can_right_arc
 from spacy_nmparse.systems.differences cimport use_differences
@@ -61,11 +62,11 @@ cdef int rest(
     if follow(system, &p, p.head, NULL, p.wanted):  # the tree cannot do without SWAPs
         make_order(&p)
         lost += follow(system, &p, p.head, p.order, p.wanted)
-    if lost > certain:
+    if lost > certain or not p.steady:
+        lost = max(lost, certain + 1)
         load(system, s, gold, move, False, &p)
         base = make_tree(system, gold, False, &p)
-        make_order(&p)
-        lost = base + improve(system, &p, certain - base, lost - base)
+        lost = base + improve(system, gold, &p, certain - base, lost - base)
     if p.end < gold.n:
         lost += errors_behind(system, gold, p.end)
     return lost

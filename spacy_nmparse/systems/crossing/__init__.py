@@ -1,0 +1,1 @@
+"""What is lost where gold arcs cross, by tabulation."""

@@ -1,0 +1,15 @@
+"""What is lost where words leave the stack for the word beneath them or the front of the buffer."""
+from spacy_nmparse.systems.crossing.spans cimport SpanC
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.views cimport ViewC
+
+
+cdef void fill_leaving(
+    const SystemC* system, const GoldC* gold, const SpanC* span
+) noexcept nogil
+cdef void leaving_losses(
+    const SystemC* system, const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
+    int* losses
+) noexcept nogil

@@ -1,0 +1,223 @@
+# Nothing of this module can be imported from Python; see stretches.pxd.
+"""Stretches of text in which gold arcs cross, and the tables of what is lost there.
+
+A stretch is what lies between two known sentence starts; without ``segment``, the whole text. Where
+no arcs cross in it, formulas are exact, and nothing is tabulated. Where some do, tables hold the
+least number of errors in every part of the stretch; they are filled once for a gold tree. With them
+``leaving.pyx`` and ``growing.pyx`` tell what a configuration loses, for each place where its
+sentence may end. A sentence that goes on beyond a known start never loses less than one that ends
+there, and one that ends where gold is known not to start never less than one that goes on.
+"""
+from libc.stdlib cimport calloc, free
+
+from spacy_nmparse.systems.crossing.growing cimport fill_growing, growing_losses
+from spacy_nmparse.systems.crossing.leaving cimport fill_leaving, leaving_losses
+from spacy_nmparse.systems.crossing.spans cimport FREE, INFINITY, LOST, MAX_WORDS, SpanC
+from spacy_nmparse.systems.gold cimport CrossingC, last_child
+from spacy_nmparse.systems.moves cimport can_be_right
+from spacy_nmparse.systems.state cimport NONE
+from spacy_nmparse.systems.system cimport BY_GROWING, BY_NONE
+from spacy_nmparse.systems.views cimport is_fresh
+
+
+cdef inline int table_size(int size) noexcept nogil:
+    return 4 * (size + 1) * (size + 1)
+
+
+cdef int stretch_end(const SystemC* system, const GoldC* gold, int first) noexcept nogil:
+    cdef int e = first + 1
+    if not system.segment:
+        return gold.n
+    while e < gold.n and gold.sent_start[e] != 1:
+        e += 1
+    return e
+
+
+cdef bint crosses(const GoldC* gold, int first, int end) noexcept nogil:
+    """Whether no projective tree has all gold arcs of the stretch: an arc crosses another one, or
+    spans a child of ROOT, or a word without a known head that is above the arc."""
+    cdef int w, x, low, high
+    if end - first > MAX_WORDS:
+        return False
+    for w in range(first, end):
+        low = min(w, gold.head[w])
+        high = max(w, gold.head[w])
+        if low == NONE or high == gold.n:
+            continue
+        for x in range(low + 1, high):
+            if gold.head[x] != NONE and not low <= gold.head[x] <= high:
+                return True
+            if gold.child_offset[x] < gold.child_offset[x + 1] and (
+                gold.children[gold.child_offset[x]] < low or last_child(gold, x) > high
+            ):
+                return True
+        x = w
+        while x != gold.n and gold.head[x] != NONE:
+            x = gold.head[x]
+        if low < x < high:
+            return True
+    return False
+
+
+cdef int derive_crossing(Gold gold, const SystemC* system) except -1:
+    """Give the gold tree the tables that this kind of system needs, if arcs cross and they are not
+    there."""
+    cdef GoldC* g = &gold.c
+    cdef CrossingC* c
+    cdef int form = system.tabulates * 4 + system.segment * 2 + system.single_root
+    cdef int n = g.n
+    cdef size_t numbers = 0
+    cdef size_t longest = 0
+    cdef int first = 0
+    cdef int end
+    if system.tabulates == BY_NONE or g.crossing_form == form:
+        return 0
+    free(g.crossing)
+    g.crossing = NULL
+    g.crossing_form = form
+    while first < n:
+        end = stretch_end(system, g, first)
+        if crosses(g, first, end):
+            numbers += table_size(end - first)
+            longest = max(longest, <size_t>(end - first))
+        first = end
+    if numbers == 0:
+        return 0
+    if system.tabulates != BY_GROWING:
+        longest = 0
+    c = <CrossingC*>calloc(
+        1,
+        sizeof(CrossingC) + ((8 + longest) * n + 1) * sizeof(int) + numbers * sizeof(short),
+    )
+    if c == NULL:
+        g.crossing_form = 0
+        raise MemoryError(f"No memory for the tables of {n} words.")
+    c.head = <int*>(c + 1)
+    c.first = c.head + n
+    c.size = c.first + n
+    c.table = c.size + n
+    c.behind = c.table + n
+    c.room = c.behind + n + 1
+    c.tables = <short*>(c.room + (longest + 3) * n)
+    g.crossing = c
+    lay_out(system, g, c)
+    for first in range(n - 1, -1, -1):
+        if first == 0 or (system.segment and g.sent_start[first] == 1):
+            if c.size[first]:
+                fill_stretch(system, g, c, first)
+            else:
+                count_stretch(system, g, c, first)
+    return 0
+
+
+cdef void lay_out(const SystemC* system, const GoldC* gold, CrossingC* c) noexcept nogil:
+    cdef int used = 0
+    cdef int first = 0
+    cdef int end, w
+    for w in range(gold.n):
+        c.head[w] = gold.head[w]
+        if gold.head[w] == NONE:
+            c.head[w] = FREE
+        elif not can_be_right(system, gold, w):
+            c.head[w] = LOST
+    while first < gold.n:
+        end = stretch_end(system, gold, first)
+        if crosses(gold, first, end):
+            for w in range(first, end):
+                c.first[w] = first
+                c.size[w] = end - first
+                c.table[w] = used
+            used += table_size(end - first)
+        first = end
+
+
+cdef inline void span_at(const GoldC* gold, int w, SpanC* span) noexcept nogil:
+    """The stretch that word w is in."""
+    span.first = gold.crossing.first[w]
+    span.size = gold.crossing.size[w]
+    span.head = gold.crossing.head
+    span.room = gold.crossing.room
+    span.tables = gold.crossing.tables + gold.crossing.table[w]
+
+
+cdef void count_stretch(
+    const SystemC* system, const GoldC* gold, CrossingC* c, int first
+) noexcept nogil:
+    """What is behind each word of a stretch where no arcs cross."""
+    cdef int end = stretch_end(system, gold, first)
+    cdef int w
+    for w in range(first, end):
+        c.behind[w] = gold.lost_from[w] + c.behind[end]
+        if system.single_root:
+            c.behind[w] += gold.surplus_from[w] - gold.surplus_from[end]
+
+
+cdef void fill_stretch(
+    const SystemC* system, const GoldC* gold, CrossingC* c, int first
+) noexcept nogil:
+    """The tables of a stretch, and what is behind each of its words."""
+    cdef int[MAX_WORDS + 1] losses
+    cdef SpanC span
+    cdef ViewC v
+    cdef int e, b
+    span_at(gold, first, &span)
+    for e in range(span.size + 1):
+        span.may_end[e] = e == span.size or (
+            system.segment and gold.sent_start[first + e] == NONE
+        )
+    if system.tabulates == BY_GROWING:
+        fill_growing(system, gold, &span)
+    else:
+        fill_leaving(system, gold, &span)
+    if not system.segment:
+        return
+    v.below = 0
+    v.top = NONE
+    v.headed = False
+    v.has_left = False
+    v.closed = False
+    for b in range(span.size - 1, -1, -1):
+        v.b = first + b
+        span.may_end[b] = False
+        c.behind[v.b] = INFINITY
+        losses_of(system, NULL, gold, &span, &v, losses)
+        span.may_end[b] = gold.sent_start[v.b] == NONE
+        for e in range(b + 1, span.size + 1):
+            if span.may_end[e]:
+                c.behind[v.b] = min(c.behind[v.b], losses[e] + c.behind[first + e])
+
+
+cdef inline void losses_of(
+    const SystemC* system, const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
+    int* losses
+) noexcept nogil:
+    """What the sentence loses from here on when it ends before the word at place e."""
+    if system.tabulates == BY_GROWING:
+        growing_losses(system, s, gold, span, v, losses)
+    else:
+        leaving_losses(system, s, gold, span, v, losses)
+
+
+cdef int rest_of_stretch(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
+) noexcept nogil:
+    """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
+    cdef int[MAX_WORDS + 1] losses
+    cdef SpanC span
+    cdef int least = INFINITY
+    cdef int b, e, w
+    span_at(gold, v.b, &span)
+    b = v.b - span.first
+    for e in range(b, span.size + 1):
+        w = span.first + e
+        span.may_end[e] = e == span.size or (
+            system.segment and gold.sent_start[w] != 0 and s.constraint[w] != -1 and w > s.start
+            and not (e == b and v.has_left)
+        )
+    losses_of(system, s, gold, &span, v, losses)
+    for e in range(b, span.size + 1):
+        if span.may_end[e] and losses[e] < INFINITY:
+            least = min(least, losses[e] + gold.crossing.behind[span.first + e])
+            if e == 0:  # a known start
+                return least
+    return least + (b == 0 and gold.sent_start[v.b] == 1 and not is_fresh(s, v))

@@ -330,7 +330,7 @@ cdef class LinearScorerKernel(Scorer):
         self.s.failed = False
 
     def gradients(self):
-        """The mistakes noted since ``begin_learning``; the weights are again as they were before."""
+        """The mistakes noted since ``begin_learning``; the weights are those of then again."""
         cdef Py_ssize_t i
         cdef size_t j, first
         cdef const MistakeC* mistake

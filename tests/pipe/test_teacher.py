@@ -41,7 +41,7 @@ from tests.pipe.test_ensemble import FACTORIES, SWAP, listening_pipeline
 #: Without losses beside that of moves and labels.
 PLAIN: dict[str, Any] = {
     NL: {"model": arc_model_config(tree_weight=0.0, n_pairs=0), "oracle": "static", "explore": 0.0},
-    SWAP: {"model": model_config(tree_weight=0.0), "oracle": "eager", "explore": 0.0},
+    SWAP: {"model": model_config(), "oracle": "eager", "explore": 0.0},
 }
 
 

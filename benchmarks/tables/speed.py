@@ -89,6 +89,19 @@ def _speed_rates() -> str:
     return page_table(["words per second", *STAGES.values()], rows)
 
 
+@table("speed-threads")
+def _speed_threads() -> str:
+    timed = results("speed")[f"{GOTHIC}-threads"]["results"]["0"]["default"]
+    rows = []
+    for name in ("nm_parser", "swap_parser", "nl_covington_parser"):
+        row = [title(name)]
+        for stage in ("parse", "pipeline"):
+            low, median, high = timed[stage][f"{name}_threads2"]["times"][name]
+            row.append(f"{median:.2f} ({low:.2f} to {high:.2f})")
+        rows.append(row)
+    return page_table(["two threads, times one", "parse stage", "whole pipeline"], rows)
+
+
 WHICH = {
     "nm_parser": "speed counts, few arcs cross",
     "swap_parser": "speed counts, arcs cross",

@@ -146,7 +146,7 @@ cdef int arc_eager_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
     int push_label
 ) noexcept nogil:
-    """The cost of a move: searched for, told by the exact loss, or by the formula with the move."""
+    """The cost of a move: searched for, by the exact loss, or by the formula with the move."""
     cdef int name = system.moves[move].name
     if revises(system, s):
         return revised_cost(system, s, gold, move, label, push_label)
@@ -565,7 +565,7 @@ def check_repairs(repairs):
 
 
 def check_root_first(options):
-    """Raises ValueError where there are options beside root_first that are not for this form."""
+    """Raises ValueError where there are other options than root_first that are not for this form."""
     others = {
         **dict.fromkeys(("nonmonotonic_left", "nonmonotonic_reduce", "labelled_reduce"), False),
         "repairs": (), "unshift": False, "push": "any",

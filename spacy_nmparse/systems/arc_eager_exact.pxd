@@ -21,7 +21,7 @@ cdef int exact_cost(
 
 
 cdef inline bint needs_exact(const SystemC* system, const GoldC* gold) noexcept nogil:
-    """Whether the costs of single moves are not told by local differences alone."""
+    """Whether the costs of single moves do not follow from local differences alone."""
     if system.tabulates and gold.crossing != NULL:
         return True
     return system.single_root and (

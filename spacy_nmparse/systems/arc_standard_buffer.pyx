@@ -113,7 +113,7 @@ cdef int rest_with(
     const SystemC* system, const StateC* s, const GoldC* gold, ViewC* v, int w
 ) noexcept nogil:
     """Errors to come when w, too, is on the stack, beneath the view's top: a view has but one word
-    more than the state, so w is pushed for as long as they are told."""
+    more than the state, so w is pushed for as long as they are computed."""
     cdef int errors
     push(<StateC*>s, w)
     v.below += 1

@@ -255,7 +255,7 @@ cdef int right_arc_k(const SystemC* system, const StateC* s, int k) noexcept nog
     return k + 1 if n_put_back(s) + k < s.n_stack else NONE
 
 
-# Oracles beside the dynamic one.
+# The other oracles.
 
 cdef int wanted_move(
     const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n

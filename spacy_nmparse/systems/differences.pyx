@@ -64,7 +64,7 @@ cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* go
 
 
 cdef void use_differences(SystemC* system, rest_after_t rest_after) noexcept nogil:
-    """Have costs and losses of a system told by what it says is lost after each move."""
+    """Let what a system says is lost after each move answer for its costs and losses."""
     system.rest_after = rest_after
     system.cost = difference_cost
     system.costs = difference_costs
@@ -93,6 +93,6 @@ cdef void formulas_or_differences(
 
 
 cdef void use_formulas(SystemC* system) noexcept nogil:
-    """Have costs told by the formulas of the moves, where no gold arcs cross."""
+    """Let the formulas of the moves answer for costs, where no gold arcs cross."""
     system.cost = formula_or_difference
     system.costs = formulas_or_differences

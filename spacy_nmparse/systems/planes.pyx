@@ -9,7 +9,7 @@ in both planes, some in one only. The arcs that are left must be free of *confli
   * a ring of an odd number of arcs, each crossing the next; or
   * a cycle of heads: its arcs, other than those that are built.
 
-Without a conflict the planes can be told: go from arc to arc, beginning where there is no choice.
+Without a conflict the planes are found so: go from arc to arc, beginning where there is no choice.
 So the fewest arcs to give up are the fewest that hit every conflict. Of each conflict one arc goes;
 which one is tried out. As many conflicts as have no arc in common, so many arcs must go at least:
 that ends most searches at once.

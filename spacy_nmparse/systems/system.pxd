@@ -172,10 +172,10 @@ cdef struct SystemC:
     bint end_attaches           # its end can give heads to words of a sentence that have lost them
     after_t after
     rest_after_t rest_after
-    loss_t rest_here            # errors to come, as far as they can be told without making a move
+    loss_t rest_here            # errors to come, as far as they are known without making a move
     wanted_t wanted
     costs_t costs               # all costs of a configuration at once; NULL: one by one
-    # The same, but what costs more than the least may be told one above it; NULL: costs is as fast.
+    # Like costs, but a cost above the minimum may be reported as minimum + 1. NULL: use costs.
     costs_t least_costs
     oracle_t oracles[N_ORACLE_NAMES]  # NULL: the system has no such oracle
 

@@ -22,7 +22,7 @@ labelled: whether its actions have labels.
 notes_label: whether it pushes a word with the label that a later move may give to it.
 ends_sentence: whether it closes the sentence, which must then be complete.
 opens_crossing: whether it makes no arc, but arcs that cross possible.
-features: names of the features, beside the default ones, that a scorer of it should look at.
+features: names of the features, besides the default ones, that a scorer of it should look at.
 """
 
 
@@ -216,7 +216,7 @@ cdef class TransitionSystem:
                     f"root_label {root_label!r} is not among the labels {self.labels}."
                 )
             if len(self.labels) < 2:
-                raise ValueError("root_label needs another label beside it for the other arcs.")
+                raise ValueError("root_label needs another label as well, for the other arcs.")
             self.c.root_label = self.label_ids[root_label]
         return 0
 

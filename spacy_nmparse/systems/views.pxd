@@ -1,4 +1,4 @@
-"""A configuration of a stack system, told as the difference to a StateC."""
+"""A configuration of a stack system, as the difference from a StateC."""
 from spacy_nmparse.systems.state cimport NONE, StateC
 
 

@@ -416,7 +416,7 @@ def random_walk(
         system: the system.
         state: where to begin; changed in place.
         seed: the same seed gives the same walk.
-        gold: the tree that costs are told by; None: no costs are asked for.
+        gold: the tree that costs are about; None: no costs are asked for.
         oracle: the oracle that is asked.
         exact: whether costs must be the differences of losses, and the least of them 0.
         ask: costs are asked for at one step in this many.

@@ -1,4 +1,4 @@
-"""A configuration of a list system, told as the difference to a StateC, and its pending arcs."""
+"""A configuration of a list system, as the difference from a StateC, and its pending arcs."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport label_ok
 from spacy_nmparse.systems.state cimport NONE, StateC

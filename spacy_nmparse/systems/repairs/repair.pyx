@@ -4,7 +4,7 @@ The fourth repair, left reattach, is LEFT-ARC over an existing head (``nonmonoto
 keep the invariants of ``arc_eager``: a stack item with a head has the item right beneath it as its
 head. Every move that pushes reads a word from the buffer, and pushes at most two: derivations end.
 
-What they cost is told by ``revision``: the least loss behind them less the least loss before.
+``revision`` computes what they cost: the least loss behind them less the least loss before.
 """
 from spacy_nmparse.systems.moves cimport b0_end, s0_end
 from spacy_nmparse.systems.state cimport (

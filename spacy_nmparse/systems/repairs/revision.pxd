@@ -21,5 +21,5 @@ cdef void revised_least_costs(
 
 
 cdef inline bint revises(const SystemC* system, const StateC* s) noexcept nogil:
-    """Whether losses and costs are told here."""
+    """Whether losses and costs are computed here."""
     return system.unshift or s.n_rebuffer > 0 or repairs(system)

@@ -4,7 +4,7 @@ Configurations, moves and terminal conditions are those of arc_standard.pyx; SWA
 the front of the buffer, and so any tree can be built. Items are swapped in text order only, so no
 two of them twice.
 
-Loss: no closed form is known. The number told is that of a derivation that loses few heads
+Loss: no closed form is known. The number given is that of a derivation that loses few heads
 (plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of what a search
 finds. Where no head is lost, each of them is found again after its first move; so whoever makes
 moves of the least cost loses none. The true loss is never higher. docs/oracles.md tells how often
@@ -108,7 +108,7 @@ cdef void do_swap(const SystemC* system, StateC* s, int k, int l, int push_label
     push(s, s0)
 
 
-# Oracles beside the dynamic one. All but it are about one tree, the gold tree with heads made up
+# The other oracles. All but the dynamic one are about one tree, the gold tree with heads made up
 # where they are not known, and one projective order, in which siblings stand as in the text. Where
 # that tree is out of reach, EAGER, LAZY and MINIMAL make the first of the cheapest moves. ND-SW and
 # ND-ALL, from which a learner may stray, keep to the best tree that is left: whatever is cheapest
@@ -266,8 +266,8 @@ cdef void learn_planned(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label, bint beside_arcs,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """Of the cheapest moves the planned one, and a SHIFT that leads where it does: beside SWAP, or
-    beside arcs, too. All the cheapest ones where neither is among them."""
+    """Of the cheapest moves the planned one, and a SHIFT that leads where it does: as an alternative
+    to SWAP, or to arcs, too. All the cheapest ones where neither is among them."""
     cdef bint shift = False
     cdef bint found = False
     cdef int move, i, name
@@ -289,7 +289,7 @@ cdef void learn_nd_sw(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """EAGER, and beside SWAP every SHIFT that leads to the tree, or to what is left of it."""
+    """EAGER, and where it has SWAP every SHIFT that leads to the tree, or to what is left of it."""
     cdef int move
     if not leads_home(system, s, gold, STAY):
         learn_planned(system, s, gold, push_label, False, candidates, n)
@@ -305,7 +305,7 @@ cdef void learn_nd_all(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """The same, and beside LEFT-ARC and RIGHT-ARC, too."""
+    """The same, and where it has LEFT-ARC and RIGHT-ARC, too."""
     cdef int move
     if not leads_home(system, s, gold, STAY):
         learn_planned(system, s, gold, push_label, True, candidates, n)

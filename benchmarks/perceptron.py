@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ from benchmarks.treebanks import Treebank, add_treebank_arguments, folder_of, op
 from scripts.evaluate import blank_copy, dump, evaluate
 from spacy_nmparse.analysis.corpus import read_docs
 from spacy_nmparse.analysis.repairs import find_repairs
+from spacy_nmparse.pipe.schedule import Chance
+from spacy_nmparse.scorers.logistic import Logistic
+from spacy_nmparse.scorers.perceptron import perceptron_of
 
 #: Sentences handed to the parser at a time. It learns from each configuration at once.
 BATCH = 32
@@ -37,14 +41,22 @@ SPLITS = ("dev", "test")
 REPETITIONS = 5
 
 
-def train(treebank: Treebank, system: System, seed: int, epochs: int) -> Language:
-    """Train a parser.
+def train(
+    treebank: Treebank,
+    system: System,
+    seed: int,
+    epochs: int,
+    each: Callable[[Language, int], None] | None = None,
+) -> Language:
+    """Train a parser. A logistic regression learns from the oracle's own states in the first pass,
+    and after that from those that the parser reaches.
 
     Args:
         treebank: The data.
         system: The parser.
         seed: The random seed.
         epochs: Passes over the training data.
+        each: Called with the pipeline and the number of the pass, from 0 on, after each.
 
     Returns:
         The pipeline.
@@ -61,15 +73,26 @@ def train(treebank: Treebank, system: System, seed: int, epochs: int) -> Languag
     corpus = registry.resolve(config["corpora"])["train"]
     examples = list(corpus(nlp))
     optimizer = nlp.initialize(lambda: examples)
-    for _ in range(epochs):
+    parser: Any = nlp.get_pipe("parser")
+    explore = parser.explore
+    for epoch in range(epochs):
+        iterative = isinstance(perceptron_of(parser.model), Logistic)
+        parser.explore = Chance(0.0, "explore") if iterative and epoch == 0 else explore
         random.shuffle(examples)
         for batch in minibatch(examples, BATCH):
             nlp.update(batch, sgd=optimizer)
+        if each is not None:
+            each(nlp, epoch)
     return nlp
 
 
 def train_and_evaluate(
-    treebank: Treebank, system: System, seed: int, epochs: int, command: str
+    treebank: Treebank,
+    system: System,
+    seed: int,
+    epochs: int,
+    command: str,
+    each_epoch: bool = False,
 ) -> dict[str, Any]:
     """Do one run.
 
@@ -79,12 +102,21 @@ def train_and_evaluate(
         seed: The random seed.
         epochs: Passes over the training data.
         command: What does it.
+        each_epoch: Whether to evaluate on dev after each pass, too.
 
     Returns:
         The contents of the run's result file, as of benchmarks.accuracy.
     """
+    curve: dict[str, list[float]] = {"epoch": [], "dep_uas_conll": []}
+
+    def note(nlp: Language, epoch: int) -> None:
+        """Add a pass to the curve."""
+        scores = evaluate(nlp, treebank.corpus["dev"], tags="data")["scores"]
+        curve["epoch"].append(epoch)
+        curve["dep_uas_conll"].append(round(100 * scores["uas_all"], 3))
+
     start = time.process_time()
-    nlp = train(treebank, system, seed, epochs)
+    nlp = train(treebank, system, seed, epochs, note if each_epoch else None)
     seconds = time.process_time() - start
     evaluations = {}
     for split in SPLITS:
@@ -109,6 +141,7 @@ def train_and_evaluate(
             "seconds": round(seconds, 1),
             "words_per_second": round(treebank.train_words * epochs / seconds, 1),
         },
+        **({"curve": curve} if each_epoch else {}),
         **evaluations,
         "moves": counted_moves(moves),
     }

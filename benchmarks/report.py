@@ -32,7 +32,7 @@ from benchmarks.common import RESULTS, ROOT, RUNS, command_line, complain
 from benchmarks.significance import compare, load
 from benchmarks.summary import Pair, merge, summarize, write
 from benchmarks.tables import TABLES
-from benchmarks.tables.common import BEAM4, SPACY, STOCK
+from benchmarks.tables.common import OWN, SPACY, STOCK
 
 PAGES = (
     ROOT / "README.md",
@@ -57,19 +57,15 @@ def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
         for baseline in (STOCK, SPACY):
             if name != baseline:
                 yield Pair(name, baseline, "test", "las_all")
-        if name.endswith("_nonce4"):
-            yield Pair(name, name.removesuffix("_nonce4"), "test", "las_all")
+        if name == f"{SPACY}_nonce4":
+            yield Pair(name, SPACY, "test", "las_all")
+        if name.startswith(f"{OWN}_") and "multihash" not in name:
+            yield Pair(name, OWN, "test", "las_all")
         if re.fullmatch(r"swap_(lazy|minimal|nd_sw|nd_all)(_beam8)?", name):
             eager = "swap_eager_beam8" if name.endswith("_beam8") else "swap_eager"
             yield Pair(name, eager, "test", "las_all")
-    own = "nl_covington_parser"
-    for one, other in (
-        (BEAM4, own),
-        (f"{own}_accuracy", own),
-        (f"{own}_nonce4", f"{SPACY}_nonce4"),
-        (f"{own}_multihash_untagged", "nl_covington_static"),
-    ):
-        yield Pair(one, other, "test", "las_all")
+        if name == "two_planar":
+            yield Pair(name, "swap_parser", "test", "las_all")
 
 
 def summarize_accuracy(folder: Path) -> Summary:

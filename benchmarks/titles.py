@@ -8,9 +8,8 @@ from typing import Any
 
 #: Suffixes of systems' names, and what tables add to the title for them.
 SUFFIXES = {
-    r"untagged": "without tags",
     r"bias(\d+)": "`crossing_bias = {}`",
-    r"lstm(\d+)": "`lstm_depth = {}`",
+    r"taught": "taught by the ensemble",
     r"nonce(\d+)": "`copies = {}`",
     r"ensemble(\d+)": "ensemble of {}",
     r"beam(\d+)": "beam of {}",
@@ -35,7 +34,6 @@ def title(system: str) -> str:
         Markdown.
     """
     added: list[str] = []
-    system = system.removeprefix("lstm_")
     while system not in SPACY:
         base, _, suffix = system.rpartition("_")
         found = [(re.fullmatch(form, suffix), text) for form, text in SUFFIXES.items()]

@@ -5,6 +5,9 @@
 
 Comparisons:
   rep     repair transitions, one by one: the draft's table of UAS by iteration
+  rep_linear
+          the same with the draft's learner and features, and decoupled repairs; on treebanks that
+          benchmarks.jackknife has tagged; its epochs are the draft's iterations, from 0 on
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
   hgj13_linear
@@ -142,19 +145,46 @@ def featured(variant: Variant, name: str, title: str, *features: str) -> Variant
     return modify(variant, name, title, f"components.parser.model.features=[{listed}]")
 
 
-def repair(name: str, title: str, *repairs: str) -> Variant:
+def repair(name: str, title: str, *repairs: str, **options: str) -> Variant:
     """Make a variant with repair transitions beside left reattach.
 
     Args:
         name: See `Variant`.
         title: See `Variant`.
         repairs: Which ones.
+        options: Further options of the system, as JSON.
 
     Returns:
         The variant.
     """
     listed = ",".join(f'"{one}"' for one in repairs)
-    return arc_eager(name, title, left=True, repairs=f"[{listed}]", max_search_states="50")
+    options = {"repairs": f"[{listed}]", "max_search_states": "50", **options}
+    return arc_eager(name, title, left=True, **options)
+
+
+def decoupled(variant: Variant) -> Variant:
+    """Make a variant whose repairs leave the arc with B0 to the next move."""
+    setting = "components.parser.system.decoupled_repairs=true"
+    return modify(variant, "decoupled", "decoupled", setting)
+
+
+def logistic(variant: Variant, features: str, *sets: str) -> Variant:
+    """Make a variant with the learner of the draft on repairs.
+
+    Args:
+        variant: The variant.
+        features: What its result files' names have for its features.
+        sets: Lists of templates.
+
+    Returns:
+        The variant.
+    """
+    listed = ",".join(f'"{one}"' for one in sets)
+    settings = ("components.parser.model.learner=logistic",)
+    settings += (f"components.parser.model.features=[{listed}]",)
+    settings += ("components.parser.system.max_search_states=10",)
+    name = f"logistic_{features}_{variant.name}"
+    return Variant(name, variant.title, LINEAR[0], (*variant.settings, *settings))
 
 
 def linear(variant: Variant) -> Variant:
@@ -179,15 +209,16 @@ def swap(oracle: str) -> Variant:
     return Variant(f"linear_swap_{oracle}", oracle, LINEAR[1], settings)
 
 
-def list_system(name: str, title: str, system: str, oracle: str = "dynamic") -> Variant:
-    """Make a variant of nl_covington_parser with a list system and an oracle; `static` is followed
-    without exploration."""
-    settings = [f"components.parser.system.@misc=spacy_nmparse.{system}.v1"]
-    if oracle == "static":
-        settings += ["components.parser.oracle=static", "components.parser.explore=0.0"]
-    return Variant(name, title, "nl_covington_parser_multihash", tuple(settings))
+def list_system(name: str, title: str, system: str, *more: str) -> Variant:
+    """Make a variant of nl_covington_parser with a list system and further settings."""
+    settings = (f"components.parser.system.@misc=spacy_nmparse.{system}.v1", *more)
+    return Variant(name, title, "nl_covington_parser_multihash", settings)
 
 
+#: The static oracle, followed without exploration.
+STATIC_ORACLE = ("components.parser.oracle=static", "components.parser.explore=0.0")
+#: Arcs may replace arcs.
+NONMONOTONIC = "components.parser.system.nonmonotonic=true"
 #: The systems of the linear scorer.
 LINEAR = ("nm_parser_linear", "swap_parser_linear")
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -243,13 +274,28 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         featured(LEFT, "features", "their features", *itertools.chain(*REPAIR_FEATURES.values())),
     ),
     "fg18": (
-        list_system("covington_static", "Covington, static", "Covington", "static"),
+        list_system("covington_static", "Covington, static", "Covington", *STATIC_ORACLE),
         list_system("covington", "Covington", "Covington"),
-        list_system("nl_covington_static", "NL-Covington, static", "NLCovington", "static"),
+        list_system("covington_loose", "Covington, non-monotonic", "Covington", NONMONOTONIC),
+        list_system("nl_covington_static", "NL-Covington, static", "NLCovington", *STATIC_ORACLE),
         list_system("nl_covington", "NL-Covington", "NLCovington"),
+        list_system(
+            "nl_covington_loose", "NL-Covington, non-monotonic", "NLCovington", NONMONOTONIC
+        ),
+        Variant("arc_swift_static", "arc-swift, static", "arc_swift_multihash", STATIC_ORACLE),
         Variant("arc_swift", "arc-swift", "arc_swift_multihash", ()),
     ),
 }
+REPAIRED = VARIANTS["rep"]
+#: Plain features: the baseline, left reattach, all four repairs. Additional ones: each repair, and
+#: all four decoupled too.
+VARIANTS["rep_linear"] = (
+    *(logistic(one, "plain", "zhang_nivre") for one in (*REPAIRED[:2], ALL)),
+    *(
+        logistic(one, "additional", "zhang_nivre", "additional")
+        for one in (*REPAIRED, decoupled(ALL))
+    ),
+)
 VARIANTS["hgj13_linear"] = tuple(linear(variant) for variant in VARIANTS["hgj13"])
 VARIANTS["hgj13_beam"] = tuple(
     by_beam(variant)
@@ -396,12 +442,16 @@ def pairs() -> Iterator[Pair]:
 
     Yields:
         Each variant of a comparison and its first one; list systems by oracle and with one another,
-        and with arc-swift; NL-Covington with narrower layers.
+        and with arc-swift.
     """
     for listed in VARIANTS.values():
         for split in SPLITS:
             for one in listed[1:]:
                 yield Pair(one.name, listed[0].name, split, "uas_all")
+    for one, split in itertools.product(VARIANTS["rep_linear"], SPLITS):
+        _, features, row = one.name.split("_", 2)
+        if features == "additional" and row != "monotonic":
+            yield Pair(one.name, f"logistic_{features}_monotonic", split, "uas_all")
     yield Pair("left_reduce", "monotonic", "dev", "uas_all")
     for ending in ("", "_beam"):
         eager = f"linear_swap_eager{ending}"
@@ -418,8 +468,6 @@ def pairs() -> Iterator[Pair]:
         ("nl_covington", "arc_swift"),
     ):
         yield Pair(name, other, "test", "las_all")
-    for narrow in ("h64c128", "h64c64"):
-        yield Pair(narrow, "nl_covington", "dev", "las_all")
 
 
 def report(summary: dict[str, Any], comparison: str, split: str = SPLITS[0]) -> str:
@@ -542,7 +590,7 @@ def train_linear(args: argparse.Namespace, wanted: Sequence[Variant]) -> int:
             system = parse_system(one.as_argument()).changed(extra)
             command = f"python -m benchmarks.variants {args.comparison} --only {one.name}"
             result = perceptron.train_and_evaluate(
-                treebank, system, int(seed), args.epochs, command
+                treebank, system, int(seed), args.epochs, command, "learner" in str(one.settings)
             )
             dump(result, target)
             uas, las = (100 * result["dev"]["scores"][name] for name in ("uas_all", "las_all"))

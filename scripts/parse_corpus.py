@@ -14,6 +14,7 @@ Without --workers and --address everything happens in this process, without Ray.
 from __future__ import annotations
 
 import argparse
+import bisect
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ import socket
 import sys
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +36,10 @@ MANIFEST = "manifest.json"
 KINDS = {"parquet": ".parquet", "docbin": ".spacy"}
 NEW = ".new"  # ends the names of files that are being written
 BUFFER = 1000  # documents whose parses are held before they are written to Parquet
+FOLDER = 1000  # shards in a folder
+RECORDS = "records"  # the folder of the workers' records
+BLOCKS = 10_000  # pieces are given to Ray in at most so many parts
+COUNTED = ("documents", "tokens", "errors")
 
 
 class Piece(NamedTuple):
@@ -46,31 +52,51 @@ class Piece(NamedTuple):
     row: int = 0
 
 
-def pieces_of(path: Path, size: int) -> Iterator[Piece]:
-    """Cut a file into pieces.
-
-    Args:
-        path: A text file or a Parquet file (by its name).
-        size: Bytes of a piece, about; a row group of Parquet is never cut.
-
-    Yields:
-        The pieces, which hold each document once.
-    """
-    if path.suffix != ".parquet":
-        total = path.stat().st_size
-        for first in range(0, total, size):
-            yield Piece(str(path), first, min(first + size, total))
-        return
+def row_groups(path: Path, size: int) -> list[tuple[int, int, int]]:
+    """Cut a Parquet file into pieces: the first row group of each, the one behind its last, and the
+    number of its first row. A row group is never cut."""
     from pyarrow import parquet
 
     metadata = parquet.ParquetFile(path).metadata
+    cuts = []
     first = row = rows = held = 0
     for group in range(metadata.num_row_groups):
         rows += metadata.row_group(group).num_rows
         held += metadata.row_group(group).total_byte_size
         if held >= size or group + 1 == metadata.num_row_groups:
-            yield Piece(str(path), first, group + 1, row)
+            cuts.append((first, group + 1, row))
             first, row, rows, held = group + 1, row + rows, 0, 0
+    return cuts
+
+
+class Pieces:
+    """The pieces of all input files, which hold each document once. Those of text files are
+    computed, not kept: a corpus can have millions."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        """Number the pieces.
+
+        Args:
+            settings: "inputs" and "size" of the manifest.
+        """
+        self.size: int = settings["size"]
+        self.inputs: list[dict[str, Any]] = settings["inputs"]
+        self.ends: list[int] = []  # for each input file, the number behind its last piece
+        for one in self.inputs:
+            n = -(-one["bytes"] // self.size) if one["cuts"] is None else len(one["cuts"])
+            self.ends.append(n + (self.ends[-1] if self.ends else 0))
+
+    def __len__(self) -> int:
+        return self.ends[-1] if self.ends else 0
+
+    def __getitem__(self, number: int) -> Piece:
+        which = bisect.bisect_right(self.ends, number)
+        one = self.inputs[which]
+        place = number - (self.ends[which - 1] if which else 0)
+        if one["cuts"] is not None:
+            return Piece(one["path"], *one["cuts"][place])
+        first = place * self.size
+        return Piece(one["path"], first, min(first + self.size, one["bytes"]))
 
 
 def read_texts(piece: Piece, column: str) -> Iterator[tuple[int, str]]:
@@ -217,15 +243,22 @@ class ShardParser:
         self.nlp = spacy.load(model)
         self.output = Path(output)
         self.settings = settings
-        self.pieces = [Piece(*piece) for piece in settings["pieces"]]
+        self.pieces = Pieces(settings)
+        self.worker = f"{socket.gethostname()}:{os.getpid()}"
+        self.records = self.output / RECORDS / f"{uuid.uuid4().hex}.jsonl"
 
     def __call__(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Parse piece number item["number"]; returns the shard's record. Nothing has been written
-        when this fails; done again, it writes the same."""
+        """Parse piece number item["number"]; returns the shard's record. When this fails, there is
+        no shard; done again, it writes the same. A shard that is there is left: another worker made
+        it and died later."""
         start = time.time()
         number = int(item["number"])
         piece = self.pieces[number]
-        counts = {"documents": 0, "errors": 0, "tokens": 0}
+        counts = dict.fromkeys(COUNTED, 0)
+        kind = self.settings["format"]
+        path = shard_path(self.output, number, kind)
+        if path.exists():
+            return {"number": number, **counts, "bytes": path.stat().st_size, "seconds": 0.0}
 
         def counted() -> Iterator[tuple[int, Doc, str | None]]:
             texts = read_texts(piece, self.settings["text"])
@@ -235,11 +268,10 @@ class ShardParser:
                 counts["tokens"] += len(doc)
                 yield position, doc, error
 
-        kind = self.settings["format"]
-        path = self.output / f"part-{number:06d}{KINDS[kind]}"
         # A name of its own: a worker that was given up may still be writing.
         new = path.with_name(f"{path.name}.{uuid.uuid4().hex}{NEW}")
         write = write_parquet if kind == "parquet" else write_docbin
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             write(new, piece.path, counted())
             record = {
@@ -247,19 +279,21 @@ class ShardParser:
                 **counts,
                 "bytes": new.stat().st_size,
                 "seconds": round(time.time() - start, 3),
-                "worker": f"{socket.gethostname()}:{os.getpid()}",
+                "worker": self.worker,
             }
+            self.records.parent.mkdir(exist_ok=True)
+            with self.records.open("a", encoding="utf8") as file:
+                file.write(json.dumps(record) + "\n")
             new.replace(path)
         except BaseException:
             new.unlink(missing_ok=True)
             raise
-        write_json(record, record_path(self.output, number))
         return record
 
 
-def record_path(output: Path, number: int) -> Path:
-    """The record that tells that a shard is complete."""
-    return output / f"part-{number:06d}.json"
+def shard_path(output: Path, number: int, kind: str) -> Path:
+    """Where a shard is: in a folder of a thousand."""
+    return output / f"{number // FOLDER:04d}" / f"part-{number:06d}{KINDS[kind]}"
 
 
 def write_json(content: Any, path: Path) -> None:
@@ -305,7 +339,7 @@ def prepare(
         batch_size: Documents per batch.
 
     Returns:
-        The settings, with the pieces.
+        The settings, as in the manifest.
 
     Raises:
         FileNotFoundError: If an input file is missing.
@@ -316,7 +350,7 @@ def prepare(
             raise FileNotFoundError(f"No file {path}.")
     settings = {
         "model": digest_of(model),
-        "inputs": {str(path): path.stat().st_size for path in inputs},
+        "inputs": [{"path": str(path), "bytes": path.stat().st_size} for path in inputs],
         "size": size,
         "format": kind,
         "text": text,
@@ -326,33 +360,62 @@ def prepare(
     output.mkdir(parents=True, exist_ok=True)
     if manifest.exists():
         found = json.loads(manifest.read_text(encoding="utf8"))
+        cuts = [one.pop("cuts") for one in found["inputs"]]
         for name, value in settings.items():
             if found.get(name) != value:
                 raise ValueError(
                     f"{output} holds the shards of another run: its {name} was "
                     f"{found.get(name)!r:.80}, not {value!r:.80}. Choose another folder."
                 )
-        for left in output.glob(f"part-*{NEW}"):  # by killed workers
-            left.unlink(missing_ok=True)
+        for one, its_cuts in zip(found["inputs"], cuts, strict=True):
+            one["cuts"] = its_cuts
         return found
-    if any(output.glob("part-*")):
+    if any(output.glob("*/part-*")):
         raise ValueError(f"{output} holds shards without a {MANIFEST}. Choose another folder.")
-    settings["pieces"] = [piece for path in inputs for piece in pieces_of(path, size)]
+    for path, one in zip(inputs, settings["inputs"], strict=True):
+        one["cuts"] = row_groups(path, size) if path.suffix == ".parquet" else None
     write_json(settings, manifest)
     return settings
 
 
-def records(output: Path, settings: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Find the shards that are complete: their records by their numbers."""
-    found = {}
-    for number in range(len(settings["pieces"])):
-        path = record_path(output, number)
-        shard = path.with_suffix(KINDS[settings["format"]])
-        if path.is_file() and shard.is_file():
-            record = json.loads(path.read_text(encoding="utf8"))
-            if shard.stat().st_size == record["bytes"]:
-                found[number] = record
-    return found
+def look_through(output: Path, settings: dict[str, Any]) -> tuple[bytearray, Counter[str]]:
+    """Find the shards that are complete: there, and as large as their record says. Others, and what
+    killed workers left, are deleted.
+
+    Args:
+        output: The folder for the shards.
+        settings: What ``prepare`` returns.
+
+    Returns:
+        For each piece, 1 if its shard is complete; and the totals of the complete ones.
+    """
+    done = bytearray(len(Pieces(settings)))
+    sizes: dict[int, int] = {}
+    for folder in os.scandir(output):
+        for file in os.scandir(folder) if folder.is_dir() and folder.name.isdecimal() else ():
+            number, _, ending = file.name.removeprefix("part-").partition(".")
+            if not file.name.startswith("part-"):
+                continue  # not of this script
+            if ending.endswith(NEW):
+                os.unlink(file)
+            elif number.isdecimal() and int(number) < len(done):
+                sizes[int(number)] = file.stat().st_size
+    totals: Counter[str] = Counter()
+    for path in (output / RECORDS).glob("*.jsonl"):
+        with path.open("rb") as lines:
+            for line in lines:
+                try:
+                    record = json.loads(line)
+                except ValueError:  # a killed worker did not finish the line
+                    continue
+                place = record["number"]
+                if not done[place] and sizes.get(place) == record["bytes"]:
+                    done[place] = 1
+                    totals.update({name: record[name] for name in COUNTED})
+    for place in sizes:
+        if not done[place]:
+            shard_path(output, place, settings["format"]).unlink(missing_ok=True)
+    return done, totals
 
 
 def run_here(
@@ -394,7 +457,7 @@ def run_on_ray(
     context.enable_progress_bars = False
     if todo:
         pieces = ray.data.from_items(
-            [{"number": number} for number in todo], override_num_blocks=len(todo)
+            [{"number": number} for number in todo], override_num_blocks=min(len(todo), BLOCKS)
         )
         # Ray starts a worker that died anew, and gives its piece to another one.
         parsed = pieces.map(
@@ -439,22 +502,25 @@ def main(argv: list[str] | None = None) -> int:
             text=args.text,
             batch_size=args.batch_size,
         )
-        done = records(args.output, settings)
-        n_pieces = len(settings["pieces"])
-        todo = [number for number in range(n_pieces) if number not in done]
-        print(f"{n_pieces} shards, {len(done)} of them from before", flush=True)
+        done, _ = look_through(args.output, settings)
+        n_pieces, n_done = len(done), sum(done)
+        todo = [number for number in range(n_pieces) if not done[number]]
+        print(f"{n_pieces} shards, {n_done} of them from before", flush=True)
         if args.workers or args.address:
             workers = args.workers or 1
             coming = run_on_ray(args.model, args.output, settings, todo, workers, args.address)
         else:
             coming = run_here(args.model, args.output, settings, todo)
-        for count, record in enumerate(coming, start=len(done) + 1):
-            print(
-                f"{count}/{n_pieces} part {record['number']}: {record['documents']} documents, "
-                f"{record['errors']} errors, {record['seconds']} s",
-                flush=True,
-            )
-        done = records(args.output, settings)
+        shown = 0.0
+        for count, record in enumerate(coming, start=n_done + 1):
+            if count == n_pieces or time.monotonic() >= shown + 1.0:  # a line a second
+                shown = time.monotonic()
+                print(
+                    f"{count}/{n_pieces} part {record['number']}: {record['documents']} documents, "
+                    f"{record['errors']} errors, {record['seconds']} s",
+                    flush=True,
+                )
+        done, totals = look_through(args.output, settings)
     except ModuleNotFoundError as error:
         print(
             f"parse_corpus.py: {error}; python -m pip install 'spacy-nmparse[ray]'",
@@ -464,12 +530,9 @@ def main(argv: list[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         print(f"parse_corpus.py: {error}", file=sys.stderr)
         return 1
-    totals = {
-        name: sum(record[name] for record in done.values())
-        for name in ("documents", "tokens", "errors")
-    }
-    print(f"{len(done)} shards: " + ", ".join(f"{value} {name}" for name, value in totals.items()))
-    return int(len(done) < n_pieces)
+    listed = ", ".join(f"{totals[name]} {name}" for name in COUNTED)
+    print(f"{sum(done)} shards: {listed}")
+    return int(sum(done) < n_pieces)
 
 
 if __name__ == "__main__":

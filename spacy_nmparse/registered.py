@@ -231,6 +231,7 @@ def ArcEager(
     nonmonotonic_reduce: bool = False,
     labelled_reduce: bool = False,
     repairs: Sequence[str] = NO_REPAIRS,
+    decoupled_repairs: bool = False,
     unshift: bool = False,
     push: str = "any",
     root_first: bool = False,
@@ -243,6 +244,7 @@ def ArcEager(
         nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1.
         labelled_reduce: such a REDUCE chooses its label itself.
         repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``.
+        decoupled_repairs: repairs only revise, and leave the arc with B0 to the next move.
         unshift: REDUCE of a headless S0 puts it back into the buffer.
         push: ``any``, ``shift`` or ``right_arc``: the pushes that there are.
         root_first: ROOT is the bottom of the stack, not the last item of the buffer; without the
@@ -261,6 +263,7 @@ def ArcEager(
     wanted = [repairs] if isinstance(repairs, str) else list(repairs)
     others = {
         "repairs": wanted,
+        "decoupled_repairs": decoupled_repairs,
         "unshift": unshift,
         "push": push,
         "root_first": root_first,
@@ -268,6 +271,7 @@ def ArcEager(
     }
     absent = {
         "repairs": [],
+        "decoupled_repairs": False,
         "unshift": False,
         "push": "any",
         "root_first": False,

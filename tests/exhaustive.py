@@ -144,11 +144,14 @@ def _repair_cases() -> Iterator[Case]:
     both: dict[str, Any] = {**left, "nonmonotonic_reduce": True}
     for size in range(1, 4):
         for repairs in itertools.combinations(REPAIRS, size):
-            for variant in (left, both):
-                yield Case("arc_eager", {**variant, "repairs": repairs})
+            for variant, decoupled in itertools.product((left, both), (False, True)):
+                options = {**variant, "repairs": repairs, "decoupled_repairs": decoupled}
+                yield Case("arc_eager", options)
     variants: list[dict[str, Any]] = [
         {**left, "repairs": REPAIRS},
         {**both, "repairs": REPAIRS},
+        {**left, "repairs": REPAIRS, "decoupled_repairs": True},
+        {**both, "repairs": REPAIRS, "decoupled_repairs": True},
         {"unshift": True},
         {**left, "unshift": True},
     ]
@@ -306,6 +309,7 @@ def key(state: systems.State) -> tuple[Any, ...]:
         tuple(state.stack),
         tuple(state.other_stack),
         state.switched,
+        state.revised,
         tuple(state.buffer),
         tuple(state.returned),
         tuple(state.lambda1),

@@ -4,6 +4,7 @@
     python -m tests.faults full-disk --times 100
     python -m tests.faults kill-worker
     python -m tests.faults kill-corpus --documents 20000
+    python -m tests.faults kill-pieces --pieces 1000000
 
 ``kill-training`` trains a pipeline of two components with spaCy's own loop, a checkpoint after each
 update, and kills it (SIGKILL) after a random time; ``--plain`` leaves out the callback
@@ -12,7 +13,10 @@ cannot grow beyond a random size, or, with ``--folder``, on a small file system 
 ``kill-worker`` kills a worker of ``nlp.pipe(n_process=2)`` under each way to start processes, and
 one of ``pipe_in_processes``. ``kill-corpus`` runs ``scripts/parse_corpus.py`` on a Ray cluster of
 two workers, kills one of them, then the whole run, starts it again, and compares what is there with
-``nlp.pipe``. The exit status is 1 where something is left that should not be. POSIX only.
+``nlp.pipe``. ``kill-pieces`` cuts a text into pieces of two bytes, kills the run three times, and
+says what the bookkeeping of so many pieces costs: shards hold a byte.
+
+The exit status is 1 where something is left that should not be. POSIX only.
 """
 
 from __future__ import annotations
@@ -45,6 +49,7 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import train as spacy_train
 from thinc.api import Config
 
+from scripts import parse_corpus
 from spacy_nmparse.pipe.files import make_safe, safe_to_disk
 from spacy_nmparse.pipe.processes import pipe_in_processes
 from tests.pipe.common import WORDS, make_examples, overfitted, parser_of, randomize, tree
@@ -224,15 +229,26 @@ def start_corpus(arguments: list[str], log: Path) -> subprocess.Popen:
         )
 
 
-def shard_records(out: Path) -> list[dict[str, Any]]:
-    """The records of finished shards, oldest first."""
-    paths = sorted(out.glob("part-*.json"), key=lambda path: path.stat().st_mtime_ns)
-    return [json.loads(path.read_text()) for path in paths]
+def finished_shards(out: Path) -> list[Path]:
+    """The finished shards, oldest first."""
+    return sorted(out.glob("*/part-*.spacy"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def workers_of(out: Path) -> dict[int, str]:
+    """The worker that made each finished shard, by the shard's number."""
+    lines = [line for path in out.glob("records/*.jsonl") for line in path.open()]
+    records = [json.loads(line) for line in lines if line.endswith("\n")]
+    finished = {path.name for path in finished_shards(out)}
+    return {
+        record["number"]: record["worker"]
+        for record in records
+        if f"part-{record['number']:06d}.spacy" in finished
+    }
 
 
 def wait_for_shards(run: subprocess.Popen, out: Path, n: int, log: Path) -> None:
     """Until so many shards are finished."""
-    while len(list(out.glob("part-*.json"))) < n:
+    while len(finished_shards(out)) < n:
         if run.poll() is not None:
             raise RuntimeError(f"The run ended by itself:\n{log.read_text()[-2000:]}")
         time.sleep(0.05)
@@ -260,19 +276,19 @@ def kill_corpus(n_documents: int, seed: int = 0) -> Counter[str]:
 
         run = start_corpus(arguments, log)
         wait_for_shards(run, out, 6, log)
-        victim = int(shard_records(out)[-1]["worker"].split(":")[1])
-        before = {record["worker"] for record in shard_records(out)}
+        before = set(workers_of(out).values())
+        victim = int(min(before).split(":")[1])
         os.kill(victim, signal.SIGKILL)
-        print(f"{len(shard_records(out))} shards: worker {victim} killed", flush=True)
+        print(f"{len(finished_shards(out))} shards: worker {victim} killed", flush=True)
         new: set[str] = set()
         for n in range(14, 32):  # until the worker that takes its place has made a shard
             wait_for_shards(run, out, n, log)
-            new = {record["worker"] for record in shard_records(out)} - before
+            new = set(workers_of(out).values()) - before
             if new:
                 break
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
-        kept = {path.with_suffix(".spacy") for path in out.glob("part-*.json")}
+        kept = finished_shards(out)
         before_restart = {path: path.read_bytes() for path in kept}
         print(f"{len(kept)} shards, {len(new)} new workers: the run killed", flush=True)
         run = start_corpus(arguments, log)
@@ -288,7 +304,7 @@ def kill_corpus(n_documents: int, seed: int = 0) -> Counter[str]:
             for i, doc in enumerate(nlp.pipe(lines)):
                 expected[str(path), i] = (lines[i], tree(doc))
         numbers: Counter[str] = Counter()
-        for shard in sorted(out.glob("part-*.spacy")):
+        for shard in sorted(out.glob("*/part-*.spacy")):
             for doc in DocBin(store_user_data=True).from_disk(shard).get_docs(nlp.vocab):
                 source = doc.user_data["source"]
                 wanted = expected.pop((source, numbers[source]), None)
@@ -335,11 +351,65 @@ def kill_worker(method: str, seconds: float) -> str:
         return f"{out.strip()} hangs, given up after {seconds:.0f} s".strip()
 
 
+def make_pieces(folder: Path, log: Path) -> None:
+    """Run parse_corpus.py in this process, with shards of one byte; log what its steps take."""
+
+    def write(path: Path, source: str, parses: Iterator[Any]) -> None:
+        path.write_bytes(b"%d" % sum(1 for _ in parses))
+
+    def logged(what: str, step: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        result = step()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        with log.open("a") as file:
+            file.write(f"{what}: {time.perf_counter() - start:.1f} s, peak {peak} MiB\n")
+        return result
+
+    parse_corpus.write_docbin = write
+    model, out, inputs = str(folder / "model"), folder / "out", [folder / "text.txt"]
+    settings = logged(
+        "manifest", lambda: parse_corpus.prepare(model, out, inputs, size=2, kind="docbin")
+    )
+    done, _ = logged("what is there", lambda: parse_corpus.look_through(out, settings))
+    todo = [number for number in range(len(done)) if not done[number]]
+    records = parse_corpus.run_here(model, out, settings, todo)
+    logged(f"{len(todo)} pieces", lambda: sum(1 for _ in records))
+
+
+def kill_pieces(n: int, seed: int = 0) -> Counter[str]:
+    """Kill a run over many pieces again and again: the pieces that are there in the end."""
+    rng = random.Random(seed)
+    found: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        folder, log = Path(name), Path(name) / "log"
+        (folder / "text.txt").write_bytes(b"a\n" * n)
+        spacy.blank("xx").to_disk(folder / "model")
+        out = folder / "out"
+        for share in sorted(rng.random() for _ in range(3)):
+            worker = multiprocessing.Process(target=make_pieces, args=(folder, log))
+            worker.start()
+            last = parse_corpus.shard_path(out, int(share * n), "docbin")
+            while worker.is_alive() and not last.exists():
+                time.sleep(0.01)
+            worker.kill()
+            worker.join()
+        worker = multiprocessing.Process(target=make_pieces, args=(folder, log))
+        worker.start()
+        worker.join()
+        print(log.read_text(), end="")
+        settings = json.loads((out / parse_corpus.MANIFEST).read_text())
+        done, totals = parse_corpus.look_through(out, settings)
+        found["pieces complete"] = sum(done)
+        found["pieces lost"] = n - sum(done)
+        found["documents counted otherwise"] = abs(totals["documents"] - n)
+        found["unfinished files left"] = sum(1 for _ in out.rglob(f"*{parse_corpus.NEW}"))
+    return found
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "what", choices=("kill-training", "full-disk", "kill-worker", "kill-corpus")
-    )
+    kinds = ("kill-training", "full-disk", "kill-worker", "kill-corpus", "kill-pieces")
+    parser.add_argument("what", choices=kinds)
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--plain", action="store_true", help="without the callback")
     parser.add_argument("--folder", type=Path, help="on a small file system, for full-disk")
@@ -347,6 +417,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--method", choices=METHODS, help="of kill-worker, this one only, here")
     parser.add_argument("--seconds", type=float, default=60, help="until kill-worker gives up")
     parser.add_argument("--documents", type=int, default=20_000, help="of kill-corpus")
+    parser.add_argument("--pieces", type=int, default=1_000_000, help="of kill-pieces")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", message=r"\[W", category=UserWarning)
@@ -364,6 +435,9 @@ def main(arguments: list[str] | None = None) -> int:
     elif options.what == "kill-corpus":
         found = kill_corpus(options.documents, options.seed)
         good = {"documents as by nlp.pipe", *(key for key in found if not found[key])}
+    elif options.what == "kill-pieces":
+        found = kill_pieces(options.pieces, options.seed)
+        good = {"pieces complete", *(key for key in found if not found[key])}
     else:
         found = full_disk(options.times, options.folder, options.seed)
         good = {key for key in found if not key.endswith("damaged")}

@@ -83,14 +83,15 @@ def test_systems_are_written_as_configs(tmp_path: Path) -> None:
 
 
 def test_find_system() -> None:
-    system = find_system("nl_covington_parser_accuracy_untagged_columns3")
-    assert system.config == ROOT / "configs" / "nl_covington_parser_accuracy.cfg"
+    system = find_system("nl_covington_parser_untagged_nonce4")
+    assert system.config == ROOT / "configs" / "nl_covington_parser.cfg"
     assert system.overrides == {
         "components.parser.model.tag_weight": 0.0,
-        "components.tok2vec.model.embed.dropout_factor": 3.0,
+        "corpora.train.@readers": "spacy_nmparse.NonceCorpus.v1",
+        "corpora.train.copies": 4,
     }
     # its base comes before suffixes
-    assert find_system("nl_covington_static").overrides.keys() == {
+    assert find_system("swap_eager").overrides.keys() == {
         "components.parser.explore",
         "components.parser.model.tag_weight",
         "components.parser.oracle",
@@ -410,7 +411,7 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     text = capsys.readouterr().out
     assert "UD_A" in text and "UD_B" not in text
     assert variants.main(["fg18", "--runs", str(tmp_path)]) == 1
-    assert "nl_covington, arc_swift on dev" in capsys.readouterr().err
+    assert "arc_swift_static, arc_swift on dev" in capsys.readouterr().err
     assert variants.main(["rep", "--runs", str(tmp_path), "--split", "test"]) == 1
     assert "on test" in capsys.readouterr().err
 

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from benchmarks.systems import CONFIGS, FILE, find_system
 from scripts import fill_configs
 from spacy_nmparse import registered
-from spacy_nmparse.scorers.arc_scorer import FEATURES
 
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
 SYSTEMS = sorted(
@@ -24,11 +23,6 @@ SYSTEMS = sorted(
     | {f"{name}_multihash" for name in (*FACTORIES, "spacy_parser", "arc_swift")}
     | {"nl_covington_parser_untagged", "spacy_parser_multihash_morphology"}
 )
-
-
-def load_one(name: str) -> Any:
-    """A config, without the scores that it does not weigh: each component brings its own."""
-    return weighed(load_config(CONFIGS / f"{name}.cfg"))
 
 
 def weighed(config: Any) -> Any:
@@ -42,37 +36,6 @@ def pop(config: Any, *keys: str) -> Any:
     for key in keys[:-1]:
         config = config[key]
     return config.pop(keys[-1])
-
-
-def test_accuracy_differs_in_size_and_length_of_training() -> None:
-    factory = "nl_covington_parser"
-    names = (f"{factory}_accuracy", factory)
-    accuracy, efficiency = (load_one(name) for name in names)
-    scorers = []
-    for config in (accuracy, efficiency):
-        assert config["components"]["parser"]["factory"] == factory
-        scorers.append(pop(config, "components", "parser", "model"))
-    assert scorers[0]["recurrent_width"] > scorers[1]["recurrent_width"]
-    assert set(scorers[1]) == set(scorers[0])
-    for keys in (
-        ("components", "tok2vec", "model", "encode", "width"),
-        ("training", "dropout"),
-        ("training", "max_epochs"),
-    ):
-        assert pop(accuracy, *keys) > pop(efficiency, *keys)
-    embed = ("components", "tok2vec", "model", "embed")
-    accurate, efficient = (pop(config, *embed) for config in (accuracy, efficiency))
-    assert accurate["@architectures"] == efficient["@architectures"]
-    assert efficient["@architectures"] == "spacy_nmparse.AffixEmbed.v1"
-    assert accurate["rows"] > efficient["rows"] and set(accurate) == set(efficient)
-    assert accuracy == efficiency
-
-
-def test_accuracy_adds_features_of_crossing_arcs() -> None:
-    config = load_config(CONFIGS / "nl_covington_parser_accuracy.cfg")
-    (layer, names), *others = config["components"]["parser"]["model"]["features"].items()
-    assert layer == "pair" and not others
-    assert names == [*FEATURES["pair"], "H-D.crossed", "H-D.headless"]
 
 
 def test_default_token_vectors_are_those_of_the_configs() -> None:
@@ -89,14 +52,16 @@ def pop_teacher(config: Any) -> None:
 @pytest.mark.parametrize("suffix", ["", "_multihash"])
 @pytest.mark.parametrize("name", [*FACTORIES, "arc_swift"])
 def test_parsers_compare_with_spacys(name: str, suffix: str) -> None:
-    """All the same but for the component, on each embedding; and, above recurrent layers, for the
-    encoder's depth."""
+    """All the same but for the component, on each embedding; above recurrent layers, for the
+    encoder's depth; and, with the arc scorer, for the learning rate."""
     systems = [find_system(system + suffix) for system in (name, "spacy_parser")]
     configs = [weighed(system.build()) for system in systems]
     parsers = [pop(config, "components", "parser") for config in configs]
     pop_teacher(configs[0])
     depths = [pop(c, "components", "tok2vec", "model", "encode", "depth") for c in configs]
     assert depths == [4 if suffix else 1, 4]
+    rates = [pop(config, "training", "optimizer", "learn_rate") for config in configs]
+    assert rates == [0.001 if name in ("nm_parser", "swap_parser") else 0.002, 0.001]
     assert configs[0] == configs[1]
     assert parsers[0]["model"]["tok2vec"] == parsers[1]["model"]["tok2vec"]
     assert parsers[1]["factory"] == "parser" != parsers[0]["factory"]

@@ -20,6 +20,7 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "nonmonotonic_reduce": st.booleans(),
     "labelled_reduce": st.booleans(),
     "repairs": st.lists(st.sampled_from(["right_lower", "right_raise", "left_invert", "x"])),
+    "decoupled_repairs": st.booleans(),
     "unshift": st.booleans(),
     "push": st.sampled_from(["any", "shift", "right_arc", "left"]),
     "max_search_states": st.integers(-1, 5),

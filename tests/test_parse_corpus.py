@@ -58,7 +58,7 @@ def expected(nlp: Language, paths: Iterable[Path]) -> list[tuple[str, str, Any]]
 def found(nlp: Language, output: Path) -> list[tuple[str, str, Any]]:
     """The same, from the shards, in their order."""
     result = []
-    for path in sorted(output.glob("part-*.spacy")):
+    for path in sorted(output.glob("*/part-*.spacy")):
         for doc in DocBin(store_user_data=True).from_disk(path).get_docs(nlp.vocab):
             result.append((doc.user_data["source"], doc.text, tree(doc)))
     return result
@@ -74,19 +74,25 @@ def test_pieces_hold_each_line_once(tmp_path: Path, size: int) -> None:
     for content in (b"", b"a", b"a\n", b"\n\n", b"one\ntwo\n\nthree", "ä\nö\r\nüß\n".encode()):
         path = tmp_path / "text.txt"
         path.write_bytes(content)
+        other = tmp_path / "other.txt"
+        other.write_bytes(b"last")
+        inputs = [
+            {"path": str(one), "bytes": one.stat().st_size, "cuts": None} for one in (path, other)
+        ]
+        pieces = parse_corpus.Pieces({"inputs": inputs, "size": size})
         lines = [
             line
-            for piece in parse_corpus.pieces_of(path, size)
-            for _, line in parse_corpus.read_texts(piece, "text")
+            for number in range(len(pieces))
+            for _, line in parse_corpus.read_texts(pieces[number], "text")
         ]
-        assert lines == [line for line in content.decode().splitlines() if line.strip()]
+        assert lines == [line for line in content.decode().splitlines() if line.strip()] + ["last"]
 
 
 def test_every_document_once(
     model: str, trained: Language, texts: list[Path], tmp_path: Path
 ) -> None:
     assert run(model, tmp_path / "out", texts) == 0
-    assert len(list((tmp_path / "out").glob("part-*.spacy"))) > 5
+    assert len(list((tmp_path / "out").glob("*/part-*.spacy"))) > 5
     assert found(trained, tmp_path / "out") == expected(trained, texts)
 
 
@@ -111,23 +117,46 @@ def test_going_on(
     monkeypatch.setattr(parse_corpus.ShardParser, "__call__", dies)
     with pytest.raises(KeyboardInterrupt):
         run(model, out, texts)
-    finished = {path: path.read_bytes() for path in out.glob("part-*")}
-    assert len(finished) == 6 and calls == [0, 1, 2, 3]
-    # Killed: while it wrote a shard; after the shard, before its record; the shard is cut short.
-    (out / "part-000004.spacy.abc.new").write_bytes(b"half")
-    (out / "part-000001.json").unlink()
-    (out / "part-000002.spacy").write_bytes(b"half")
+    shards = out / "0000"
+    finished = {path: path.read_bytes() for path in shards.glob("part-*")}
+    assert len(finished) == 3 and calls == [0, 1, 2, 3]
+    # Killed: while it wrote a shard; a record, before its shard; the shard is cut short.
+    (shards / "part-000004.spacy.abc.new").write_bytes(b"half")
+    (records,) = out.glob("records/*.jsonl")
+    lines = records.read_text().splitlines()
+    records.write_text("\n".join([lines[0], lines[2], lines[1][:20]]))
+    (shards / "part-000002.spacy").write_bytes(b"half")
+    # Files of others stay.
+    others = (shards / ".nfs1", out / "notes" / "part-000001.new")
+    for other in others:
+        other.parent.mkdir(exist_ok=True)
+        other.write_text("")
     calls[:] = [None] * 9
     assert run(model, out, texts) == 0
     assert calls[9:12] == [1, 2, 3]
-    assert {path: path.read_bytes() for path in finished if "0.spacy" in path.name} == {
-        path: data for path, data in finished.items() if "0.spacy" in path.name
-    }
-    assert not list(out.glob("*.new"))
+    assert {path: path.read_bytes() for path in finished} == finished
+    assert not list(shards.glob("*.new")) and all(other.exists() for other in others)
     assert found(trained, out) == expected(trained, texts)
     calls.clear()
     assert run(model, out, texts) == 0
     assert calls == []
+
+
+def test_a_worker_dies_behind_its_shard(
+    model: str, trained: Language, texts: list[Path], tmp_path: Path
+) -> None:
+    """The worker that takes over leaves the shard, and all is counted in the end."""
+    out = tmp_path / "out"
+    settings = parse_corpus.prepare(model, out, texts, size=500, kind="docbin", batch_size=7)
+    parse_corpus.ShardParser(model, str(out), settings)({"number": 1})
+    before = parse_corpus.shard_path(out, 1, "docbin").stat().st_mtime_ns
+    for record in parse_corpus.run_here(model, out, settings, [0, 1]):
+        assert bool(record["documents"]) == (record["number"] == 0)
+    assert parse_corpus.shard_path(out, 1, "docbin").stat().st_mtime_ns == before
+    done, totals = parse_corpus.look_through(out, settings)
+    assert list(done[:3]) == [1, 1, 0]
+    docs = found(trained, out)
+    assert totals["documents"] == len(docs) > 7
 
 
 def test_another_run(
@@ -171,13 +200,14 @@ def test_documents_that_fail(
     path = tmp_path / "bad.txt"
     path.write_text("Yes\nI like London London\n" + "cat " * 40 + "\nSleep !\n")
     assert run(model, tmp_path / "out", [path]) == 0
-    (shard,) = (tmp_path / "out").glob("part-*.spacy")
+    (shard,) = (tmp_path / "out").glob("*/part-*.spacy")
     docs = list(DocBin(store_user_data=True).from_disk(shard).get_docs(spacy.blank("xx").vocab))
     assert [doc.has_annotation("DEP") for doc in docs if len(doc)] == [True, False, True]
     errors = [doc.user_data["error"] for doc in docs]
     assert errors[0] is errors[3] is None
     assert "no more London" in errors[1] and "E088" in errors[2]
-    record = json.loads((tmp_path / "out" / "part-000000.json").read_text())
+    (records,) = (tmp_path / "out").glob("records/*.jsonl")
+    record = json.loads(records.read_text())
     assert (record["documents"], record["errors"]) == (4, 2)
 
 
@@ -194,7 +224,7 @@ def test_parquet(model: str, trained: Language, tmp_path: Path, texts: list[Path
     assert parse_corpus.main(arguments) == 1  # no column "text"
     out = tmp_path / "out2"
     assert parse_corpus.main([model, str(out), *arguments[2:], "--text", "body"]) == 0
-    shards = sorted(out.glob("part-*.parquet"))
+    shards = sorted(out.glob("*/part-*.parquet"))
     assert len(shards) > 3
     rows = [row for shard in shards for row in parquet.read_table(shard).to_pylist()]
     assert [row["position"] for row in rows] == list(range(50))

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from spacy_nmparse.analysis import parse_inputs
 from spacy_nmparse.analysis.conllu_docs import conllu_to_docs
-from spacy_nmparse.analysis.parse_files import parse_file, plan
+from spacy_nmparse.analysis.parse_files import Job, is_done, parse_file, plan
 from spacy_nmparse.analysis.parse_inputs import read_items
 from spacy_nmparse.cli import nmparse
 from spacy_nmparse.cli.parse import run as run_command
@@ -339,3 +339,18 @@ def test_words_of_plain_text_are_forgotten(
     assert words((tmp_path / "conllu").read_text(encoding="utf-8")) == text.split()
     docs = DocBin().from_disk(tmp_path / "spacy").get_docs(spacy.blank("xx").vocab)
     assert "\n\n".join(doc.text for doc in docs) == text
+
+
+def test_what_is_older_is_made_again(tmp_path: Path) -> None:
+    """Than the input, or than the model."""
+    source, target, model = (tmp_path / name for name in ("text.txt", "text.conllu", "model"))
+    model.mkdir()
+    meta = model / "meta.json"
+    for path in (source, meta, target):
+        path.touch()
+    for changed in (source, meta):
+        for path, time in ((source, 1), (meta, 1), (target, 2)):
+            os.utime(path, (time, time))
+        assert is_done(Job(source, target), model)
+        os.utime(changed, (3, 3))
+        assert not is_done(Job(source, target), model)

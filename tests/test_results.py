@@ -27,10 +27,11 @@ def test_pages_are_current() -> None:
 
 
 def test_filled() -> None:
-    before = "a <!-- figure: gain-of-a-beam -->old<!-- end -->\n<!-- table: swaps -->x<!-- end -->"
+    figure = "<!-- figure: crossing-recall-ratio -->"
+    before = f"a {figure}old<!-- end -->\n<!-- table: swaps -->x<!-- end -->"
     after = report.filled(before)
     assert re.fullmatch(
-        r"a <!-- figure: gain-of-a-beam -->[\d.]+ to [\d.]+ points<!-- end -->\n"
+        f"a {figure}" + r"[\d.]+ to [\d.]+ times<!-- end -->\n"
         r"<!-- table: swaps -->\n\n(\|.*\|\n)+\n<!-- end -->",
         after,
     )

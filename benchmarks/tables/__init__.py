@@ -9,6 +9,7 @@ from benchmarks.tables import (  # noqa: F401  (each registers its tables)
     exhaustive,
     hgj13,
     pipelines,
+    rep,
     speed,
     variants,
 )

@@ -10,10 +10,10 @@ from benchmarks.tables.common import (
     ENGLISH,
     GOTHIC,
     HUNGARIAN,
+    OWN,
     SPACY,
     STOCK,
     TREEBANKS,
-    TURKISH,
     comparison,
     entry,
     grouped,
@@ -27,30 +27,15 @@ from benchmarks.tables.common import (
 )
 from benchmarks.titles import difference, seeds, short, title
 
-OWN = "nl_covington_parser"
 ACCURACY = (
-    *("nm_parser", "nm_parser_beam4", "swap_parser", "swap_parser_beam4", OWN, BEAM4),
-    *(f"{OWN}_accuracy", f"{OWN}_accuracy_beam4", SPACY, STOCK),
+    *("nm_parser", "swap_parser", "swap_parser_beam4", OWN, BEAM4),
+    *(SPACY, STOCK),
 )
-#: Of networks with LSTMs, which are no longer here.
-BEFORE = (
-    *(
-        f"lstm_{OWN}{size}{kind}"
-        for size in ("", "_accuracy")
-        for kind in ("", "_beam4", "_ensemble5", "_ensemble5_beam4", "_bias2", "_nonce4")
-    ),
-    *(f"lstm_{OWN}_accuracy_nonce4{kind}" for kind in ("_beam4", "_ensemble5", "_ensemble5_beam4")),
-    STOCK,
-)
+#: Of `nl_covington_parser`: what makes it more accurate.
+MORE = ("_beam4", "_nonce4", "_nonce4_taught", "_ensemble3", "_ensemble3_beam4")
 MULTIHASH = (
-    *(
-        f"{name}_multihash{kind}"
-        for name in ("nl_covington_parser", "nm_parser", "swap_parser")
-        for kind in ("", "_untagged", "_beam8", "_untagged_beam8")
-    ),
-    f"{STOCK}_morphology",
-    f"{STOCK}_freq1",
-    STOCK,
+    *(f"{name}_multihash" for name in (OWN, "nm_parser", "swap_parser")),
+    *(f"{STOCK}_morphology", f"{STOCK}_freq1", STOCK),
 )
 
 
@@ -60,6 +45,8 @@ def accuracy(systems: Sequence[str]) -> str:
     for treebank in TREEBANKS:
         found = [(name, one) for name in systems if (one := entry(treebank, name))]
         found.sort(key=lambda pair: -raw_mean(pair[1], "las_all"))
+        if all(name.startswith("spacy_") for name, _ in found):
+            continue  # nothing to compare
         for name, one in found:
             own = [short(treebank), title(name), seeds_of(one)]
             own += [score(one, metric) for metric in ("uas_all", "las_all")]
@@ -75,25 +62,19 @@ def _accuracy() -> str:
     return accuracy(ACCURACY)
 
 
-@table("accuracy-before")
-def _accuracy_before() -> str:
-    return accuracy(BEFORE)
-
-
 @table("accuracy-multihash")
 def _accuracy_multihash() -> str:
     return accuracy(MULTIHASH)
 
 
-def crossing(systems: Sequence[str]) -> str:
-    """Make the table of crossing arcs, the most found first."""
+@table("crossing")
+def _crossing() -> str:
     rows = []
     for treebank in (GOTHIC, HUNGARIAN):
         found = [
             (name, one)
-            for name in systems
-            if not name.startswith("nm_") and not name.endswith("_freq1")
-            if (one := entry(treebank, name))
+            for name in (*ACCURACY, "two_planar")
+            if name != "nm_parser" and (one := entry(treebank, name))
         ]
         found.sort(key=lambda pair: -raw_mean(pair[1], "nonproj_r"))
         for name, one in found:
@@ -101,16 +82,6 @@ def crossing(systems: Sequence[str]) -> str:
             rows.append([short(treebank), title(name), seeds_of(one), *figures])
     header = ["treebank", "system", "seeds", "precision", "recall"]
     return page_table(header, grouped(rows), left=3)
-
-
-@table("crossing")
-def _crossing() -> str:
-    return crossing(ACCURACY)
-
-
-@table("crossing-multihash")
-def _crossing_multihash() -> str:
-    return crossing(MULTIHASH)
 
 
 @table("same-token-vectors")
@@ -124,29 +95,10 @@ def _same_token_vectors() -> str:
     return page_table(header, rows)
 
 
-@table("static-oracle")
-def _static_oracle() -> str:
-    names = ("nl_covington_static", "nl_covington_parser_multihash_untagged")
-    rows = []
-    for treebank in (GOTHIC, HUNGARIAN):
-        static, dynamic = (entry(treebank, name) for name in names)
-        assert static is not None and dynamic is not None
-        own = [short(treebank), seeds_of(static)]
-        own += [
-            score(one, metric) for one in (static, dynamic) for metric in ("uas_all", "las_all")
-        ]
-        rows.append([*own, difference(comparison(treebank, names[1], names[0]))])
-    header = ["treebank", "seeds", "static: UAS", "LAS", "dynamic: UAS", "LAS", "difference in LAS"]
-    return page_table(header, rows, left=2)
-
-
 @table("in-short")
 def _in_short() -> str:
     rows = []
-    for name in (
-        *(STOCK, "udpipe", SPACY, "nm_parser", "swap_parser", OWN, BEAM4),
-        *(f"{OWN}_accuracy", f"{OWN}_accuracy_beam4"),
-    ):
+    for name in (STOCK, "udpipe", SPACY, "nm_parser", "swap_parser", OWN, BEAM4):
         row = [title(name) if name != "udpipe" else "UDPipe 1, the best of its systems"]
         for treebank in TREEBANKS:
             if name == "udpipe":
@@ -171,11 +123,20 @@ def _crossing_recall_ratio() -> str:
     return f"{min(ratios):.1f} to {max(ratios):.1f} times"
 
 
-@table("gain-of-a-beam")
-def _gain_of_a_beam() -> str:
-    names = (f"lstm_{BEAM4}", f"lstm_{OWN}")
-    found = [comparison(treebank, *names)["difference"] for treebank in TREEBANKS]
-    return f"{min(found):.2f} to {max(found):.2f} points"
+@table("more-accurate")
+def _more_accurate() -> str:
+    rows = []
+    for treebank in (GOTHIC, HUNGARIAN):
+        for name in (OWN, *(f"{OWN}{kind}" for kind in MORE)):
+            one = entry(treebank, name)
+            if one is None:
+                continue
+            row = [short(treebank), title(name), seeds_of(one)]
+            row += [score(one, "las_all", split) for split in ("dev", "test")]
+            row.append("" if name == OWN else difference(comparison(treebank, name, OWN)))
+            rows.append(row)
+    header = ["treebank", "", "seeds", "LAS on dev", "on test", "difference on test"]
+    return page_table(header, grouped(rows), left=3)
 
 
 @table("udpipe")
@@ -205,8 +166,9 @@ def _bias() -> str:
     rows = []
     for treebank in (GOTHIC, HUNGARIAN):
         for bias in range(3):
-            one = entry(treebank, f"lstm_{OWN}" + (f"_bias{bias}" if bias else ""))
-            assert one is not None
+            one = entry(treebank, OWN + (f"_bias{bias}" if bias else ""))
+            if one is None:
+                continue
             cells = [
                 mean(one, metric, split, digits)
                 for split in ("dev", "test")
@@ -233,8 +195,10 @@ def _swap_oracles() -> str:
 @table("exchanged-words")
 def _exchanged_words() -> str:
     rows = []
-    for name in (SPACY, f"lstm_{OWN}", f"lstm_{OWN}_accuracy"):
+    for name in (SPACY, OWN):
         pair = [entry(HUNGARIAN, name + kind) for kind in ("", "_nonce4")]
+        if None in pair:
+            continue
         plain, copied = (one for one in pair if one is not None)
         both = sorted({*plain["seeds"]} & {*copied["seeds"]})
         row = [title(name), seeds(both)]
@@ -243,65 +207,6 @@ def _exchanged_words() -> str:
         rows.append([*row, difference(comparison(HUNGARIAN, f"{name}_nonce4", name))])
     header = ["LAS", "seeds", "dev: without copies", "with copies", "test: without", "with"]
     return page_table([*header, "difference on test"], rows, left=2)
-
-
-@table("exchanged-words-lead")
-def _exchanged_words_lead() -> str:
-    found = comparison(HUNGARIAN, f"lstm_{OWN}_nonce4", f"{SPACY}_nonce4")
-    return difference(found)
-
-
-@table("exchanged-words-gothic")
-def _exchanged_words_gothic() -> str:
-    name = f"lstm_{OWN}_accuracy"
-    pair = [entry(GOTHIC, name + kind) for kind in ("_nonce4_epochs12", "")]
-    copied, plain = (mean(one, "las_all", "dev", only=[2]) for one in pair if one is not None)
-    return f"{copied} LAS on dev after 12 epochs with four copies, {plain} after 30 without"
-
-
-COLUMNS = {"nl_covington_parser_accuracy": 2, "nl_covington_parser": 4}  # the configs' factors
-
-
-@table("dropout-of-columns")
-def _dropout_of_columns() -> str:
-    rows = []
-    for name, own in COLUMNS.items():
-        for treebank in (ENGLISH, HUNGARIAN, TURKISH, GOTHIC):
-            cells = []
-            for factor in (1, 2, 3, 4, 5, 7):
-                base = f"lstm_{name}_lstm1"
-                one = entry(treebank, base if factor == own else f"{base}_columns{factor}")
-                seed = 1 if treebank == ENGLISH else 2
-                has = one is not None and seed in one["seeds"]
-                cells.append(mean(one, "las_all", "dev", only=[seed]) if one and has else "")
-            if sum(map(bool, cells)) > 1:
-                rows.append([f"{short(treebank)}, `{name}`", *cells])
-    return page_table(["", "1", "2", "3", "4", "5", "7"], rows)
-
-
-@table("narrow-layers")
-def _narrow_layers() -> str:
-    rows = []
-    for treebank in (HUNGARIAN, GOTHIC):
-        for name, what in (
-            ("h64c128", "`hidden_width = 64`"),
-            ("h64c64", "`context_width = 64` too"),
-        ):
-            pair = (name, "nl_covington")
-            found = comparison(treebank, *pair, split="dev", benchmark="variants")
-            rows.append([short(treebank), what, str(found["n_seeds"]), difference(found)])
-    header = ["treebank", "", "seeds", "LAS on dev against the default"]
-    return page_table(header, grouped(rows), left=2)
-
-
-@table("distilled")
-def _distilled() -> str:
-    rows = []
-    for suffix, weight in (("", "none"), ("_distilled", "0.5"), ("_distilled_weight1", "1")):
-        one = entry(HUNGARIAN, f"lstm_{OWN}_lstm1{suffix}")
-        assert one is not None
-        rows.append([weight, mean(one, "las_all", "dev", only=[1])])
-    return page_table(["`teacher_weight`", "LAS on dev"], rows)
 
 
 @table("teacher")
@@ -317,14 +222,3 @@ def _teacher() -> str:
         ["the same and the plain ones, taught", score(other, "las_all"), difference(found)],
     ]
     return page_table(["trained on", "LAS on test", "difference"], rows)
-
-
-@table("ensembles")
-def _ensembles() -> str:
-    rows = []
-    for treebank in (ENGLISH, TURKISH):
-        pair = [entry(treebank, f"left_reduce{kind}", "variants") for kind in ("", "_ensemble3")]
-        exact = [f"{mean(one, 'dep_exact', digits=1)} %" for one in pair if one is not None]
-        scores = [score(one, "las_all") for one in pair]
-        rows.append([short(treebank), *scores, ", ".join(exact)])
-    return page_table(["treebank", "each", "as one", "sentences wholly right"], rows)

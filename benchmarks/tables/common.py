@@ -20,7 +20,8 @@ TURKISH, HUNGARIAN = "UD_Turkish-IMST", "UD_Hungarian-Szeged"
 TREEBANKS = (ENGLISH, GOTHIC, TURKISH, HUNGARIAN)
 DEMO = "turkish-treebanks"
 STOCK, SPACY = "spacy_parser_multihash", "spacy_parser"
-BEAM4 = "nl_covington_parser_beam4"
+OWN = "nl_covington_parser"
+BEAM4 = f"{OWN}_beam4"
 
 #: What makes each table and figure.
 TABLES: dict[str, Callable[[], str]] = {}

@@ -11,6 +11,7 @@ from benchmarks.tables.common import Rows, grouped, results, table
 PROVEN = {
     "arc_eager": "arc-eager, up to 5 words, projective gold",
     "repairs": "the same with repairs, Unshift or one kind of push",
+    "decoupled": "the same with decoupled repairs, up to 4 words",
     "arc_standard": "arc-standard, up to 5 words, projective gold",
     "root_first": "arc-eager with `root_first`, up to 5 words, projective gold",
     "buffer_arcs": "arc-standard with `buffer_arcs`, up to 5 words, projective gold",
@@ -125,6 +126,21 @@ def _exhaustive_crossing() -> str:
         ]
         rows += [row[:6] for row in picked(f"{name}-crossing", picks)]
     return page_table(["system", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
+
+
+@table("exhaustive-decoupled")
+def _exhaustive_decoupled() -> str:
+    left, both = "nonmonotonic_left", "nonmonotonic_left, nonmonotonic_reduce"
+    every = "right_lower + right_raise + left_invert, decoupled_repairs"
+    picks = [
+        ("L, all repairs", f"{left}, {every}", "partial gold", 4),
+        ("L+D, all repairs", f"{both}, {every}", "partial gold", 4),
+    ]
+    whole = f"{both}, {every}, single_root, segment"
+    for gold in ("full gold", "partial gold", "partial gold, preset starts"):
+        picks.append(("L+D, all repairs, `single_root`, `segment`", whole, gold, 4))
+    rows = [row[:6] for row in picked("decoupled", picks)]
+    return page_table(["options", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
 
 
 @table("exhaustive-repairs")

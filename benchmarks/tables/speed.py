@@ -31,7 +31,6 @@ TIMED = (
     "swap_parser_beam4",
     "nl_covington_parser",
     BEAM4,
-    "nl_covington_parser_accuracy",
 )
 LOADS = {"0": "idle", "1": "one process busy"}
 

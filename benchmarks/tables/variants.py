@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from functools import partial
 
 from benchmarks import variants
 from benchmarks.formats import page_table
@@ -12,37 +12,68 @@ from benchmarks.tables.common import (
     ENGLISH,
     GOTHIC,
     HUNGARIAN,
+    TREEBANKS,
     TURKISH,
     comparison,
     entry,
     grouped,
-    results,
     score,
     table,
 )
 from benchmarks.titles import difference, short
 
 
-def comparison_of_variants(name: str) -> Callable[[], str]:
-    """Make what makes the tables of a comparison of benchmarks.variants."""
-    return lambda: variants.report(results("variants"), name)
+def treebanks_of(name: str) -> list[str]:
+    """Find the treebanks that have results of a comparison of benchmarks.variants, and not just of
+    rows that it shares with others."""
+    others = {one.name for key, rows in variants.VARIANTS.items() if key != name for one in rows}
+    own = [one.name for one in variants.VARIANTS[name] if one.name not in others]
+    return [one for one in TREEBANKS if any(entry(one, row, "variants") for row in own)]
+
+
+def differences(name: str) -> str:
+    """Make the table of a comparison: UAS on dev, on each treebank against the first row."""
+    listed = variants.VARIANTS[name]
+    treebanks = treebanks_of(name)
+    rows = []
+    for one in listed:
+        row = [one.title]
+        for treebank in treebanks:
+            found = entry(treebank, one.name, "variants")
+            if found is None:
+                row.append("")
+            elif one is listed[0]:
+                row.append(score(found, "uas_all", "dev"))
+            else:
+                pair = (one.name, listed[0].name, "uas_all", "dev", "variants")
+                row.append(difference(comparison(treebank, *pair)))
+        rows.append(row)
+    return page_table(["UAS", *map(short, treebanks)], rows)
 
 
 for _name in ("rep", "hgj13", "push", "recall"):
-    table(f"variants-{_name}")(comparison_of_variants(_name))
+    table(f"variants-{_name}")(partial(differences, _name))
 
 
-@table("non-monotonic-moves")
-def _non_monotonic_moves() -> str:
+@table("repairs-made")
+def _repairs_made() -> str:
+    treebanks = treebanks_of("rep")
     rows = []
-    for treebank in (ENGLISH, GOTHIC, HUNGARIAN, TURKISH):
-        names = ("left_reduce", "monotonic")
-        found = comparison(treebank, *names, metric="uas_all", split="dev", benchmark="variants")
-        cells = [
-            score(entry(treebank, name, "variants"), "uas_all", "dev") for name in reversed(names)
-        ]
-        rows.append([short(treebank), *cells, difference(found)])
-    return page_table(["treebank", "monotonic", "non-monotonic", "difference"], rows)
+    for one in variants.VARIANTS["rep"][1:]:
+        found = {treebank: entry(treebank, one.name, "variants") for treebank in treebanks}
+        moves = {move for each in found.values() if each for move in each["moves"]["repairs"]}
+        for move in sorted(moves - {"REDUCE"}):
+            row = [one.title, move]
+            for each in found.values():
+                assert each is not None
+                total = each["moves"]["repairs"][move]
+                made = total["tp"] + total["neutral"] + total["fp"]
+                row.append(f"{made / each['moves']['seeds']:,.0f}")
+                row += [f"{100 * total['tp'] / n:.0f}" for n in (made, total["tp"] + total["fn"])]
+            rows.append(row)
+    header = [f"{short(one)}: made" for one in treebanks]
+    columns = [cell for one in header for cell in (one, "precision", "recall")]
+    return page_table(["", "move", *columns], grouped(rows), left=2)
 
 
 LISTS = {

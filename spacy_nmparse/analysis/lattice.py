@@ -168,7 +168,7 @@ def derivation_lattice(
 
 
 def _key(state: State) -> tuple[Any, ...]:
-    stacks = (state.stack, state.other_stack, [state.switched])
+    stacks = (state.stack, state.other_stack, [state.switched, state.revised])
     items = (state.buffer, state.returned, state.lambda1, state.lambda2)
     tree = (state.heads, state.labels, state.push_labels, state.sent_starts)
     return tuple(tuple(part) for part in (*stacks, *items, *tree))

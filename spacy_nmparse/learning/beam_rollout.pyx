@@ -213,7 +213,7 @@ cdef class Comparison:
         self.failed = self.failed or self.free.failed or self.held.failed
         if self.scored.c.add is not NULL:
             all = self.learn_mistake()
-            self.scored.c.count_example(self.scored.c.self)
+            self.scored.c.note_example(self.scored.c.self, NULL, NULL, 0)
             return all
         if self.n_ends == 0 or not self.grow_tree():
             return 0
@@ -551,7 +551,8 @@ def learn(
         likelihood; scored steps that were learned from.
 
     Raises:
-        ValueError: another update, an oracle that the system does not have, or a width below 1.
+        ValueError: another update, an oracle that the system does not have, a width below 1, or a
+            scorer that learns from single configurations only.
         MemoryError: the hypotheses have outgrown the memory.
     """
     cdef int oracle_number = system.oracle_id(oracle)
@@ -564,6 +565,11 @@ def learn(
     cdef TotalsC totals
     if update not in UPDATES:
         raise ValueError(f"A beam is learned from by one of {UPDATES}, not {update!r}.")
+    if scored.c.learn is NULL and scored.c.add is NULL:
+        raise ValueError(
+            f"A logistic regression does not learn from a beam: set beam_training to 'local', not "
+            f"{update!r}, or learner to 'perceptron'."
+        )
     how = UPDATES.index(update)
     totals.loss = 0
     totals.steps = 0

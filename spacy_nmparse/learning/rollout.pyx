@@ -6,9 +6,9 @@ teacher is given, another scorer, it has a share in the loss: the cross entropy 
 P(move), and with its P(label | move) of the move that it likes best, times P(move) (after Liu et
 al. 2018, *Distilling Knowledge for Search-based Structured Prediction*).
 
-A scorer that learns from its mistakes has the perceptron's rule of Goldberg & Nivre (2012): where
-the best move and label are wrong, these are weakened and the best right ones strengthened. Then the
-loss of the configuration is 1, otherwise 0.
+A perceptron has the rule of Goldberg & Nivre (2012): where the best move and label are wrong, these
+are weakened and the best right ones strengthened. A logistic regression takes note of the
+configurations. With both, the loss is the number of configurations in which the best is wrong.
 """
 import numpy
 
@@ -222,7 +222,7 @@ cdef int learn_mistake(
     const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* candidates,
     int n, const ScratchC* scratch, int* predicted, TotalsC* totals
 ) noexcept nogil:
-    """The same by the perceptron's rule."""
+    """The same by the perceptron's rule, if the scorer has one."""
     cdef const float* scores = scratch.scores
     cdef const CandidateC* c
     cdef int i, label
@@ -253,8 +253,9 @@ cdef int learn_mistake(
     ):
         return predicted[0]
     totals.loss += 1
-    scorer.add(scorer.self, &candidates[right], right_label, 1)
-    scorer.add(scorer.self, c, label, -1)
+    if scorer.add is not NULL:
+        scorer.add(scorer.self, &candidates[right], right_label, 1)
+        scorer.add(scorer.self, c, label, -1)
     return right
 
 
@@ -298,7 +299,7 @@ cdef void roll_out(
             noted = best_label(scorer, scratch.labels)
         n = apply_oracle(system, s, gold, oracle, noted, False, candidates)
 
-        if scorer.add is NULL:
+        if scorer.learn is not NULL:
             right = learn_likelihood(
                 system, scorer, teacher, s, candidates, n, scratch, &predicted, totals
             )
@@ -306,7 +307,7 @@ cdef void roll_out(
             right = learn_mistake(
                 system, scorer, s, candidates, n, scratch, &predicted, totals
             )
-            scorer.count_example(scorer.self)
+            scorer.note_example(scorer.self, s, candidates, n)
         totals.steps += 1
 
         # Follow the model or the oracle.

@@ -87,7 +87,8 @@ class MultiwordTokens(Pipe):
             "forms": {
                 key: json.loads(counts.most_common(1)[0][0] or "[]")
                 for key, counts in forms.items()
-                if any(counts)  # some are multiword tokens
+                # some are multiword tokens, or were with another tag
+                if any(counts) or any(forms.get(key.rpartition(" ")[0], ()))
             },
             "endings": {
                 key: json.loads(counts.most_common(1)[0][0])

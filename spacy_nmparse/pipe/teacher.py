@@ -51,13 +51,13 @@ def load_teacher(path: str, weight: float, pupil: ParsingComponent) -> Teacher:
 
     Raises:
         ValueError: The weight is not above 0 and at most 1; the pupil is trained with a beam alone,
-            or learns from its mistakes; the pipeline cannot be loaded, or has no such component;
-            or the teacher is not trained, differs from the pupil in system, labels or lifting, or
-            looks up static vectors in another table.
+            or learns from gold trees alone; the pipeline cannot be loaded, or has no such
+            component; or the teacher is not trained, differs from the pupil in system, labels or
+            lifting, or looks up static vectors in another table.
     """
     where = f"The component '{pupil.name}' cannot learn from the teacher {path}:"
     if learns_by_mistakes(pupil.model):
-        raise ValueError(f"{where} its scorer learns from its mistakes in the gold trees alone.")
+        raise ValueError(f"{where} its scorer learns from gold trees alone.")
     if not pupil.learns_single_moves:
         raise ValueError(
             f"{where} updates with a beam do without it, and beam_training is "

@@ -1,8 +1,8 @@
 """The linear scorer: a Thinc model that scores moves by discrete features, as the papers' learners
 do: words, tags, labels and counts of the configuration, joined by templates and hashed.
 
-It has no tok2vec. It learns as an averaged perceptron; see ``perceptron`` and
-``linear_scorer_kernel``.
+It has no tok2vec. It learns as an averaged perceptron or as a logistic regression; see
+``perceptron``, ``logistic`` and ``linear_scorer_kernel``.
 """
 
 # No postponed annotations: spaCy validates configs by this architecture's signature.
@@ -18,45 +18,64 @@ from thinc.api import Model
 
 from spacy_nmparse.layers.parameters import renew
 from spacy_nmparse.scorers.linear_scorer_kernel import (
+    Examples,
     LinearScorerKernel,
     Mistakes,
     focus,
     n_columns,
 )
+from spacy_nmparse.scorers.logistic import Logistic
 from spacy_nmparse.scorers.perceptron import Perceptron, perceptron_of
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.templates import Templates
-from spacy_nmparse.scorers.zhang_nivre import TEMPLATES
+from spacy_nmparse.scorers.zhang_nivre import SETS, TEMPLATES
 from spacy_nmparse.systems import TransitionSystem
 
 LEAST_BITS, MOST_BITS = 8, 30
+LEARNERS = ("perceptron", "logistic")
 
 
 def LinearScorer(
-    bits: int = 25, features: Sequence[str] | None = None
+    bits: int = 25,
+    features: Sequence[str] | None = None,
+    learner: str = "perceptron",
+    l1: float = 2e-5,
+    min_count: int = 6,
 ) -> Model[ScorerInput, LinearScorerKernel]:
     """Build the linear scorer.
 
     Args:
         bits: features are hashed to 2 ** bits weights.
-        features: templates of features (see ``scorers.templates``); None for those of Zhang & Nivre
-            (2011), about the words that the system's arcs join.
+        features: templates of features (see ``scorers.templates``), and names of lists of them:
+            "zhang_nivre", "additional" (see ``scorers.zhang_nivre``); None for those of Zhang &
+            Nivre (2011), about the words that the system's arcs join.
+        learner: "perceptron" or "logistic".
+        l1: the penalty of a logistic regression for each configuration.
+        min_count: it gives no weights to features that it has seen less often, of at most 255.
 
     Raises:
-        ValueError: an unknown template, or bits below 8 or above 30.
+        ValueError: an unknown template or learner, bits below 8 or above 30, a penalty below 0, or
+            another min_count than 1 to 255.
     """
     if not LEAST_BITS <= bits <= MOST_BITS:
         raise ValueError(f"LinearScorer: bits {bits} must be {LEAST_BITS} to {MOST_BITS}.")
-    names = TEMPLATES["S0-B0"] if features is None else features
+    if learner not in LEARNERS:
+        raise ValueError(f"LinearScorer: learner {learner!r} must be one of {LEARNERS}.")
+    if l1 < 0 or not 1 <= min_count <= 255:
+        raise ValueError(
+            f"LinearScorer: l1 {l1} must be at least 0, and min_count {min_count} 1 to 255."
+        )
+    listed = ["zhang_nivre"] if features is None else features
+    names = [one for name in listed for one in SETS.get(name, [name])]
     Templates(names)  # raises on unknown names
     return Model(
         "linear_scorer",
         forward,
         init=init,
         dims={"bits": bits},
-        shims=[Perceptron()],
+        shims=[Logistic(l1, min_count) if learner == "logistic" else Perceptron()],
         attrs={
-            "features": list(names),
+            "features": names,
             "default_features": features is None,
             "system": None,
             "dropout_rate": 0.0,
@@ -100,8 +119,8 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
 
 def forward(
     model: Model, X: ScorerInput | list[Doc], is_train: bool
-) -> tuple[LinearScorerKernel, Callable[[Mistakes], list[Doc]]]:
-    """The scores of a batch, and what takes the mistakes of a rollout over it."""
+) -> tuple[LinearScorerKernel, Callable[[Mistakes | Examples], list[Doc]]]:
+    """The scores of a batch, and what takes what a rollout over it has taught."""
     if not isinstance(X, ScorerInput):
         X = ScorerInput(X)
     perceptron = perceptron_of(model)
@@ -113,10 +132,11 @@ def forward(
         tags,
         perceptron.learning_weights() if is_train else perceptron.parsing_weights(),
         model.get_dim("bits"),
+        isinstance(perceptron, Logistic),
     )
 
-    def backprop(mistakes: Mistakes) -> list[Doc]:
-        perceptron.note(mistakes)
+    def backprop(taught: Mistakes | Examples) -> list[Doc]:
+        perceptron.note(taught)
         return []
 
     return scored, backprop

@@ -13,6 +13,11 @@ cdef struct MistakeC:       # what has been added to the weights
     size_t features         # where they end among the noted ones
 
 
+cdef struct ExampleC:       # a configuration
+    size_t features         # where they end among the noted ones
+    size_t classes
+
+
 cdef struct LinearC:
     const TemplatesC* templates
     int bits
@@ -39,9 +44,15 @@ cdef struct LinearC:
     MistakeC* mistakes
     size_t n_mistakes
     size_t max_mistakes
-    uint32_t* noted         # the features of all mistakes
+    uint32_t* noted         # the features of all mistakes, or of all examples
     size_t n_noted
     size_t max_noted
+    ExampleC* examples
+    size_t n_examples
+    size_t max_examples
+    int* classes            # of all examples; those that are not right as -1 - class
+    size_t n_classes
+    size_t max_classes
     bint failed             # out of memory
 
 

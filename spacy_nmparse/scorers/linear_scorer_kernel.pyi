@@ -15,6 +15,12 @@ class Mistakes(NamedTuple):
     ends: NDArray[numpy.int64]
     features: NDArray[numpy.uint32]
 
+class Examples(NamedTuple):
+    ends: NDArray[numpy.int64]
+    features: NDArray[numpy.uint32]
+    class_ends: NDArray[numpy.int64]
+    classes: NDArray[numpy.int32]
+
 class LinearScorerKernel(Scorer):
     def __init__(
         self,
@@ -24,8 +30,9 @@ class LinearScorerKernel(Scorer):
         tags: NDArray[numpy.uint64],
         weights: NDArray[numpy.float32],
         bits: int,
+        logistic: bool = False,
     ) -> None: ...
-    def gradients(self) -> Mistakes: ...
+    def gradients(self) -> Mistakes | Examples: ...
 
 def apply_mistakes(
     weights: NDArray[numpy.float32],
@@ -33,6 +40,17 @@ def apply_mistakes(
     time: int,
     mistakes: Mistakes,
 ) -> int: ...
+def learn_examples(
+    weights: NDArray[numpy.float32],
+    taken: NDArray[numpy.float32],
+    counts: NDArray[numpy.uint8],
+    time: int,
+    penalty: float,
+    examples: Examples,
+    rate: float,
+    l1: float,
+    min_count: int,
+) -> tuple[int, float]: ...
 def n_columns(system: TransitionSystem) -> int: ...
 def focus(system: TransitionSystem) -> list[str]: ...
 def check_system(system: TransitionSystem) -> None: ...

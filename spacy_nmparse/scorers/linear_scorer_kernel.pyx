@@ -1,4 +1,4 @@
-"""The inner loops of the linear scorer, and of the perceptron that learns it.
+"""The inner loops of the linear scorer, and of what learns it.
 
     score(move, label; c) = sum over features f of c of w[hash(f) + class(move, label)]
 
@@ -6,13 +6,16 @@ A move with labels is as good as its best label; so searches choose among all pa
 labels, as in the papers that use such models. The row of a feature begins at its hash and overlaps
 those of others: few of its weights are not 0.
 
-Learning, the weights change at once. ``gradients`` takes the changes back, and tells them:
-``apply_mistakes`` makes them for good.
+Where a perceptron learns, the weights change at once. ``gradients`` takes the changes back, and
+tells them: ``apply_mistakes`` makes them for good. Where a logistic regression learns, it tells the
+configurations, and ``learn_examples`` learns from them one after the other.
 """
 from typing import NamedTuple
 
 import numpy
 
+from libc.math cimport exp, fabs, fmaxf, fminf
+from libc.stdint cimport uint8_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
@@ -20,10 +23,22 @@ from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.templates cimport Templates, find_features
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.state cimport NONE, State, StateC
-from spacy_nmparse.systems.system cimport CandidateC, MoveC, TransitionSystem
+from spacy_nmparse.systems.system cimport (
+    LEARN_ANY,
+    LEARN_NOT,
+    CandidateC,
+    MoveC,
+    TransitionSystem,
+)
 
 from spacy_nmparse.scorers import state_scorer_kernel
 from spacy_nmparse.scorers.state_scorer_kernel import label_blocks
+
+
+cdef enum:
+    HALF = 30000       # examples until the learning rate of a logistic regression has halved
+
+cdef double LEAST = 1e-3    # gradients of scores below it are left out
 
 
 cdef extern from "kernels.h" nogil:
@@ -37,6 +52,13 @@ cdef inline int class_of(const LinearC* self, int move, int label) noexcept nogi
     if self.block[move] == NONE or label == NONE:
         return move
     return self.n_moves + label * self.n_blocks + self.block[move]
+
+
+cdef inline bint takes_root_label(
+    const LinearC* self, const StateC* s, const CandidateC* c
+) noexcept nogil:
+    """Whether the move's arc has no choice of labels."""
+    return self.root_label != NONE and (c.head == s.n or self.n_labels == 1)
 
 
 cdef void score(
@@ -65,7 +87,7 @@ cdef void score(
         block = self.block[candidates[i].move]
         if block == NONE or candidates[i].dependent == NONE:
             out[i] = self.sums[candidates[i].move]
-        elif self.root_label != NONE and (candidates[i].head == s.n or self.n_labels == 1):
+        elif takes_root_label(self, s, &candidates[i]):
             out[i] = self.sums[class_of(self, candidates[i].move, self.root_label)]
         else:
             out[i] = self.best[block]
@@ -107,8 +129,78 @@ cdef void recall(
     )
 
 
-cdef void count_example(void* scorer) noexcept nogil:
+cdef void count_example(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil:
     (<LinearC*>scorer).time += 1
+
+
+cdef void note_example(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil:
+    """Note the features of the configuration scored last, and the classes of its legal moves."""
+    cdef LinearC* self = <LinearC*>scorer
+    cdef const CandidateC* c
+    cdef int i, label, which
+    cdef bint right
+    if not make_room_for_example(self, n):
+        self.failed = True
+        return
+    for i in range(n):
+        c = &candidates[i]
+        if self.block[c.move] == NONE or c.dependent == NONE or takes_root_label(self, s, c):
+            label = NONE if self.block[c.move] == NONE or c.dependent == NONE else self.root_label
+            which = class_of(self, c.move, label)
+            note_class(self, which, c.learn != LEARN_NOT)
+            continue
+        for label in range(self.n_labels):
+            if label == self.root_label:
+                continue
+            which = class_of(self, c.move, label)
+            right = c.learn == LEARN_ANY or (c.learn != LEARN_NOT and label == c.label)
+            note_class(self, which, right)
+    memcpy(self.noted + self.n_noted, self.features, self.n_features * sizeof(uint32_t))
+    self.n_noted += self.n_features
+    self.examples[self.n_examples].features = self.n_noted
+    self.examples[self.n_examples].classes = self.n_classes
+    self.n_examples += 1
+
+
+cdef inline void note_class(LinearC* self, int which, bint right) noexcept nogil:
+    self.classes[self.n_classes] = which if right else -1 - which
+    self.n_classes += 1
+
+
+cdef inline bint grow(void** block, size_t* most, size_t wanted, size_t size) noexcept nogil:
+    """Make room for that many items of that size. False: out of memory."""
+    cdef void* larger
+    if wanted <= most[0]:
+        return True
+    larger = realloc(block[0], 2 * wanted * size)
+    if larger == NULL:
+        return False
+    block[0] = larger
+    most[0] = 2 * wanted
+    return True
+
+
+cdef bint make_room_for_example(LinearC* self, int n) noexcept nogil:
+    return (
+        grow(
+            <void**>&self.examples, &self.max_examples, self.n_examples + 1, sizeof(ExampleC)
+        )
+        and grow(
+            <void**>&self.classes, &self.max_classes, self.n_classes + <size_t>n * self.stride,
+            sizeof(int)
+        )
+        and make_room_for_features(self)
+    )
+
+
+cdef inline bint make_room_for_features(LinearC* self) noexcept nogil:
+    return grow(
+        <void**>&self.noted, &self.max_noted, self.n_noted + self.n_features, sizeof(uint32_t)
+    )
 
 
 cdef void add(void* scorer, const CandidateC* c, int label, float amount) noexcept nogil:
@@ -116,7 +208,9 @@ cdef void add(void* scorer, const CandidateC* c, int label, float amount) noexce
     cdef MistakeC* mistake
     cdef int i
     cdef int which = class_of(self, c.move, label)
-    if not make_room(self):
+    if not grow(
+        <void**>&self.mistakes, &self.max_mistakes, self.n_mistakes + 1, sizeof(MistakeC)
+    ) or not make_room_for_features(self):
         self.failed = True
         return
     for i in range(self.n_features):
@@ -129,27 +223,6 @@ cdef void add(void* scorer, const CandidateC* c, int label, float amount) noexce
     mistake.amount = amount
     mistake.features = self.n_noted
     self.n_mistakes += 1
-
-
-cdef bint make_room(LinearC* self) noexcept nogil:
-    """For one mistake more."""
-    cdef size_t most
-    cdef void* block
-    if self.n_mistakes == self.max_mistakes:
-        most = max(<size_t>256, 2 * self.max_mistakes)
-        block = realloc(self.mistakes, most * sizeof(MistakeC))
-        if block == NULL:
-            return False
-        self.mistakes = <MistakeC*>block
-        self.max_mistakes = most
-    if self.n_noted + self.n_features > self.max_noted:
-        most = max(<size_t>256 * MAX_TEMPLATES, 2 * self.max_noted)
-        block = realloc(self.noted, most * sizeof(uint32_t))
-        if block == NULL:
-            return False
-        self.noted = <uint32_t*>block
-        self.max_noted = most
-    return True
 
 
 class Mistakes(NamedTuple):
@@ -201,6 +274,114 @@ def apply_mistakes(float[::1] weights, double[::1] totals, int64_t time, mistake
     return time + mistakes.n_examples
 
 
+class Examples(NamedTuple):
+    """What a batch has shown: configurations, one after the other.
+
+    ends: int64 (examples,): where the features of each end.
+    features: uint32: the hashed features.
+    class_ends: int64 (examples,): where the classes of each end.
+    classes: int32: what is legal; what is not right as -1 - class.
+    """
+    ends: object
+    features: object
+    class_ends: object
+    classes: object
+
+
+cdef inline void penalize(float* weight, float* taken, float penalty) noexcept nogil:
+    """Pull a weight towards 0 by the penalty of all examples, less what it has had of it."""
+    cdef float before = weight[0]
+    if before > 0:
+        weight[0] = fmaxf(0, before - (penalty + taken[0]))
+    elif before < 0:
+        weight[0] = fminf(0, before + (penalty - taken[0]))
+    taken[0] += weight[0] - before
+
+
+def learn_examples(
+    float[::1] weights, float[::1] taken, uint8_t[::1] counts, int64_t time, float penalty,
+    examples, float rate, float l1, int min_count
+):
+    """Learn from configurations, one after the other, by gradients of
+
+        -log P(right) + l1 * sum of |weights|,    P(class) = softmax over what is legal
+
+    with the cumulative penalty of Tsuruoka et al. (2009): a weight is penalized when its feature
+    and class come up, for all examples since the last time. Classes that are almost impossible are
+    left alone.
+
+    Args:
+        weights: float32 (size,), changed in place.
+        taken: float32 (size,): what penalties have added to each weight; changed in place.
+        counts: uint8 (size,): how often each feature was seen, up to 255; changed in place.
+        time: examples before these.
+        penalty: what a weight could have had of it by then.
+        examples: ``Examples``.
+        rate: learning rate of the first example; it falls as 1 / (1 + time / HALF).
+        l1: the penalty for each example.
+        min_count: features that were not seen so often have no weights.
+
+    Returns:
+        (time, penalty) after the examples.
+    """
+    cdef const int64_t[::1] ends = examples.ends
+    cdef const uint32_t[::1] features = examples.features
+    cdef const int64_t[::1] class_ends = examples.class_ends
+    cdef const int[::1] classes = examples.classes
+    cdef double[::1] share = numpy.empty(max(1, classes.shape[0]), dtype="float64")
+    cdef uint32_t[MAX_TEMPLATES] kept
+    cdef Py_ssize_t e, place
+    cdef int64_t i, j, first, first_class
+    cdef int n_kept, which
+    cdef double top, all, right, gradient
+    cdef float now
+    with nogil:
+        for e in range(ends.shape[0]):
+            first = ends[e - 1] if e else 0
+            first_class = class_ends[e - 1] if e else 0
+            n_kept = 0
+            for i in range(first, ends[e]):
+                place = features[i]
+                if counts[place] < 255:
+                    counts[place] += 1
+                if counts[place] >= min_count:
+                    kept[n_kept] = features[i]
+                    n_kept += 1
+            top = -1e30
+            for j in range(first_class, class_ends[e]):
+                which = class_in(classes[j])
+                share[j] = 0
+                for i in range(n_kept):
+                    share[j] += weights[kept[i] + which]
+                top = max(top, share[j])
+            all = 0
+            right = 0
+            for j in range(first_class, class_ends[e]):
+                share[j] = exp(share[j] - top)
+                all += share[j]
+                if classes[j] >= 0:
+                    right += share[j]
+            now = rate / (1 + time / <float>HALF)
+            penalty += now * l1
+            time += 1
+            for j in range(first_class, class_ends[e]):
+                which = class_in(classes[j])
+                gradient = share[j] / all
+                if classes[j] >= 0:
+                    gradient -= share[j] / right if right > 0 else 1
+                if fabs(gradient) < LEAST:
+                    continue
+                for i in range(n_kept):
+                    place = kept[i] + which
+                    weights[place] -= <float>(now * gradient)
+                    penalize(&weights[place], &taken[place], penalty)
+    return time, penalty
+
+
+cdef inline int class_in(int noted) noexcept nogil:
+    return noted if noted >= 0 else -1 - noted
+
+
 def n_columns(TransitionSystem system):
     """Weights that a feature has: one for each move and label, up to a multiple of 8."""
     cdef int n = system.c.n_moves + system.c.n_labels * (max(label_blocks(system)) + 1)
@@ -243,12 +424,14 @@ cdef class LinearScorerKernel(Scorer):
         tags: uint64 (words,): its tag, or 0.
         weights: float32 (2 ** bits + columns,); learning changes them.
         bits: of the features' hashes.
+        logistic: learning, it takes note of examples; otherwise it is a perceptron.
 
     Raises:
         ValueError: weights of another shape, or a system with non-local arcs.
     """
     def __init__(
-        self, Templates templates, TransitionSystem system, words, tags, weights, int bits
+        self, Templates templates, TransitionSystem system, words, tags, weights, int bits,
+        bint logistic=False
     ):
         cdef int i
         cdef const uint64_t[::1] word_ids = words
@@ -300,14 +483,19 @@ cdef class LinearScorerKernel(Scorer):
         self.c.learn = NULL
         self.c.label_gradient = NULL
         self.c.learn_tree = NULL
-        self.c.count_example = count_example
-        self.c.add = add
+        self.c.note_example = note_example
+        self.c.add = NULL
+        if not logistic:
+            self.c.note_example = count_example
+            self.c.add = add
 
     def __dealloc__(self):
         free(self.s.sums)
         free(self.s.kept)
         free(self.s.mistakes)
         free(self.s.noted)
+        free(self.s.examples)
+        free(self.s.classes)
 
     cdef int make_tables(self, int first, int last) except -1:
         return 0
@@ -327,10 +515,13 @@ cdef class LinearScorerKernel(Scorer):
         self.s.time = 0
         self.s.n_mistakes = 0
         self.s.n_noted = 0
+        self.s.n_examples = 0
+        self.s.n_classes = 0
         self.s.failed = False
 
     def gradients(self):
-        """The mistakes noted since ``begin_learning``; the weights are those of then again."""
+        """The mistakes or examples noted since ``begin_learning``; the weights are those of then
+        again."""
         cdef Py_ssize_t i
         cdef size_t j, first
         cdef const MistakeC* mistake
@@ -342,6 +533,12 @@ cdef class LinearScorerKernel(Scorer):
                 self.s.weights[self.s.noted[j] + mistake.which] -= mistake.amount
         if self.s.failed:
             raise MemoryError("No memory for what a batch has taught.")
+        features = numpy.empty(self.s.n_noted, dtype="uint32")
+        cdef uint32_t[::1] noted = features
+        if self.s.n_noted:
+            memcpy(&noted[0], self.s.noted, self.s.n_noted * sizeof(uint32_t))
+        if self.c.add is NULL:
+            return self._examples(features)
         times = numpy.empty(n, dtype="int64")
         classes = numpy.empty(n, dtype="int32")
         amounts = numpy.empty(n, dtype="float32")
@@ -355,8 +552,20 @@ cdef class LinearScorerKernel(Scorer):
             which[i] = self.s.mistakes[i].which
             amount[i] = self.s.mistakes[i].amount
             end[i] = <int64_t>self.s.mistakes[i].features
-        features = numpy.empty(self.s.n_noted, dtype="uint32")
-        cdef uint32_t[::1] noted = features
-        if self.s.n_noted:
-            memcpy(&noted[0], self.s.noted, self.s.n_noted * sizeof(uint32_t))
         return Mistakes(self.s.time, times, classes, amounts, ends, features)
+
+    def _examples(self, features):
+        cdef Py_ssize_t i
+        cdef size_t n = self.s.n_examples
+        ends = numpy.empty(n, dtype="int64")
+        class_ends = numpy.empty(n, dtype="int64")
+        classes = numpy.empty(self.s.n_classes, dtype="int32")
+        cdef int64_t[::1] end = ends
+        cdef int64_t[::1] class_end = class_ends
+        cdef int[::1] which = classes
+        for i in range(<Py_ssize_t>n):
+            end[i] = <int64_t>self.s.examples[i].features
+            class_end[i] = <int64_t>self.s.examples[i].classes
+        if self.s.n_classes:
+            memcpy(&which[0], self.s.classes, self.s.n_classes * sizeof(int))
+        return Examples(ends, features, class_ends, classes)

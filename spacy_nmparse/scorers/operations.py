@@ -66,7 +66,7 @@ def is_initialized(model: Model) -> bool:
 
 
 def learns_by_mistakes(model: Model) -> bool:
-    """Whether the model learns from its mistakes, and not by gradients."""
+    """Whether the model learns from mistakes or examples, without an optimizer."""
     return bool(model.shims)
 
 

@@ -17,7 +17,7 @@ import srsly
 from thinc.api import Model
 from thinc.shims.shim import Shim
 
-from spacy_nmparse.scorers.linear_scorer_kernel import Mistakes, apply_mistakes
+from spacy_nmparse.scorers.linear_scorer_kernel import Examples, Mistakes, apply_mistakes
 
 #: Training that goes on from saved weights rounds them to multiples of this: then all sums are
 #: exact, in whatever order.
@@ -33,7 +33,7 @@ class Perceptron(Shim):
         self._present: numpy.ndarray | None = None  # None: nothing learned since it was loaded
         self._totals: numpy.ndarray | None = None
         self._time = 0
-        self._pending: list[Mistakes] = []
+        self._pending: list[Any] = []
 
     @property
     def size(self) -> int:
@@ -69,9 +69,9 @@ class Perceptron(Shim):
             self._totals = numpy.zeros(len(average), dtype="float64")
         return self._present
 
-    def note(self, mistakes: Mistakes) -> None:
+    def note(self, taught: Mistakes | Examples) -> None:
         """Keep what a batch has taught for ``finish_update``."""
-        self._pending.append(mistakes)
+        self._pending.append(taught)
 
     def finish_update(self, optimizer: Any) -> None:
         """Learn what the batches since the last time have taught; no optimizer is needed."""
@@ -84,15 +84,9 @@ class Perceptron(Shim):
 
     def resize(self, size: int) -> None:
         """Make room for more weights, 0 at first, behind those that there are."""
-
-        def longer(array: numpy.ndarray | None) -> numpy.ndarray | None:
-            if array is None:
-                return None
-            return numpy.concatenate((array, numpy.zeros(size - len(array), dtype=array.dtype)))
-
-        self._average = longer(self._average)
-        self._present = longer(self._present)
-        self._totals = longer(self._totals)
+        self._average = longer(self._average, size)
+        self._present = longer(self._present, size)
+        self._totals = longer(self._totals, size)
 
     def to_device(self, device_type: str, device_id: int) -> None:
         """The weights stay where they are: searches run on the CPU."""
@@ -128,6 +122,13 @@ class Perceptron(Shim):
         weights[known.astype(bool)] = numpy.frombuffer(content["weights"], dtype="<f4")
         self.begin(weights)
         return self
+
+
+def longer(array: Any, size: int) -> Any:
+    """The array, or None for None, with zeros behind it up to that size."""
+    if array is None:
+        return None
+    return numpy.concatenate((array, numpy.zeros(size - len(array), dtype=array.dtype)))
 
 
 def perceptron_of(model: Model) -> Perceptron:

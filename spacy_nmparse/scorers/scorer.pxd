@@ -28,9 +28,12 @@ ctypedef int (*keep_t)(void* scorer, int place) noexcept nogil
 ctypedef void (*recall_t)(
     void* scorer, int ticket, const StateC* s, const CandidateC* candidates, int n
 ) noexcept nogil
-# Scorers that learn from mistakes, not by gradients: another example has been looked at (a
-# configuration, or, where a beam is learned from, a sentence).
-ctypedef void (*count_example_t)(void* scorer) noexcept nogil
+# Scorers that learn from examples, not by gradients: another one has been looked at. It is the
+# configuration scored last, with what the oracle says of its candidates; or, where a beam is
+# learned from, a sentence, without candidates.
+ctypedef void (*note_example_t)(
+    void* scorer, const StateC* s, const CandidateC* candidates, int n
+) noexcept nogil
 # Add an amount to the weights of a move with a label, or NONE, in the configuration scored last.
 ctypedef void (*add_t)(void* scorer, const CandidateC* c, int label, float amount) noexcept nogil
 # What can be learned from a sequence's gold tree without a configuration. Returns the loss.
@@ -50,13 +53,13 @@ cdef struct ScorerC:
     score_t score
     score_labels_t score_labels
     score_noted_t score_noted
-    learn_t learn
+    learn_t learn               # NULL: it learns from examples
     label_gradient_t label_gradient
     keep_t keep
     recall_t recall
     learn_tree_t learn_tree     # NULL: nothing
-    count_example_t count_example
-    add_t add                   # NULL: it learns by gradients: learn, label_gradient
+    note_example_t note_example
+    add_t add                   # NULL: examples are all that it needs
 
 
 cdef class Scorer:

@@ -1,6 +1,7 @@
 """The feature templates of Zhang & Nivre (2011), *Transition-based dependency parsing with rich
 non-local features*, Tables 1 and 2, in the names of ``templates``. Their N0 is B0 here, their S0h2
-``S0.h.h``.
+``S0.h.h``. And those that the draft *Improving Incremental Dependency Parsing with Repair
+Transitions* adds to them.
 """
 
 from __future__ import annotations
@@ -61,3 +62,14 @@ TEMPLATES = {
     ],
     "I1-B0": _name(BASELINE + NEW, "I1 B0 B1 B2"),
 }
+#: The draft's table of additional features; dist is the distance of S0 and N0.
+ADDITIONAL = _name(
+    """
+    S1.w S1.t S1.w*S1.t S1.w*B0.w S1.w*B0.t S1.t*B0.t S1.w*S0.w*B0.w S1.t*S0.t*B0.t
+    S2.w*B0.w S2.w*B1.w S2.t*B0.t*B1.w S2.t*B0.w*B1.w S2.w*B0.t*B1.t S3.w*B0.w S3.t*S2.t*B0.w
+    S0-B0.distance*S1.w*B1.w S0-B0.distance*S1.t*B0.t*B1.t
+    """,
+    "A B C D",
+)
+#: Lists of templates that have a name.
+SETS = {"zhang_nivre": TEMPLATES["S0-B0"], "additional": ADDITIONAL}

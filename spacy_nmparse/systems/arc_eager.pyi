@@ -27,6 +27,7 @@ class ArcEager(TransitionSystem):
         nonmonotonic_reduce: bool = False,
         labelled_reduce: bool = False,
         repairs: Iterable[str] = (),
+        decoupled_repairs: bool = False,
         unshift: bool = False,
         push: str = "any",
         root_first: bool = False,

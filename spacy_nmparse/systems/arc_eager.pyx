@@ -419,6 +419,8 @@ cdef class ArcEager(TransitionSystem):
         labelled_reduce: such a REDUCE takes its label as an action instead (HGJ13 footnote 2).
         repairs: which of the repair transitions there are, of "right_lower", "right_raise" and
             "left_invert" (see ``repair``); they need nonmonotonic_left.
+        decoupled_repairs: repairs only revise; the arc with B0 that they would make is left to the
+            next move.
         unshift: REDUCE of a headless S0 puts it back to the front of the buffer (Honnibal & Johnson
             2015); from there it cannot be SHIFTed but to an empty stack. Instead of
             nonmonotonic_reduce.
@@ -438,8 +440,8 @@ cdef class ArcEager(TransitionSystem):
     """
     def __init__(
         self, labels=None, *, bint nonmonotonic_left=False, bint nonmonotonic_reduce=False,
-        bint labelled_reduce=False, repairs=(), bint unshift=False, push="any",
-        bint root_first=False, bint single_root=False, bint segment=False,
+        bint labelled_reduce=False, repairs=(), bint decoupled_repairs=False, bint unshift=False,
+        push="any", bint root_first=False, bint single_root=False, bint segment=False,
         root_label=None, int max_search_states=MAX_SEARCH_STATES
     ):
         wanted = check_repairs(repairs)
@@ -448,6 +450,8 @@ cdef class ArcEager(TransitionSystem):
                 f"arc_eager: the repairs {wanted} need nonmonotonic_left=True: it is the first of "
                 f"the repairs."
             )
+        if decoupled_repairs and not wanted:
+            raise ValueError(f"arc_eager: decoupled_repairs needs repairs, of {REPAIRS}.")
         if wanted and unshift:
             raise ValueError(f"arc_eager: unshift does not go with {wanted}: leave one out.")
         if unshift and nonmonotonic_reduce:
@@ -468,6 +472,7 @@ cdef class ArcEager(TransitionSystem):
             "nonmonotonic_reduce": bool(nonmonotonic_reduce),
             "labelled_reduce": bool(labelled_reduce),
             "repairs": wanted,
+            "decoupled_repairs": bool(decoupled_repairs),
             "unshift": bool(unshift),
             "push": push,
             "root_first": bool(root_first),
@@ -488,6 +493,7 @@ cdef class ArcEager(TransitionSystem):
         self.c.right_lower = "right_lower" in wanted
         self.c.right_raise = "right_raise" in wanted
         self.c.left_invert = "left_invert" in wanted
+        self.c.decoupled_repairs = decoupled_repairs
         self.c.unshift = unshift
         self.c.push = PUSHES[push]
         self.c.max_search_states = max_search_states
@@ -565,7 +571,7 @@ def check_repairs(repairs):
 
 
 def check_root_first(options):
-    """Raises ValueError where there are other options than root_first that are not for this form."""
+    """Raises ValueError where there are options besides root_first that are not for it."""
     others = {
         **dict.fromkeys(("nonmonotonic_left", "nonmonotonic_reduce", "labelled_reduce"), False),
         "repairs": (), "unshift": False, "push": "any",
@@ -595,5 +601,5 @@ def check_push(push, labels, left, reduces, labelled, repairs, unshift):
         )
     if push == "shift" and ("right_lower" in repairs or "right_raise" in repairs):
         raise ValueError(
-            "arc_eager: right_lower and right_raise are RIGHT-ARCs: push='shift' has none."
+            "arc_eager: right_lower and right_raise go before RIGHT-ARCs: push='shift' has none."
         )

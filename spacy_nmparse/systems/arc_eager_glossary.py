@@ -38,20 +38,27 @@ def arc_eager_glossary(options: dict[str, Any]) -> dict[str, str]:
         )
     else:
         texts["REDUCE"] += " It has a head."
+    decoupled = options["decoupled_repairs"]
+    then = "" if decoupled else " Then as RIGHT-ARC."
     if "right_lower" in options["repairs"]:
         texts["RIGHT-LOWER"] = (
             "The top of the stack gets a new head: the last dependent between its old head and "
-            "it, which returns to the stack beneath it. Then as RIGHT-ARC."
+            f"it, which returns to the stack beneath it.{then}"
         )
     if "right_raise" in options["repairs"]:
         texts["RIGHT-RAISE"] = (
             "The head of the top's head becomes the head of the top of the stack, and the old "
-            "head leaves the stack. Then as RIGHT-ARC."
+            f"head leaves the stack.{then}"
         )
     if "left_invert" in options["repairs"]:
         texts["LEFT-INVERT"] = (
-            "The first dependent on the left of the top of the stack becomes its head, and the "
-            "first item of the buffer the head of that dependent. The top leaves the stack."
+            "The first dependent on the left of the top of the stack becomes its head, and "
+            + (
+                "takes its place there, without a head."
+                if decoupled
+                else "the first item of the "
+                "buffer the head of that dependent. The top leaves the stack."
+            )
         )
     if options["segment"]:
         texts["BREAK"] = (

@@ -14,9 +14,10 @@ built (with the right label); or
   * w is on the stack without a head, and g in the buffer.
 All words that can, can together, but for one thing. Let p be the lowest stack word without a head.
 Some buffer word x must become its head. Before, nothing beneath p gets an arc; after, p, all above
-it and all words before x are gone. Lost are, for the words before x, heads beneath p; and the arcs
-between p, what is above it or before x, and x or what is behind it, but for those from x. The loss
-is the least over all x. Where ROOT must still get its only child, that is x: x loses another head
+it and all words before x are gone. Lost are the arcs between p, what is above it or before x, and x
+or what is behind it, but for those from x. Heads beneath p of words before x would be lost, too;
+but if x is the first such word, no arc that does not cross its own is lost. The loss is the least
+over all x. Where ROOT must still get its only child, that is x: x loses another head
 of its own, and the other gold roots lose ROOT.
 """
 from spacy_nmparse.systems.crossing.spans cimport INFINITY
@@ -154,7 +155,7 @@ cdef int lost_to_heads(
     cdef int roots = 0
     cdef int least = NONE
     cdef int lost = 0
-    cdef int i, w, g, at
+    cdef int i, w, g
     for i in range(e - b + 1):
         change[i] = 0
     for i in range(first, height(v)):
@@ -176,12 +177,8 @@ cdef int lost_to_heads(
             between(change, w + (p > 0), g - 1, b, e)
         elif b <= g < w:
             between(change, g + 1, w, b, e)
-        elif g < b:
-            at = place(s, v, g)
-            if at >= first:
-                between(change, b, w, b, e)
-            elif at != NONE:
-                between(change, w + 1, e - 1, b, e)
+        elif g < b and place(s, v, g) >= first:
+            between(change, b, w, b, e)
     if p == 0:
         lost = roots
     for i in range(e - b):

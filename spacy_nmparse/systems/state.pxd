@@ -21,6 +21,7 @@ cdef struct StateC:
     int n_other
     int plane           # two_planar: which plane the stack is of, 0 or 1
     int switched        # two_planar, 1: SWITCH was made since the last SHIFT
+    int revised         # decoupled repairs: S0, if it was lowered or raised with this B0, or NONE
     int n_rebuffer
     int n_swaps         # SWAPs made so far
     int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
@@ -157,6 +158,7 @@ cdef inline void swap_stacks(StateC* s) noexcept nogil:
 cdef inline int read(StateC* s) noexcept nogil:
     """Take the first item off the buffer."""
     cdef int w
+    s.revised = NONE
     if s.n_rebuffer:
         s.n_rebuffer -= 1
         return s.rebuffer[s.n_rebuffer]

@@ -52,6 +52,7 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.n_stack = 0
     s.n_other = 0
     s.switched = 0
+    s.revised = NONE
     s.n_rebuffer = 0
     s.n_swaps = 0
     s.n_lambda1 = 0
@@ -171,6 +172,7 @@ cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogi
         a.start == b.start and a.end == b.end and a.b == b.b and a.root_last == b.root_last
         and a.n_stack == b.n_stack and a.n_rebuffer == b.n_rebuffer
         and a.n_other == b.n_other and a.switched == b.switched and a.n_lambda1 == b.n_lambda1
+        and a.revised == b.revised
         and (a.root_child == b.root_child or max(a.root_child, b.root_child) < first)
         and memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) == 0
         and memcmp(a.other_stack, b.other_stack, a.n_other * sizeof(int)) == 0
@@ -236,6 +238,12 @@ cdef class State:
     def switched(self):
         """``two_planar``: whether SWITCH was made since the last SHIFT."""
         return self.c.switched == 1
+
+    @property
+    def revised(self):
+        """``arc_eager``, decoupled repairs: the word that was lowered or raised last, if no word
+        was read since, or None."""
+        return None if self.c.revised == NONE else self.c.revised
 
     @property
     def buffer(self):

@@ -140,6 +140,7 @@ cdef struct SystemC:
     bint right_lower            # arc-eager: these moves are there
     bint right_raise
     bint left_invert
+    bint decoupled_repairs      # arc-eager: these moves make no arc with B0
     bint unshift                # arc-eager: REDUCE of a headless S0 puts it back into the buffer
     int push                    # arc-eager: PUSH_ANY, PUSH_SHIFT or PUSH_RIGHT_ARC
     int max_search_states  # configurations that a loss may be searched in; 0: any number

@@ -27,6 +27,7 @@ class State:
     noted: tuple[Label, ...] = ()
     starts: tuple[bool, ...] = ()
     returned: tuple[int, ...] = ()
+    revised: int | None = None
 
     @property
     def buffer(self) -> tuple[int, ...]:
@@ -52,6 +53,7 @@ class ArcEager(Searched):
     nonmonotonic_reduce: bool = False
     labelled_reduce: bool = False
     repairs: tuple[str, ...] = ()
+    decoupled_repairs: bool = False
     unshift: bool = False
     push: str = "any"
     single_root: bool = False
@@ -85,15 +87,21 @@ class ArcEager(Searched):
             if self.lowers(state):
                 rights.append("RIGHT-LOWER")
             chain = len(stack) > 2 and [state.heads[w] for w in stack[-2:]] == [*stack[-3:-1]]
-            if "right_raise" in self.repairs and chain:
+            if "right_raise" in self.repairs and chain and state.revised != s0:
                 rights.append("RIGHT-RAISE")
+            if self.decoupled_repairs:
+                legal += [Action(move) for move in rights[1:]]
+                del rights[1:]
             legal += [Action(move, 1, label) for move in rights for label in self.arc_labels(s0)]
         if (headless or self.nonmonotonic_left) and not (
             b0 == ROOT and self.single_root and len(stack) > 1
         ):
             lefts = ["LEFT-ARC"]
             if "left_invert" in self.repairs and min(state.kids(s0), default=s0) < s0:
-                lefts.append("LEFT-INVERT")
+                if self.decoupled_repairs:
+                    legal.append(Action("LEFT-INVERT"))
+                else:
+                    lefts.append("LEFT-INVERT")
             legal += [Action(move, 1, label) for move in lefts for label in self.arc_labels(b0)]
         if not headless or (len(stack) > 1 and self.unshift):
             legal.append(Action("REDUCE"))
@@ -111,7 +119,7 @@ class ArcEager(Searched):
         if "right_lower" not in self.repairs or len(state.stack) < 2:
             return []
         s1, s0 = state.stack[-2:]
-        if state.heads[s0] != s1:
+        if state.heads[s0] != s1 or state.revised == s0:
             return []
         return [word for word in state.kids(s1) if s1 < word < s0]
 
@@ -124,16 +132,20 @@ class ArcEager(Searched):
             return replace(state, broken=True, starts=put(state.starts, b0, True))
         if move == "SHIFT" and b0 == ROOT:
             if state.broken:
-                return replace(state, broken=False)
+                return replace(state, broken=False, revised=None)
             return replace(state, stack=(ROOT,), root_waits=False)
         if move == "RIGHT-LOWER":
             x = self.lowers(state)[-1]
             state = replace(state, stack=(*stack[:-1], x, stack[-1]))
             state = attach(state, x, stack[-1], state.labels[stack[-1]])
+            if self.decoupled_repairs:
+                return replace(state, revised=stack[-1])
             return self.apply(state, Action("RIGHT-ARC", 1, label), push_label)
         if move == "RIGHT-RAISE":
             state = replace(state, stack=(*stack[:-2], stack[-1]))
             state = attach(state, stack[-3], stack[-1], state.labels[stack[-1]])
+            if self.decoupled_repairs:
+                return replace(state, revised=stack[-1])
             return self.apply(state, Action("RIGHT-ARC", 1, label), push_label)
         if move in ("SHIFT", "RIGHT-ARC"):
             pushed = replace(
@@ -142,6 +154,7 @@ class ArcEager(Searched):
                 b=max(state.b, b0 + 1),
                 returned=state.returned[1:],
                 noted=put(state.noted, b0, push_label),
+                revised=None,
             )
             return pushed if move == "SHIFT" else attach(pushed, stack[-1], b0, label)
         s0 = stack[-1]
@@ -150,7 +163,14 @@ class ArcEager(Searched):
             return attach(popped, b0, s0, label)
         if move == "LEFT-INVERT":
             x = state.kids(s0)[0]
-            return attach(attach(popped, x, s0, state.labels[x]), b0, x, label)
+            inverted = attach(popped, x, s0, state.labels[x])
+            if self.decoupled_repairs:
+                free = {
+                    "heads": put(inverted.heads, x, None),
+                    "labels": put(inverted.labels, x, None),
+                }
+                return replace(inverted, stack=(*popped.stack, x), **free)
+            return attach(inverted, b0, x, label)
         assert move == "REDUCE"
         if state.heads[s0] is not None:
             return popped
@@ -211,6 +231,7 @@ class ArcEager(Searched):
             state.b in state.heads,
             tuple((w, w == ROOT or state.heads[w] is None) for w in state.stack),
             tuple(w == ROOT or (state.labels[w], state.noted[w]) for w in state.stack),
+            state.revised,
             # What has left the stack is only of interest where it may come back.
             (state.heads, state.labels, state.starts) if self.repairs else None,
         )

@@ -1,8 +1,10 @@
-"""A plain second implementation of the linear scorer: features, scores, the averaged perceptron."""
+"""A plain second implementation of the linear scorer: features, scores, the averaged perceptron,
+the logistic regression."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -151,6 +153,50 @@ class Perceptron:
 
     def averages(self) -> Mapping[int, float]:
         return {place: total / self.n_examples for place, total in self.sums.items()}
+
+
+class Logistic(Perceptron):
+    """A logistic regression with the cumulative penalty of Tsuruoka et al. (2009)."""
+
+    def __init__(self, system: Any, names: Sequence[str], bits: int, l1: float, least: int) -> None:
+        super().__init__(system, names, bits)
+        self.l1 = l1
+        self.least = least
+        self.seen: Counter[int] = Counter()
+        self.penalty = 0.0
+        self.taken: dict[int, float] = defaultdict(float)
+
+    def learn(self, found: Sequence[int], actions: Sequence[Action], allowed: set[Action]) -> None:
+        """A step of gradient descent."""
+        kept = []
+        for feature in found:
+            self.seen[feature] += 1
+            kept += [feature] * (self.seen[feature] >= self.least)
+        scores = self.scores(kept, actions)
+        top = max(scores.values())
+        shares = {action: math.exp(score - top) for action, score in scores.items()}
+        right = sum(shares[action] for action in actions if action in allowed)
+        rate = 0.1 / (1 + self.n_examples / 30000)
+        self.n_examples += 1
+        self.penalty += rate * self.l1
+        for action in actions:
+            gradient = shares[action] / sum(shares.values())
+            if action in allowed:
+                gradient -= shares[action] / right
+            if abs(gradient) >= 1e-3:
+                for feature in kept:
+                    place = feature + self.place(action.move, action.label)
+                    self.weights[place] -= rate * gradient
+                    after = self.penalized(place)
+                    self.taken[place] += after - self.weights[place]
+                    self.weights[place] = after
+
+    def penalized(self, place: int) -> float:
+        """The weight with all penalties."""
+        weight, taken = self.weights[place], self.taken[place]
+        if weight > 0:
+            return max(0.0, weight - (self.penalty + taken))
+        return min(0.0, weight + (self.penalty - taken)) if weight < 0 else 0.0
 
 
 def best(scores: Mapping[Action, float]) -> Action:

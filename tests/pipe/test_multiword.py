@@ -82,6 +82,23 @@ def test_an_ending_that_is_mostly_split_elsewhere() -> None:
         assert tuple(word.form for word in found) == known
 
 
+def test_a_form_with_another_tag() -> None:
+    """Is split as with that tag: here not at all."""
+    rows = [
+        "1-2 onun _ _ _ _ _ _ _ _",
+        "1 on on NUM Num _ 0 root _ _",
+        "2 un un ADP Rel _ 1 case _ _",
+    ]
+    one = ["1 onun o PRON Pron _ 0 root _ _"]
+    conllu = "\n".join([*rows, "", *rows, "", *one, "", ""]).replace(" ", "\t")
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("multiword_tokens")
+    golds = conllu_to_docs(conllu, nlp.vocab, merge=lambda form, words: True)
+    nlp.initialize(lambda: [Example(gold, gold) for gold in golds])
+    assert [word[0] for word in ud_words(tagged(nlp, "onun", "Num_Rel")[0])] == ["on", "un"]
+    assert ud_words(tagged(nlp, "onun", "Pron")[0]) == []
+
+
 def test_words_that_are_not_letters_of_the_token(nlp: Language) -> None:
     words = ud_words(nlp("Du pain")[0])
     assert [word.form for word in words] == ["De", "le"]

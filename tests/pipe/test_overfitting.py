@@ -181,10 +181,12 @@ def test_arcs_that_are_too_long_for_the_system() -> None:
     assert any(abs(head - word) > 2 for _, heads, _ in TREES for word, head in enumerate(heads))
 
 
-def test_repairs_are_learned(tmp_path: Path) -> None:
+@pytest.mark.parametrize("decoupled", [False, True])
+def test_repairs_are_learned(tmp_path: Path, decoupled: bool) -> None:
     """Their scores get gradients, and the words that they concern are looked at."""
     options = {"@misc": "spacy_nmparse.ArcEager.v1", **dict.fromkeys(BOTH, True)}
-    nlp = overfitted(system={**options, "repairs": REPAIRS}, oracle="combined")
+    options |= {"repairs": REPAIRS, "decoupled_repairs": decoupled}
+    nlp = overfitted(system=options, oracle="combined")
     parser = parser_of(nlp)
     features = parser.model.attrs["features"]
     assert {"S0.h", "S0.l1", "S1.r2", "S0.h.h"} <= set(features)

@@ -27,10 +27,10 @@ from spacy_nmparse.scorers.linear_scorer import LinearScorer, read_words, system
 from spacy_nmparse.scorers.perceptron import perceptron_of
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.templates import Templates
-from spacy_nmparse.scorers.zhang_nivre import TEMPLATES
+from spacy_nmparse.scorers.zhang_nivre import ADDITIONAL, TEMPLATES
 from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import Action, Gold
-from tests.naive.linear import Perceptron, best, features, noted_label
+from tests.naive.linear import Logistic, Perceptron, best, features, noted_label
 from tests.pipe.common import (
     DOCUMENTS,
     bare,
@@ -44,6 +44,7 @@ from tests.pipe.common import (
 
 BITS = 12
 LINEAR: dict[str, Any] = {"@architectures": "spacy_nmparse.LinearScorer.v1", "bits": BITS}
+LOGISTIC = {**LINEAR, "learner": "logistic"}
 L_D = {"nonmonotonic_left": True, "nonmonotonic_reduce": True}
 REPAIRS = {"nonmonotonic_left": True, "repairs": ("right_lower", "right_raise", "left_invert")}
 SYSTEMS: list[tuple[str, dict[str, Any]]] = [
@@ -155,6 +156,14 @@ def test_the_templates_of_arc_eager_are_those_of_the_paper() -> None:
     ):
         assert name in names
     assert TEMPLATES["S0-B0"] == names
+
+
+def test_lists_of_templates_have_names() -> None:
+    """The draft on repairs names 19, one of them and another one twice."""
+    both = LinearScorer(features=["zhang_nivre", "additional", "S1.r2.tag"]).attrs["features"]
+    assert both == [*TEMPLATES["S0-B0"], *ADDITIONAL, "S1.r2.tag"]
+    assert len(ADDITIONAL) == 17
+    assert "S2.tag*B0.word*B1.word" in ADDITIONAL
 
 
 def test_templates_look_at_the_words_that_arcs_join() -> None:
@@ -308,6 +317,56 @@ def test_updates_and_averages_are_those_of_the_plain_perceptron(
             assert average[place] == pytest.approx(value, abs=1e-6)
         assert numpy.count_nonzero(average) == sum(map(bool, naive.sums.values()))
     assert expected < 10  # it has learned something
+
+
+def test_updates_of_a_logistic_regression_are_those_of_the_plain_one() -> None:
+    """Along the oracle's moves, to trees without crossing arcs; pruning and penalties included."""
+    options = {"l1": 0.01, "min_count": 2}
+    nlp = initialized(oracle="static", explore=0.0, model={**LOGISTIC, **options})
+    parser = parser_of(nlp)
+    names = parser.model.attrs["features"]
+    naive = Logistic(parser.system, names, BITS, options["l1"], options["min_count"])
+    learner = perceptron_of(parser.model)
+    for example in make_examples(nlp.vocab, [[0], [1], [5]]) * 3:
+        example.predicted = set_tags(example.predicted)
+        tokens, presets = parsed_tokens(example.predicted)
+        gold = parser.gold_reader.read(example, tokens, presets)
+        words, tags = (one.tolist() for one in read_words(ScorerInput([example.predicted])))
+        state = parser.system.initial(len(gold))
+        while not state.is_final:
+            actions = parser.system.actions(state)
+            (right,) = parser.system.oracle(state, gold, "static")
+            if len(actions) > 1:
+                naive.learn(naive.features(state, words, tags), actions, {right})
+            parser.system.apply(state, right)
+        parser.update([example], sgd=None)
+        parser.finish_update(None)
+        present = learner.learning_weights()
+        for place, weight in naive.weights.items():
+            assert present[place] == pytest.approx(weight, abs=1e-5)
+        assert numpy.count_nonzero(present) == sum(map(bool, naive.weights.values()))
+        parsing = learner.parsing_weights()
+        for place in naive.weights:
+            assert parsing[place] == pytest.approx(naive.penalized(place), abs=1e-5)
+    assert 0 < numpy.count_nonzero(parsing) < numpy.count_nonzero(present)
+
+
+def test_a_logistic_regression_learns_and_is_saved(tmp_path: Path) -> None:
+    room = {"model": {**LOGISTIC, "bits": 16, "l1": 1e-5, "min_count": 1}}
+    nlp = by_heart(projectivize=True, **room)
+    assert knows(nlp)
+    nlp.to_disk(tmp_path / "model")
+    again = spacy.load(tmp_path / "model")
+    assert knows(again)
+    assert parser_of(again).add_label("new")
+    learn_from(again, make_examples(again.vocab))
+    assert knows(again)
+
+
+def test_a_logistic_regression_does_not_learn_from_a_beam() -> None:
+    nlp = initialized(model=LOGISTIC, beam_training="max_violation")
+    with pytest.raises(ValueError, match="does not learn from a beam: set beam_training"):
+        learn_from(nlp, make_examples(nlp.vocab))
 
 
 @pytest.mark.parametrize(("factory", "config"), FACTORIES)
@@ -552,10 +611,19 @@ def test_systems_with_arcs_from_afar_are_refused(system: str) -> None:
         make_linear(system={"@misc": f"spacy_nmparse.{system}.v1"})
 
 
-@pytest.mark.parametrize("bits", [7, 31])
-def test_bits_have_bounds(bits: int) -> None:
-    with pytest.raises(ValueError, match=f"LinearScorer: bits {bits} must be 8 to 30"):
-        LinearScorer(bits=bits)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bits": 7}, "bits 7 must be 8 to 30"),
+        ({"bits": 31}, "bits 31 must be 8 to 30"),
+        ({"learner": "svm"}, "learner 'svm' must be one of"),
+        ({"l1": -1.0}, "l1 -1.0 must be at least 0"),
+        ({"min_count": 256}, "min_count 256 1 to 255"),
+    ],
+)
+def test_options_have_bounds(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"LinearScorer: .*{message}"):
+        LinearScorer(**options)
 
 
 def test_it_needs_a_system() -> None:
@@ -573,7 +641,7 @@ def test_it_cannot_be_taught(tmp_path: Path) -> None:
     nlp.to_disk(tmp_path / "teacher")
     pupil = make_linear()
     parser = parser_of(pupil)
-    with pytest.raises(ValueError, match="learns from its mistakes"):
+    with pytest.raises(ValueError, match="learns from gold trees alone"):
         parser.initialize(
             lambda: make_examples(pupil.vocab), nlp=pupil, teacher=str(tmp_path / "teacher")
         )

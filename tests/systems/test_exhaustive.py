@@ -26,6 +26,16 @@ def test_costs_and_losses(case: Case) -> None:
     prove(case, range(1, 4), 4_000)
 
 
+@pytest.mark.parametrize(
+    "case",
+    [case for case in EXACT if case.name.endswith("unlabelled, full gold, crossing gold")],
+    ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-"),
+)
+def test_costs_and_losses_where_words_cross(case: Case) -> None:
+    """A gold tree of four words can cross a stack item and a word behind the next."""
+    prove(case, range(4, 5), 30_000)
+
+
 @pytest.mark.slow
 @EVERY
 def test_costs_and_losses_of_more_trees(case: Case) -> None:

@@ -17,6 +17,7 @@ from tests.naive.trees import golds
 from tests.systems.twins import BOTH, REPAIR_MOVES, REPAIRS, assert_trees
 
 LABELS = tuple("abcdef")
+DECOUPLED = {"repairs": REPAIRS, "decoupled_repairs": True}
 
 
 def replay(
@@ -74,6 +75,34 @@ def test_left_invert_deletes_the_head_of_s0() -> None:
     assert state.stack == [0]
 
 
+@pytest.mark.parametrize(
+    ("n", "moves", "repair", "then"),
+    [
+        (5, "S La S Rb D Rc", "RIGHT-LOWER", "RIGHT-ARC"),
+        (6, "S La S Rb Rc S Ld", "RIGHT-RAISE", "RIGHT-ARC"),
+        (5, "S La S Rb Rc D D", "LEFT-INVERT", "LEFT-ARC"),
+    ],
+)
+def test_decoupled_repairs_and_an_arc_are_the_fused_ones(
+    n: int, moves: str, repair: str, then: str
+) -> None:
+    fused = systems.create("arc_eager", LABELS, **BOTH, repairs=REPAIRS)
+    decoupled = systems.create("arc_eager", LABELS, **BOTH, **DECOUPLED)
+    state, _ = replay(fused, n, moves)
+    fused.apply(state, Action(repair, 1, "d"))
+    other, legal = replay(decoupled, n, moves)
+    assert Action(repair) in legal
+    decoupled.apply(other, Action(repair))
+    assert other.heads != state.heads
+    if then == "RIGHT-ARC":  # it could be undone
+        top = other.stack[-1]
+        assert other.revised == top
+        assert not {"RIGHT-LOWER", "RIGHT-RAISE"} & {a.move for a in decoupled.actions(other)}
+    decoupled.apply(other, Action(then, 1, "d"))
+    assert (other.stack, other.heads, other.labels) == (state.stack, state.heads, state.labels)
+    assert other.revised is None
+
+
 def test_only_what_was_asked_for() -> None:
     assert systems.create("arc_eager").moves == ("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC")
     system = systems.create("arc_eager", **BOTH, repairs=("left_invert", "right_lower"))
@@ -87,6 +116,7 @@ def test_only_what_was_asked_for() -> None:
     [
         ({"repairs": ["right_lower"]}, "need nonmonotonic_left=True"),
         ({"repairs": ["left_reattach"]}, "no repair 'left_reattach'"),
+        ({"decoupled_repairs": True}, "decoupled_repairs needs repairs"),
         ({"unshift": True, "nonmonotonic_reduce": True}, "leave one out"),
         ({"unshift": True, "nonmonotonic_left": True, "repairs": REPAIRS}, "leave one out"),
         ({"push": "left"}, "push is one of"),
@@ -103,9 +133,12 @@ def test_options_that_do_not_go_together(options: dict[str, Any], words: str) ->
 
 
 @pytest.mark.parametrize("single_root", [False, True])
-def test_derivations_end(single_root: bool) -> None:
-    """Each word that is read is pushed, and at most one beside it."""
-    system = systems.create("arc_eager", **BOTH, repairs=REPAIRS, single_root=single_root)
+@pytest.mark.parametrize("decoupled", [False, True])
+def test_derivations_end(single_root: bool, decoupled: bool) -> None:
+    """Each word that is read is pushed, and at most one beside it. Decoupled, S0 goes back in the
+    text, or is revised once, until a word is read."""
+    options = {"single_root": single_root, "decoupled_repairs": decoupled}
+    system = systems.create("arc_eager", **BOTH, repairs=REPAIRS, **options)
     draw = random.Random(0)
     used = dict.fromkeys(REPAIR_MOVES, 0)
     for _ in range(200):
@@ -117,12 +150,15 @@ def test_derivations_end(single_root: bool) -> None:
             repairs = [action for action in legal if action.move in used]
             action = draw.choice(repairs if repairs and draw.random() < 0.5 else legal)
             before = len(state.stack)
+            front, top = state.buffer[0], state.stack[-1:]
             system.apply(state, action)
+            if decoupled and state.buffer[:1] == [front] and state.stack:
+                assert state.stack[-1:] < top or (state.stack[-1:] == top == [state.revised])
             if action.move in used:
                 used[action.move] += 1
             if action.move not in ("REDUCE", "LEFT-ARC", "LEFT-INVERT"):
                 pushes += max(1, len(state.stack) - before)
-        assert pushes <= 2 * n + 1
+        assert decoupled or pushes <= 2 * n + 1
         assert_trees(state.tree()[0], state.sent_starts, single_root)
     assert min(used.values()) > 50
 
@@ -147,10 +183,12 @@ def test_unshift_is_exact_where_spacys_oracle_is_not() -> None:
     assert system.costs(state, Gold([0, 0, 0, 0]))[Action("SHIFT")] == 0
 
 
-@pytest.mark.parametrize("repairs", [*((one,) for one in REPAIRS), REPAIRS])
-def test_combined_repairs_only_where_needed(repairs: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "options", [*({"repairs": (one,)} for one in REPAIRS), {"repairs": REPAIRS}, DECOUPLED]
+)
+def test_combined_repairs_only_where_needed(options: dict[str, Any]) -> None:
     """A repair is learned only where no move that needs none is as good."""
-    system = systems.create("arc_eager", **BOTH, repairs=repairs)
+    system = systems.create("arc_eager", **BOTH, **options)
     plain = systems.create("arc_eager", **BOTH)
     learned = 0
     for state in (node.state for node in graph(system, system.initial(4), [None])):
@@ -186,9 +224,12 @@ def test_one_kind_of_push(push: str) -> None:
             assert tuple(state.tree()[0]) == tree.heads
 
 
-def test_a_search_that_is_too_short_tells_a_loss_that_can_be_reached() -> None:
-    exact = systems.create("arc_eager", **BOTH, repairs=REPAIRS, max_search_states=0)
-    hasty = systems.create("arc_eager", **BOTH, repairs=REPAIRS, max_search_states=1)
+@pytest.mark.parametrize("options", [{"repairs": REPAIRS}, DECOUPLED])
+def test_a_search_that_is_too_short_tells_a_loss_that_can_be_reached(
+    options: dict[str, Any],
+) -> None:
+    exact = systems.create("arc_eager", **BOTH, **options, max_search_states=0)
+    hasty = systems.create("arc_eager", **BOTH, **options, max_search_states=1)
     higher = 0
     for node in graph(exact, exact.initial(5), [None])[::31]:
         for tree in golds(5)[::9]:
@@ -204,6 +245,7 @@ def test_a_search_that_is_too_short_tells_a_loss_that_can_be_reached() -> None:
     "options",
     [
         {**BOTH, "repairs": REPAIRS},
+        {**BOTH, **DECOUPLED},
         {"nonmonotonic_left": True, "repairs": REPAIRS, "single_root": True, "segment": True},
         {"nonmonotonic_left": True, "unshift": True},
         {"unshift": True, "single_root": True},

@@ -65,6 +65,7 @@ EAGER: list[Options] = [
     {**BOTH, "labelled_reduce": True},
     *({"nonmonotonic_left": True, "repairs": (repair,)} for repair in REPAIRS),
     {**BOTH, "repairs": REPAIRS},
+    {**BOTH, "repairs": REPAIRS, "decoupled_repairs": True},
     {**BOTH, "labelled_reduce": True, "repairs": REPAIRS},
     {"unshift": True},
     {"unshift": True, "nonmonotonic_left": True},
@@ -193,6 +194,7 @@ def compare(
     assert state.n_words == mirror.n
     assert state.is_final == mirror.is_final
     assert state.switched == getattr(mirror, "switched", False)
+    assert state.revised == getattr(mirror, "revised", None)
     kids: dict[int, list[int]] = {}
     for word, head in enumerate(heads):
         if head is not None:

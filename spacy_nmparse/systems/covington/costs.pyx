@@ -1,7 +1,7 @@
 """All costs of a configuration of a list system at once, in linear time.
 
-What an arc move adds to the loss follows from the pending arcs that it drops, and by the cycles that
-it cuts and closes.
+What an arc move adds to the loss follows from the pending arcs that it drops, and by the cycles
+that it cuts and closes.
 """
 from spacy_nmparse.systems.covington.loss cimport fresh_marks, rest, root_has_child, sentence_end
 from spacy_nmparse.systems.covington.views cimport (

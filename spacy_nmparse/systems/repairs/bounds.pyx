@@ -17,6 +17,10 @@ A repair might save
     an arc from S0 to x.
 With a non-monotonic REDUCE, a word that it has yet to attach can also come back: that is left out.
 
+Decoupled repairs read no words, so many of them may follow one another. Every word counts that is
+on the stack or might come back to it, if its gold head is in the buffer; or before it, and there
+too, or might come back.
+
 Unshift. Every word on the stack that has no head, but for the bottom, can go back to the buffer.
 So a word w on the stack, or back in the buffer, can get its gold head g iff w has no head or
 LEFT-ARC is non-monotonic, and g is in the buffer or will be: g is on the stack above w, without a
@@ -228,11 +232,61 @@ cdef int inverted_saved(
     return max(n, 0)
 
 
+cdef bint may_return(
+    const SystemC* system, const StateC* s, int w, int n
+) noexcept nogil:
+    """Whether w, which has been read, is on the stack, or decoupled repairs might bring it back
+    while one of the first n words of the buffer is at its front."""
+    cdef int h
+    while s.position[w] == NONE and w < s.b:
+        h = s.head[w]
+        if h == NONE or h == s.n:
+            return False
+        if h > w:
+            if not system.left_invert or (s.left_child[h] != w and not system.right_lower):
+                return False
+        elif not system.right_lower or n < 1:
+            return False
+        elif n < 2 and s.position[h] != NONE and s.position[s.right_child[h]] == NONE:
+            return False
+        w = h
+    return True
+
+
+cdef int n_revised(
+    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e, bint longer
+) noexcept nogil:
+    """As ``n_saved``, with decoupled repairs."""
+    cdef bint kept = system.single_root and not system.nonmonotonic_reduce
+    # The word behind the sentence is at the front until BREAK.
+    cdef int n = FAR if longer else e - s.b + (e < s.end)
+    cdef int found = 0
+    cdef int w, g
+    for w in range(s.start, s.b):
+        g = gold.head[w]
+        if g == NONE or w < g < s.b or (g != s.n and g >= e and not longer):
+            continue
+        if s.head[w] == g and label_ok(gold, w, s.label[w]):
+            continue
+        if s.position[w] != NONE and not kept and not lost_if_popped(
+            system, s, gold, v, s.position[w], e
+        ):
+            continue
+        found += may_return(system, s, w, n) and (g >= s.b or may_return(system, s, g, n))
+    for w in range(s.b, e):
+        g = gold.head[w]
+        if g != NONE and s.start <= g < s.b and s.position[g] == NONE:
+            found += may_return(system, s, g, n)
+    return found
+
+
 cdef int n_saved(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e, bint longer
 ) noexcept nogil:
     """Words that are lost without repairs, when the sentence ends before e, and that repairs might
     save; longer: if it went on."""
+    if system.decoupled_repairs:
+        return n_revised(system, s, gold, v, e, longer)
     cdef WordsC words = look_ahead(s, gold, e)
     # What is lost then depends on more, see ``inner``: count all that repairs might save.
     cdef bint kept = system.single_root and not system.nonmonotonic_reduce

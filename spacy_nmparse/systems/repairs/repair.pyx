@@ -1,8 +1,12 @@
 """Repair transitions of the arc-eager system: they revise an arc and make one with B0, at once.
+With ``decoupled_repairs`` they only revise, and the next move may make the arc with B0.
 
 The fourth repair, left reattach, is LEFT-ARC over an existing head (``nonmonotonic_left``). All
 keep the invariants of ``arc_eager``: a stack item with a head has the item right beneath it as its
-head. Every move that pushes reads a word from the buffer, and pushes at most two: derivations end.
+head. Derivations end: every other move that pushes reads a word from the buffer. Decoupled repairs
+read none, but while B0 stays the same, S0 never becomes a later word: all other moves, and
+LEFT-INVERT, make it an earlier one, and RIGHT-LOWER and RIGHT-RAISE, which leave it and could undo
+each other, are not made twice of the same S0 (``StateC.revised``).
 
 ``revision`` computes what they cost: the least loss behind them less the least loss before.
 """
@@ -20,7 +24,12 @@ from spacy_nmparse.systems.system cimport (
     LEFT_INVERT,
     RIGHT_LOWER,
     RIGHT_RAISE,
+    MoveC,
     TransitionSystem,
+    arc_end_t,
+    effect_t,
+    no_arc,
+    precondition_t,
 )
 
 
@@ -31,12 +40,13 @@ cdef inline bint can_make_arc(const SystemC* system, int move, const StateC* s) 
 
 # RIGHT-LOWER(l): (S|s1|s0, b0|B, A) => (S|s1|x|s0|b0, B, A - (s1 -> s0) + x -> s0 + s0 -l-> b0),
 # where s1 is the head of s0, and x, its dependent, the one before s0: it had been reduced.
+# Decoupled: (S|s1|s0, b0|B, A) => (S|s1|x|s0, b0|B, A - (s1 -> s0) + x -> s0), s0 not just revised.
 
 cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int s0 = S(s, 0)
     return (
         system.right_lower and can_make_arc(system, system.right_arc, s) and s.head[s0] != NONE
-        and s.inward[s0] != NONE
+        and s.inward[s0] != NONE and s.revised != s0
     )
 
 
@@ -50,16 +60,27 @@ cdef void do_right_lower(
     push(s, x)
     state_add_arc(s, x, s0, label)
     push(s, s0)
-    system.moves[system.right_arc].effect(system, s, 1, l, push_label)
+    make_right_arc(system, s, l, push_label)
+
+
+cdef inline void make_right_arc(
+    const SystemC* system, StateC* s, int l, int push_label
+) noexcept nogil:
+    """RIGHT-ARC; decoupled: note that S0 was revised."""
+    if system.decoupled_repairs:
+        s.revised = S(s, 0)
+    else:
+        system.moves[system.right_arc].effect(system, s, 1, l, push_label)
 
 
 # RIGHT-RAISE(l): (S|s2|s1|s0, b0|B, A) => (S|s2|s0|b0, B, A - (s1 -> s0) + s2 -> s0 + s0 -l-> b0),
 # where s1 is the head of s0, and s2 that of s1.
+# Decoupled: (S|s2|s1|s0, b0|B, A) => (S|s2|s0, b0|B, A - (s1 -> s0) + s2 -> s0), likewise.
 
 cdef bint can_right_raise(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
         system.right_raise and can_make_arc(system, system.right_arc, s) and s.head[S(s, 0)] != NONE
-        and s.head[S(s, 1)] != NONE
+        and s.head[S(s, 1)] != NONE and s.revised != S(s, 0)
     )
 
 
@@ -72,11 +93,12 @@ cdef void do_right_raise(
     pop(s)
     state_add_arc(s, S(s, 0), s0, label)
     push(s, s0)
-    system.moves[system.right_arc].effect(system, s, 1, l, push_label)
+    make_right_arc(system, s, l, push_label)
 
 
 # LEFT-INVERT(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0 + b0 -l-> x),
 # where x is the leftmost dependent of s0, on its left; s0 takes the label that x had.
+# Decoupled: (S|s0, b0|B, A) => (S|x, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0).
 
 cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
@@ -94,7 +116,10 @@ cdef void do_left_invert(
     state_del_arc(s, s0)
     state_del_arc(s, x)
     state_add_arc(s, x, s0, label)
-    state_add_arc(s, B(s, 0), x, l)
+    if system.decoupled_repairs:
+        push(s, x)
+    else:
+        state_add_arc(s, B(s, 0), x, l)
 
 
 cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -118,14 +143,23 @@ def add_repairs(TransitionSystem system):
     """Add the moves that the system's ``repairs`` name to its move table."""
     system.features = FEATURES
     if system.c.right_lower:
-        system.add_move(
-            RIGHT_LOWER, can_right_lower, do_right_lower, NULL, s0_end, b0_end
-        ).is_repair = always
+        add(system, RIGHT_LOWER, can_right_lower, do_right_lower, s0_end, b0_end)
     if system.c.right_raise:
-        system.add_move(
-            RIGHT_RAISE, can_right_raise, do_right_raise, NULL, s0_end, b0_end
-        ).is_repair = always
+        add(system, RIGHT_RAISE, can_right_raise, do_right_raise, s0_end, b0_end)
     if system.c.left_invert:
-        system.add_move(
-            LEFT_INVERT, can_left_invert, do_left_invert, NULL, b0_end, inverted_end
-        ).is_repair = always
+        add(system, LEFT_INVERT, can_left_invert, do_left_invert, b0_end, inverted_end)
+
+
+cdef int add(
+    TransitionSystem system, int name, precondition_t precondition, effect_t effect,
+    arc_end_t head, arc_end_t dependent
+) except -1:
+    cdef bint decoupled = system.c.decoupled_repairs
+    cdef MoveC* move = system.add_move(
+        name, precondition, effect, NULL, no_arc if decoupled else head,
+        no_arc if decoupled else dependent
+    )
+    move.is_repair = always
+    if decoupled:
+        move.attached = s0_end
+    return 0

@@ -43,15 +43,27 @@ cdef struct SearchC:
     uint64_t seen[N_SEEN]
 
 
+cdef inline bint may_invert(
+    const SystemC* system, const GoldC* gold, int name, int head, int dependent
+) noexcept nogil:
+    """Whether LEFT-INVERT may have to give the head of this arc the arc's label."""
+    cdef int g
+    if not system.left_invert or head >= gold.n or (name != LEFT_ARC and name != LEFT_INVERT):
+        return False
+    g = gold.head[head]
+    return g == dependent or (  # decoupled, it can be lowered or raised then
+        system.decoupled_repairs and g != NONE and g < head and gold.head[dependent] != head
+        and (system.right_lower or system.right_raise)
+    )
+
+
 cdef int right_label(
     const SystemC* system, const StateC* s, const GoldC* gold, int name, int head, int dependent
 ) noexcept nogil:
     """The one label that the arc may have to have: the dependent's own, or, as LEFT-INVERT of the
     head would give it that label, the head's; NONE: it has none, or may not take it."""
     cdef int label = gold.label[dependent]
-    if system.left_invert and (name == LEFT_ARC or name == LEFT_INVERT) and head < s.n and (
-        gold.head[head] == dependent
-    ):
+    if may_invert(system, gold, name, head, dependent):
         label = gold.label[head]
     if label != NONE and not label_fits(system, head == s.n, label):
         return NONE
@@ -59,12 +71,12 @@ cdef int right_label(
 
 
 cdef inline bint label_matters(
-    const GoldC* gold, int name, int head, int dependent
+    const SystemC* system, const GoldC* gold, int name, int head, int dependent
 ) noexcept nogil:
     """Whether an arc of this move can be right, now or later, so that its label can."""
     cdef int g = gold.head[dependent]
     if name == LEFT_ARC or name == LEFT_INVERT:
-        return g == head or (head < gold.n and gold.head[head] == dependent)
+        return g == head or may_invert(system, gold, name, head, dependent)
     return g != NONE and g < dependent
 
 
@@ -79,7 +91,8 @@ cdef uint64_t fingerprint(const StateC* s) noexcept nogil:
         h = (h ^ <uint64_t>(s.position[w] + 2)) * 1099511628211ULL
         h = (h ^ <uint64_t>(s.push_label[w] + 3)) * 1099511628211ULL
         h ^= h >> 29
-    return h | 1
+    h = (h ^ <uint64_t>(s.revised + 2)) * 1099511628211ULL
+    return (h ^ (h >> 29)) | 1
 
 
 cdef bint seen_before(SearchC* search, uint64_t number) noexcept nogil:
@@ -255,7 +268,7 @@ cdef inline int wanted_label(
 ) noexcept nogil:
     """The one label with which the candidate's arc may cost less, or NONE."""
     cdef int name = system.moves[c.move].name
-    if not label_matters(gold, name, c.head, c.dependent):
+    if not label_matters(system, gold, name, c.head, c.dependent):
         return NONE
     return right_label(system, s, gold, name, c.head, c.dependent)
 

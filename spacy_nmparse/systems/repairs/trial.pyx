@@ -48,10 +48,11 @@ cdef void take_back(const SystemC* system, StateC* s, const TrialC* t) noexcept 
         state_del_arc(s, t.x)
         restore_head(s, t)
         state_add_arc(s, t.s0, t.x, t.x_label)
+        s.position[t.x] = NONE
     elif t.name == REDUCE:
         if t.s0_head == NONE:
             state_del_arc(s, t.s0)
-    else:  # a push
+    else:  # a push, but for decoupled repairs
         if t.name != SHIFT:
             state_del_arc(s, t.b0)
         s.position[t.b0] = NONE

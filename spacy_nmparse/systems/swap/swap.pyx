@@ -266,8 +266,8 @@ cdef void learn_planned(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label, bint beside_arcs,
     CandidateC* candidates, int n
 ) noexcept nogil:
-    """Of the cheapest moves the planned one, and a SHIFT that leads where it does: as an alternative
-    to SWAP, or to arcs, too. All the cheapest ones where neither is among them."""
+    """Of the cheapest moves the planned one, and a SHIFT that leads where it does: as an
+    alternative to SWAP, or to arcs, too. All the cheapest ones where neither is among them."""
     cdef bint shift = False
     cdef bint found = False
     cdef int move, i, name

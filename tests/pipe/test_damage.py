@@ -197,6 +197,18 @@ def test_parameters_of_the_wrong_shape(factory: str) -> None:
     assert srsly.msgpack_loads(parser.to_bytes(exclude=["vocab"])) == parts
 
 
+def test_a_reference_too_many(trained: Language, unharmed: Any) -> None:
+    """Thinc takes the references that a file names: the parser does not keep them."""
+    parts = srsly.msgpack_loads(trained.get_pipe("nm_parser").to_bytes())
+    content = srsly.msgpack_loads(parts["model"])
+    content["nodes"][0]["refs"]["surplus"] = 0
+    parts["model"] = srsly.msgpack_dumps(content)
+    seal(parts)
+    with pytest.raises(ValueError, match="its layers have other names"):
+        unharmed.from_bytes(srsly.msgpack_dumps(parts))
+    assert "surplus" not in unharmed.model.ref_names
+
+
 def test_damaged_bytes(trained: Language, unharmed: Any) -> None:
     data = trained.get_pipe("nm_parser").to_bytes()
     for bad in (b"", b"x", data[:-7], data[: len(data) // 2], srsly.msgpack_dumps({"a": 1})):

@@ -176,6 +176,21 @@ def test_a_wide_beam_finds_everything(name: str, length: int, preset: int) -> No
         assert all(trees[tree] == pytest.approx(expected[tree], abs=1e-4) for tree in trees)
 
 
+@pytest.mark.parametrize("name", ["arc-eager", "swap", "arc-standard"])
+def test_scores_of_sentences_add_up(name: str) -> None:
+    """What is settled at a sentence start has the scores of the moves before it, and no others."""
+    starts = [0, -1, 1, -1]
+    for seed in range(2):
+        parser = few_labels(name, seed)
+        words = [token.text for token in some_docs(parser, [4], 0, seed)[0]]
+        doc = Doc(parser.vocab, words=words, sent_starts=starts)
+        scored, lengths, constraints = flat(parser, [doc])
+        expected = sequences(parser, scored, 0, 4, starts)
+        (found,) = beam.n_best(parser.system, scored, lengths, constraints, 1, WIDE)
+        scores = [score for score, *_ in found][:3]
+        assert scores == pytest.approx(sorted(expected.values())[:-4:-1], abs=1e-4)
+
+
 def score_of(parser: Any, scored: Any, n: int, width: int, constraints: numpy.ndarray) -> float:
     return beam.n_best(parser.system, scored, [n], constraints, width, 1)[0][0][0]
 

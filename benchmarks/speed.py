@@ -26,7 +26,8 @@ compare them with, two pipelines of spaCy's parser. `spacy_init_config` is what 
 --pipeline parser --optimize efficiency` makes, which is what most users train;
 `spacy_parser_multihash` has the sizes of the factory `parser`. All take turns: one timing each per
 repetition, on fresh copies of the documents, in alternating order. A ratio compares two timings of
-one repetition. A parser must give the same trees every time.
+one repetition. A parser must give the same trees every time. Our token vectors keep those of words
+that they have seen: before each timing from text they see the text of `training` alone.
 
 Documents have ten sentences without preset boundaries (`--unit sentence`: one sentence each).
 `--ops` chooses who computes matrix products for Thinc, for spaCy's parser too: `default` (BLIS on
@@ -70,16 +71,19 @@ from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import minibatch, registry
+from thinc.api import Model
 
 from benchmarks.common import RUNS, WORK, command_line, complain, record, run
 from benchmarks.formats import markdown
 from benchmarks.systems import find_system
 from benchmarks.treebanks import choose_lang
-from benchmarks.udpipe import Model, read_sentences, write_sentences
+from benchmarks.udpipe import Model as UDPipeModel
+from benchmarks.udpipe import read_sentences, write_sentences
 from scripts.evaluate import blank_copy, dump, read_docs, references
 from scripts.prepare_demo import find_treebank, prepare
 from spacy_nmparse.analysis.treebank import convert, find_splits
 from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.known_words import KnownWords
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
 from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.search.greedy import WINDOW
@@ -424,9 +428,22 @@ class Contestant(Timed):
             n_process: How many processes parse.
         """
         words = sum(len(self.nlp.make_doc(text)) for text in self.texts)
+        self.forget_words()
         stream = self.nlp.pipe(self.texts, n_process=n_process)
         docs = self.timings[stage].measure(lambda: list(stream), words)
         self.check("pipeline", trees(docs))
+
+    def forget_words(self) -> None:
+        """Leave no vectors of words but those of the text that is learned from: the text of the
+        repetition before has all of them."""
+        nodes = [node for _, pipe in self.nlp.pipeline for node in walk(pipe)]
+        for node in nodes:
+            if "known_words" in node.attrs:
+                node.attrs["known_words"] = KnownWords()
+        docs = [blank_copy(self.nlp, doc, "gold", "none") for doc in self.learned]
+        for component, process in self.nlp.pipeline:
+            if component != PARSER:
+                docs = list(process.pipe(docs, batch_size=self.batch_size))  # type: ignore[attr-defined]
 
     def training(self) -> None:
         """Time some updates."""
@@ -524,7 +541,7 @@ class UDPipe(Timed):
         options: UDPipe's, for the parser.
     """
 
-    def __init__(self, model: Model, gold: Sequence[Doc], greedy: bool) -> None:
+    def __init__(self, model: UDPipeModel, gold: Sequence[Doc], greedy: bool) -> None:
         """Predict the tags.
 
         Args:
@@ -577,6 +594,20 @@ def with_floors(stages: Sequence[str]) -> tuple[str, ...]:
         The stages, then their floors.
     """
     return (*stages, *(floor for floor, stage in FLOORS.items() if stage in stages))
+
+
+def walk(pipe: Any) -> Iterator[Model]:
+    """Give the layers of a component.
+
+    Args:
+        pipe: The component; it may have no model.
+
+    Yields:
+        The layers.
+    """
+    model = getattr(pipe, "model", None)
+    if isinstance(model, Model):
+        yield from model.walk()
 
 
 def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:
@@ -765,7 +796,7 @@ def main(argv: list[str] | None = None) -> int:
     if set_:
         parser.error(f"Unset {set_[0]}_NUM_THREADS: speed is measured as users get it.")
     try:
-        models = [Model(path) for path in args.udpipe]
+        models = [UDPipeModel(path) for path in args.udpipe]
         data = prepare_data(args.treebank, args.lang, args.work)
         systems = [split_name(name, args.beam) for name in args.systems]
         trained = {

@@ -7,24 +7,29 @@ letter and its last three; this one by several beginnings and ends.
 In training some words hide their norm, so that their affixes are learned too: of words never seen
 they are all that is known.
 
-Equal words have equal vectors, so each is computed once a batch. Pretrained vectors of words can
-be added (``include_static_vectors``).
+Equal words have equal vectors, so each is computed once a batch; in prediction, large batches keep
+them for the next one (``layers.known_words``). Pretrained vectors of words can be added
+(``include_static_vectors``).
 """
 
 # No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
 from spacy.attrs import NORM, ORTH, SHAPE
 from spacy.ml.staticvectors import StaticVectors
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 from thinc.api import Dropout, Maxout, Model, chain
 from thinc.types import Floats2d, Ragged
 
 from spacy_nmparse.layers.affixes import affix_numbers
 from spacy_nmparse.layers.hash_tables import HashTables
+from spacy_nmparse.layers.known_words import WORTH, KnownWords
+from spacy_nmparse.layers.maxout_norm import rows_are_steady
 from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
 
 
@@ -99,6 +104,7 @@ def AffixEmbed(
             "prefixes": list(prefixes),
             "suffixes": list(suffixes),
             "word_dropout": word_dropout,
+            "known_words": KnownWords(),
         },
     )
 
@@ -130,18 +136,31 @@ def forward(
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_result: []
     prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
     static = model.maybe_get_ref("static") is not None
-    numbers, found, texts = number_words(docs, prefixes, suffixes, by_text=static)
-    place: Any = model.ops.asarray(found)
+    types = Types.of(docs, by_text=static)
+    place: Any = types.place
+    place = model.ops.asarray(place)
+    ends = numpy.cumsum(lengths).tolist()
+
+    def parts(words: Any) -> list[Any]:
+        return [words[end - n : end] for end, n in zip(ends, lengths, strict=True)]
+
+    if not is_train and not static and ends[-1] >= WORTH and rows_are_steady() and on_cpu(model):
+
+        def compute(places: numpy.ndarray) -> Any:
+            return embed(model.layers[0], types.numbers(prefixes, suffixes, places), False)[0]
+
+        known: KnownWords = model.attrs["known_words"]
+        found = known.vectors(types.keys, all_parameters(model.layers[0]), compute)
+        return parts(found[place]), not_trained
+    numbers = types.numbers(prefixes, suffixes)
     seen: Any = numbers
     if static:  # vectors may be keyed by norms, and tokens have norms of their own
         norms: Any = numbers[:, :1]
-        seen = (numbers, [Doc(docs[0].vocab, words=texts).from_array([NORM], norms)])
+        seen = (numbers, [Doc(docs[0].vocab, words=types.texts()).from_array([NORM], norms)])
     if is_train:
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
     vectors, backprop_vectors = embed(model.layers[0], seen, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
-    ends = numpy.cumsum(lengths).tolist()
-    result = [dropped[end - n : end] for end, n in zip(ends, lengths, strict=True)]
 
     def backprop(d_result: list[Any]) -> list[Doc]:
         d_vectors = model.ops.alloc2f(*vectors.shape)
@@ -150,7 +169,22 @@ def forward(
         backprop_vectors(d_vectors)
         return []
 
-    return result, backprop
+    return parts(dropped), backprop
+
+
+def on_cpu(model: Model) -> bool:
+    """Whether ``layers.mixing`` computes the layer's vectors."""
+    return runs_here(model.layers[0].layers[1].layers[0])
+
+
+def all_parameters(model: Model) -> list[Any]:
+    """The parameters of a model's layers."""
+    return [node.get_param(name) for node in model.walk() for name in node.param_names]
+
+
+def not_trained(d_result: Any) -> Any:
+    """The backward pass of what was run without is_train."""
+    raise RuntimeError("AffixEmbed: only what was run with is_train can be back-propagated.")
 
 
 def embed(model: Model, words: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
@@ -211,38 +245,66 @@ def forward_beside(
     return model.ops.xp.hstack([hashed, found.data]), backprop
 
 
-def number_words(
-    docs: Sequence[Doc],
-    prefixes: Sequence[int],
-    suffixes: Sequence[int],
-    by_text: bool = False,
-) -> tuple[numpy.ndarray, Any, list[str]]:
-    """What is known of each different word of documents.
+@dataclass
+class Types:
+    """The different words of documents.
 
-    Args:
-        docs: the documents.
-        prefixes: lengths of the beginnings.
-        suffixes: lengths of the ends.
-        by_text: whether words are different where their texts are, not only norm or shape.
-
-    Returns:
-        uint64 (different words, 2 + prefixes + suffixes): norm, shape, affixes; for each word its
-        place there, int32 (words,); and, with ``by_text``, the texts of the different words.
+    Attributes:
+        words: uint64 (different words, attributes): norm, shape and, if words are different where
+            their texts are, text.
+        keys: uint64 (different words,), a number for each, ascending.
+        place: int32 (words,), for each word of the documents its place among the different ones.
+        strings: of each different word, the strings of its document's vocabulary.
     """
-    attributes = [NORM, SHAPE, ORTH][: 3 if by_text else 2]
-    words = numpy.concatenate([doc.to_array(attributes) for doc in docs])
-    mixed = words[:, 0]
-    for column in words.T[1:]:
-        mixed = mixed * numpy.uint64(0x9E3779B97F4A7C15) + column
-    _, first, place = numpy.unique(mixed, return_index=True, return_inverse=True)
-    words = words[first]
-    ends = numpy.cumsum([len(doc) for doc in docs])
-    owners = numpy.searchsorted(ends, first, side="right").tolist()
-    strings = [doc.vocab.strings for doc in docs]
 
-    def spell(column: int) -> list[str]:
-        pairs = zip(owners, words[:, column].tolist(), strict=True)
-        return [strings[owner][word] for owner, word in pairs]
+    words: numpy.ndarray
+    keys: numpy.ndarray
+    place: numpy.ndarray
+    strings: list[StringStore]
 
-    numbers = numpy.hstack([words[:, :2], affix_numbers(spell(0), prefixes, suffixes)])
-    return numbers, place.astype("int32"), spell(2) if by_text else []
+    @classmethod
+    def of(cls, docs: Sequence[Doc], by_text: bool = False) -> "Types":
+        """Find them.
+
+        Args:
+            docs: the documents; there is a word in one of them.
+            by_text: whether words are different where their texts are, not only norm or shape.
+        """
+        attributes = [NORM, SHAPE, ORTH][: 3 if by_text else 2]
+        words = numpy.concatenate([doc.to_array(attributes) for doc in docs])
+        mixed = words[:, 0]
+        for column in words.T[1:]:
+            mixed = mixed * numpy.uint64(0x9E3779B97F4A7C15) + column
+        keys, first, place = numpy.unique(mixed, return_index=True, return_inverse=True)
+        ends = numpy.cumsum([len(doc) for doc in docs])
+        owners = numpy.searchsorted(ends, first, side="right").tolist()
+        strings = [docs[owner].vocab.strings for owner in owners]
+        return cls(words[first], keys, place.astype("int32"), strings)
+
+    def numbers(
+        self,
+        prefixes: Sequence[int],
+        suffixes: Sequence[int],
+        places: numpy.ndarray | None = None,
+    ) -> numpy.ndarray:
+        """What is known of the words, or of those at some places.
+
+        Args:
+            prefixes: lengths of the beginnings.
+            suffixes: lengths of the ends.
+            places: int (words,); None: all words.
+
+        Returns:
+            uint64 (words, 2 + prefixes + suffixes): norm, shape, affixes.
+        """
+        chosen = range(len(self.words)) if places is None else places.tolist()
+        words = self.words if places is None else self.words[places]
+        norms = [
+            self.strings[i][norm] for i, norm in zip(chosen, words[:, 0].tolist(), strict=True)
+        ]
+        return numpy.hstack([words[:, :2], affix_numbers(norms, prefixes, suffixes)])
+
+    def texts(self) -> list[str]:
+        """The texts of the words, which were found by them."""
+        pairs = zip(self.strings, self.words[:, 2].tolist(), strict=True)
+        return [strings[text] for strings, text in pairs]

@@ -119,6 +119,17 @@ static void nmp_sum_rows(
     }
 }
 
+/* sum of words[i] * k(i), k(i) odd and another one at each of 2^31 places */
+NMP_CLONES
+static uint64_t nmp_digest(const uint32_t *words, ptrdiff_t n)
+{
+    uint64_t sum = 0;
+    ptrdiff_t i;
+    for (i = 0; i < n; ++i)
+        sum += (uint64_t)words[i] * (((uint32_t)i * 0x9e3779b9u) | 1u);
+    return sum;
+}
+
 /* out[i] += in[i] */
 NMP_CLONES
 static void nmp_add(float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width)

@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
-from spacy_nmparse.layers.affix_embed import AffixEmbed, number_words
+from spacy_nmparse.layers.affix_embed import AffixEmbed, Types
 from spacy_nmparse.layers.affixes import affix_numbers
 from tests.pipe.common import learn
 
@@ -56,8 +56,10 @@ def make_docs(*texts: str) -> list[Doc]:
 
 def test_each_word_gets_the_vector_of_its_kind() -> None:
     docs = make_docs("a cat sat near a Cat", "", "cat")
-    numbers, place, texts = number_words(docs, (1,), (2,))
-    assert numbers.shape == (5, 4) and place.dtype == "int32" and not texts
+    types = Types.of(docs)
+    numbers, place = types.numbers((1,), (2,)), types.place
+    assert numbers.shape == (5, 4) and place.dtype == "int32"
+    assert (types.numbers((1,), (2,), numpy.asarray([3, 1])) == numbers[[3, 1]]).all()
     norms = [docs[0].vocab.strings[norm] for norm in numbers[place, 0].tolist()]
     assert norms == ["a", "cat", "sat", "near", "a", "cat", "cat"]
     vectors = make().predict(docs)
@@ -113,7 +115,7 @@ def test_dropout_factor() -> None:
         model = make(embed_width=200, dropout_factor=factor, word_dropout=0.0)
         set_dropout_rate(model, 0.2)
         tables = model.layers[0].layers[0]
-        numbers, *_ = number_words([doc], (1, 2, 3), (1, 2, 3, 4, 5))
+        numbers = Types.of([doc]).numbers((1, 2, 3), (1, 2, 3, 4, 5))
         result, _ = tables(numbers, is_train=True)
         dropped[factor] = float((result == 0).all(axis=0).mean())
     assert dropped[0.0] == 0 and 0.07 < dropped[0.5] < 0.13 and 0.35 < dropped[2.0] < 0.45
@@ -165,9 +167,9 @@ def test_static_vectors() -> None:
     for doc in docs:
         for token in doc:
             token.norm_ = "x"
-    numbers, place, texts = number_words(docs, (), (), by_text=True)
-    assert len(set(map(tuple, numbers.tolist()))) == 1
-    assert [texts[i] for i in place.tolist()] == ["cat", "dog", "mat"]
+    types = Types.of(docs, by_text=True)
+    assert len(set(map(tuple, types.numbers((), ()).tolist()))) == 1
+    assert [types.texts()[i] for i in types.place.tolist()] == ["cat", "dog", "mat"]
     model = make(docs, include_static_vectors=True)
     (cat, dog), (mat,) = model.predict(docs)
     assert abs(cat - dog).max() > 1e-3 < abs(cat - mat).max()

@@ -21,7 +21,7 @@ after the other: they are not well-formed. `labels` takes the trained parser's f
 some that it will never choose.
 
 Result: a table, benchmarks/runs/scale/TREEBANK.json, and, where matplotlib is installed, a
-picture of each axis beside it (`nmparse plot scale`).
+picture of each axis next to it (`nmparse plot scale`).
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def in_process(*arguments: Any) -> dict[str, Any]:
 
 
 def draw(output: Path, axes: Sequence[str]) -> None:
-    """Draw a picture of each axis beside the results.
+    """Draw a picture of each axis next to the results.
 
     Args:
         output: The file of the results.

@@ -1,4 +1,4 @@
-"""Find sentences: our parsers beside spaCy's parser and senter.
+"""Find sentences: our parsers next to spaCy's parser and senter.
 
     python -m benchmarks.segmentation assets/UD_Gothic-PROIEL --epochs 20 --seeds 1 2 3
     python -m benchmarks.segmentation assets/UD_Gothic-PROIEL --table

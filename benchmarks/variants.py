@@ -140,13 +140,13 @@ def exploring(variant: Variant, explore: float) -> Variant:
 
 
 def featured(variant: Variant, name: str, title: str, *features: str) -> Variant:
-    """Make a variant with these features beside those that every system has."""
+    """Make a variant with these features in addition to those that every system has."""
     listed = ",".join(f'"{feature}"' for feature in (*DEFAULT_FEATURES, *features))
     return modify(variant, name, title, f"components.parser.model.features=[{listed}]")
 
 
 def repair(name: str, title: str, *repairs: str, **options: str) -> Variant:
-    """Make a variant with repair transitions beside left reattach.
+    """Make a variant with repair transitions in addition to left reattach.
 
     Args:
         name: See `Variant`.

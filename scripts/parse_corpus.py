@@ -459,7 +459,7 @@ def run_on_ray(
         pieces = ray.data.from_items(
             [{"number": number} for number in todo], override_num_blocks=min(len(todo), BLOCKS)
         )
-        # Ray starts a worker that died anew, and gives its piece to another one.
+        # Ray starts a worker again that died, and gives its piece to another one.
         parsed = pieces.map(
             ShardParser,
             fn_constructor_args=(model, str(output), settings),

@@ -49,7 +49,7 @@ class Logistic(Perceptron):
         return self._average
 
     def learning_weights(self) -> numpy.ndarray:
-        """Weights to learn with; training that goes on counts features anew."""
+        """Weights to learn with; training that goes on counts features from zero."""
         if self._present is None:
             self._present = self.parsing_weights().copy()
             self._taken = numpy.zeros_like(self._present)

@@ -1,4 +1,4 @@
-"""A parser that learns from another beside the gold trees."""
+"""A parser that learns from another in addition to the gold trees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.pipe.common import (
 )
 from tests.pipe.test_ensemble import FACTORIES, SWAP, listening_pipeline
 
-#: Without losses beside that of moves and labels.
+#: Without losses other than that of moves and labels.
 PLAIN: dict[str, Any] = {
     NL: {"model": arc_model_config(tree_weight=0.0, n_pairs=0), "oracle": "static", "explore": 0.0},
     SWAP: {"model": model_config(), "oracle": "eager", "explore": 0.0},

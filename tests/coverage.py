@@ -36,7 +36,7 @@ disable_warnings = no-data-collected
 """
 
 #: What has no C of its own: comments, ends of brackets, declarations, heads of functions.
-NOT_RUN = re.compile(r"$|[#@)\]}]|cdef (readonly )?[\w ]+$|(cdef|cpdef|def|class)\b.*[:(]$")
+NOT_RUN = re.compile(r"$|[#@)\]}]|cdef (readonly )?[\w ]+(#.*)?$|(cdef|cpdef|def|class)\b.*[:(]$")
 
 Lines = dict[str, dict[int, bool]]
 

@@ -13,7 +13,7 @@ PYX = '''\
 """Text,
 more of it."""
 
-cdef readonly int n
+cdef readonly int n  # of words
 def f():  # 5
     """Short."""
     return [

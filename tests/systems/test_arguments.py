@@ -145,6 +145,15 @@ def test_configurations() -> None:
         pickle.dumps(state)
 
 
+def test_gold_trees() -> None:
+    gold = Gold([0, 0], ["a", "b"], [True, None])
+    copy = pickle.loads(pickle.dumps(gold))
+    assert repr(copy) == repr(gold)
+    system = systems.create("arc_eager", ("a",))
+    with pytest.raises(ValueError, match=r"'b' of word 1 is not among .* labels \('a',\)"):
+        system.costs(system.initial(2), gold)
+
+
 @pytest.mark.parametrize(
     ("name", "options", "error", "message"),
     [

@@ -65,7 +65,8 @@ def source_of(treebank: Path) -> Source:
         about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         raise FileNotFoundError(f"No treebank {treebank}: no folder, no package.") from None
-    return Source(name, about["Home-page"], [about["License"]] if about["License"] else [])
+    licence = about["License-Expression"] or about["License"]
+    return Source(name, about["Home-page"] or "", [licence] if licence else [])
 
 
 def licences_of(treebank: Path) -> list[str]:

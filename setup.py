@@ -44,6 +44,12 @@ if SANITIZERS:
     CHECKED = [*LINK_ARGS, "-fno-sanitize=vptr", "-fno-omit-frame-pointer", "-g1", "-O1"]
     C_ARGS, CPP_ARGS = [*C_ARGS, *CHECKED], [*CPP_ARGS, *CHECKED]
 
+# Counters of the lines of .pyx files that are run, as tests/coverage.py reads them (GCC).
+COUNTED = bool(os.environ.get("NMPARSE_COVERAGE"))
+if COUNTED:
+    LINK_ARGS = [*LINK_ARGS, "--coverage"]
+    C_ARGS, CPP_ARGS = [*C_ARGS, "--coverage", "-O1"], [*CPP_ARGS, "--coverage", "-O1"]
+
 # Plain loops instead of a copy for each instruction set (kernels.h), as tests/robust.py wants them.
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 if os.environ.get("NMPARSE_PLAIN"):
@@ -63,6 +69,23 @@ def extension(name: str, language: str) -> Extension:
     )
 
 
+def end_lines(path: Path) -> None:
+    """Let only what Cython writes for a line of a .pyx file count as that line: without an end of
+    its ``#line``, the C after it would be its next lines."""
+    before = path.read_text(encoding="utf-8")
+    end, lines, ended = f'#line 1 "{path.name}"', [], True
+    for line in before.split("\n"):
+        if line.startswith("#line"):
+            ended = line == end
+        elif line.strip() and not ended and not lines[-1].startswith("#line"):
+            lines.append(end)
+            ended = True
+        lines.append(line)
+    after = "\n".join(lines)
+    if after != before:
+        path.write_text(after, encoding="utf-8")
+
+
 class BuildExtensions(build_ext):
     """Translate to C when something is compiled, and not for an sdist or for metadata; on all
     cores."""
@@ -77,10 +100,13 @@ class BuildExtensions(build_ext):
             compiler_directives=DIRECTIVES,
             force=self.force or None,
             nthreads=os.cpu_count() or 1,
+            emit_linenums=COUNTED,
             shared_utility_qualified_name=SHARED,
         )
         for ext, done in zip(self.extensions, translated, strict=True):
             ext.sources = done.sources
+            if COUNTED:
+                end_lines(Path(done.sources[0]))
         super().run()
 
 
@@ -89,7 +115,12 @@ if __name__ == "__main__":
     setup(
         ext_modules=[
             *(extension(name, language) for name, language in MODULES.items()),
-            Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=C_ARGS),
+            Extension(
+                SHARED,
+                [SHARED.replace(".", "/") + ".c"],
+                extra_compile_args=C_ARGS,
+                extra_link_args=LINK_ARGS,
+            ),
         ],
         cmdclass={"build_ext": BuildExtensions},
     )

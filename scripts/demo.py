@@ -7,9 +7,9 @@
     python scripts/demo.py table metrics/demo
 
 `train` trains the parsers of configs/ on the same data, seed and epochs, at the same time.
-`package` installs the wheel into the environment of the Python that runs it. The
-scores from raw text are those of scripts/evaluate.py: F1 over all words by the CoNLL 2018
-evaluation, which needs the package udtools (in the extra demo).
+`package` installs the wheel into the environment of the Python that runs it, but for
+`--wheel make`. The scores from raw text are those of scripts/evaluate.py: F1 over all words by the
+CoNLL 2018 evaluation, which needs the package udtools (in the extra demo).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -32,12 +31,14 @@ from spacy.util import load_config
 from wasabi import table
 
 from spacy_nmparse.analysis import conll18
+from spacy_nmparse.analysis.licences import Source, source_of
 from spacy_nmparse.analysis.treebank import find_splits
 from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
 NONE = "none"  # in place of a system, or of a wheel: leave it out
+WHEELS = ("install", "make", NONE)
 #: How each model is evaluated: name, options of evaluate.py.
 EVALUATIONS = {
     "gold": ("--unit", "sentence", "--tokens", "gold"),
@@ -205,13 +206,14 @@ def evaluate(
             run([*command, "--output", str(target)], model.parent, prefix)
 
 
-def card(model: Path, metrics: Path, treebank: Path) -> dict[str, Any]:
+def card(model: Path, metrics: Path, source: Source, package: str) -> dict[str, Any]:
     """Describe a trained pipeline for those who install it.
 
     Args:
         model: The trained pipeline.
         metrics: The folder that `evaluate` wrote to.
-        treebank: The folder of the treebank.
+        source: What it was trained on.
+        package: The package's name without the language.
 
     Returns:
         The contents of the package's meta.json, of which spaCy makes its README.
@@ -225,27 +227,20 @@ def card(model: Path, metrics: Path, treebank: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"No scores {path}: run the step that evaluates first.")
     raw = json.loads(path.read_text(encoding="utf-8"))
     meta: dict[str, Any] = json.loads((model / "meta.json").read_text(encoding="utf-8"))
-    licence = licence_of(treebank)
     scores = {name: f1 for name, f1 in raw["conll18"].items() if f1 is not None}
     pipes = meta["pipeline"]
     lacks = [] if LEMMATIZER in pipes else ["tags", "lemmas"]
     meta.update(
-        description=f"Trained on {treebank.name} with spacy-nmparse ({system}).",
-        license=licence,
-        sources=[
-            {
-                "name": treebank.name,
-                "url": f"https://github.com/UniversalDependencies/{treebank.name}",
-                "license": licence,
-            }
-        ],
+        description=f"Trained on {source.name} with spacy-nmparse ({system}).",
+        license=source.licence,
+        sources=[{"name": source.name, "url": source.url, "license": source.licence}],
         performance={**{f"conll18_{name}": f1 for name, f1 in scores.items()}},
         speed={"words_per_second": raw["words_per_second"], "machine": raw["machine"]},
         notes=(
-            f"F1 of the CoNLL 2018 evaluation from raw text, on the test set of {treebank.name}. "
+            f"F1 of the CoNLL 2018 evaluation from raw text, on the test set of {source.name}. "
             f"{raw['words_per_second']:,.0f} words a second in one process on "
             f"{raw['machine']['processor']}.\n\n"
-            f"Parse files: `python -m spacy nmparse parse {meta['lang']}_{system}_ud text.txt -o "
+            f"Parse files: `python -m spacy nmparse parse {meta['lang']}_{package} text.txt -o "
             f"text.conllu`. In Python: `spacy.load`.\n\n"
             "It is made for texts like those of the treebank. It knows no enhanced dependencies, "
             "no empty nodes and no entities, and splits multiword tokens only as the training data "
@@ -255,20 +250,10 @@ def card(model: Path, metrics: Path, treebank: Path) -> dict[str, Any]:
     return meta
 
 
-def licence_of(treebank: Path) -> str:
-    """The licence that a treebank's README or LICENSE names."""
-    for path in sorted([*treebank.glob("README*"), *treebank.glob("LICENSE*")], reverse=True):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        found = re.search(r"CC[ -](?:BY[A-Z0-9. -]*\d\.\d|0)|Attribution-\S+ \d\.\d\w*", text)
-        if found:
-            return found[0]
-    return "see the treebank"
-
-
 def package(
     model: Path, packages: Path, name: str, version: str, meta: dict[str, Any] | None = None
-) -> None:
-    """Package a model as a wheel and install it into the environment of this Python.
+) -> Path:
+    """Package a model as a wheel.
 
     Args:
         model: The trained pipeline.
@@ -277,9 +262,12 @@ def package(
         version: The package's version.
         meta: What its meta.json says; None: what the model's says.
 
+    Returns:
+        The wheel.
+
     Raises:
         FileNotFoundError: If there is no model, or no wheel came of it.
-        RuntimeError: If packaging or installing fails.
+        RuntimeError: If packaging fails.
     """
     if not (model / "meta.json").is_file():
         raise FileNotFoundError(f"No trained model in {model}: run the step that trains first.")
@@ -296,12 +284,24 @@ def package(
     if not wheels:
         raise FileNotFoundError(f"No wheel in {packages}: python -m pip install build")
     size = wheels[-1].stat().st_size
-    print(f"Installing {wheels[-1].name} ({size / 1e6:.1f} MB) into {sys.prefix}", flush=True)
+    print(f"{wheels[-1].name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST_WHEEL:
         print("It is larger than 10 MB: smaller tables (rows of the embedding) make it smaller.")
-    # The requirements of the model (spaCy and this package) are installed where this runs.
-    install = ["-m", "pip", "install", "--no-deps", "--force-reinstall", "--quiet"]
-    run([*install, str(wheels[-1])], packages, quiet=True)
+    return wheels[-1]
+
+
+def install(wheel: Path) -> None:
+    """Install a model's wheel into the environment of this Python.
+
+    Args:
+        wheel: The wheel. What it requires (spaCy and this package) is there where this runs.
+
+    Raises:
+        RuntimeError: If pip fails.
+    """
+    print(f"Installing {wheel.name} into {sys.prefix}", flush=True)
+    command = ["-m", "pip", "install", "--no-deps", "--force-reinstall", "--quiet"]
+    run([*command, str(wheel)], wheel.parent, quiet=True)
 
 
 def show(doc: Doc) -> str:
@@ -462,7 +462,7 @@ def main(argv: list[str] | None = None) -> int:
     step.add_argument("packages", type=Path)
     step.add_argument("--name", required=True)
     step.add_argument("--version", default="0.1.0")
-    step.add_argument("--wheel", choices=("install", NONE), default="install")
+    step.add_argument("--wheel", choices=WHEELS, default=WHEELS[0])
     step.add_argument("--metrics", type=Path, help="scores for the model card")
     step.add_argument("--treebank", type=Path, help="what the model was trained on")
 
@@ -501,8 +501,10 @@ def main(argv: list[str] | None = None) -> int:
             treebank = unquoted(args.treebank)
             meta = None
             if args.metrics and treebank:
-                meta = card(args.model, args.metrics, treebank)
-            package(args.model, args.packages, args.name, args.version, meta)
+                meta = card(args.model, args.metrics, source_of(treebank), args.name)
+            wheel = package(args.model, args.packages, args.name, args.version, meta)
+            if args.wheel == WHEELS[0]:
+                install(wheel)
         elif args.step == "parse":
             parse(args.model, args.text, args.corpus)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import string
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +16,8 @@ import pytest
 import spacy
 from click.testing import Result
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_nmparse.analysis.statistics import COLUMNS
@@ -451,6 +453,17 @@ def test_debug_data(folder: Path) -> None:
     assert run("debug-data", config, *empty).exit_code == 1
 
 
+def test_debug_data_shows_what_the_tokenizer_splits_otherwise(folder: Path) -> None:
+    words = [f"word-{letter}" for letter in string.ascii_lowercase]
+    doc = Doc(Vocab(), words=words, heads=[0] * 26, deps=["ROOT", *["dep"] * 25])
+    DocBin(docs=[doc]).to_disk(folder / "words.spacy")
+    paths = ("--paths.train", folder / "words.spacy", "--paths.dev", folder / "words.spacy")
+    done = run("debug-data", ROOT / "configs" / "nm_parser.cfg", *paths)
+    assert "Strings that the tokenizer splits otherwise" in done.stdout
+    assert re.search(r"(?m)^word-[a-z] +word - [a-z] +1 +1$", done.stdout)
+    assert re.search(r"(?m)^\(\d+ more: --json\)$", done.stdout)
+
+
 def test_plots(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
     result = folder / "errors.json"
@@ -484,6 +497,15 @@ Arguments = Callable[[Path], Sequence[str | Path]]
         (lambda f: ("errors", f / "model", f / "no.spacy"), ["no.spacy"]),
         (lambda f: ("debug-data", f / "no.cfg"), ["no.cfg"]),
         (lambda f: ("debug-data", ROOT / "configs" / "nm_parser.cfg"), ["E913"]),
+        (
+            lambda f: ("parse", f / "model", f / "gold.conllu", "--input-format", "x"),
+            ["--input-format", "'x'"],
+        ),
+        (lambda f: ("oracle", "arc_eager", "--words", " ", "--moves", "SHIFT"), ["Give a TREE"]),
+        (
+            lambda f: ("oracle", "arc_eager", f / "gold.conllu", "--number", "3"),
+            ["gold.conllu has 2 sentences, not 3"],
+        ),
         (lambda f: ("plot", "x", f / "gold.conllu"), ["'x'", "learning"]),
         (lambda f: ("plot", "learning", f / "no.txt"), ["no.txt"]),
     ],

@@ -54,6 +54,7 @@ NOT_RUN = {
     "python -m tests.leaks": "runs long",
     "python -m tests.sanitize": "compiles and runs all tests once more",
     "python -m tests.mutants": "compiles and runs tests once for each error; tests/test_mutants.py",
+    "python -m tests.coverage": "compiles and runs all tests once more; tests/test_coverage.py",
     "python -m tests.robust": "runs the tests twelve times; tests/test_robust.py runs its parts",
 }
 #: What a line must begin with to be a command.
@@ -145,8 +146,11 @@ def is_run(command: str) -> bool:
 
 def check_options(command: str) -> None:
     """Let a program of this repository read the options of a command line."""
-    # tests.sanitize takes the arguments of another program.
-    modules, files = r"(?:benchmarks|tests)\.(?!sanitize)\w+", r"(?:scripts|examples)/\w+\.py"
+    # tests.sanitize and tests.coverage take the arguments of another program.
+    modules, files = (
+        r"(?:benchmarks|tests)\.(?!sanitize|coverage)\w+",
+        r"(?:scripts|examples)/\w+\.py",
+    )
     program = rf"python (?:-m ({modules})|({files}))"
     if found := re.match(program, command):
         arguments = shlex.split(command[found.end() :].split(" > ")[0])

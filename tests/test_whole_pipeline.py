@@ -11,6 +11,7 @@ from spacy.util import load_config
 
 from scripts import convert_ud, demo, evaluate, whole_pipeline
 from spacy_nmparse.analysis import doc_to_conllu
+from spacy_nmparse.analysis.licences import source_of
 from spacy_nmparse.analysis.whole_pipeline import whole_pipeline as make_whole
 from tests.toy_treebank import CONLLU, ROOT
 from tests.validator import format_errors
@@ -64,13 +65,14 @@ def test_from_a_treebank_to_a_model_card(
     for metric in ("Words", "UPOS", "UFeats", "Lemmas", "MLAS", "BLEX"):
         assert f"from raw text: {metric.lower() if metric == 'Words' else metric} F1" in out
     model = models / "nl_covington_parser" / "model-best"
-    meta = demo.card(model, metrics, treebank)
+    source = source_of(treebank)
+    meta = demo.card(model, metrics, source, "nl_covington_parser_ud")
     assert meta["license"] == "CC BY-SA 4.0"
     raw = json.loads((metrics / "nl_covington_parser-raw.json").read_text(encoding="utf-8"))
     assert meta["performance"]["conll18_LAS"] == raw["conll18"]["LAS"]
     assert "entities" in meta["notes"] and "nmparse parse en_nl_covington" in meta["notes"]
     with pytest.raises(FileNotFoundError, match="evaluates first"):
-        demo.card(model, tmp_path, treebank)
+        demo.card(model, tmp_path, source, "x")
     nlp = spacy.load(model)
     assert nlp.pipe_names == PIPES
     text = doc_to_conllu(nlp("don't! A catsat on"))

@@ -52,8 +52,8 @@ class TagSet:
             if (
                 not isinstance(values, list)
                 or not values
-                or len(set(values)) < len(values)
                 or not all(isinstance(value, str) for value in values)
+                or len(set(values)) < len(values)
             ):
                 raise ValueError(f"The values of the attribute {name!r} are not distinct strings.")
         self.triples = triples or []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import platform
 import re
 import shutil
 import subprocess
@@ -82,6 +83,64 @@ def drop(tmp_path_factory: pytest.TempPathFactory) -> Any:
     command = ["cc", "-O2", "-shared", "-fPIC", f"-I{HEADER.parent}", "-w", str(folder / "drop.c")]
     subprocess.run([*command, "-o", str(folder / "drop.so"), "-lm"], check=True)
     return ctypes.CDLL(str(folder / "drop.so"))
+
+
+@pytest.fixture(scope="module")
+def tiles(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """nmp_pack and the products of both instruction sets, compiled for this machine."""
+    if shutil.which("gcc") is None or platform.machine() != "x86_64":
+        pytest.skip("tiles need GCC and x86-64")
+    if platform.libc_ver()[0] != "glibc":
+        pytest.skip("tiles need glibc")
+    source = tmp_path_factory.mktemp("tiles") / "tiles.c"
+    arguments = "float *out, ptrdiff_t step, void *rows, ptrdiff_t n, const float *p, ptrdiff_t m"
+    source.write_text(
+        '#include "tiles.h"\n'
+        "void pack(float *p, const float *w, ptrdiff_t n_in, ptrdiff_t width, ptrdiff_t pieces)\n"
+        "{ nmp_pack(p, w, n_in, width, pieces); }\n"
+        + "".join(
+            f"int has_{name}(void) {{ return {' && '.join(f'{has}({one})' for one in needs)}; }}\n"
+            f"void {name}({arguments}) {{ nmp_multiply_{name}(out, step, rows, n, p, m); }}\n"
+            for name, needs in (("avx2", ('"avx2"', '"fma"')), ("avx512", ('"avx512f"',)))
+            for has in ("__builtin_cpu_supports",)
+        ),
+        encoding="utf-8",
+    )
+    library = source.with_suffix(".so")
+    command = ["gcc", "-O2", "-shared", "-fPIC", f"-I{HEADER.parent}", "-w", str(source)]
+    subprocess.run([*command, "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+@pytest.mark.parametrize("n_rows", [1, 8, 13])
+@pytest.mark.parametrize(("n_in", "width", "pieces"), [(1, 1, 1), (7, 16, 1), (40, 24, 3)])
+@pytest.mark.parametrize("name", ["avx2", "avx512"])
+def test_products_in_tiles(
+    tiles: Any, name: str, n_rows: int, n_in: int, width: int, pieces: int
+) -> None:
+    """Also by the instruction set that this processor has and would not take."""
+    if not getattr(tiles, f"has_{name}")():
+        pytest.skip(f"this processor has no {name}")
+
+    def pointer(array: numpy.ndarray) -> ctypes.c_void_p:
+        return array.ctypes.data_as(ctypes.c_void_p)
+
+    rng = numpy.random.default_rng(0)
+    weights = rng.normal(size=(width, pieces, n_in)).astype("float32")
+    rows = rng.normal(size=(n_rows + 7, n_in)).astype("float32")
+    step = -(-width * pieces // 16) * 16
+    panels = numpy.zeros(step * n_in, dtype="float32")
+    sizes = (ctypes.c_ssize_t(size) for size in (n_in, width, pieces))
+    tiles.pack(pointer(panels), pointer(weights), *sizes)
+    out = numpy.zeros((n_rows + 7, step), dtype="float32")
+    places = numpy.asarray([row.ctypes.data for row in rows], dtype="uintp")
+    numbers = [ctypes.c_ssize_t(size) for size in (step, n_rows, n_in)]
+    getattr(tiles, name)(
+        pointer(out), numbers[0], pointer(places), numbers[1], pointer(panels), numbers[2]
+    )
+    expected = numpy.einsum("ri,wpi->rpw", rows[:n_rows].astype("float64"), weights)
+    found = out[:n_rows, : width * pieces].reshape(n_rows, pieces, width)
+    assert found == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])

@@ -24,6 +24,7 @@ from tests.pipe.common import (
     bare,
     make_example,
     make_examples,
+    make_nlp,
     overfitted,
     parser_of,
     random_doc,
@@ -54,6 +55,24 @@ def found_in(doc: Doc) -> numpy.ndarray:
     found = confidences(doc)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize("config", PARSERS)
+@pytest.mark.parametrize("width", [1, 4])
+def test_a_label_without_another_is_sure(config: dict[str, Any], width: int) -> None:
+    """With one label beside the root's, it is as sure as the head."""
+    nlp = make_nlp(beam_width=width, confidence=True, projectivize=False, **config)
+    examples = make_examples(nlp.vocab)
+    for example in examples:
+        for token in example.reference:
+            token.dep_ = "ROOT" if token.head == token else "dep"
+    nlp.initialize(lambda: examples)
+    randomize(parser_of(nlp).model, 0, 0.25)
+    docs = [nlp(bare(example.reference)) for example in examples]
+    assert {t.dep_ for doc in docs for t in doc if t.head != t} == {"dep"}
+    for doc in docs:
+        found = found_in(doc)
+        assert found[1] == pytest.approx(found[0], abs=1e-6)
 
 
 @pytest.mark.parametrize("config", PARSERS)

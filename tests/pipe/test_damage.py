@@ -126,6 +126,9 @@ def config(saved: Path, **changes: Any) -> bytes:
         ({"system": {"name": "swap"}}, "swap"),
         ({"system": 3}, "system 3"),
         ({"features": ["S0"]}, "features"),
+        ({"tags": {"pos": ["NOUN", "NOUN"]}}, "'pos' are not distinct"),
+        ({"tags": {"pos": [["NOUN"]]}}, "'pos' are not distinct"),
+        ({"tags": {}, "tag_triples": [["NOUN"]]}, "is not a part of speech"),
     ],
 )
 def test_config_of_another_parser(
@@ -207,6 +210,16 @@ def test_a_reference_too_many(trained: Language, unharmed: Any) -> None:
     with pytest.raises(ValueError, match="its layers have other names"):
         unharmed.from_bytes(srsly.msgpack_dumps(parts))
     assert "surplus" not in unharmed.model.ref_names
+
+
+def test_a_vocabulary_that_is_none(trained: Language, unharmed: Any) -> None:
+    """Whoever has written it, and whatever its checksum is."""
+    parts = srsly.msgpack_loads(trained.get_pipe("nm_parser").to_bytes())
+    seal(parts := {**parts, "vocab": b"x"})
+    with pytest.raises(ValueError, match="cannot load vocab: it is damaged"):
+        unharmed.from_bytes(srsly.msgpack_dumps(parts))
+    with pytest.raises(ValueError, match="cannot load: vocab is damaged"):
+        unharmed.from_bytes(srsly.msgpack_dumps({**parts, "vocab": "x"}))
 
 
 def test_damaged_bytes(trained: Language, unharmed: Any) -> None:

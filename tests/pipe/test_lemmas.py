@@ -66,6 +66,7 @@ def test_trees_and_case(nlp: Language) -> None:
     assert lemma(nlp, "UNO", "PROPN", same) == "UNO"
     assert lemma(nlp, "iPad", "NOUN", same) == "iPad"
     assert lemma(nlp, "pig", "NOUN", plural) == "pig", "no tree can be applied"
+    assert lemma(nlp, "s", "NOUN", plural) == "s", "nothing would be left"
 
 
 def test_a_known_lemma_comes_first(nlp: Language) -> None:

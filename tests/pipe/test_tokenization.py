@@ -49,6 +49,23 @@ def test_rules_and_special_cases() -> None:
     assert split(nlp, "don't (now)") == ["do", "n't", "(", "now", ")"]
 
 
+def test_rules_of_each_kind() -> None:
+    """Signs before, after and within words; and what follows an apostrophe."""
+    words = ("go", "come", "see", "ask")
+    data = docs(
+        *(f"⇒~{word} x" for word in words),
+        *(f"{word}~† x" for word in words),
+        *(f"{word}~÷~{word} x" for word in words),
+        *(f"{name}~'ta x" for name in ("Ankara", "Bursa", "Van", "Sivas")),
+    )
+    nlp = spacy.blank("en")
+    assert split(nlp, "⇒do do† do÷do Izmir'ta") == ["⇒do", "do†", "do÷do", "Izmir'ta"]
+    fitted = fit(nlp, data)
+    assert fitted is not None and all(fitted.added.values())
+    assert split(nlp, "⇒do do† do÷do") == ["⇒", "do", "do", "†", "do", "÷", "do"]
+    assert split(nlp, "Izmir'ta") == ["Izmir", "'ta"]
+
+
 def test_what_is_rare_or_ambiguous_teaches_nothing() -> None:
     nlp = spacy.blank("en")
     fitted = fit(nlp, docs("a well-known b", "it's x", "it~'s x", "it~'s y", "`` x"))

@@ -134,10 +134,38 @@ def test_numbers_of_words(n: Any) -> None:
         systems.create("arc_eager").initial(n)
 
 
+def test_configurations() -> None:
+    system = systems.create("arc_eager")
+    with pytest.raises(ValueError, match="sent_starts takes 1, 0 or -1, not 2"):
+        system.initial(2, sent_starts=[0, 2])
+    state = system.initial(2)
+    with pytest.raises(IndexError, match="No word 3 among 2"):
+        state.dependents(3)
+    with pytest.raises(TypeError, match="replay its derivation"):
+        pickle.dumps(state)
+
+
+def test_gold_trees() -> None:
+    gold = Gold([0, 0], ["a", "b"], [True, None])
+    copy = pickle.loads(pickle.dumps(gold))
+    assert repr(copy) == repr(gold)
+    system = systems.create("arc_eager", ("a",))
+    with pytest.raises(ValueError, match=r"'b' of word 1 is not among .* labels \('a',\)"):
+        system.costs(system.initial(2), gold)
+
+
 @pytest.mark.parametrize(
     ("name", "options", "error", "message"),
     [
         ("arc_eager", {"labels": "ab"}, ValueError, "'ab'"),
+        ("arc_eager", {"labels": ["a", ""]}, ValueError, "non-empty strings, not ''"),
+        ("arc_eager", {"labels": ["a", "a"]}, ValueError, "distinct and at least one"),
+        (
+            "arc_eager",
+            {"labels": ["ROOT"], "root_label": "ROOT"},
+            ValueError,
+            "root_label needs another label",
+        ),
         ("arc_eager", {"foo": True}, TypeError, "arc_eager has no option 'foo': it has nonmono"),
         ("arc_eager", {"nonmonotonic_left": "no"}, ValueError, "nonmonotonic_left is True or F"),
         (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
-from tests.exhaustive import CASES, Case, check, key, main, row
+from tests.exhaustive import CASES, Case, Tree, check, key, main, row
 from tests.naive.trees import forests, golds, roots_per_sentence
 
 EXACT = [case for case in CASES if case.exact]
@@ -34,6 +36,34 @@ def test_costs_and_losses(case: Case) -> None:
 def test_costs_and_losses_where_words_cross(case: Case) -> None:
     """A gold tree of four words can cross a stack item and a word behind the next."""
     prove(case, range(4, 5), 30_000)
+
+
+@dataclass(frozen=True)
+class Misfit(Case):
+    """A case whose gold trees have labels that cannot stand on their arcs: the root's on others,
+    others on the root's."""
+
+    def golds(self, n: int) -> list[Tree]:
+        root, other = self.options["root_label"], (self.labels or ())[0]
+        wrong = {root: other, other: root}
+        return [
+            tree._replace(
+                labels=tuple(
+                    wrong.get(label, label) if (w + n) % 2 else label
+                    for w, label in enumerate(tree.labels)
+                )
+            )
+            for tree in super().golds(n)
+        ]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [Misfit(**vars(case)) for case in EXACT if "root_label" in case.options],
+    ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-"),
+)
+def test_costs_and_losses_of_labels_that_fit_no_arc(case: Case) -> None:
+    prove(case, range(1, 4), 4_000)
 
 
 @pytest.mark.slow

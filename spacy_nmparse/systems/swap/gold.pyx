@@ -423,10 +423,10 @@ cdef void find_minimal(const GoldC* gold) noexcept nogil:
     make_room(gold, &c.p)
     c.stack = <int*>malloc(3 * size * sizeof(int))
     c.seen = <SeenC*>malloc(N_SEEN * sizeof(SeenC))
-    left = 0 if c.stack == NULL or c.seen == NULL else NONE
-    c.waiting = c.stack + size
-    c.pending = c.stack + 2 * size
-    if left == 0:
+    left = NONE - 1 if c.stack == NULL or c.seen == NULL else NONE
+    if left == NONE:
+        c.waiting = c.stack + size
+        c.pending = c.stack + 2 * size
         c.pending[n] = 0
     while first < n and left != NONE - 1:
         crossing = False
@@ -434,7 +434,7 @@ cdef void find_minimal(const GoldC* gold) noexcept nogil:
         while end < n and not t.ends[end]:
             crossing = crossing or t.order[end] < t.order[end - 1]
             end += 1
-        if crossing and c.stack != NULL and c.seen != NULL:
+        if crossing:
             left = search_sentence(&c, first, end, MAX_STEPS)
             proven = proven and left >= 0
             block = NULL
@@ -448,7 +448,7 @@ cdef void find_minimal(const GoldC* gold) noexcept nogil:
                 minimal[total + i] = 2 * (first + total) + c.best_steps[i]
             total += c.best
         first = end
-    if left != NONE - 1 and c.stack != NULL and c.seen != NULL:
+    if left != NONE - 1:
         t.minimal = minimal
         t.n_minimal = total
         t.proven = proven

@@ -1,0 +1,109 @@
+"""The workflow `models`: a list of treebanks, and a wheel of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts import models
+from tests.toy_treebank import CONLLU, ROOT
+
+
+@pytest.fixture
+def toy(treebank: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A toy treebank with a licence, in the current folder."""
+    (treebank / "LICENSE.txt").write_text("CC BY-SA 4.0", encoding="utf-8")
+    (treebank / "toy_test-ud-train.conllu").write_text(f"{CONLLU}\n" * 5, encoding="utf-8")
+    monkeypatch.chdir(treebank.parent)
+    monkeypatch.setattr(models, "ASSETS", Path("."))
+    return treebank
+
+
+def make(lines: str) -> int:
+    Path("models.txt").write_text(lines, encoding="utf-8")
+    small = ["--set", "components.tok2vec.model.encode.depth=1"]
+    return models.main(["models.txt", "packages", *small])
+
+
+def test_the_demo_is_the_first() -> None:
+    assert models.read_list(ROOT / "configs" / "models.txt")[0].treebank == models.TURKISH
+
+
+def test_lines(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_text("# a comment\n\na/UD_X-Y  xx 3 # another\nUD_X-Z en 20 despite-licence\n")
+    first, second = models.read_list(path)
+    assert (first.path, first.name, first.epochs) == (Path("a/UD_X-Y"), "ud_x_y", 3)
+    assert (second.path, second.despite) == (Path("assets/UD_X-Z"), True)
+    for wrong in ("UD_X-Y xx", "UD_X-Y xx many", "UD_X-Y xx 3 anyway"):
+        path.write_text(f"\n{wrong}\n")
+        with pytest.raises(ValueError, match="line 2: TREEBANK LANGUAGE EPOCHS"):
+            models.read_list(path)
+    path.write_text("a/UD_X-Y xx 1\nb/UD_X-Y xx 1\n")
+    with pytest.raises(ValueError, match="two models xx_ud_x_y"):
+        models.read_list(path)
+
+
+def test_licences_are_looked_at_first(
+    toy: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = toy.parent / "other"
+    other.mkdir()
+    (toy / "LICENSE.txt").write_text("CC BY-NC-SA 4.0", encoding="utf-8")
+    assert make("UD_Toy-Test en 1\nother en 1\n") == 1
+    said = capsys.readouterr().err
+    assert "UD_Toy-Test: its licence, CC BY-NC-SA 4.0, forbids" in said
+    assert "other names no licence" in said and not Path("packages").exists()
+    made = []
+    monkeypatch.setattr(models, "make", lambda line, *rest: made.append(line.name))
+    monkeypatch.setattr(models, "table", lambda rows: "")
+    assert make("UD_Toy-Test en 1 despite-licence\n") == 0
+    assert made == ["ud_toy_test"]
+
+
+def test_missing_treebanks_are_fetched(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = []
+    monkeypatch.setattr(models, "run", lambda *command: commands.append(command))
+    with pytest.raises(FileNotFoundError, match="UD_No-Such"):
+        models.check_licences([models.Line("UD_No-Such", "en", 1, False)])
+    ((program, *_, address, folder),) = commands
+    assert (program, address, folder) == ("git", f"{models.UD}/UD_No-Such", "UD_No-Such")
+
+
+def test_models_are_made_once(
+    toy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All steps but the last, which needs the network."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    steps = []
+    real = models.run
+
+    def run(*command: str) -> None:
+        steps.append(command)
+        if "package" not in command:
+            return real(*command)
+        wheel = Path("packages/en_ud_toy_test-0.1.0/dist/en_ud_toy_test-0.1.0-py3-none-any.whl")
+        wheel.parent.mkdir(parents=True, exist_ok=True)
+        wheel.write_bytes(b"-" * 1_200_000)
+        assert Path(command[3], "meta.json").is_file()
+        return None
+
+    monkeypatch.setattr(models, "run", run)
+    assert make("UD_Toy-Test en 1\n") == 0
+    assert len(steps) == 4
+    table = Path("packages/models.md").read_text(encoding="utf-8")
+    assert "| `en_ud_toy_test-0.1.0-py3-none-any.whl` | UD_Toy-Test | CC BY-SA 4.0 | 1.2 |" in table
+    capsys.readouterr()
+    assert make("UD_Toy-Test en 1\n") == 0
+    assert len(steps) == 4 and "en_ud_toy_test is finished" in capsys.readouterr().out
+    assert Path("packages/models.md").read_text(encoding="utf-8") == table
+    assert make("UD_Toy-Test en 2\n") == 0  # another line, another model
+    assert len(steps) == 8
+
+
+def test_a_step_that_fails_is_named(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (toy / "toy_test-ud-dev.conllu").unlink()
+    assert make("UD_Toy-Test en 1\n") == 1
+    assert "convert_ud.py" in capsys.readouterr().err
+    assert not list(Path("packages").glob("*.json"))

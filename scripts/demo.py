@@ -17,10 +17,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
@@ -37,6 +39,7 @@ from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
+COPIES = 4  # of each sentence, with exchanged words, for a parser that is taught
 NONE = "none"  # in place of a system, or of a wheel: leave it out
 WHEELS = ("install", "make", NONE)
 #: How each model is evaluated: name, options of evaluate.py.
@@ -117,6 +120,7 @@ def train(
     seed: int,
     settings: list[str],
     whole: bool = False,
+    teachers: int = 0,
 ) -> None:
     """Train the parsers, at the same time.
 
@@ -129,6 +133,7 @@ def train(
         seed: The random seed.
         settings: Further settings of the configs, KEY=VALUE.
         whole: Whether the first system becomes a whole pipeline (scripts/whole_pipeline.py).
+        teachers: How many parsers teach the first system (see `teach`).
 
     Raises:
         FileNotFoundError: If the data is missing.
@@ -155,13 +160,21 @@ def train(
         if not config.is_file():
             raise ValueError(f"No config {config} for system {system!r}.")
         folder = (output / system).resolve()
-        if whole and system == systems[0]:
-            made = whole_pipeline(load_config(config, interpolate=False))
-            config = folder / "pipeline.cfg"
-            folder.mkdir(parents=True, exist_ok=True)
-            made.to_disk(config, interpolate=False)
-        command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common]
+        folder.mkdir(parents=True, exist_ok=True)
         start = time.perf_counter()
+        taught: list[str] = []
+        alone = load_config(config, interpolate=False)
+        if whole and system == systems[0]:
+            made = whole_pipeline(alone)
+            config = folder / "pipeline.cfg"
+            made.to_disk(config, interpolate=False)
+            alone["initialize"]["before_init"] = made["initialize"]["before_init"]
+        if teachers and system == systems[0]:
+            alone.to_disk(folder / "teacher.cfg", interpolate=False)
+            seeds = range(seed, seed + teachers)
+            taught = teach(folder / "teacher.cfg", folder / "teachers", common, seeds)
+            taught += ["--training.max_epochs", str(max(1, round(epochs / (1 + COPIES))))]
+        command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *taught]
         run(command, folder, f"[{system}] ".ljust(15), log=folder / "log.txt")
         return time.perf_counter() - start
 
@@ -170,6 +183,39 @@ def train(
     for system, seconds in zip(systems, times, strict=True):
         (output / system / "seconds.json").write_text(json.dumps(seconds), encoding="utf-8")
         print(f"{system}: trained in {seconds:.0f} s")
+
+
+def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -> list[str]:
+    """Train parsers that together teach another one, on copies of the data with exchanged words.
+
+    Args:
+        config: The config of all of them.
+        output: The folder for the teachers.
+        common: Options of `spacy train`.
+        seeds: A seed for each teacher.
+
+    Returns:
+        The options of `spacy train` for the parser that they teach.
+
+    Raises:
+        RuntimeError: If a training fails.
+    """
+
+    def train_one(seed: int) -> str:
+        folder = output / str(seed)
+        options = [*common, "--system.seed", str(seed)]
+        command = ["-m", "spacy", "train", str(config), "--output", str(folder), *options]
+        run(command, folder, f"[teacher {seed}] ".ljust(15), log=folder / "log.txt")
+        return str(folder / "model-best")
+
+    with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:
+        models = list(pool.map(train_one, seeds))
+    together = output / "together"
+    shutil.rmtree(together, ignore_errors=True)
+    command = ["-m", "spacy", "nmparse", "ensemble", *models, "--output", str(together)]
+    run(command, output, "[teachers] ".ljust(15))
+    options = ["--paths.teacher", str(together), "--corpora.train.copies", str(COPIES)]
+    return [*options, "--corpora.train.@readers", "spacy_nmparse.NonceCorpus.v1"]
 
 
 def evaluate(
@@ -449,6 +495,9 @@ def main(argv: list[str] | None = None) -> int:
         default="parser",
         help="whole: words, tags and lemmas too, of the first system",
     )
+    step.add_argument(
+        "--teachers", type=int, default=0, help="train so many parsers first to teach the first one"
+    )
 
     step = steps.add_parser("evaluate", help="evaluate the trained parsers")
     step.add_argument("models", type=Path)
@@ -492,6 +541,7 @@ def main(argv: list[str] | None = None) -> int:
                 seed=args.seed,
                 settings=args.set,
                 whole=args.pipeline == "whole",
+                teachers=args.teachers,
             )
         elif args.step == "evaluate":
             evaluate(args.models, args.corpus, args.metrics, systems, unquoted(args.treebank))

@@ -20,6 +20,7 @@ from spacy.vocab import Vocab
 
 from scripts import convert_ud, demo, evaluate, prepare_demo
 from spacy_nmparse.analysis.treebank import convert, find_splits, write_docs
+from spacy_nmparse.scorers.operations import members
 from tests.toy_treebank import CONLLU, ROOT, SMALL, read
 
 
@@ -367,6 +368,32 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert demo.main(["package", str(models), str(tmp_path), "--name", "x"]) == 1
 
 
+def test_teachers(treebank: Path, tmp_path: Path) -> None:
+    """Two parsers of different seeds teach a whole pipeline, on copies and in fewer epochs."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    convert(find_splits(treebank), tmp_path, 2)
+    train = ["train", str(tmp_path), str(tmp_path / "models"), "--epochs", "10", "--seed", "7"]
+    whole = ["--systems", "nm_parser", "--pipeline", "whole", "--teachers", "2"]
+    assert demo.main([*train, *whole]) == 0
+    folder = tmp_path / "models" / "nm_parser"
+    config = load_config(folder / "model-best" / "config.cfg")
+    reader, training = config["corpora"]["train"], config["training"]
+    assert reader["@readers"] == "spacy_nmparse.NonceCorpus.v1" and reader["copies"] == 4
+    assert training["max_epochs"] == 2 and training["seed"] == "${system.seed}"
+    assert config["system"]["seed"] == 7
+    assert Path(config["paths"]["teacher"]) == folder / "teachers" / "together"
+    pipelines = [spacy.load(folder / "teachers" / name / "model-best") for name in ("7", "8")]
+    weights = [nlp.get_pipe("parser").to_bytes(exclude=["vocab"]) for nlp in pipelines]
+    assert weights[0] != weights[1]
+    assert all(nlp.config["training"]["max_epochs"] == 10 for nlp in pipelines)
+    together = spacy.load(folder / "teachers" / "together")
+    assert len(members(together.get_pipe("parser").model)) == 2
+    assert spacy.load(folder / "model-best").pipe_names[-2:] == [
+        "ud_lemmatizer",
+        "multiword_tokens",
+    ]
+
+
 def dry_run(folder: Path, *options: str) -> str:
     """What the workflow `ud` would run, as spaCy prints it."""
     for name in ("configs", "scripts", "project.yml"):
@@ -383,6 +410,7 @@ def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     assert "convert_ud.py 'some folder/UD_English-EWT' corpus/ud " in out
     assert "--epochs 7 " in out and "--systems nl_covington_parser spacy_parser" in out
     assert "Gothic" not in out
+    assert "--teachers 0 " in out
     out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
     assert "convert_ud.py assets/UD_Gothic-PROIEL corpus/ud " in out
     assert "spacy_parser" not in out

@@ -50,6 +50,8 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
         raise ValueError("An ensemble needs at least two pipelines.")
     for nlp, parser in zip(pipelines, parsers, strict=True):
         found = difference(parsers[0], parser)
+        if not found and parser.label_data["labels"] != parsers[0].label_data["labels"]:
+            found = "their labels, or the order of these: train them on the same data"
         if found:
             raise ValueError(
                 f"The parsers of {title(pipelines[0])} and {title(nlp)} cannot decide together: "

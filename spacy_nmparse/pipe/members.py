@@ -16,7 +16,7 @@ def title(nlp: Language) -> str:
 
 
 def difference(one: ParsingComponent, other: ParsingComponent) -> str:
-    """What hinders two parsers from deciding together, or nothing."""
+    """The settings that hinder two parsers from deciding together, or nothing."""
     if (one.system_spec.name, one.system_spec.options) != (
         other.system_spec.name,
         other.system_spec.options,
@@ -25,8 +25,6 @@ def difference(one: ParsingComponent, other: ParsingComponent) -> str:
             f"their systems, {one.system_spec.name} {one.system_spec.options} and "
             f"{other.system_spec.name} {other.system_spec.options}"
         )
-    if one.label_data["labels"] != other.label_data["labels"]:
-        return "their labels, or the order of these: train them on the same data"
     if one.cfg["projectivize"] != other.cfg["projectivize"]:
         return "projectivize"
     return ""

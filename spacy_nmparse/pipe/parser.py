@@ -110,8 +110,9 @@ class TransitionParser(ParsingComponent):
         self.explore.restart()
         self.beam_updates.restart()
         old = self._learned.labels.names  # labels added before are kept
-        self._learn_labels([ROOT_LABEL, *data.labels, *old], tags)
-        self._teacher = load_teacher(teacher, teacher_weight, self) if teacher else None
+        names = [ROOT_LABEL, *data.labels, *old]
+        self._teacher = load_teacher(teacher, teacher_weight, self, names) if teacher else None
+        self._learn_labels(self._teacher.labels if self._teacher else names, tags)
         set_tag_sizes(self.model, tags.sizes)
         self.model.initialize(X=ScorerInput(sample, None))
 

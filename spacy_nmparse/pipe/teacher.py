@@ -7,11 +7,13 @@ Search-based Structured Prediction*.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import spacy
 from thinc.api import Model
 
+from spacy_nmparse.pipe.labels import LabelSet
 from spacy_nmparse.pipe.members import (
     difference,
     looks_up,
@@ -37,14 +39,17 @@ class Teacher:
     weight: float
 
 
-def load_teacher(path: str, weight: float, pupil: ParsingComponent) -> Teacher:
+def load_teacher(
+    path: str, weight: float, pupil: ParsingComponent, labels: Iterable[str]
+) -> Teacher:
     """Load a teacher.
 
     Args:
         path: Its pipeline: a folder, or a package. The teacher is the component with the pupil's
             name, or else the only parser of this package.
         weight: Its share in the loss.
-        pupil: The parser that learns from it, with its labels.
+        pupil: The parser that learns from it.
+        labels: The labels that the pupil needs, of those that the teacher must have.
 
     Returns:
         The teacher.
@@ -52,8 +57,8 @@ def load_teacher(path: str, weight: float, pupil: ParsingComponent) -> Teacher:
     Raises:
         ValueError: The weight is not above 0 and at most 1; the pupil is trained with a beam alone,
             or learns from gold trees alone; the pipeline cannot be loaded, or has no such
-            component; or the teacher is not trained, differs from the pupil in system, labels or
-            lifting, or looks up static vectors in another table.
+            component; or the teacher is not trained, differs from the pupil in system or lifting,
+            lacks a label, or looks up static vectors in another table.
     """
     where = f"The component '{pupil.name}' cannot learn from the teacher {path}:"
     if learns_by_mistakes(pupil.model):
@@ -85,10 +90,17 @@ def load_teacher(path: str, weight: float, pupil: ParsingComponent) -> Teacher:
     found = difference(pupil, teacher)
     if found:
         raise ValueError(f"{where} the two differ in {found}.")
+    known = teacher.label_data["labels"]
+    unknown = sorted(set(LabelSet.complete(labels).names).difference(known))
+    if unknown:
+        raise ValueError(
+            f"{where} it does not know the labels {unknown}: train it on the same data, with the "
+            f"same tokenizer."
+        )
     if looks_up(nlp, name) and static_vectors(nlp.vocab) != static_vectors(pupil.vocab):
         raise ValueError(
             f"{where} it looks up its words' vectors in a table that the pipeline to be trained "
             f"does not have: train with the same vectors."
         )
     own_token_vectors(nlp, name)
-    return Teacher(teacher.model, teacher.label_data["labels"], float(weight))
+    return Teacher(teacher.model, known, float(weight))

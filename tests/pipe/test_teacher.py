@@ -213,13 +213,26 @@ def test_the_pupil_needs_its_teacher_in_training_only(tmp_path: Path) -> None:
     assert taught(pupil, None)._teacher is None  # initialized anew, without
 
 
+def test_the_pupil_takes_its_teachers_labels(tmp_path: Path) -> None:
+    """In the same order, and also those that its own data do not have."""
+    nlp = random_parser(1)
+    teacher = parser_of(nlp)
+    labels = [*reversed(teacher.label_data["labels"]), "other"]
+    teacher.initialize(lambda: make_examples(nlp.vocab), nlp=nlp, labels={"labels": labels})
+    pupil = make_nlp()
+    parser = taught(pupil, path_of(nlp, tmp_path))
+    assert parser.label_data["labels"] == teacher.label_data["labels"]
+    assert parser.labels[-1] == "other"
+    pupil.update(make_examples(pupil.vocab), sgd=pupil.resume_training())
+
+
 def test_errors(tmp_path: Path) -> None:
     def fails(match: str, path: str, weight: Any = 0.5) -> None:
         nlp = make_nlp()
         where = f"'{NM}' cannot learn from the teacher "
         with pytest.raises(ValueError, match=f"{where}.*{match}"):
             taught(nlp, path, weight)
-        with pytest.raises(ValueError, match="not initialized"):
+        with pytest.raises(ValueError, match="has no labels yet"):
             nlp("text")
 
     good = path_of(random_parser(1), tmp_path / "good")
@@ -227,9 +240,9 @@ def test_errors(tmp_path: Path) -> None:
         fails("above 0 and at most 1", good, weight)
     fails("cannot be loaded", str(tmp_path / "missing"))
     fails("0 parsers", path_of(spacy.blank("xx"), tmp_path / "blank"))
-    other = random_parser(1)
-    parser_of(other).add_label("new")
-    fails("differ in their labels", path_of(other, tmp_path / "labels"))
+    other = make_nlp()
+    other.initialize(lambda: make_examples(other.vocab, [[0]]))
+    fails(r"does not know the labels \['", path_of(other, tmp_path / "labels"))
     other = random_parser(1, factory=SWAP, name=NM)
     fails("differ in their systems", path_of(other, tmp_path / "system"))
     fails("is not trained", path_of(make_nlp(), tmp_path / "new"))

@@ -2,7 +2,7 @@
 
     python -m tests.coverage                                   # the default tests
     python -m tests.coverage -n auto -m "slow or not slow"     # other ones: pytest's arguments
-    python -m tests.coverage --show spacy_nmparse/systems/arcs.pyx
+    python -m tests.coverage --show spacy_nmparse/systems/gold.pyx
 
 builds the extensions with GCC's counters in a copy of the checkout, runs pytest there, and prints a
 table of the package's folders. ``--show`` prints the lines of files that the last run has missed.

@@ -60,7 +60,7 @@ def found_in(doc: Doc) -> numpy.ndarray:
 @pytest.mark.parametrize("config", PARSERS)
 @pytest.mark.parametrize("width", [1, 4])
 def test_a_label_without_another_is_sure(config: dict[str, Any], width: int) -> None:
-    """With one label beside the root's, it is as sure as the head."""
+    """With one label besides the root's, it is as sure as the head."""
     nlp = make_nlp(beam_width=width, confidence=True, projectivize=False, **config)
     examples = make_examples(nlp.vocab)
     for example in examples:

@@ -135,7 +135,7 @@ def test_options_that_do_not_go_together(options: dict[str, Any], words: str) ->
 @pytest.mark.parametrize("single_root", [False, True])
 @pytest.mark.parametrize("decoupled", [False, True])
 def test_derivations_end(single_root: bool, decoupled: bool) -> None:
-    """Each word that is read is pushed, and at most one beside it. Decoupled, S0 goes back in the
+    """Each word that is read is pushed, and at most one more. Decoupled, S0 goes back in the
     text, or is revised once, until a word is read."""
     options = {"single_root": single_root, "decoupled_repairs": decoupled}
     system = systems.create("arc_eager", **BOTH, repairs=REPAIRS, **options)

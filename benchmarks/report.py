@@ -64,8 +64,6 @@ def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
         if re.fullmatch(r"swap_(lazy|minimal|nd_sw|nd_all)(_beam8)?", name):
             eager = "swap_eager_beam8" if name.endswith("_beam8") else "swap_eager"
             yield Pair(name, eager, "test", "las_all")
-        if name == "two_planar":
-            yield Pair(name, "swap_parser", "test", "las_all")
 
 
 def summarize_accuracy(folder: Path) -> Summary:

@@ -139,9 +139,14 @@ def train(
         FileNotFoundError: If the data is missing.
         ImportError: If udtools, which `evaluate` will need, is not installed.
         RuntimeError: If a training fails.
-        ValueError: If there is no such system, or a setting is malformed.
+        ValueError: If there is no such system, a setting is malformed, or so many teachers, or
+            teachers of spaCy's parser, are wanted.
     """
     conll18.require_udtools()
+    if teachers < 0 or teachers == 1:
+        raise ValueError(f"--teachers {teachers}: it takes two or more, or 0 for none.")
+    if teachers and systems and systems[0].startswith("spacy_"):
+        raise ValueError(f"--teachers teach parsers of this package, and {systems[0]} is none.")
     common = ["--nlp.lang", lang, "--system.seed", str(seed)]
     common += ["--training.max_epochs", str(epochs)]
     for split in ("train", "dev"):
@@ -496,7 +501,7 @@ def main(argv: list[str] | None = None) -> int:
         help="whole: words, tags and lemmas too, of the first system",
     )
     step.add_argument(
-        "--teachers", type=int, default=0, help="train so many parsers first to teach the first one"
+        "--teachers", type=int, default=0, help="train so many parsers, to teach the first one"
     )
 
     step = steps.add_parser("evaluate", help="evaluate the trained parsers")

@@ -368,7 +368,7 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert demo.main(["package", str(models), str(tmp_path), "--name", "x"]) == 1
 
 
-def test_teachers(treebank: Path, tmp_path: Path) -> None:
+def test_teachers(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two parsers of different seeds teach a whole pipeline, on copies and in fewer epochs."""
     pytest.importorskip("udtools", reason="needs the package udtools")
     convert(find_splits(treebank), tmp_path, 2)
@@ -382,6 +382,9 @@ def test_teachers(treebank: Path, tmp_path: Path) -> None:
     assert training["max_epochs"] == 2 and training["seed"] == "${system.seed}"
     assert config["system"]["seed"] == 7
     assert Path(config["paths"]["teacher"]) == folder / "teachers" / "together"
+    for wrong in (["--teachers", "1"], ["--teachers", "2", "--systems", "spacy_parser"]):
+        assert demo.main([*train, *wrong]) == 1
+        assert "--teachers" in capsys.readouterr().err
     pipelines = [spacy.load(folder / "teachers" / name / "model-best") for name in ("7", "8")]
     weights = [nlp.get_pipe("parser").to_bytes(exclude=["vocab"]) for nlp in pipelines]
     assert weights[0] != weights[1]

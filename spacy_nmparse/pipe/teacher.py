@@ -49,7 +49,7 @@ def load_teacher(
             name, or else the only parser of this package.
         weight: Its share in the loss.
         pupil: The parser that learns from it.
-        labels: The labels that the pupil needs, of those that the teacher must have.
+        labels: The labels of the pupil's data, which the teacher must know.
 
     Returns:
         The teacher.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Sequence
-from html import escape
 from itertools import pairwise
 
 from spacy_nmparse.analysis.lattice import Edge, Lattice
@@ -19,6 +20,8 @@ COLORS = {
     "REDUCE": "#7c3aed",
     "BREAK": "#b45309",
 }
+#: Signs that no XML may hold, escaped or not.
+FORBIDDEN = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 LETTER, LINE, GAP_X, GAP_Y, MARGIN = 7.0, 16, 96, 26, 16  # in pixels
 
 
@@ -133,6 +136,10 @@ def lattice_svg(lattice: Lattice) -> str:
     )
 
 
+def _escape(text: str) -> str:
+    return html.escape(FORBIDDEN.sub("\ufffd", text))
+
+
 def _columns(lattice: Lattice) -> tuple[list[list[int]], dict[Edge, list[int]]]:
     """The nodes of each layer from top to bottom, with a stop in every layer that an edge passes;
     and the stops of each edge."""
@@ -176,7 +183,7 @@ def _node_svg(
         for word, head in enumerate(state.heads)
         if head is not None
     )
-    parts = [f"<title>{node + 1}: {escape(arcs or 'no arcs')}</title>"]
+    parts = [f"<title>{node + 1}: {_escape(arcs or 'no arcs')}</title>"]
     for inset in (0, 4) if state.is_final else (0,):
         parts.append(
             f'<rect x="{left + inset:.0f}" y="{top + inset:.0f}" width="{wide - 2 * inset:.0f}" '
@@ -184,7 +191,7 @@ def _node_svg(
         )
     for i, text in enumerate(texts, start=1):
         x, y = left + wide / 2, top + LINE * i
-        parts.append(f'<text x="{x:.0f}" y="{y:.0f}">{escape(text)}</text>')
+        parts.append(f'<text x="{x:.0f}" y="{y:.0f}">{_escape(text)}</text>')
     return f'<g class="node">{"".join(parts)}</g>'
 
 
@@ -208,7 +215,7 @@ def _edge_svg(
         if not label:
             label = (
                 f'<text x="{x0 + half:.0f}" y="{(y0 + y1) / 2 - 4:.0f}" fill="{color}" '
-                f'font-size="10">{escape(action_name(edge.action))}</text>'
+                f'font-size="10">{_escape(action_name(edge.action))}</text>'
             )
         x0, y0 = x1, y1
     return f'<g class="edge"><path d="{path}" stroke="{color}" fill="none"/>{label}</g>'

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 import types
 from pathlib import Path
@@ -22,10 +19,9 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis import Derivation, derive, derive_gold, render
 from spacy_nmparse.analysis.page import is_right_to_left
 from spacy_nmparse.systems import Gold
+from tests.analysis.browser import opened
 from tests.pipe.common import NL, TREES, gold_doc, random_parser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-BROWSER = next((path for path in map(shutil.which, BROWSERS) if path), None)
 EVIL = "</script><img src=x onerror=alert(1)>"
 
 
@@ -153,8 +149,6 @@ def test_notebooks(trained: Language, monkeypatch: pytest.MonkeyPatch) -> None:
 def in_browser(page: str | None, script: str, folder: Path, address: str = "") -> dict[str, Any]:
     """What a script, run in the page, leaves in ``result``; ``errors`` holds what went wrong."""
     assert page is not None
-    if BROWSER is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the PATH")
     before = "<script>window.errors = []; window.onerror = (m) => { errors.push(m); };</script>"
     after = (
         "<script>const result = {};\n"
@@ -170,20 +164,8 @@ def in_browser(page: str | None, script: str, folder: Path, address: str = "") -
     head, rest = page.split("<head>", 1)
     file = folder / "page.html"
     file.write_text(f"{head}<head>{before}{rest.replace('</body>', after + '</body>')}", "utf-8")
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={folder / 'browser'}", "--window-size=1200,900", "--dump-dom"]
-    # The sanitizers that tests.sanitize loads are not for the browser.
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    done = subprocess.run(
-        [*command, file.as_uri() + address],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-    )
-    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)
-    assert found is not None, done.stderr[-2000:]
+    found = re.search(r'<pre id="result">(.*?)</pre>', opened(file, address), re.DOTALL)
+    assert found is not None
     result = json.loads(html.unescape(found[1]))
     assert result["errors"] == []
     return result

@@ -284,6 +284,9 @@ def card(model: Path, metrics: Path, source: Source, package: str) -> dict[str, 
     meta.update(
         description=f"Trained on {source.name} with spacy-nmparse ({system}).",
         license=source.licence,
+        # spaCy links the author to the URL: without them, "n/a" to nowhere.
+        author=meta.get("author") or f"the authors of {source.name} (data)",
+        url=meta.get("url") or source.url,
         sources=[{"name": source.name, "url": source.url, "license": source.licence}],
         performance={**{f"conll18_{name}": f1 for name, f1 in scores.items()}},
         speed={"words_per_second": raw["words_per_second"], "machine": raw["machine"]},

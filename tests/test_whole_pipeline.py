@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.cli.package import generate_readme
 from spacy.util import load_config
 
 from scripts import convert_ud, demo, evaluate, whole_pipeline
@@ -68,6 +69,9 @@ def test_from_a_treebank_to_a_model_card(
     source = source_of(treebank)
     meta = demo.card(model, metrics, source, "nl_covington_parser_ud")
     assert meta["license"] == "CC BY-SA 4.0"
+    card = generate_readme(meta)
+    assert f"[the authors of {source.name} (data)]({source.url})" in card
+    assert "]()" not in card
     raw = json.loads((metrics / "nl_covington_parser-raw.json").read_text(encoding="utf-8"))
     assert meta["performance"]["conll18_LAS"] == raw["conll18"]["LAS"]
     assert "entities" in meta["notes"] and "nmparse parse en_nl_covington" in meta["notes"]

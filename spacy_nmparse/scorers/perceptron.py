@@ -116,10 +116,12 @@ class Perceptron(Shim):
             self.begin(None)
             return self
         content = srsly.msgpack_loads(data)
-        size = content["size"]
-        known = numpy.unpackbits(numpy.frombuffer(content["known"], dtype="uint8"), count=size)
+        size, bits = content["size"], numpy.frombuffer(content["known"], dtype="uint8")
+        if not isinstance(size, int) or len(bits) != (size + 7) // 8:  # before any room is made
+            raise ValueError(f"there are {8 * len(bits)} signs of weights, not {size}")
+        known = numpy.unpackbits(bits, count=size).astype(bool)
         weights = numpy.zeros(size, dtype="float32")
-        weights[known.astype(bool)] = numpy.frombuffer(content["weights"], dtype="<f4")
+        weights[known] = numpy.frombuffer(content["weights"], dtype="<f4")
         self.begin(weights)
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,42 @@ def test_parameters_of_the_wrong_shape(factory: str) -> None:
         with pytest.raises(ValueError, match=f"{name} have the shape|{name} are|{name} of"):
             parser.from_bytes(srsly.msgpack_dumps(damaged), exclude=["vocab"])
     assert srsly.msgpack_loads(parser.to_bytes(exclude=["vocab"])) == parts
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_sizes_ask_for_no_memory(factory: str) -> None:
+    """Lengths in a file, and dimensions of layers, whoever wrote them: nothing makes room for more
+    than the file has."""
+    parser = parser_of(tiny_parser(factory, 1))
+    before = parser.to_bytes()
+    parts = srsly.msgpack_loads(before)
+    content = srsly.msgpack_loads(parts["model"])
+    tracemalloc.start()
+    models = [head + b"\x7f\xff\xff\xff" for head in (b"\xc6", b"\xc9", b"\xdb", b"\xdd", b"\xdf")]
+    for place, node in enumerate(content["nodes"]):
+        if place % 7 == 0 and any(node["dims"].values()):
+            huge = {**node, "dims": dict.fromkeys(node["dims"], 10**11)}
+            nodes = [*content["nodes"]]
+            nodes[place] = huge
+            models.append(srsly.msgpack_dumps({**content, "nodes": nodes}))
+    array = {b"nd": True, b"type": "<f4", b"kind": b"", b"shape": (10**11,), b"data": bytes(8)}
+    params = [{**params, "b": array} for params in content["params"]]
+    models.append(srsly.msgpack_dumps({**content, "params": params}))
+    assert len(models) > 8
+    for model in models:
+        damaged = {**parts, "model": model}
+        seal(damaged)
+        with pytest.raises(ValueError, match="cannot load its model"):
+            parser.from_bytes(srsly.msgpack_dumps(damaged))
+    for head in models[:5]:
+        seal(damaged := {**parts, "vocab": head})
+        with pytest.raises(ValueError, match="cannot load vocab"):
+            parser.from_bytes(srsly.msgpack_dumps(damaged))
+        with pytest.raises(ValueError, match="cannot load its bytes"):
+            parser.from_bytes(head)
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()
+    assert parser.to_bytes() == before
 
 
 def test_a_reference_too_many(trained: Language, unharmed: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.ensemble import Ensemble
 from spacy_nmparse.scorers.linear_scorer import LinearScorer, read_words, system_features
+from spacy_nmparse.scorers.perceptron import Perceptron as Weights
 from spacy_nmparse.scorers.perceptron import perceptron_of
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.templates import Templates
@@ -527,6 +529,21 @@ def test_saved_weights_are_the_averages(tmp_path: Path) -> None:
         assert [tree(other(gold_doc(other.vocab, t))) for t in DOCUMENTS] == [
             tree(nlp(gold_doc(nlp.vocab, t))) for t in DOCUMENTS
         ]
+
+
+@pytest.mark.parametrize("size", [10**12, 10**9, 17, 8, -1, "9", 9.0, None])
+def test_a_size_that_the_weights_have_not(size: Any) -> None:
+    """Is an error before there is room for so many."""
+    content = {"known": b"\x80\x80", "weights": bytes(8)}
+    known = Weights().from_bytes(srsly.msgpack_dumps({**content, "size": 9}))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="16 signs of weights"):
+        known.from_bytes(srsly.msgpack_dumps({**content, "size": size}))
+    with pytest.raises(ValueError):
+        known.from_bytes(srsly.msgpack_dumps({**content, "size": 9, "weights": bytes(4000)}))
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()
+    assert known.size == 9
 
 
 def test_training_goes_on_from_saved_weights() -> None:

@@ -281,6 +281,30 @@ def test_plans(tmp_path: Path) -> None:
     assert [job.target.name for job in jobs if job.target] == ["a.jsonl", "stdin.jsonl"]
 
 
+def test_links_lead_nowhere(model: Path, tmp_path: Path) -> None:
+    """Of an output folder: neither a folder in it, nor what stands where a file is begun."""
+    other, out = tmp_path / "other", tmp_path / "out"
+    write(tmp_path / "in" / "sub" / "a.txt", TEXT)
+    kept = write(other / "kept", "as it was")
+    out.mkdir()
+    try:
+        (out / "sub").symlink_to(other)
+    except OSError:
+        pytest.skip("links cannot be made here")
+    with pytest.raises(ValueError, match=r"a\.conllu is not in .*out: a link leads out of it"):
+        plan([str(tmp_path / "in")], str(out), "conllu")
+    (out / "sub").unlink()
+    (out / "sub").mkdir()
+    (out / "sub" / "a.conllu").symlink_to(kept)
+    (out / "sub" / "a.conllu.new").symlink_to(kept)
+    done = run(model, tmp_path / "in", "-o", out, "--force")
+    assert done.exit_code == 0, done.output
+    assert kept.read_text() == "as it was"
+    assert [(path.name, path.is_symlink()) for path in (out / "sub").iterdir()] == [
+        ("a.conllu", False)
+    ]
+
+
 def test_a_bar_on_a_terminal(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

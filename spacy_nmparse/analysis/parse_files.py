@@ -61,8 +61,8 @@ def plan(inputs: Sequence[str], output: str, form: str) -> list[Job]:
 
     Raises:
         FileNotFoundError: If an input is missing.
-        ValueError: If two inputs would have the same output, an input would be overwritten, or
-            .spacy is asked for on standard output.
+        ValueError: If two inputs would have the same output, an input would be overwritten, an
+            output would not be in the folder, or .spacy is asked for on standard output.
     """
     if output == STANDARD and form == SPACY:
         raise ValueError("A .spacy file cannot go to standard output: name one with --output.")
@@ -90,6 +90,10 @@ def plan(inputs: Sequence[str], output: str, form: str) -> list[Job]:
         if target.is_file():
             raise ValueError(f"There are several inputs, so {target} must be a folder.")
         jobs = [Job(one, target / place.with_suffix(FORMATS[form])) for one, place in found]
+        for job in jobs:
+            assert job.target is not None
+            if not job.target.parent.resolve().is_relative_to(target.resolve()):
+                raise ValueError(f"{job.target} is not in {target}: a link leads out of it.")
     return _checked(jobs)
 
 

@@ -98,7 +98,8 @@ def open_writer(path: Path | None, form: str, confidence: bool = False) -> Itera
     new = path.with_name(path.name + NEW)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        opened = new.open("wb")
+        new.unlink(missing_ok=True)  # of a killed process; a link would lead elsewhere
+        opened = new.open("xb")
     except OSError as error:
         raise OSError(f"{path} cannot be written: {error.strerror}.") from error
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.ensemble import merge
+from spacy_nmparse.pipe.files import safe_to_disk
 
 
 def run(models: list[str], output: Path, component: str | None) -> None:
@@ -16,5 +17,5 @@ def run(models: list[str], output: Path, component: str | None) -> None:
     pipelines = [load(model) for model in models]
     with failures():
         names = [parser_of(nlp, component).name for nlp in pipelines]
-        merge(pipelines, names).to_disk(output)
+        safe_to_disk(merge(pipelines, names), output)
     print(f"{output}: {pipelines[0].pipe_names}, {len(models)} parsers in {names[0]}")

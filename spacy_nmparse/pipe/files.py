@@ -30,6 +30,7 @@ def write_files(data: dict[Path, bytes]) -> None:
     new = {path: path.with_name(path.name + NEW) for path in data}
     try:
         for path, content in data.items():
+            new[path].unlink(missing_ok=True)  # a link would lead elsewhere
             new[path].write_bytes(content)
         for path, written in new.items():
             written.replace(path)
@@ -55,6 +56,8 @@ def replace_folder(path: Path, write: Callable[[Path], None]) -> None:
     if old.is_dir() and not path.exists():  # killed between two renames
         old.rename(path)
     for left in (new, old):
+        if left.is_symlink():
+            left.unlink()
         shutil.rmtree(left, ignore_errors=True)
     try:
         write(new)
@@ -88,7 +91,12 @@ def safe_to_disk(nlp: Language, path: str | Path, *, exclude: Iterable[str] = ()
 
     Where folders cannot exchange their names in one step (on systems other than Linux), a kill
     between two renames leaves it under the name that ends in ".old".
+
+    Raises ValueError where a component's name would lead out of the folder.
     """
+    for name in nlp.component_names:
+        if Path(name).name != name or name == "..":
+            raise ValueError(f"The component {name!r} has no name for a folder: rename it.")
     to_disk = type(nlp).to_disk
     replace_folder(Path(path), lambda folder: to_disk(nlp, folder, exclude=list(exclude)))
 

@@ -237,3 +237,41 @@ def test_vectors_of_other_tokens(n: int, recurrent_width: int) -> None:
     assert tree(docs[2]) == expected
     (message,) = failed
     assert f"3 tokens, but {n} token vectors" in message
+
+
+# Names and links that lead elsewhere
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "..", "/tmp/elsewhere", "a/b", "."])
+def test_names_of_components_lead_nowhere(name: str, tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer", name=name)
+    with pytest.raises(ValueError, match="no name for a folder"):
+        safe_to_disk(nlp, tmp_path / "folder" / "model")
+    assert not [*tmp_path.iterdir()]
+
+
+def link(path: Path, target: Path) -> None:
+    try:
+        path.symlink_to(target)
+    except OSError:
+        pytest.skip("links cannot be made here")
+
+
+def test_links_are_not_written_through(old: Language, tmp_path: Path) -> None:
+    """Where new files are written before they take their places, there are links."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "file").write_text("as it was")
+    parser, pipeline = tmp_path / "parser", tmp_path / "pipeline"
+    parser.mkdir()
+    for name in ("model", "parser.json", "vocab"):
+        link(parser / f"{name}.new", other / "file")
+    link(tmp_path / "pipeline.new", other)
+    link(tmp_path / "pipeline.old", other)
+    parser_of(old).to_disk(parser)
+    safe_to_disk(old, pipeline)
+    assert content(other) == {"file": b"as it was"}
+    assert {path.name for path in parser.iterdir()} == {"model", "parser.json", "vocab"}
+    assert not pipeline.is_symlink() and (pipeline / "config.cfg").is_file()
+    assert parser_of(spacy.load(pipeline)).to_bytes() == parser_of(old).to_bytes()

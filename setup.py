@@ -1,6 +1,7 @@
 """Compile the Cython modules; everything else about the package is in setup.cfg."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -54,6 +55,14 @@ if COUNTED:
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 if os.environ.get("NMPARSE_PLAIN"):
     MACROS.append(("NMP_PLAIN", "1"))
+
+
+def page() -> str:
+    """The README as PyPI shows it. Files of the repository are not there: links to them become
+    their texts, and pictures are left out."""
+    text = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"!\[[^]]*\]\((?!https:)[^)]*\)\n+", "", text)
+    return re.sub(r"\[([^]]+)\]\((?!https:|#)[^)]*\)", r"\1", text)
 
 
 def extension(name: str, language: str) -> Extension:
@@ -113,6 +122,7 @@ class BuildExtensions(build_ext):
 # The guard is for cythonize: where processes are spawned, they import this file again.
 if __name__ == "__main__":
     setup(
+        long_description=page(),
         ext_modules=[
             *(extension(name, language) for name, language in MODULES.items()),
             Extension(

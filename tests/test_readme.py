@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import importlib.util
 import inspect
 import io
 import re
@@ -209,3 +210,18 @@ def test_one_command_each() -> None:
     for marker in ("demo command", "test command"):
         found = re.findall(rf"<!-- {marker} -->\n```bash\n(.*?)\n```", read(README), re.DOTALL)
         assert len(found) == 1 and "\n" not in found[0]
+
+
+def test_the_page_on_pypi_has_no_link_to_nowhere() -> None:
+    """Files of the repository are not there."""
+    path = ROOT / "setup.py"
+    if not path.exists():
+        pytest.skip("setup.py is not here")
+    spec = importlib.util.spec_from_file_location("nmparse_setup", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = module.page()
+    links = re.findall(r"\]\(([^)]*)\)", text) + re.findall(r"(?m)^\[[^]]+\]: (.*)", text)
+    assert links and all(link.startswith("https://") for link in links)
+    assert "![" not in text and "docs/results.md has every figure" in text

@@ -277,8 +277,8 @@ class Types:
             mixed = mixed * numpy.uint64(0x9E3779B97F4A7C15) + column
         keys, first, place = numpy.unique(mixed, return_index=True, return_inverse=True)
         ends = numpy.cumsum([len(doc) for doc in docs])
-        owners = numpy.searchsorted(ends, first, side="right").tolist()
-        strings = [docs[owner].vocab.strings for owner in owners]
+        owners: Any = numpy.searchsorted(ends, first, side="right")
+        strings = [docs[owner].vocab.strings for owner in owners.tolist()]
         return cls(words[first], keys, place.astype("int32"), strings)
 
     def numbers(

@@ -65,8 +65,9 @@ def source_of(treebank: Path) -> Source:
         about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         raise FileNotFoundError(f"No treebank {treebank}: no folder, no package.") from None
-    licence = about["License-Expression"] or about["License"]
-    return Source(name, about["Home-page"] or "", [licence] if licence else [])
+    fields = ("License-Expression", "License", "Home-page")
+    expression, licence, url = (about[field] if field in about else "" for field in fields)
+    return Source(name, url, [expression or licence] if expression or licence else [])
 
 
 def licences_of(treebank: Path) -> list[str]:

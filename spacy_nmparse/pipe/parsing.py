@@ -291,8 +291,8 @@ class ParsingComponent(TrainablePipe):
         if scored is None:
             return Parses(words.tokens, arcs, split)
         tags = None
-        if scored.readings is not None:
-            tags = numpy.split(scored.readings.argmax(axis=1).astype("int32"), ends[:-1])
+        if scored.tags is not None:
+            tags = numpy.split(self._learned.tags.best(scored.tags), ends[:-1])
         batch = (self.system, scored.scorer, scored.lengths, scored.constraints)
         if self.beam_width > 1:
             flat = beam.parse(*batch, self.beam_width, probabilities=probabilities)
@@ -364,17 +364,16 @@ class ParsingComponent(TrainablePipe):
                 f"component, before this one (in training, list it in annotating_components).",
                 stacklevel=2,
             )
-        readings = self._learned.tags.readings if with_tags else None
-        if with_tags and readings is None:
+        if with_tags and self._learned.tags.readings is None:
             raise ValueError(
                 f"The component '{self.name}' cannot write tags: it has learned none. Train it "
                 f"with a tag_weight above 0 on data with parts of speech, or set "
                 f"write_tags = false."
             )
-        given = words.scorer_input(readings=readings)
+        given = words.scorer_input(wants_tags=with_tags)
         scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
-        return ScoredWords(scorer, words.lengths, words.constraints, given.reading_scores)
+        return ScoredWords(scorer, words.lengths, words.constraints, given.tag_scores)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""

@@ -18,7 +18,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import gold_tags, write_tags
-from spacy_nmparse.scorers.tagging import UNKNOWN, Readings
+from spacy_nmparse.scorers.tagging import UNKNOWN, best_readings
 
 #: Values that are rarer than this are not learned.
 MIN_COUNT = 3
@@ -76,11 +76,26 @@ class TagSet:
         return [len(values) for values in self.attributes.values()]
 
     @cached_property
-    def readings(self) -> Readings | None:
-        """What tags a word can have, for a model to score; None: nothing is known of that."""
+    def readings(self) -> numpy.ndarray | None:
+        """What tags a word can have: float32 (triples, sum of sizes), 1 where a triple has a value,
+        0 elsewhere; None: nothing is known of that."""
         if not self.attributes or not self.triples:
             return None
-        return Readings(numpy.stack([self._indices(*triple) for triple in self.triples]))
+        found = numpy.zeros((len(self.triples), sum(self.sizes)), dtype="float32")
+        first = numpy.cumsum([0, *self.sizes[:-1]])
+        for row, triple in zip(found, self.triples, strict=True):
+            indices = self._indices(*triple)
+            row[(first + indices)[indices != UNKNOWN]] = 1
+        return found
+
+    def best(self, scores: numpy.ndarray) -> numpy.ndarray:
+        """The triple of each word that fits its scores best, int32 (words,).
+
+        Args:
+            scores: float32 (words, sum of sizes): of all values of all attributes.
+        """
+        readings: Any = self.readings
+        return best_readings(scores, readings)
 
     @cached_property
     def has_tags(self) -> bool:

@@ -12,7 +12,6 @@ from thinc.api import Model
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.tagging import Readings
 
 
 @dataclass(frozen=True)
@@ -47,19 +46,19 @@ class Words:
         return numpy.concatenate(self.presets)
 
     def scorer_input(
-        self, tags: numpy.ndarray | None = None, readings: Readings | None = None
+        self, tags: numpy.ndarray | None = None, wants_tags: bool = False
     ) -> ScorerInput:
         """What a model gets.
 
         Args:
             tags: int32 (words, attributes): what the words' tags are, where they are learned.
-            readings: What tags are wanted of.
+            wants_tags: Whether tags are to be scored.
         """
         ends = numpy.cumsum([0, *map(len, self.tokens)])
         starts = self.constraints == 1
         starts[ends[:-1][ends[:-1] < len(starts)]] = True
         lengths = numpy.diff(numpy.append(numpy.nonzero(starts)[0], len(starts)))
-        return ScorerInput(self.docs, self._rows(), lengths.astype("int32"), tags, readings)
+        return ScorerInput(self.docs, self._rows(), lengths.astype("int32"), tags, wants_tags)
 
     def _rows(self) -> numpy.ndarray | None:
         """Rows of the words among all tokens of the documents; None: all tokens are words."""
@@ -82,14 +81,14 @@ class ScoredWords:
         scorer: The scores.
         lengths: How many words each document has.
         constraints: int8 (words,): ``Words.constraints``.
-        readings: float32 (words, readings): the scores of the words' readings; None: they are not
+        tags: float32 (words, values of all attributes): the scores of tags; None: they are not
             wanted.
     """
 
     scorer: Scorer
     lengths: list[int]
     constraints: numpy.ndarray
-    readings: numpy.ndarray | None = None
+    tags: numpy.ndarray | None = None
 
 
 def even_parts(docs: list[Doc], n: int) -> list[list[Doc]]:

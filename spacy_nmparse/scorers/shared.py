@@ -10,7 +10,6 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.tagging import Readings
 from spacy_nmparse.systems import TransitionSystem
 
 
@@ -28,16 +27,16 @@ class ScorerInput:
     lengths: int32, words of each stretch that surely begins and ends a sentence; None: documents
         are such stretches.
     tags: int32 (words, attributes), what ``tagging`` learns; None: nothing.
-    readings: what tags are wanted of; None: none are.
-    reading_scores: float32 (words, readings); a scorer that predicts adds its own.
+    wants_tags: whether tags are to be scored.
+    tag_scores: float32 (words, values of all attributes); a scorer that predicts adds its own.
     """
 
     docs: list[Doc]
     rows: numpy.ndarray | None = None
     lengths: numpy.ndarray | None = None
     tags: numpy.ndarray | None = None
-    readings: Readings | None = None
-    reading_scores: numpy.ndarray | None = None
+    wants_tags: bool = False
+    tag_scores: numpy.ndarray | None = None
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """A second thing to learn from: parts of speech and morphological features.
 
-In training the token vectors must also tell the tags of their words, so that a treebank teaches
+In training the words' vectors must also tell their tags, so that a treebank teaches
 them more than its trees do. Parsing runs this layer only if the tags are wanted.
 """
 
@@ -18,6 +18,9 @@ from spacy_nmparse.scorers.tag_gradient import tag_gradient
 
 #: A tag that is not known: nothing is learned from it.
 UNKNOWN = -1
+
+#: Words whose readings are scored at a time.
+BLOCK = 256
 
 
 def Tagging() -> Model[Any, Any]:
@@ -66,49 +69,6 @@ def forward(model: Model, vectors: Any, is_train: bool) -> tuple[Any, Callable[[
     return scores, backprop
 
 
-class Readings:
-    """What tags of a word occur together, and how they are scored: the score of a reading is the
-    sum of those of its values. The layer and the sums are one matrix product."""
-
-    def __init__(self, values: numpy.ndarray) -> None:
-        """Make readings.
-
-        Args:
-            values: int32 (readings, attributes), the index of the value of each attribute, or
-                UNKNOWN where a reading says nothing of it.
-        """
-        self.values = values
-        self._products: dict[int, tuple[Any, Any, Any, Any]] = {}
-
-    def score(self, model: Model, vectors: Any) -> numpy.ndarray:
-        """The scores of the readings of words, float32 (words, readings).
-
-        Args:
-            model: the layer.
-            vectors: float32 (words, nI).
-        """
-        weights, bias = self._product(model)
-        scores = matmul(vectors, weights.T)
-        scores += bias
-        return to_numpy(scores)
-
-    def _product(self, model: Model) -> tuple[Any, Any]:
-        """Weights and bias of the readings; made again when the layer's have changed."""
-        W: Any = model.get_param("W")
-        b: Any = model.get_param("b")
-        known = self._products.get(model.id)
-        if known is None or not ((known[0] == W).all() and (known[1] == b).all()):
-            sizes = model.attrs["sizes"]
-            chosen = numpy.zeros((len(self.values), sum(sizes)), dtype="float32")
-            starts = numpy.cumsum([0, *sizes[:-1]])
-            rows, columns = numpy.nonzero(self.values != UNKNOWN)
-            chosen[rows, starts[columns] + self.values[rows, columns]] = 1
-            indicator: Any = model.ops.asarray(chosen)  # type: ignore[arg-type]
-            known = (W.copy(), b.copy(), matmul(indicator, W), indicator @ b)
-            self._products[model.id] = known
-        return known[2], known[3]
-
-
 def shapes(model: Model, sizes: Sequence[int]) -> dict[str, tuple[int, ...]]:
     """Shape of each parameter that attributes of these sizes ask for.
 
@@ -139,3 +99,18 @@ def learn_tags(model: Model, vectors: Any, tags: numpy.ndarray, weight: float) -
     d_scores = to_numpy(scores)
     tag_gradient(d_scores, tags, model.attrs["sizes"], weight)
     return backprop(model.ops.asarray(d_scores))
+
+
+def best_readings(scores: numpy.ndarray, values: numpy.ndarray) -> numpy.ndarray:
+    """The best of the readings, which say what tags of a word occur together, int32 (words,). The
+    score of a reading is the sum of those of its values.
+
+    Args:
+        scores: float32 (words, sum of sizes), what the layer predicts.
+        values: float32 (readings, sum of sizes): 1 where a reading has a value, 0 elsewhere.
+    """
+    best = numpy.empty(len(scores), dtype="int32")
+    for start in range(0, len(scores), BLOCK):
+        rows = slice(start, start + BLOCK)
+        best[rows] = matmul(scores[rows], values.T).argmax(axis=1)
+    return best

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy
 from spacy.tokens import Doc
-from thinc.api import Model
+from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.sru import BiSRU
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.tagging import learn_tags
+
+#: Tags are learned above so many recurrent layers, or above all where there are fewer.
+TAGGED = 1
 
 
 def build_recurrent(name: str, width: int, depth: int) -> list[Model]:
@@ -50,24 +53,24 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
     """
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=None if X is None else X.docs)
-    width = tok2vec.get_dim("nO")
+    widths = [tok2vec.get_dim("nO")]
+    for layer in recurrent_layers(model):
+        layer.set_dim("nI", widths[-1])
+        layer.initialize()
+        widths.append(widths[-1] + 2 * layer.get_dim("nH"))
     tagging = model.maybe_get_ref("tagging")
     if tagging is not None:
-        tagging.set_dim("nI", width)
+        tagging.set_dim("nI", widths[: TAGGED + 1][-1])
         tagging.initialize()
-    for layer in recurrent_layers(model):
-        layer.set_dim("nI", width)
-        layer.initialize()
-        width += 2 * layer.get_dim("nH")
-    return width
+    return widths[-1]
 
 
 def run_words(
     model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
     """Run a scorer's tok2vec and recurrent layers; in training, learn from tags where there are
-    any, and else score readings where they are wanted. A list of documents will do, as spaCy's own
-    models take: then every token is a word.
+    any, and else score their values where they are wanted. A list of documents will do, as spaCy's
+    own models take: then every token is a word.
 
     Returns:
         words: float32 (words, width), one row for each parsed word.
@@ -96,24 +99,24 @@ def run_words(
             f"its tok2vec (a listener, say) the width of the tok2vec that makes them."
         )
     words = flat if X.rows is None else flat[X.rows]
-    tagging = model.maybe_get_ref("tagging")
-    d_tagging: Any = None
-    if is_train and X.tags is not None and tagging is not None and tagging.attrs["sizes"]:
-        d_tagging = learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
-    if not is_train and X.readings is not None and tagging is not None:
-        found = X.readings.score(tagging, words)
-        X.reading_scores = found if X.reading_scores is None else X.reading_scores + found
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
     backprops = []
-    for layer in recurrent_layers(model):
+    layers = recurrent_layers(model)
+    for layer in layers[:TAGGED]:
+        words, backprop_layer = layer((words, stretches), is_train)
+        backprops.append(backprop_layer)
+    d_tagging = _run_tagging(model, X, words, is_train)
+    for layer in layers[TAGGED:]:
         words, backprop_layer = layer((words, stretches), is_train)
         backprops.append(backprop_layer)
 
     def backprop(d_words: Any) -> list[Doc]:
-        for backprop_layer in reversed(backprops):
+        for backprop_layer in reversed(backprops[TAGGED:]):
             d_words = backprop_layer(d_words)
         if d_tagging is not None:
             d_words = d_words + d_tagging
+        for backprop_layer in reversed(backprops[:TAGGED]):
+            d_words = backprop_layer(d_words)
         d_flat = d_words
         if X.rows is not None:
             d_flat = model.ops.xp.zeros_like(flat)
@@ -121,3 +124,17 @@ def run_words(
         return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
 
     return words, stretches, backprop
+
+
+def _run_tagging(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Any:
+    """In training, learn from tags where there are any, and return the gradient of the words; else
+    score the values of tags if they are wanted."""
+    tagging = model.maybe_get_ref("tagging")
+    if tagging is None or not tagging.attrs["sizes"]:
+        return None
+    if is_train and X.tags is not None:
+        return learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
+    if not is_train and X.wants_tags:
+        found = to_numpy(tagging.predict(words))
+        X.tag_scores = found if X.tag_scores is None else X.tag_scores + found
+    return None

@@ -285,17 +285,18 @@ def test_ensembles_write_tags() -> None:
         randomize(parser_of(nlp).model, seed)
         pipelines.append(nlp)
     text = "She saw the cat ."
-    layers = [parser_of(nlp).model.get_ref("tagging") for nlp in pipelines]
     readings = parser_of(pipelines[0])._learned.tags.readings
-    vectors = [
-        parser_of(nlp).model.get_ref("tok2vec").predict([nlp.make_doc(text)])[0]
-        for nlp in pipelines
+    assert readings is not None
+    words = [Words.of([nlp.make_doc(text)]) for nlp in pipelines]
+    scored = [
+        parser_of(nlp).score_moves(one, with_tags=True)
+        for nlp, one in zip(pipelines, words, strict=True)
     ]
-    scores = sum(readings.score(*pair) for pair in zip(layers, vectors, strict=True))
+    scores = sum(one.tags for one in scored if one is not None)
     triples = parser_of(pipelines[0]).label_data["tag_triples"]
     nlp = merge(pipelines, [NL, NL])
     assert [[token.pos_, token.tag_] for token in nlp(text)] == [
-        triples[best][:2] for best in scores.argmax(axis=1)
+        triples[best][:2] for best in (scores @ readings.T).argmax(axis=1)
     ]
     others = [make_nlp(factory=NL, write_tags=write) for write in (True, False)]
     others[0].initialize(lambda: examples)

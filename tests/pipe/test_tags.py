@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.tags import TagSet, collect
+from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.tagging import UNKNOWN
 
 from .common import (
@@ -46,9 +47,11 @@ def tagged(vocab: Vocab) -> list[Example]:
     return examples
 
 
-def tagged_nlp(factory: str, weight: float = 1.0, **config: Any) -> tuple[Language, list[Example]]:
-    model = {**SMALL[factory]["model"], "tag_weight": weight}
-    nlp = make_nlp(factory=factory, model=model, **config)
+def tagged_nlp(
+    factory: str, write_tags: bool = False, **sizes: Any
+) -> tuple[Language, list[Example]]:
+    model = {**SMALL[factory]["model"], "tag_weight": 1.0, **sizes}
+    nlp = make_nlp(factory=factory, model=model, write_tags=write_tags)
     examples = tagged(nlp.vocab)
     nlp.initialize(lambda: examples)
     return nlp, examples
@@ -141,14 +144,25 @@ def test_bad_values(values: Any) -> None:
         TagSet({"TAG": values})
 
 
+@pytest.mark.parametrize("layers", [0, 1, 2])
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_token_vectors_learn_the_tags(factory: str) -> None:
+def test_tags_are_learned_above_the_first_recurrent_layer(factory: str, layers: int) -> None:
+    """Or, without recurrent layers, from the token vectors."""
+    sizes = {"recurrent_width": 6, "recurrent_depth": layers} if layers else {"recurrent_width": 0}
+    nlp, _ = tagged_nlp(factory, **sizes)
+    model = parser_of(nlp).model
+    width = model.get_ref("tok2vec").get_dim("nO")
+    assert model.get_ref("tagging").get_dim("nI") == width + (12 if layers else 0)
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_words_learn_the_tags(factory: str) -> None:
     nlp, examples = tagged_nlp(factory)
     learn(nlp, examples)
     parser = parser_of(nlp)
-    layer = parser.model.get_ref("tagging")
-    docs = [eg.predicted for eg in examples]
-    scores = layer.predict(numpy.vstack(parser.model.get_ref("tok2vec").predict(docs)))
+    scored = parser.score_moves(Words.of(eg.predicted for eg in examples), with_tags=True)
+    assert scored is not None and scored.tags is not None
+    scores = scored.tags
     rows = parser._learned.tags.rows(examples, [words_of(eg) for eg in examples])
     first = 0
     right = total = 0
@@ -163,7 +177,7 @@ def test_token_vectors_learn_the_tags(factory: str) -> None:
 
 @pytest.mark.parametrize("factory", FACTORIES)
 def test_without_a_weight_there_is_no_layer(factory: str) -> None:
-    nlp, examples = tagged_nlp(factory, weight=0.0)
+    nlp, examples = tagged_nlp(factory, tag_weight=0.0)
     parser = parser_of(nlp)
     assert parser.model.maybe_get_ref("tagging") is None
     assert parser.label_data["tags"] == {}
@@ -186,7 +200,7 @@ def test_untagged_examples_train_as_without_the_layer(factory: str) -> None:
 def test_a_negative_weight() -> None:
     for factory in FACTORIES:
         with pytest.raises(ValueError, match=r"tag_weight -0\.5"):
-            tagged_nlp(factory, weight=-0.5)
+            tagged_nlp(factory, tag_weight=-0.5)
 
 
 @pytest.mark.parametrize("factory", FACTORIES)

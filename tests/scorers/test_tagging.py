@@ -9,7 +9,14 @@ import pytest
 from thinc.api import NumpyOps
 
 from spacy_nmparse.scorers.tag_gradient import tag_gradient
-from spacy_nmparse.scorers.tagging import UNKNOWN, Tagging, learn_tags, set_sizes
+from spacy_nmparse.scorers.tagging import (
+    BLOCK,
+    UNKNOWN,
+    Tagging,
+    best_readings,
+    learn_tags,
+    set_sizes,
+)
 
 SIZES = [3, 2, 4]
 TAGS = numpy.asarray([[0, 1, 3], [2, UNKNOWN, 0], [UNKNOWN] * 3, [1, 0, UNKNOWN]], dtype="int32")
@@ -107,3 +114,15 @@ def test_new_sizes_ask_for_new_parameters() -> None:
     set_sizes(layer, [])
     layer.initialize()
     assert not layer.has_param("W")
+
+
+def test_the_best_reading_has_the_largest_sum_of_values() -> None:
+    n = 2 * BLOCK + 3
+    values = numpy.asarray([[1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 0, 0]], dtype="float32")
+    scores = numpy.random.RandomState(2).randn(n, values.shape[1]).astype("float32")
+    sums = [[sum(row[has == 1]) for has in values] for row in scores]
+    best = best_readings(scores, values)
+    assert best.dtype == "int32"
+    assert best.tolist() == [row.index(max(row)) for row in sums]
+    assert set(best.tolist()) == {0, 1, 2}
+    assert best_readings(scores[:0], values).tolist() == []

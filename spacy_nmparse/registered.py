@@ -138,7 +138,7 @@ def make_parser(
         beam_updates: how often an update uses it, a probability or a schedule.
         confidence: leave with each document how sure the parser is of heads and labels.
         write_tags: write parts of speech, tags and morphological features, each where a token has
-            none, as the token vectors have learned them (``tag_weight``).
+            none, as they were learned with the trees (``tag_weight``).
         threads: that parse a batch of documents, each some of them.
         scorer: the scoring function.
 

@@ -24,6 +24,7 @@ from spacy_nmparse.pipe.members import (
 )
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.scorers.operations import is_initialized
+from spacy_nmparse.scorers.tagging import REFERENCES
 from spacy_nmparse.scorers.words import recurrent_layers
 
 
@@ -122,9 +123,10 @@ def _copy(source: Model, target: Model) -> None:
     target.attrs["features"] = source.attrs["features"]
     for name in source.param_names:
         target.set_param(name, source.get_param(name).copy())
-    tagging = target.maybe_get_ref("tagging")
-    if tagging is not None:
-        tagging.from_bytes(source.get_ref("tagging").to_bytes())
+    for name in REFERENCES:
+        layer = target.maybe_get_ref(name)
+        if layer is not None:
+            layer.from_bytes(source.get_ref(name).to_bytes())
     target.get_ref("tok2vec").from_bytes(source.get_ref("tok2vec").to_bytes())
     for layer, copy in zip(recurrent_layers(source), recurrent_layers(target), strict=True):
         copy.from_bytes(layer.to_bytes())

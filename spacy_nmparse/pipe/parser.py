@@ -34,6 +34,7 @@ from spacy_nmparse.scorers.operations import (
 )
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.tagging import GoldTags
 from spacy_nmparse.search import greedy
 from spacy_nmparse.systems import Gold
 
@@ -45,13 +46,13 @@ class Batch:
     Attributes:
         words: The words of the documents.
         golds: The gold trees of the documents that have words.
-        tags: int32 (words, attributes): the words' tags; None: none are learned.
+        tags: The words' tags; None: none are learned.
         teacher: What else is learned from.
     """
 
     words: Words
     golds: list[Gold]
-    tags: numpy.ndarray | None = None
+    tags: GoldTags | None = None
     teacher: Teacher | None = None
 
 
@@ -139,8 +140,8 @@ class TransitionParser(ParsingComponent):
             return losses
         golds = self._golds(examples, words)
         tags = None
-        if self._learned.tags.attributes:
-            tags = self._learned.tags.rows(examples, words.tokens)
+        if self._learned.tags.readings is not None:
+            tags = self._learned.tags.gold(examples, words.tokens)
         return self._learn(Batch(words, golds, tags, self._teacher), drop, sgd, losses)
 
     def _golds(self, examples: Sequence[Example], words: Words) -> list[Gold]:

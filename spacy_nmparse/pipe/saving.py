@@ -18,7 +18,7 @@ from spacy_nmparse.pipe.tags import Attributes, TagSet, TagTriples
 from spacy_nmparse.scorers.operations import feature_names, restore_system, system_of
 from spacy_nmparse.scorers.weights import check_weights, layout, references, restore_references
 
-FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
+FORMAT = 2  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
 MODEL_FILE, CONFIG_FILE, VOCAB_FILE = "model", "parser.json", "vocab"
 
 #: What is saved, by the names of its files.

@@ -18,7 +18,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import gold_tags, write_tags
-from spacy_nmparse.scorers.tagging import UNKNOWN, best_readings
+from spacy_nmparse.scorers.tagging import UNKNOWN, GoldTags, best_readings
 
 #: Values that are rarer than this are not learned.
 MIN_COUNT = 3
@@ -68,6 +68,7 @@ class TagSet:
         self._numbers = [
             {value: i for i, value in enumerate(values)} for values in attributes.values()
         ]
+        self._triple_numbers = {tuple(triple): i for i, triple in enumerate(self.triples)}
         self._rows: dict[bytes, bytes] = {}
 
     @property
@@ -142,9 +143,9 @@ class TagSet:
         """
         write_tags(doc, tokens, numpy.ascontiguousarray(self._hashes[chosen]))
 
-    def rows(self, examples: Sequence[Example], tokens: Sequence[numpy.ndarray]) -> numpy.ndarray:
-        """The tags of the parsed words of examples, int32 (words, attributes): indices of values,
-        or UNKNOWN where there is no annotation, or a value that is not in the set.
+    def gold(self, examples: Sequence[Example], tokens: Sequence[numpy.ndarray]) -> GoldTags:
+        """The tags of the parsed words of examples: UNKNOWN where there is no annotation, or one
+        that is not in the set.
 
         Args:
             examples: examples.
@@ -155,13 +156,16 @@ class TagSet:
             strings = example.reference.vocab.strings
             fields = gold_tags(example, words).view(f"V{8 * len(FIELDS)}").ravel().tolist()
             rows += [self._rows.get(field) or self._row(strings, field) for field in fields]
-        array = numpy.frombuffer(b"".join(rows), dtype="int32")
-        return array.reshape(len(rows), len(self.attributes))
+        found = numpy.frombuffer(b"".join(rows), dtype="int32").reshape(len(rows), -1)
+        readings: Any = self.readings
+        values = numpy.ascontiguousarray(found[:, 1:])
+        return GoldTags(values, found[:, 0], readings)
 
     def _row(self, strings: StringStore, field: bytes) -> bytes:
-        """The row of what ``gold_tags`` says of a word, both as bytes."""
-        pos, tag, morph = (strings[value] for value in numpy.frombuffer(field, "uint64").tolist())
-        self._rows[field] = self._indices(pos, tag, morph).tobytes()
+        """The reading and the values of what ``gold_tags`` says of a word, both as bytes."""
+        triple = [strings[value] for value in numpy.frombuffer(field, "uint64").tolist()]
+        number = self._triple_numbers.get(tuple(triple), UNKNOWN)
+        self._rows[field] = numpy.int32(number).tobytes() + self._indices(*triple).tobytes()
         return self._rows[field]
 
     def _indices(self, pos: str, tag: str, morph: str) -> numpy.ndarray:

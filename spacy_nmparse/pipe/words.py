@@ -12,6 +12,7 @@ from thinc.api import Model
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.tagging import GoldTags
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,11 @@ class Words:
         """``presets`` of all documents, one after the other."""
         return numpy.concatenate(self.presets)
 
-    def scorer_input(
-        self, tags: numpy.ndarray | None = None, wants_tags: bool = False
-    ) -> ScorerInput:
+    def scorer_input(self, tags: GoldTags | None = None, wants_tags: bool = False) -> ScorerInput:
         """What a model gets.
 
         Args:
-            tags: int32 (words, attributes): what the words' tags are, where they are learned.
+            tags: What the words' tags are, where they are learned.
             wants_tags: Whether tags are to be scored.
         """
         ends = numpy.cumsum([0, *map(len, self.tokens)])

@@ -108,7 +108,7 @@ def ArcScorer(
     for layer in LAYERS:
         Features(names[layer])  # raises on unknown names
     recurrent = build_recurrent("ArcScorer", recurrent_width, recurrent_depth)
-    taggings = [Tagging()] if tag_weight else []
+    taggings = [Tagging(), Tagging()] if tag_weight else []
     model: Model[ScorerInput, ArcScorerKernel] = Model(
         "arc_scorer",
         forward,
@@ -117,6 +117,7 @@ def ArcScorer(
         refs={
             "tok2vec": tok2vec,
             "tagging": taggings[0] if taggings else None,
+            "reading": taggings[1] if taggings else None,
         },
         dims={
             "nI": None,

@@ -120,19 +120,21 @@ def learns_tags(model: Model) -> bool:
 def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
     """Tell scorers that learn tags how many values each attribute has, before they are
     initialized."""
-    for one in members(model):
-        layer = one.maybe_get_ref("tagging")
-        if layer is not None:
-            tagging.set_sizes(layer, sizes)
+    for layer in _tagging_layers(model):
+        tagging.set_sizes(layer, sizes)
 
 
 def renew_all(model: Model) -> None:
     """Give scorers and layers that learn tags new numbers (see ``model.renew``)."""
     for one in members(model):
         renew(one)
-        layer = one.maybe_get_ref("tagging")
-        if layer is not None:
-            renew(layer)
+    for layer in _tagging_layers(model):
+        renew(layer)
+
+
+def _tagging_layers(model: Model) -> list[Model]:
+    layers = [one.maybe_get_ref(name) for one in members(model) for name in tagging.REFERENCES]
+    return [layer for layer in layers if layer is not None]
 
 
 def resize_labels(model: Model, system: TransitionSystem) -> None:

@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.tagging import GoldTags
 from spacy_nmparse.systems import TransitionSystem
 
 
@@ -26,7 +27,7 @@ class ScorerInput:
     rows: for each parsed word its row among all tokens of the documents; None: every token.
     lengths: int32, words of each stretch that surely begins and ends a sentence; None: documents
         are such stretches.
-    tags: int32 (words, attributes), what ``tagging`` learns; None: nothing.
+    tags: what the words' tags are, in training; None: nothing is learned of them.
     wants_tags: whether tags are to be scored.
     tag_scores: float32 (words, values of all attributes); a scorer that predicts adds its own.
     """
@@ -34,7 +35,7 @@ class ScorerInput:
     docs: list[Doc]
     rows: numpy.ndarray | None = None
     lengths: numpy.ndarray | None = None
-    tags: numpy.ndarray | None = None
+    tags: GoldTags | None = None
     wants_tags: bool = False
     tag_scores: numpy.ndarray | None = None
 

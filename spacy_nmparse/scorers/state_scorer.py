@@ -80,7 +80,7 @@ def StateScorer(
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
     recurrent = build_recurrent("StateScorer", recurrent_width, recurrent_depth)
-    taggings = [Tagging()] if tag_weight else []
+    taggings = [Tagging(), Tagging()] if tag_weight else []
     model: Model[ScorerInput, StateScorerKernel] = Model(
         "state_scorer",
         forward,
@@ -89,6 +89,7 @@ def StateScorer(
         refs={
             "tok2vec": tok2vec,
             "tagging": taggings[0] if taggings else None,
+            "reading": taggings[1] if taggings else None,
         },
         dims={
             "nI": None,

@@ -1,12 +1,15 @@
 """A second thing to learn from: parts of speech and morphological features.
 
-In training the words' vectors must also tell their tags, so that a treebank teaches
-them more than its trees do. Parsing runs this layer only if the tags are wanted.
+Two layers score the values of tags. In training, the token vectors must also tell the value of each
+attribute, so that a treebank teaches them more than its trees do. And the words' vectors above the
+first recurrent layer must tell the reading of each word, which is what the values of its tags are
+together. Parsing runs the second layer only, and only if the tags are wanted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -19,12 +22,33 @@ from spacy_nmparse.scorers.tag_gradient import tag_gradient
 #: A tag that is not known: nothing is learned from it.
 UNKNOWN = -1
 
+#: A scorer's references to the layer of the attributes and to that of the readings.
+REFERENCES = ("tagging", "reading")
+
 #: Words whose readings are scored at a time.
 BLOCK = 256
 
 
+#: Weight of the loss of readings, times that of the attributes' loss.
+READING_WEIGHT = 0.3
+
+
+@dataclass(frozen=True)
+class GoldTags:
+    """What the tags of words are.
+
+    values: int32 (words, attributes), the index of the value of each attribute, or UNKNOWN.
+    readings: int32 (words,), the number of the reading, or UNKNOWN.
+    table: float32 (readings, sum of sizes), 1 where a reading has a value, 0 elsewhere.
+    """
+
+    values: numpy.ndarray
+    readings: numpy.ndarray
+    table: numpy.ndarray
+
+
 def Tagging() -> Model[Any, Any]:
-    """Build the layer: from token vectors, float32 (words, nI), to scores of all values of all
+    """Build such a layer: from words, float32 (words, nI), to scores of all values of all
     attributes, one attribute after the other, float32 (words, nO). It has no parameters before
     ``set_sizes``."""
     return Model(
@@ -82,35 +106,54 @@ def shapes(model: Model, sizes: Sequence[int]) -> dict[str, tuple[int, ...]]:
     return {"W": (sum(sizes), model.get_dim("nI")), "b": (sum(sizes),)}
 
 
-def learn_tags(model: Model, vectors: Any, tags: numpy.ndarray, weight: float) -> Any:
+def learn_values(model: Model, vectors: Any, tags: GoldTags, weight: float) -> Any:
     """Add the gradients of the layer's parameters.
 
     Args:
         model: the layer.
         vectors: float32 (words, nI).
-        tags: int32 (words, attributes), of each word the index of its value of each attribute, or
-            UNKNOWN.
-        weight: of this loss, the summed negative log likelihood of the tags.
+        tags: the words' tags.
+        weight: of this loss, the summed negative log likelihood of all attributes' values.
 
     Returns:
         The gradient of the vectors, float32 (words, nI).
     """
     scores, backprop = model(vectors, is_train=True)
     d_scores = to_numpy(scores)
-    tag_gradient(d_scores, tags, model.attrs["sizes"], weight)
+    tag_gradient(d_scores, tags.values, model.attrs["sizes"], weight)
     return backprop(model.ops.asarray(d_scores))
 
 
-def best_readings(scores: numpy.ndarray, values: numpy.ndarray) -> numpy.ndarray:
-    """The best of the readings, which say what tags of a word occur together, int32 (words,). The
-    score of a reading is the sum of those of its values.
+def learn_readings(model: Model, vectors: Any, tags: GoldTags, weight: float) -> Any:
+    """As ``learn_values``, but the loss is READING_WEIGHT times the summed negative log likelihood
+    of the readings, of which there is one softmax. The score of a reading is the sum of those of
+    its values."""
+    ops: Any = model.ops
+    table = ops.asarray(tags.table)
+    values, backprop = model(vectors, is_train=True)
+    for rows in blocks(len(values)):
+        gold = tags.readings[rows]
+        known = numpy.nonzero(gold != UNKNOWN)[0]
+        d_scores = ops.softmax(matmul(values[rows], table.T), inplace=True)
+        d_scores[ops.asarray(known), ops.asarray(gold[known])] -= 1
+        d_scores *= ops.asarray(READING_WEIGHT * weight * (gold != UNKNOWN), "float32")[:, None]
+        values[rows] = matmul(d_scores, table)
+    return backprop(values)
+
+
+def best_readings(scores: numpy.ndarray, table: numpy.ndarray) -> numpy.ndarray:
+    """The best reading of each word, int32 (words,).
 
     Args:
         scores: float32 (words, sum of sizes), what the layer predicts.
-        values: float32 (readings, sum of sizes): 1 where a reading has a value, 0 elsewhere.
+        table: of readings, as of ``GoldTags``.
     """
     best = numpy.empty(len(scores), dtype="int32")
-    for start in range(0, len(scores), BLOCK):
-        rows = slice(start, start + BLOCK)
-        best[rows] = matmul(scores[rows], values.T).argmax(axis=1)
+    for rows in blocks(len(scores)):
+        best[rows] = matmul(scores[rows], table.T).argmax(axis=1)
     return best
+
+
+def blocks(n: int) -> list[slice]:
+    """The rows of n words, few enough at a time for the scores of all readings."""
+    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]

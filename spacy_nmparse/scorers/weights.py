@@ -67,7 +67,7 @@ def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
     for name, shape in SCORERS[model.name].shapes(model).items():
         _check(model, name, shape)
     for node in model.walk():
-        if node is model.maybe_get_ref("tagging"):
+        if any(node is model.maybe_get_ref(name) for name in tagging.REFERENCES):
             for name, shape in tagging.shapes(node, tag_sizes).items():
                 _check(node, name, shape)
             continue

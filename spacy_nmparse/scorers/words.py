@@ -7,6 +7,7 @@ Where there are several, each one's input is the token vectors and what those be
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -15,10 +16,7 @@ from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.sru import BiSRU
 from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.tagging import learn_tags
-
-#: Tags are learned above so many recurrent layers, or above all where there are fewer.
-TAGGED = 1
+from spacy_nmparse.scorers.tagging import learn_readings, learn_values
 
 
 def build_recurrent(name: str, width: int, depth: int) -> list[Model]:
@@ -58,10 +56,11 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
         layer.set_dim("nI", widths[-1])
         layer.initialize()
         widths.append(widths[-1] + 2 * layer.get_dim("nH"))
-    tagging = model.maybe_get_ref("tagging")
-    if tagging is not None:
-        tagging.set_dim("nI", widths[: TAGGED + 1][-1])
-        tagging.initialize()
+    for name, width in (("tagging", widths[0]), ("reading", widths[:2][-1])):
+        tagging = model.maybe_get_ref(name)
+        if tagging is not None:
+            tagging.set_dim("nI", width)
+            tagging.initialize()
     return widths[-1]
 
 
@@ -100,23 +99,17 @@ def run_words(
         )
     words = flat if X.rows is None else flat[X.rows]
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
+    steps = [partial(_run_layer, layer, stretches) for layer in recurrent_layers(model)]
+    steps.insert(0, partial(_learn_values, model, X))
+    steps.insert(2, partial(_run_reading, model, X))
     backprops = []
-    layers = recurrent_layers(model)
-    for layer in layers[:TAGGED]:
-        words, backprop_layer = layer((words, stretches), is_train)
-        backprops.append(backprop_layer)
-    d_tagging = _run_tagging(model, X, words, is_train)
-    for layer in layers[TAGGED:]:
-        words, backprop_layer = layer((words, stretches), is_train)
-        backprops.append(backprop_layer)
+    for step in steps:
+        words, backprop_step = step(words, is_train)
+        backprops.append(backprop_step)
 
     def backprop(d_words: Any) -> list[Doc]:
-        for backprop_layer in reversed(backprops[TAGGED:]):
-            d_words = backprop_layer(d_words)
-        if d_tagging is not None:
-            d_words = d_words + d_tagging
-        for backprop_layer in reversed(backprops[:TAGGED]):
-            d_words = backprop_layer(d_words)
+        for backprop_step in reversed(backprops):
+            d_words = backprop_step(d_words)
         d_flat = d_words
         if X.rows is not None:
             d_flat = model.ops.xp.zeros_like(flat)
@@ -126,15 +119,34 @@ def run_words(
     return words, stretches, backprop
 
 
-def _run_tagging(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Any:
-    """In training, learn from tags where there are any, and return the gradient of the words; else
-    score the values of tags if they are wanted."""
-    tagging = model.maybe_get_ref("tagging")
-    if tagging is None or not tagging.attrs["sizes"]:
-        return None
+#: What a step gives: words, and the gradient of those that it took, given that of these.
+Step = tuple[Any, Callable[[Any], Any]]
+
+
+def _run_layer(layer: Model, stretches: numpy.ndarray, words: Any, is_train: bool) -> Step:
+    """A recurrent layer."""
+    return layer((words, stretches), is_train)
+
+
+def _learn_values(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Step:
+    """Learn the tags' values from words, which stay as they are."""
+    if not is_train or X.tags is None:
+        return words, _unchanged
+    d_tags = learn_values(model.get_ref("tagging"), words, X.tags, model.attrs["tag_weight"])
+    return words, lambda d_words: d_words + d_tags
+
+
+def _run_reading(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Step:
+    """Learn readings from words, which stay as they are; or, if tags are wanted, score these."""
     if is_train and X.tags is not None:
-        return learn_tags(tagging, words, X.tags, model.attrs["tag_weight"])
+        layer = model.get_ref("reading")
+        d_readings = learn_readings(layer, words, X.tags, model.attrs["tag_weight"])
+        return words, lambda d_words: d_words + d_readings
     if not is_train and X.wants_tags:
-        found = to_numpy(tagging.predict(words))
+        found = to_numpy(model.get_ref("reading").predict(words))
         X.tag_scores = found if X.tag_scores is None else X.tag_scores + found
-    return None
+    return words, _unchanged
+
+
+def _unchanged(d_words: Any) -> Any:
+    return d_words

@@ -116,7 +116,7 @@ def config(saved: Path, **changes: Any) -> bytes:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 99, "version": "9.9"}, r"9\.9.*format 99.*reads format 1.*train the model"),
+        ({"format": 99, "version": "9.9"}, r"9\.9.*format 99.*reads format 2.*train the model"),
         ({"format": None}, "format None"),
         ({"labels": None}, "does not describe a parser"),
         ({"labels": ["a", 3]}, "not all strings"),

@@ -15,7 +15,6 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.tags import TagSet, collect
-from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.tagging import UNKNOWN
 
 from .common import (
@@ -90,7 +89,7 @@ def test_untagged_examples_have_no_attributes() -> None:
     assert (found.attributes, found.readings) == ({}, None)
 
 
-def test_rows() -> None:
+def test_gold_values() -> None:
     vocab = Vocab()
     tags = TagSet({"Case": ["", "Nom"], "Number": ["", "Sing"], "POS": ["NOUN", "VERB"]})
     doc = Doc(vocab, words=["a", "b", "c", "d", "e"], pos=["NOUN", "VERB", "ADJ", "", "NOUN"])
@@ -99,7 +98,7 @@ def test_rows() -> None:
     doc[2].set_morph("Gender=Fem")
     doc[3].set_morph("")
     example = make_example(doc)
-    rows = tags.rows([example], [words_of(example)])
+    rows = tags.gold([example], [words_of(example)]).values
     assert rows.dtype == "int32"
     assert rows.tolist() == [
         [1, 1, 0],
@@ -110,7 +109,7 @@ def test_rows() -> None:
     ]
 
 
-def test_rows_of_misaligned_tokens_and_spaces() -> None:
+def test_gold_values_of_misaligned_tokens_and_spaces() -> None:
     vocab = spacy.blank("xx").vocab
     tags = TagSet({"POS": ["NOUN", "VERB"]})
     gold = Doc(
@@ -125,9 +124,23 @@ def test_rows_of_misaligned_tokens_and_spaces() -> None:
         spaces=[False, False, True, False, False],
     )
     example = Example(predicted, gold)
-    assert tags.rows([example], [words_of(example)]).tolist() == [[0], [1], [0], [0]]
+    assert tags.gold([example], [words_of(example)]).values.tolist() == [[0], [1], [0], [0]]
     gold[1].pos_ = "VERB"  # two tokens of one word that differ
-    assert tags.rows([example], [words_of(example)]).tolist() == [[UNKNOWN], [1], [0], [0]]
+    assert tags.gold([example], [words_of(example)]).values.tolist() == [[UNKNOWN], [1], [0], [0]]
+
+
+def test_gold_readings() -> None:
+    """The third word has a reading that is not known, the fourth has none."""
+    attributes = {"Case": ["", "Nom"], "POS": ["NOUN", "VERB"]}
+    triples = [["NOUN", "", "Case=Nom"], ["VERB", "", "_"], ["NOUN", "", ""]]
+    doc = Doc(Vocab(), words=["a", "b", "c", "d", "e"], pos=["NOUN", "VERB", "ADJ", "", "NOUN"])
+    doc[0].set_morph("Case=Nom")
+    doc[1].set_morph("")
+    example = make_example(doc)
+    gold = TagSet(attributes, triples).gold([example], [words_of(example)])
+    assert gold.readings.dtype == "int32"
+    assert gold.readings.tolist() == [0, 1, UNKNOWN, UNKNOWN, 2]
+    assert gold.table.tolist() == [[0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 1, 0]]
 
 
 def test_features_that_no_word_may_lack() -> None:
@@ -135,7 +148,7 @@ def test_features_that_no_word_may_lack() -> None:
     doc = Doc(Vocab(), words=["a", "b"], morphs=["Case=Nom", "Number=Sing"])
     example = make_example(doc)
     tags = TagSet({"Case": ["Acc", "Nom"]})
-    assert tags.rows([example], [words_of(example)]).tolist() == [[1], [UNKNOWN]]
+    assert tags.gold([example], [words_of(example)]).values.tolist() == [[1], [UNKNOWN]]
 
 
 @pytest.mark.parametrize("values", [[], ["A", "A"], ["A", 1], "AB"])
@@ -146,27 +159,29 @@ def test_bad_values(values: Any) -> None:
 
 @pytest.mark.parametrize("layers", [0, 1, 2])
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_tags_are_learned_above_the_first_recurrent_layer(factory: str, layers: int) -> None:
-    """Or, without recurrent layers, from the token vectors."""
+def test_readings_are_learned_above_the_first_recurrent_layer(factory: str, layers: int) -> None:
+    """Readings are; or, without recurrent layers, from the token vectors, as the values are."""
     sizes = {"recurrent_width": 6, "recurrent_depth": layers} if layers else {"recurrent_width": 0}
     nlp, _ = tagged_nlp(factory, **sizes)
     model = parser_of(nlp).model
     width = model.get_ref("tok2vec").get_dim("nO")
-    assert model.get_ref("tagging").get_dim("nI") == width + (12 if layers else 0)
+    assert model.get_ref("tagging").get_dim("nI") == width
+    assert model.get_ref("reading").get_dim("nI") == width + (12 if layers else 0)
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_words_learn_the_tags(factory: str) -> None:
+def test_token_vectors_learn_the_tags(factory: str) -> None:
     nlp, examples = tagged_nlp(factory)
     learn(nlp, examples)
     parser = parser_of(nlp)
-    scored = parser.score_moves(Words.of(eg.predicted for eg in examples), with_tags=True)
-    assert scored is not None and scored.tags is not None
-    scores = scored.tags
-    rows = parser._learned.tags.rows(examples, [words_of(eg) for eg in examples])
+    layer = parser.model.get_ref("tagging")
+    docs = [eg.predicted for eg in examples]
+    scores = layer.predict(numpy.vstack(parser.model.get_ref("tok2vec").predict(docs)))
+    gold = parser._learned.tags.gold(examples, [words_of(eg) for eg in examples])
+    assert gold.readings.min() >= 0
     first = 0
     right = total = 0
-    for column, size in zip(rows.T, parser._learned.tags.sizes, strict=True):
+    for column, size in zip(gold.values.T, parser._learned.tags.sizes, strict=True):
         said = scores[:, first : first + size].argmax(axis=1)
         first += size
         known = column != UNKNOWN
@@ -180,6 +195,7 @@ def test_without_a_weight_there_is_no_layer(factory: str) -> None:
     nlp, examples = tagged_nlp(factory, tag_weight=0.0)
     parser = parser_of(nlp)
     assert parser.model.maybe_get_ref("tagging") is None
+    assert parser.model.maybe_get_ref("reading") is None
     assert parser.label_data["tags"] == {}
     nlp.update(examples)
 
@@ -210,11 +226,14 @@ def test_saved_parsers_go_on_learning(factory: str, tmp_path: Path) -> None:
     nlp.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
     assert parser_of(loaded).label_data == parser_of(nlp).label_data
-    before = parser_of(loaded).model.get_ref("tagging").get_param("W").copy()
-    assert numpy.array_equal(before, parser_of(nlp).model.get_ref("tagging").get_param("W"))
+    names = ("tagging", "reading")
+    before = [parser_of(loaded).model.get_ref(name).get_param("W").copy() for name in names]
+    for name, weights in zip(names, before, strict=True):
+        assert numpy.array_equal(weights, parser_of(nlp).model.get_ref(name).get_param("W"))
     loaded.update(tagged(loaded.vocab), sgd=loaded.resume_training())
-    after = parser_of(loaded).model.get_ref("tagging").get_param("W")
-    assert not numpy.array_equal(before, after)
+    for name, weights in zip(names, before, strict=True):
+        after = parser_of(loaded).model.get_ref(name).get_param("W")
+        assert not numpy.array_equal(weights, after)
 
 
 def test_labels_bring_the_tags() -> None:

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy
 import pytest
-from thinc.api import NumpyOps
+from thinc.api import Model, NumpyOps
 
+from spacy_nmparse.scorers import tagging
 from spacy_nmparse.scorers.tag_gradient import tag_gradient
 from spacy_nmparse.scorers.tagging import (
     BLOCK,
+    READING_WEIGHT,
     UNKNOWN,
+    GoldTags,
     Tagging,
     best_readings,
-    learn_tags,
+    learn_readings,
+    learn_values,
     set_sizes,
 )
 
 SIZES = [3, 2, 4]
 TAGS = numpy.asarray([[0, 1, 3], [2, UNKNOWN, 0], [UNKNOWN] * 3, [1, 0, UNKNOWN]], dtype="int32")
+
+#: Readings of these values, and which the words have.
+TABLE = numpy.asarray(
+    [[1, 0, 0, 0, 1, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0, 1, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0, 0]],
+    dtype="float32",
+)
+GOLD = GoldTags(TAGS, numpy.asarray([0, UNKNOWN, 2, 1], dtype="int32"), TABLE)
 
 
 def naive_loss(scores: numpy.ndarray) -> float:
@@ -75,32 +88,73 @@ def test_tags_that_do_not_fit(tags: numpy.ndarray, sizes: list[int]) -> None:
         tag_gradient(random_scores(), tags, sizes, 1.0)
 
 
-def test_gradients_of_the_layer() -> None:
-    ops = NumpyOps()
+def naive_reading_loss(scores: numpy.ndarray) -> float:
+    loss = 0.0
+    for row, gold in zip((scores @ TABLE.T).tolist(), GOLD.readings.tolist(), strict=True):
+        if gold != UNKNOWN:
+            loss += math.log(sum(map(math.exp, row))) - row[gold]
+    return READING_WEIGHT * loss
+
+
+def made(W: numpy.ndarray, b: numpy.ndarray) -> Model:
     layer = Tagging()
     set_sizes(layer, SIZES)
-    layer.set_dim("nI", 5)
+    layer.set_dim("nI", W.shape[1])
     layer.initialize()
+    layer.set_param("W", NumpyOps().asarray(W))
+    layer.set_param("b", NumpyOps().asarray(b))
+    return layer
+
+
+def random_arrays() -> dict[str, numpy.ndarray]:
     random = numpy.random.RandomState(1)
-    W = random.randn(sum(SIZES), 5).astype("float32")
-    b = random.randn(sum(SIZES)).astype("float32")
-    layer.set_param("W", ops.asarray(W))
-    layer.set_param("b", ops.asarray(b))
-    vectors = random.randn(4, 5).astype("float32")
+    shapes = {"W": (sum(SIZES), 5), "b": (sum(SIZES),), "vectors": (4, 5)}
+    return {name: random.randn(*shape).astype("float32") for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize(
+    ("learn", "naive"), [(learn_values, naive_loss), (learn_readings, naive_reading_loss)]
+)
+def test_gradients_of_the_layers(learn: Any, naive: Any) -> None:
+    arrays = random_arrays()
+    layer = made(arrays["W"], arrays["b"])
 
     def loss(W: numpy.ndarray, b: numpy.ndarray, vectors: numpy.ndarray) -> float:
-        return 0.7 * naive_loss(vectors.astype("float64") @ W.T + b)
+        return 0.7 * naive(vectors @ W.T + b)
 
-    d_vectors = learn_tags(layer, ops.asarray(vectors), TAGS, 0.7)
-    arrays = {"W": W.astype("float64"), "b": b.astype("float64"), "vectors": vectors}
+    d_vectors = learn(layer, arrays["vectors"], GOLD, 0.7)
     gradients = {"W": layer.get_grad("W"), "b": layer.get_grad("b"), "vectors": d_vectors}
     for name, gradient in gradients.items():
         for place in numpy.ndindex(gradient.shape):
-            up, down = ({**arrays, name: arrays[name].astype("float64")} for _ in range(2))
+            up, down = (
+                {key: array.astype("float64") for key, array in arrays.items()} for _ in range(2)
+            )
             up[name][place] += 1e-4
             down[name][place] -= 1e-4
             slope = (loss(**up) - loss(**down)) / 2e-4
             assert gradient[place] == pytest.approx(slope, abs=2e-4), (name, place)
+
+
+def test_nothing_is_learned_from_unknown_readings() -> None:
+    arrays = random_arrays()
+    d_vectors = learn_readings(made(arrays["W"], arrays["b"]), arrays["vectors"], GOLD, 1.0)
+    assert [bool(row.any()) for row in d_vectors] == [True, False, True, True]
+    nothing = replace(GOLD, readings=numpy.full(4, UNKNOWN, dtype="int32"))
+    layer = made(arrays["W"], arrays["b"])
+    assert not learn_readings(layer, arrays["vectors"], nothing, 1.0).any()
+    assert not layer.get_grad("W").any()
+
+
+def test_blocks_of_words_learn_what_all_at_once_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = random_arrays()
+    found = []
+    for block in (3, BLOCK):
+        monkeypatch.setattr(tagging, "BLOCK", block)
+        layer = made(arrays["W"], arrays["b"])
+        d_vectors = learn_readings(layer, arrays["vectors"], GOLD, 1.0)
+        found.append((d_vectors, layer.get_grad("W")))
+    for one, other in zip(*found, strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
 
 
 def test_new_sizes_ask_for_new_parameters() -> None:

@@ -30,12 +30,14 @@ from typing import Any, Literal
 import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
+from spacy.vocab import Vocab
 from wasabi import table
 
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.licences import Source, source_of
 from spacy_nmparse.analysis.treebank import find_splits
 from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
+from spacy_nmparse.registered import NonceCorpus
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
@@ -139,8 +141,8 @@ def train(
         FileNotFoundError: If the data is missing.
         ImportError: If udtools, which `evaluate` will need, is not installed.
         RuntimeError: If a training fails.
-        ValueError: If there is no such system, a setting is malformed, or so many teachers, or
-            teachers of spaCy's parser, are wanted.
+        ValueError: If there is no such system, a setting is malformed, so many teachers, or
+            teachers of spaCy's parser, are wanted, or data for them have no parts of speech.
     """
     conll18.require_udtools()
     if teachers < 0 or teachers == 1:
@@ -154,6 +156,9 @@ def train(
         if not path.is_file():
             raise FileNotFoundError(f"No file {path}: run the step that makes the data first.")
         common += [f"--paths.{split}", str(path)]
+    if teachers:  # not after hours
+        data = corpus / "train.spacy"
+        NonceCorpus(data).collect(list(DocBin().from_disk(data).get_docs(Vocab())))
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:

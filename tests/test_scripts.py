@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import spacy
 import srsly
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
@@ -385,6 +385,16 @@ def test_teachers(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     for wrong in (["--teachers", "1"], ["--teachers", "2", "--systems", "spacy_parser"]):
         assert demo.main([*train, *wrong]) == 1
         assert "--teachers" in capsys.readouterr().err
+    bare = tmp_path / "bare"
+    for split in ("train", "dev"):
+        docs = list(DocBin().from_disk(tmp_path / f"{split}.spacy").get_docs(Vocab()))
+        for token in (token for doc in docs for token in doc):
+            token.pos_ = ""
+        bare.mkdir(exist_ok=True)
+        DocBin(docs=docs).to_disk(bare / f"{split}.spacy")
+    assert demo.main(["train", str(bare), str(bare / "models"), *whole]) == 1
+    assert "parts of speech" in capsys.readouterr().err
+    assert not (bare / "models").exists()
     pipelines = [spacy.load(folder / "teachers" / name / "model-best") for name in ("7", "8")]
     weights = [nlp.get_pipe("parser").to_bytes(exclude=["vocab"]) for nlp in pipelines]
     assert weights[0] != weights[1]

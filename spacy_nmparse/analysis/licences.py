@@ -65,8 +65,9 @@ def source_of(treebank: Path) -> Source:
         about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         raise FileNotFoundError(f"No treebank {treebank}: no folder, no package.") from None
-    fields = ("License-Expression", "License", "Home-page")
-    expression, licence, url = (about[field] if field in about else "" for field in fields)
+    fields = {field: about[field] for field in about}
+    named = ("License-Expression", "License", "Home-page")
+    expression, licence, url = (fields.get(field, "") for field in named)
     return Source(name, url, [expression or licence] if expression or licence else [])
 
 

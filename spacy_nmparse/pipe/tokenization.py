@@ -32,6 +32,9 @@ KINDS: dict[str, tuple[str, Callable[..., Any]]] = {
 APOSTROPHES, LETTER = "'’", "[^\\W\\d_]"
 #: Strings, counted once, that must come out better than before, for a rule to be kept.
 LEAST_GAIN = 3
+#: New prefixes that are kept even if the training data never show them, unless these speak against
+#: one: the dash of direct speech.
+LIKELY = [f"-(?={LETTER})"]
 #: New rules of each kind that are tried, the most frequent ones.
 TRIED = 30
 
@@ -150,14 +153,15 @@ class _Rules:
         """As of ``Chunks``."""
         return list(self._chunks.differing(self._tokenizer))
 
-    def improves(self, kind: str, rules: list[str], changed: str) -> bool:
-        """Try other rules, of which one is new or has gone. They stay if they are better."""
+    def improves(self, kind: str, rules: list[str], changed: str, least: int = LEAST_GAIN) -> bool:
+        """Try other rules, of which one is new or has gone. They stay if strings come out better,
+        ``least`` more than come out worse; 0: if they do no harm."""
         pattern = re.compile(changed)
         affected = [text for text in self._wrong if pattern.search(text)]
         self._set(kind, rules)
         wrong = {text: self._chunks.wrong(text, self._tokenizer) for text in affected}
         gains = [self._wrong[text] - wrong[text] for text in affected]
-        kept = sum(map(_sign, gains)) >= LEAST_GAIN and sum(gains) > 0
+        kept = sum(map(_sign, gains)) >= least and sum(gains) >= min(least, 1)
         if kept:
             self.rules[kind] = rules
             self._wrong.update(wrong)
@@ -197,6 +201,9 @@ def _matches(rule: str, differing: Iterable[tuple[str, Split, Split, int]]) -> b
 def _add(rules: _Rules) -> dict[str, list[str]]:
     """Add rules for signs that the data splits off."""
     added: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for rule in LIKELY:
+        if rules.improves("prefixes", [rule, *rules.rules["prefixes"]], rule, least=0):
+            added["prefixes"].append(rule)
     for kind, new in added.items():
         counts = _candidates(kind, rules.differing())
         for rule, _ in counts.most_common(TRIED):

@@ -28,7 +28,6 @@ REFERENCES = ("tagging", "reading")
 #: Words whose readings are scored at a time.
 BLOCK = 256
 
-
 #: Weight of the loss of readings, times that of the attributes' loss.
 READING_WEIGHT = 0.3
 

@@ -68,7 +68,7 @@ def test_rules_of_each_kind() -> None:
 
 def test_what_is_rare_or_ambiguous_teaches_nothing() -> None:
     nlp = spacy.blank("en")
-    fitted = fit(nlp, docs("a well-known b", "it's x", "it~'s x", "it~'s y", "`` x"))
+    fitted = fit(nlp, docs("a well-known -b", "it's x", "it~'s x", "it~'s y", "`` x"))
     assert fitted is not None
     assert not any(fitted.removed.values()) and not any(fitted.added.values())
     assert split(nlp, "it's old-fashioned") == ["it", "'s", "old", "-", "fashioned"]
@@ -78,9 +78,22 @@ def test_what_is_rare_or_ambiguous_teaches_nothing() -> None:
 def test_data_that_fits_changes_nothing() -> None:
     nlp = spacy.blank("en")
     before = nlp.tokenizer.to_bytes(exclude=["vocab"])
-    fitted = fit(nlp, docs("She does~n't know ~."))
+    fitted = fit(nlp, docs("She does~n't know -x ~."))
     assert fitted is not None and (fitted.before, fitted.after, fitted.special) == (1, 1, 0)
     assert nlp.tokenizer.to_bytes(exclude=["vocab"]) == before
+
+
+def test_the_dash_of_direct_speech() -> None:
+    """It is split off, unless the data say otherwise."""
+    nlp = spacy.blank("tr")
+    assert split(nlp, "-Git -5") == ["-Git", "-5"]
+    fitted = fit(nlp, docs("Git -5 ~."))
+    assert fitted is not None and fitted.added["prefixes"]
+    assert split(nlp, "-Git -5") == ["-", "Git", "-5"]
+    other = spacy.blank("tr")
+    fitted = fit(other, docs("Git -tir ~."))
+    assert fitted is not None and not any(fitted.added.values())
+    assert split(other, "-Git") == ["-Git"]
 
 
 def test_tokens_with_spaces_are_left_out() -> None:

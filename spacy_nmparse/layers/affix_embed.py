@@ -4,8 +4,8 @@ A treebank shows most forms of a language rich in them once or never, but shows 
 spaCy's own embedding (``spacy.MultiHashEmbed``) knows a word by its norm, its shape, its first
 letter and its last three; this one by several beginnings and ends.
 
-In training some words hide their norm, so that their affixes are learned too: of words never seen
-they are all that is known.
+In training some words hide their norm, so that their affixes are learned too. Words that training
+has not seen hide their norm always: nothing was learned of it.
 
 Equal words have equal vectors, so each is computed once a batch; in prediction, large batches keep
 them for the next one (``layers.known_words``). Pretrained vectors of words can be added
@@ -104,6 +104,7 @@ def AffixEmbed(
             "prefixes": list(prefixes),
             "suffixes": list(suffixes),
             "word_dropout": word_dropout,
+            "seen": numpy.empty(0, dtype="uint64"),
             "known_words": KnownWords(),
         },
     )
@@ -147,10 +148,13 @@ def forward(
     if not is_train and not static and ends[-1] >= WORTH and rows_are_steady() and on_cpu(model):
 
         def compute(places: numpy.ndarray) -> Any:
-            return embed(model.layers[0], types.numbers(prefixes, suffixes, places), False)[0]
+            numbers = types.numbers(prefixes, suffixes, places)
+            hide_unseen(model, numbers)
+            return embed(model.layers[0], numbers, False)[0]
 
         known: KnownWords = model.attrs["known_words"]
-        found = known.vectors(types.keys, all_parameters(model.layers[0]), compute)
+        weights = [*all_parameters(model.layers[0]), model.attrs["seen"].view("float32")]
+        found = known.vectors(types.keys, weights, compute)
         return parts(found[place]), not_trained
     numbers = types.numbers(prefixes, suffixes)
     seen: Any = numbers
@@ -158,7 +162,10 @@ def forward(
         norms: Any = numbers[:, :1]
         seen = (numbers, [Doc(docs[0].vocab, words=types.texts()).from_array([NORM], norms)])
     if is_train:
+        add_seen(model, numbers)
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
+    else:
+        hide_unseen(model, numbers)
     vectors, backprop_vectors = embed(model.layers[0], seen, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
 
@@ -170,6 +177,28 @@ def forward(
         return []
 
     return parts(dropped), backprop
+
+
+def add_seen(model: Model, numbers: numpy.ndarray) -> None:
+    """Remember the norms of words in training, the first of their numbers."""
+    new = numbers[unseen(model, numbers), 0]
+    if len(new):
+        model.attrs["seen"] = numpy.union1d(model.attrs["seen"], new)
+
+
+def hide_unseen(model: Model, numbers: numpy.ndarray) -> None:
+    """Hide the norms of words that training has not seen, if there was any training."""
+    if len(model.attrs["seen"]):
+        numbers[unseen(model, numbers), 0] = 0
+
+
+def unseen(model: Model, numbers: numpy.ndarray) -> numpy.ndarray:
+    """Tell which words training has not seen: bool (words,)."""
+    seen, norms = model.attrs["seen"], numbers[:, 0]
+    if not len(seen):
+        return numpy.ones(len(norms), dtype=bool)
+    places = numpy.searchsorted(seen, norms)
+    return seen[numpy.minimum(places, len(seen) - 1)] != norms
 
 
 def on_cpu(model: Model) -> bool:

@@ -16,6 +16,7 @@ from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
+from spacy_nmparse.layers import affix_embed
 from spacy_nmparse.layers.affix_embed import AffixEmbed, Types
 from spacy_nmparse.layers.affixes import affix_numbers
 from tests.pipe.common import learn
@@ -106,6 +107,27 @@ def test_training_hides_norms() -> None:
     )
     assert (is_shown ^ is_hidden).all()
     assert 0.2 < is_hidden.mean() < 0.4
+
+
+def test_words_never_seen_hide_norms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of training, whole batches count, those that hide their norms too; in prediction all words
+    hide them that were not there, alone and among many, in copies and in saved layers."""
+    model = make(prefixes=(), suffixes=(), word_dropout=0.9)
+    shown = model.predict(make_docs("w1 w2"))[0]
+    assert abs(shown[0] - shown[1]).max() > 1e-3, "before training nothing is hidden"
+    model(make_docs("w1 w3"), is_train=True)
+    model(make_docs("w3", "w4"), is_train=True)
+    words = make_docs("w1 w2 w3 w4 w5")
+    numbers = numpy.asarray([[t.norm, t.shape] for t in words[0]], dtype="uint64")
+    numbers[[1, 4], 0] = 0
+    expected = model.layers[0].predict(numbers)
+    loaded = make(prefixes=(), suffixes=()).from_bytes(model.to_bytes())
+    for layer in (model, model.copy(), loaded):
+        for worth in (1000, 1):  # without and with vectors that are kept
+            monkeypatch.setattr(affix_embed, "WORTH", worth)
+            assert layer.predict(words)[0] == pytest.approx(expected, abs=1e-6)
+    model(make_docs("w2"), is_train=True)
+    assert model.predict(words)[0][1] == pytest.approx(shown[1], abs=1e-6)
 
 
 def test_dropout_factor() -> None:

@@ -157,16 +157,16 @@ def forward(
         found = known.vectors(types.keys, weights, compute)
         return parts(found[place]), not_trained
     numbers = types.numbers(prefixes, suffixes)
-    seen: Any = numbers
+    given: Any = numbers
     if static:  # vectors may be keyed by norms, and tokens have norms of their own
         norms: Any = numbers[:, :1]
-        seen = (numbers, [Doc(docs[0].vocab, words=types.texts()).from_array([NORM], norms)])
+        given = (numbers, [Doc(docs[0].vocab, words=types.texts()).from_array([NORM], norms)])
     if is_train:
         add_seen(model, numbers)
         numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
     else:
         hide_unseen(model, numbers)
-    vectors, backprop_vectors = embed(model.layers[0], seen, is_train)
+    vectors, backprop_vectors = embed(model.layers[0], given, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
 
     def backprop(d_result: list[Any]) -> list[Doc]:
@@ -180,7 +180,7 @@ def forward(
 
 
 def add_seen(model: Model, numbers: numpy.ndarray) -> None:
-    """Remember the norms of words in training, the first of their numbers."""
+    """Remember the norms of words in training, which are the first column of the numbers."""
     new = numbers[unseen(model, numbers), 0]
     if len(new):
         model.attrs["seen"] = numpy.union1d(model.attrs["seen"], new)

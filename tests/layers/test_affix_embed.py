@@ -110,8 +110,8 @@ def test_training_hides_norms() -> None:
 
 
 def test_words_never_seen_hide_norms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of training, whole batches count, those that hide their norms too; in prediction all words
-    hide them that were not there, alone and among many, in copies and in saved layers."""
+    """A word counts as seen even if its norm was hidden in training. Prediction hides the norms of
+    all other words: in small and large batches, in copies of the layer and in saved ones."""
     model = make(prefixes=(), suffixes=(), word_dropout=0.9)
     shown = model.predict(make_docs("w1 w2"))[0]
     assert abs(shown[0] - shown[1]).max() > 1e-3, "before training nothing is hidden"

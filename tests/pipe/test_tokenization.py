@@ -76,6 +76,7 @@ def test_what_is_rare_or_ambiguous_teaches_nothing() -> None:
 
 
 def test_data_that_fits_changes_nothing() -> None:
+    """The data have -x, so the dash of direct speech is not split off either."""
     nlp = spacy.blank("en")
     before = nlp.tokenizer.to_bytes(exclude=["vocab"])
     fitted = fit(nlp, docs("She does~n't know -x ~."))

@@ -4,8 +4,8 @@ A treebank shows most forms of a language rich in them once or never, but shows 
 spaCy's own embedding (``spacy.MultiHashEmbed``) knows a word by its norm, its shape, its first
 letter and its last three; this one by several beginnings and ends.
 
-In training some words hide their norm, so that their affixes are learned too. Words that training
-has not seen hide their norm always: nothing was learned of it.
+In training some words hide their norm, so that their affixes are learned too. What training has not
+seen hides always (``layers.seen_words``), so long affixes do no harm.
 
 Equal words have equal vectors, so each is computed once a batch; in prediction, large batches keep
 them for the next one (``layers.known_words``). Pretrained vectors of words can be added
@@ -31,13 +31,14 @@ from spacy_nmparse.layers.hash_tables import HashTables
 from spacy_nmparse.layers.known_words import WORTH, KnownWords
 from spacy_nmparse.layers.maxout_norm import rows_are_steady
 from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
+from spacy_nmparse.layers.seen_words import HIDDEN, SEEN, SHARED, hide, nothing_seen, see
 
 
 def AffixEmbed(
     width: int,
-    embed_width: int = 64,
-    prefixes: Sequence[int] = (1, 2, 3),
-    suffixes: Sequence[int] = (1, 2, 3, 4, 5),
+    embed_width: int = 48,
+    prefixes: Sequence[int] = (1, 2, 3, 4, 6),
+    suffixes: Sequence[int] = (1, 2, 3, 4, 5, 6, 8),
     rows: int = 5000,
     affix_rows: int = 2000,
     maxout_pieces: int = 3,
@@ -104,7 +105,7 @@ def AffixEmbed(
             "prefixes": list(prefixes),
             "suffixes": list(suffixes),
             "word_dropout": word_dropout,
-            "seen": numpy.empty(0, dtype="uint64"),
+            **nothing_seen(),
             "known_words": KnownWords(),
         },
     )
@@ -149,11 +150,12 @@ def forward(
 
         def compute(places: numpy.ndarray) -> Any:
             numbers = types.numbers(prefixes, suffixes, places)
-            hide_unseen(model, numbers)
+            hide(model.attrs, numbers)
             return embed(model.layers[0], numbers, False)[0]
 
         known: KnownWords = model.attrs["known_words"]
-        weights = [*all_parameters(model.layers[0]), model.attrs["seen"].view("float32")]
+        arrays = [model.attrs[name].view("float32") for name in (SEEN, SHARED)]
+        weights = [*all_parameters(model.layers[0]), *arrays]
         found = known.vectors(types.keys, weights, compute)
         return parts(found[place]), not_trained
     numbers = types.numbers(prefixes, suffixes)
@@ -162,10 +164,11 @@ def forward(
         norms: Any = numbers[:, :1]
         given = (numbers, [Doc(docs[0].vocab, words=types.texts()).from_array([NORM], norms)])
     if is_train:
-        add_seen(model, numbers)
-        numbers[numpy.random.random(len(numbers)) < model.attrs["word_dropout"], 0] = 0
-    else:
-        hide_unseen(model, numbers)
+        see(model.attrs, numbers)
+    hide(model.attrs, numbers)
+    if is_train:
+        hidden = numpy.random.random(len(numbers)) < model.attrs["word_dropout"]
+        numbers[hidden, 0] = HIDDEN
     vectors, backprop_vectors = embed(model.layers[0], given, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
 
@@ -177,28 +180,6 @@ def forward(
         return []
 
     return parts(dropped), backprop
-
-
-def add_seen(model: Model, numbers: numpy.ndarray) -> None:
-    """Remember the norms of words in training, which are the first column of the numbers."""
-    new = numbers[unseen(model, numbers), 0]
-    if len(new):
-        model.attrs["seen"] = numpy.union1d(model.attrs["seen"], new)
-
-
-def hide_unseen(model: Model, numbers: numpy.ndarray) -> None:
-    """Hide the norms of words that training has not seen, if there was any training."""
-    if len(model.attrs["seen"]):
-        numbers[unseen(model, numbers), 0] = 0
-
-
-def unseen(model: Model, numbers: numpy.ndarray) -> numpy.ndarray:
-    """Tell which words training has not seen: bool (words,)."""
-    seen, norms = model.attrs["seen"], numbers[:, 0]
-    if not len(seen):
-        return numpy.ones(len(norms), dtype=bool)
-    places = numpy.searchsorted(seen, norms)
-    return seen[numpy.minimum(places, len(seen) - 1)] != norms
 
 
 def on_cpu(model: Model) -> bool:

@@ -109,25 +109,41 @@ def test_training_hides_norms() -> None:
     assert 0.2 < is_hidden.mean() < 0.4
 
 
-def test_words_never_seen_hide_norms(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     """A word counts as seen even if its norm was hidden in training. Prediction hides the norms of
-    all other words: in small and large batches, in copies of the layer and in saved ones."""
-    model = make(prefixes=(), suffixes=(), word_dropout=0.9)
-    shown = model.predict(make_docs("w1 w2"))[0]
-    assert abs(shown[0] - shown[1]).max() > 1e-3, "before training nothing is hidden"
-    model(make_docs("w1 w3"), is_train=True)
-    model(make_docs("w3", "w4"), is_train=True)
-    words = make_docs("w1 w2 w3 w4 w5")
-    numbers = numpy.asarray([[t.norm, t.shape] for t in words[0]], dtype="uint64")
-    numbers[[1, 4], 0] = 0
-    expected = model.layers[0].predict(numbers)
-    loaded = make(prefixes=(), suffixes=()).from_bytes(model.to_bytes())
+    all other words, and affixes of fewer than two: in small and large batches, in copies of the
+    layer and in saved ones."""
+    model = make(prefixes=(), suffixes=(2,), word_dropout=0.9)
+    words = make_docs("aw1 bw1 cw2 dw1 dw2")
+    shown = model.predict(words)[0]
+    numbers = Types.of(words).numbers((), (2,))
+    assert shown == pytest.approx(
+        model.layers[0].predict(numbers)[Types.of(words).place], abs=1e-6
+    ), "before training"
+    model(make_docs("aw1 cw2"), is_train=True)
+    model(make_docs("cw2", "bw1"), is_train=True)
+    place = Types.of(words).place
+    numbers[place[[3, 4]], 0] = 0
+    numbers[place[[2, 4]], 2] = 0
+    expected = model.layers[0].predict(numbers)[place]
+    loaded = make(prefixes=(), suffixes=(2,)).from_bytes(model.to_bytes())
     for layer in (model, model.copy(), loaded):
         for worth in (1000, 1):  # without and with vectors that are kept
             monkeypatch.setattr(affix_embed, "WORTH", worth)
             assert layer.predict(words)[0] == pytest.approx(expected, abs=1e-6)
-    model(make_docs("w2"), is_train=True)
-    assert model.predict(words)[0][1] == pytest.approx(shown[1], abs=1e-6)
+    model(make_docs("dw2"), is_train=True)
+    numbers[place[4]] = Types.of(words).numbers((), (2,))[place[4]]
+    numbers[place[2], 2] = numbers[place[4], 2]
+    expected = model.layers[0].predict(numbers)[place]
+    assert model.predict(words)[0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_training_hides_affixes_of_one_word() -> None:
+    """So the network sees in training what it will see."""
+    docs = make_docs("aw1 bw1 cw2")
+    model = make(prefixes=(), suffixes=(2,), word_dropout=0.0)
+    (first,), _ = model(docs, is_train=True)
+    assert first == pytest.approx(model.predict(docs)[0], abs=1e-6)
 
 
 def test_dropout_factor() -> None:
@@ -180,7 +196,7 @@ def test_gradients(static: bool) -> None:
                 found = (ends[0] - ends[1]) / 2e-3
                 assert found == pytest.approx(float(gradient[at]), rel=0.03, abs=2e-2)
                 checked += 1
-    assert checked == 3 * (10 + 4 + static)
+    assert checked == 3 * (14 + 4 + static)
 
 
 def test_static_vectors() -> None:

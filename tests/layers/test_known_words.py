@@ -81,14 +81,14 @@ def test_not_more_than_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counts == [3, 2, 6]
 
 
-@pytest.mark.parametrize("parameter", range(14))
+@pytest.mark.parametrize("parameter", range(18))
 def test_other_weights(monkeypatch: pytest.MonkeyPatch, parameter: int) -> None:
     """A change of one number in place: vectors are computed again."""
     model = make(monkeypatch)
     docs, more = [doc_of(*range(40))], [doc_of(*range(30, 60))]
     before = model.predict(docs)
     found = [(node, name) for node in model.walk() for name in node.param_names]
-    assert len(found) == 14
+    assert len(found) == 18
     node, name = found[parameter]
     array = node.get_param(name).reshape(-1)
     saved = array.copy()

@@ -1,0 +1,77 @@
+"""What training has seen of words, so that prediction shows the network nothing else.
+
+A row that is hashed from a number that training has never seen was learned for other numbers: to
+show it is to show noise. So the norm of such a word hides, as some norms do in training
+(``AffixEmbed``, word_dropout). Affixes and shapes hide, in training too, unless two words of
+different norms have them: of a word that training has not seen, the ones left are the longest that
+are of use.
+"""
+
+from __future__ import annotations
+
+import numpy
+
+#: The number of what is hidden.
+HIDDEN = 0
+
+#: Names of the arrays: keys that a word has, and keys that two words have, ascending.
+SEEN, SHARED = "seen", "shared"
+
+#: Both, uint32 (keys,).
+Keys = dict[str, numpy.ndarray]
+
+ODD = numpy.uint64(0x9E3779B97F4A7C15)
+
+
+def nothing_seen() -> Keys:
+    """The arrays before training."""
+    return {name: numpy.empty(0, dtype="uint32") for name in (SEEN, SHARED)}
+
+
+def see(known: Keys, numbers: numpy.ndarray) -> None:
+    """Add words of the training data.
+
+    Args:
+        known: both arrays; new ones take their places.
+        numbers: uint64 (words, 1 + others): the norms, and other numbers.
+    """
+    keys = keys_of(numbers)
+    keys = keys[~contains(known[SEEN], keys[:, 0])]
+    if not len(keys):
+        return
+    _, first = numpy.unique(keys[:, 0], return_index=True)  # a norm can have several shapes
+    found, words = numpy.unique(keys[first], return_counts=True)
+    again = found[(words > 1) | contains(known[SEEN], found)]
+    known[SEEN] = numpy.union1d(known[SEEN], found)
+    known[SHARED] = numpy.union1d(known[SHARED], again)
+
+
+def hide(known: Keys, numbers: numpy.ndarray) -> None:
+    """Hide what training has not seen, or, but for norms, of one word only. Before training,
+    nothing hides.
+
+    Args:
+        known: both arrays.
+        numbers: as of ``see``; what hides becomes HIDDEN.
+    """
+    if not len(known[SEEN]):
+        return
+    keys = keys_of(numbers)
+    shown = contains(known[SHARED], keys)
+    shown[:, 0] = contains(known[SEEN], keys[:, 0])
+    numbers[~shown] = HIDDEN
+
+
+def keys_of(numbers: numpy.ndarray) -> numpy.ndarray:
+    """A key for each number and its column, uint32 of the same shape."""
+    columns = numpy.arange(numbers.shape[1], dtype="uint64") * ODD
+    return (((numbers ^ columns) * ODD) >> numpy.uint64(32)).astype("uint32")
+
+
+def contains(ascending: numpy.ndarray, keys: numpy.ndarray) -> numpy.ndarray:
+    """Tell which keys are in an array of ascending ones: bool of the shape of keys."""
+    if not len(ascending):
+        return numpy.zeros(keys.shape, dtype=bool)
+    places = numpy.searchsorted(ascending, keys)
+    found: numpy.ndarray = ascending[numpy.minimum(places, len(ascending) - 1)] == keys
+    return found

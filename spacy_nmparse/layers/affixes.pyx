@@ -10,14 +10,23 @@ cdef inline uint64_t follow(uint64_t number, Py_UCS4 letter) noexcept nogil:
     return number ^ (number >> 32)
 
 
-cdef uint64_t number_of(str word, Py_ssize_t length, bint from_end):
-    """The number of the first letters of a word, or the last ones; of all if there are fewer."""
+cdef void number_affixes(
+    str word,
+    bint from_end,
+    const Py_ssize_t[::1] lengths,
+    uint64_t[::1] running,
+    uint64_t[:] numbers,
+):
+    """The number of the first letters of a word, or of the last ones, for each length; of all
+    letters if there are fewer. ``running`` has room for the longest and for none."""
     cdef Py_ssize_t n = len(word)
+    cdef Py_ssize_t most = min(n, running.shape[0] - 1)
     cdef Py_ssize_t i
-    cdef uint64_t number = 1
-    for i in range(min(n, length)):
-        number = follow(number, word[n - 1 - i if from_end else i])
-    return number
+    running[0] = 1
+    for i in range(most):
+        running[i + 1] = follow(running[i], word[n - 1 - i if from_end else i])
+    for i in range(lengths.shape[0]):
+        numbers[i] = running[min(most, lengths[i])]
 
 
 def affix_numbers(list words, prefixes, suffixes):
@@ -32,16 +41,15 @@ def affix_numbers(list words, prefixes, suffixes):
         uint64 (words, prefixes + suffixes)
     """
     cdef uint64_t[:, ::1] numbers
-    cdef Py_ssize_t[::1] lengths
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i
     cdef Py_ssize_t n_prefixes = len(prefixes)
-    cdef Py_ssize_t n_affixes = n_prefixes + len(suffixes)
-    result = numpy.empty((len(words), n_affixes), dtype="uint64")
-    if result.size == 0:
-        return result
+    cdef Py_ssize_t longest = max([*prefixes, *suffixes], default=0)
+    cdef uint64_t[::1] running = numpy.empty(1 + longest, dtype="uint64")
+    cdef Py_ssize_t[::1] begins = numpy.asarray(prefixes, dtype="intp")
+    cdef Py_ssize_t[::1] ends = numpy.asarray(suffixes, dtype="intp")
+    result = numpy.empty((len(words), n_prefixes + len(suffixes)), dtype="uint64")
     numbers = result
-    lengths = numpy.asarray([*prefixes, *suffixes], dtype="intp")
     for i in range(len(words)):
-        for j in range(n_affixes):
-            numbers[i, j] = number_of(words[i], lengths[j], j >= n_prefixes)
+        number_affixes(words[i], False, begins, running, numbers[i, :n_prefixes])
+        number_affixes(words[i], True, ends, running, numbers[i, n_prefixes:])
     return result

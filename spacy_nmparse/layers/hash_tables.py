@@ -56,10 +56,16 @@ def forward(
     """Sum the rows of each number; vectors of a word's numbers stand side by side.
 
     Raises:
-        ValueError: a table does not have the width that the layer was made with, or no rows.
+        ValueError: the numbers are not one for each table, or a table does not have the width that
+            the layer was made with, or no rows.
     """
     names = list(model.param_names)
     tables: list[Any] = [model.get_param(name) for name in names]
+    if numbers.shape[1] != len(tables):
+        raise ValueError(
+            f"AffixEmbed: {numbers.shape[1]} numbers of a word for {len(tables)} tables: give one "
+            f"for each table."
+        )
     width = model.get_dim("nO") // len(names)
     for name, table in zip(names, tables, strict=True):
         if table.ndim != 2 or table.shape[1] != width or not len(table):

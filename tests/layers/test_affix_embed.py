@@ -149,11 +149,17 @@ def test_training_hides_affixes_of_one_word() -> None:
 def test_dropout_factor() -> None:
     (doc,) = make_docs(" ".join(f"w{i}" for i in range(9)))
     dropped = {}
+    numbers = Types.of([doc]).numbers((1,), (2,))
     for factor in (0.0, 0.5, 2.0, 9.0):
-        model = make(embed_width=200, dropout_factor=factor, word_dropout=0.0)
+        model = make(
+            embed_width=500,
+            prefixes=(1,),
+            suffixes=(2,),
+            dropout_factor=factor,
+            word_dropout=0.0,
+        )
         set_dropout_rate(model, 0.2)
         tables = model.layers[0].layers[0]
-        numbers = Types.of([doc]).numbers((1, 2, 3), (1, 2, 3, 4, 5))
         result, _ = tables(numbers, is_train=True)
         dropped[factor] = float((result == 0).all(axis=0).mean())
     assert dropped[0.0] == 0 and 0.07 < dropped[0.5] < 0.13 and 0.35 < dropped[2.0] < 0.45

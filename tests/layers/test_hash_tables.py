@@ -118,3 +118,11 @@ def test_damaged_tables(shape: tuple[int, ...]) -> None:
     model.set_param(name_of(1), numpy.zeros(shape, dtype="float32"))
     with pytest.raises(ValueError, match="table E1 has the shape"):
         model.predict(make_numbers(2))
+
+
+@pytest.mark.parametrize("n_numbers", [len(SIZES) - 1, len(SIZES) + 1])
+def test_a_number_for_each_table(n_numbers: int) -> None:
+    """No column is left without a value."""
+    model = make(NumpyOps())
+    with pytest.raises(ValueError, match=f"{n_numbers} numbers of a word for 3 tables"):
+        model.predict(numpy.zeros((2, n_numbers), dtype="uint64"))

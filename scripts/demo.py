@@ -36,12 +36,13 @@ from wasabi import table
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.licences import Source, source_of
 from spacy_nmparse.analysis.treebank import find_splits
-from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
+from spacy_nmparse.analysis.whole_pipeline import COPIES, LEMMATIZER, epochs_of, whole_pipeline
 from spacy_nmparse.registered import NonceCorpus
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
-COPIES = 4  # of each sentence, with exchanged words, for a parser that is taught
+NONCES = 4  # copies of each sentence, with exchanged words, for a parser that is taught
+LEVEL = 0.4  # share of the words of open classes that are exchanged
 NONE = "none"  # in place of a system, or of a wheel: leave it out
 WHEELS = ("install", "make", NONE)
 #: How each model is evaluated: name, options of evaluate.py.
@@ -131,7 +132,7 @@ def train(
         output: The folder for a folder per system.
         systems: Names of configs.
         lang: spaCy's language code.
-        epochs: Passes over the training data.
+        epochs: Passes over the training data; copies of them count.
         seed: The random seed.
         settings: Further settings of the configs, KEY=VALUE.
         whole: Whether the first system becomes a whole pipeline (scripts/whole_pipeline.py).
@@ -172,19 +173,20 @@ def train(
         folder = (output / system).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         start = time.perf_counter()
-        taught: list[str] = []
+        own: list[str] = []
         alone = load_config(config, interpolate=False)
         if whole and system == systems[0]:
             made = whole_pipeline(alone)
             config = folder / "pipeline.cfg"
             made.to_disk(config, interpolate=False)
+            own += ["--training.max_epochs", str(epochs_of(epochs, COPIES))]
             alone["initialize"]["before_init"] = made["initialize"]["before_init"]
         if teachers and system == systems[0]:
             alone.to_disk(folder / "teacher.cfg", interpolate=False)
             seeds = range(seed, seed + teachers)
-            taught = teach(folder / "teacher.cfg", folder / "teachers", common, seeds)
-            taught += ["--training.max_epochs", str(max(1, round(epochs / (1 + COPIES))))]
-        command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *taught]
+            own = teach(folder / "teacher.cfg", folder / "teachers", common, seeds)
+            own += ["--training.max_epochs", str(epochs_of(epochs, NONCES))]
+        command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *own]
         run(command, folder, f"[{system}] ".ljust(15), log=folder / "log.txt")
         return time.perf_counter() - start
 
@@ -224,8 +226,9 @@ def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -
     shutil.rmtree(together, ignore_errors=True)
     command = ["-m", "spacy", "nmparse", "ensemble", *models, "--output", str(together)]
     run(command, output, "[teachers] ".ljust(15))
-    options = ["--paths.teacher", str(together), "--corpora.train.copies", str(COPIES)]
-    return [*options, "--corpora.train.@readers", "spacy_nmparse.NonceCorpus.v1"]
+    options = ["--paths.teacher", str(together), "--corpora.train.copies", str(NONCES)]
+    options += ["--corpora.train.@readers", "spacy_nmparse.NonceCorpus.v1"]
+    return [*options, "--corpora.train.level", str(LEVEL)]
 
 
 def evaluate(

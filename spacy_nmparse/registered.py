@@ -360,9 +360,11 @@ def NonceCorpus(
     copies: int = 4,
     level: float = 0.4,
     pos: Sequence[str] = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB"),
+    regroup: bool = False,
 ) -> Callable:
     """A reader (``@readers``) of training data, for small treebanks: the documents, then copies of
-    them in which words are exchanged for others of the same kind; see ``spacy_nmparse.pipe.nonce``.
+    them in which words are exchanged for others of the same kind, or sentences have other
+    neighbours; see ``spacy_nmparse.pipe.nonce``.
 
     Args:
         path: the training data, a .spacy file or a folder of them.
@@ -373,6 +375,7 @@ def NonceCorpus(
         copies: how often each document is copied; 0: never.
         level: share of the words of open classes that a copy exchanges.
         pos: the open classes, as UPOS tags.
+        regroup: whether each copy is of documents made of the sentences in random order.
     """
     from spacy_nmparse.pipe.nonce import NonceCorpus as Reader
 
@@ -383,6 +386,7 @@ def NonceCorpus(
         copies=copies,
         level=level,
         pos=pos,
+        regroup=regroup,
         gold_preproc=gold_preproc,
         max_length=max_length,
         limit=limit,

@@ -13,6 +13,7 @@ from spacy.util import load_config
 from scripts import convert_ud, demo, evaluate, whole_pipeline
 from spacy_nmparse.analysis import doc_to_conllu
 from spacy_nmparse.analysis.licences import source_of
+from spacy_nmparse.analysis.whole_pipeline import epochs_of
 from spacy_nmparse.analysis.whole_pipeline import whole_pipeline as make_whole
 from tests.toy_treebank import CONLLU, ROOT
 from tests.validator import format_errors
@@ -32,8 +33,16 @@ def test_the_config(tmp_path: Path) -> None:
     for name in PIPES[:2]:
         assert made["components"][name] == old["components"][name]
     assert made["initialize"]["before_init"]["@callbacks"] == "spacy_nmparse.fit_tokenizer.v1"
-    for name in ("corpora", "paths"):
-        assert made[name] == old[name]
+    assert made["paths"] == old["paths"] and made["corpora"]["dev"] == old["corpora"]["dev"]
+    reader = made["corpora"]["train"]
+    assert reader["copies"] == 2 and reader["regroup"] and reader["level"] == 0
+    assert {**old["corpora"]["train"], **reader} == reader
+    assert made["training"]["max_epochs"] == 7, "as many words as in 20 passes"
+
+
+@pytest.mark.parametrize(("passes", "epochs"), [(30, 10), (1, 1), (0, 0), (-1, -1)])
+def test_epochs(passes: int, epochs: int) -> None:
+    assert epochs_of(passes, 2) == epochs and epochs_of(passes, 0) == passes
 
 
 def test_only_for_our_parsers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,5 @@
-"""Training data with copies of its documents in which words give way to others of the same kind.
+"""Training data with copies of its documents in which words give way to others of the same kind,
+and sentences have other neighbours.
 
 Gulordava et al. 2018, *Colorless green recurrent networks dream hierarchically*, for the sentences;
 Vania et al. 2019, *A systematic comparison of methods for low-resource dependency parsing on
@@ -27,7 +28,8 @@ Words = dict[Kind, list[tuple[str, int]]]
 
 
 class NonceCorpus(Corpus):
-    """spaCy's ``Corpus``, its documents followed by copies with exchanged words.
+    """spaCy's ``Corpus``, its documents followed by copies: with exchanged words, and with the
+    sentences in other documents.
 
     A word of an open class is exchanged with the probability ``level`` for one drawn from all words
     of the data that share its part of speech, tag and morphological features, and takes on its
@@ -36,7 +38,14 @@ class NonceCorpus(Corpus):
     """
 
     def __init__(
-        self, path: str | Path, *, copies: int, level: float, pos: Sequence[str], **options: Any
+        self,
+        path: str | Path,
+        *,
+        copies: int,
+        level: float,
+        pos: Sequence[str],
+        regroup: bool,
+        **options: Any,
     ) -> None:
         """Name the data.
 
@@ -45,6 +54,7 @@ class NonceCorpus(Corpus):
             copies: How often each document is copied; 0: never, as spaCy's own reader.
             level: Share of the words of open classes that a copy exchanges, from 0 to 1.
             pos: The open classes, as UPOS tags.
+            regroup: Whether each copy is of documents made of the sentences in random order.
             options: Those of ``Corpus``.
 
         Raises:
@@ -58,6 +68,7 @@ class NonceCorpus(Corpus):
         self.copies = copies
         self.level = level
         self.pos = frozenset(pos)
+        self.regroup = regroup
 
     def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
         """Read the documents, then make the copies.
@@ -67,17 +78,17 @@ class NonceCorpus(Corpus):
             locs: The .spacy files.
 
         Raises:
-            ValueError: There are copies to make, and no word is of an open class.
+            ValueError: There are words to exchange, and none is of an open class.
         """
         if not self.copies:
             yield from super().read_docbin(vocab, locs)
             return
         docs = list(super().read_docbin(vocab, locs))
         yield from docs
-        words = self.collect(docs)
+        words = self.collect(docs) if self.level else {}
         for _ in range(self.copies):
-            for doc in docs:
-                yield self.exchange(doc, words)
+            for doc in mix(docs) if self.regroup else docs:
+                yield self.exchange(doc, words) if self.level else doc
 
     def collect(self, docs: Sequence[Doc]) -> Words:
         """Collect the words of open classes. Those that may owe their capital to the beginning of a
@@ -100,7 +111,7 @@ class NonceCorpus(Corpus):
             raise ValueError(
                 f"NonceCorpus: no word of {self.path} has one of the parts of speech "
                 f"{', '.join(sorted(self.pos))}, so there are none to exchange: annotate them, "
-                f"name others as pos, or set copies = 0."
+                f"name others as pos, or set level = 0."
             )
         return {kind: list(words) for kind, words in found.items()}
 
@@ -127,6 +138,46 @@ class NonceCorpus(Corpus):
                 for s in group
             ]
         return copy
+
+
+def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
+    """Make other documents of the sentences: in random order, and from one to nearly twice as many
+    in each as there are on average. Documents of one sentence, and those whose sentences are not
+    known, stay as they are.
+
+    Args:
+        docs: Of one vocabulary.
+
+    Yields:
+        The documents that stay, then the new ones.
+    """
+    sentences: list[Doc] = []
+    n_docs = 0
+    for doc in docs:
+        if not doc.has_annotation("SENT_START") or len(found := list(doc.sents)) < 2:
+            yield doc
+            continue
+        sentences += map(_alone, found)
+        n_docs += 1
+    random.shuffle(sentences)
+    begin = 0
+    while begin < len(sentences):
+        end = begin + random.randint(1, 2 * round(len(sentences) / n_docs) - 1)
+        joined = Doc.from_docs(sentences[begin:end])
+        assert joined is not None
+        yield joined
+        begin = end
+
+
+def _alone(sentence: Span) -> Doc:
+    """A document of a sentence. ``Span.as_doc`` takes the extensions of all other tokens along."""
+    doc = sentence.as_doc(copy_user_data=True)
+    doc.user_data = {
+        key: value
+        for key, value in doc.user_data.items()
+        if isinstance(key, tuple) and len(key) == 4 and 0 <= (key[2] or 0) < len(doc.text)
+    }
+    return doc
 
 
 def _begins_sentence(token: Token) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Span
 from spacy.util import registry
+
+from spacy_nmparse.pipe.ud_tokens import register_extensions
 
 OPEN = {"NOUN", "VERB", "PROPN", "NUM"}
 SENTENCES: list[tuple[str, str, str, list[int], str]] = [
@@ -168,12 +173,72 @@ def test_partial_trees_and_unknown_spaces(tmp_path: Path) -> None:
         assert copy.has_unknown_spaces
 
 
+def sentences_of(docs: Iterable[Doc]) -> Counter[Any]:
+    """Sentences with all that regrouping keeps; not the space behind."""
+    return Counter(
+        (
+            sentence.text,
+            *((t.lemma_, t.dep_, t.head.i - t.i, t.ent_type_, t._.ud_words) for t in sentence),
+            *((t.pos_, t.tag_, str(t.morph)) for t in sentence),
+        )
+        for doc in docs
+        for sentence in doc.sents
+    )
+
+
+def test_sentences_in_other_documents(tmp_path: Path) -> None:
+    """Each copy has each sentence once; documents of one sentence stay."""
+    register_extensions()
+    *single, joined = make_docs()
+    joined[7]._.ud_words = ("s", "aw")
+    joined = Doc.from_docs([joined, joined])
+    assert joined is not None
+    path = write(tmp_path / "train.spacy", [*single, joined, joined])
+    found = references(path, copies=20, level=0.0, regroup=True)
+    assert kept(found[4]) == kept(joined) and sentences_of(found[:6]) == sentences_of(
+        [*single, joined, joined]
+    )
+    seen: dict[str, set[str]] = defaultdict(set)
+    counts: Counter[int] = Counter()
+    rest = found[6:]
+    for _ in range(20):
+        copy, n = rest[:4], 0
+        assert [doc.text for doc in copy] == [doc.text for doc in single]
+        while n < 16:
+            copy.append(rest[len(copy)])
+            n += len(list(copy[-1].sents))
+            counts[len(list(copy[-1].sents))] += 1
+        assert sentences_of(copy) == sentences_of([*single, joined, joined])
+        for doc in copy:
+            texts = [sentence.text for sentence in doc.sents]
+            for left, right in pairwise(texts):
+                seen[left].add(right)
+        rest = rest[len(copy) :]
+    assert not rest and min(counts) == 1 and 8 < max(counts) < 16, "the average is 8"
+    assert all(len(others) == 4 for others in seen.values()) and len(seen) == 4
+
+
+def test_words_are_exchanged_in_other_documents(path: Path) -> None:
+    found = references(path, copies=20, level=1.0, regroup=True)
+    assert len({doc.text for doc in found}) > 60
+    for doc in found:
+        assert doc[0].pos_ and doc.has_annotation("DEP")
+
+
+def test_documents_whose_sentences_are_not_known_stay(tmp_path: Path) -> None:
+    vocab = spacy.blank("xx").vocab
+    docs = [Doc(vocab, words=["dogs", "see"], pos=["NOUN", "VERB"])]
+    found = references(write(tmp_path / "some.spacy", docs), copies=2, level=0.0, regroup=True)
+    assert [doc.text for doc in found] == ["dogs see "] * 3
+    assert not any(doc.has_annotation("SENT_START") for doc in found)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"copies": -1}, "copies -1 must be at least 0"),
         ({"level": 1.5}, "level 1.5 from 0 to 1"),
-        ({"pos": ["ADV"]}, "no word of .* has one of the parts of speech ADV, .* set copies = 0"),
+        ({"pos": ["ADV"]}, "no word of .* has one of the parts of speech ADV, .* set level = 0"),
     ],
 )
 def test_bad_settings(path: Path, settings: dict[str, Any], message: str) -> None:

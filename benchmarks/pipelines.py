@@ -142,7 +142,8 @@ def train_spacy(
         RuntimeError: If a step fails.
     """
     extra = {"corpora.train.gold_preproc": False, **extra}
-    own = epochs_of(epochs, system.build()["corpora"]["train"].get("copies", 0))
+    copies = system.build()["corpora"]["train"].get("copies", 0)
+    own = epochs_of(epochs, extra.get("corpora.train.copies", copies))
     seconds, command = train_model(treebank, system, seed, own, output, extra)
     model, log = output / "model-best", output / "log.txt"
     prefix = f"[{treebank.name} {output.name}]"

@@ -7,8 +7,8 @@ from typing import Any
 from thinc.api import Config
 
 LEMMATIZER, MULTIWORD = "ud_lemmatizer", "multiword_tokens"
-#: Copies of the training data in which sentences have other neighbours, so that the parser does not
-#: learn by heart where they end.
+#: Copies of the training data in which sentences have other neighbours, so that documents are not
+#: learned by heart.
 COPIES = 2
 
 
@@ -35,7 +35,7 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     parser["write_tags"] = True
     components[LEMMATIZER] = {
         "factory": LEMMATIZER,
-        "min_tree_freq": 2,  # rarer ones are most of the trees, and of the component's size
+        "min_tree_freq": 1 + COPIES,  # once in the treebank itself
         "model": {
             "@architectures": "spacy.Tagger.v2",
             "nO": None,

@@ -123,7 +123,6 @@ def test_one_thread_computes(where: str, variables: dict[str, str]) -> None:
     figures = json.loads(run.stdout.splitlines()[-1])
     assert set(figures) == set(FACTORIES)
     for own, others, numpys_before, numpys_after in figures.values():
-        assert own > 0.05
         assert others < 0.1 * own
         assert numpys_after == numpys_before
         if variables and numpys_before is not None and N_CORES > 1:

@@ -2,10 +2,10 @@
 
     python scripts/models.py configs/models.txt packages/models
 
-A line of the list is a treebank, spaCy's code of its language, and the number of epochs; comments
-begin with #. The treebank is a folder, the name of one of Universal Dependencies, which is fetched
-into assets/, or the package turkish-treebanks. Each becomes a whole pipeline, by the steps of the
-workflow `ud`.
+A line of the list is a treebank, spaCy's code of its language, and how often training reads it;
+comments begin with #. The treebank is a folder, the name of one of Universal Dependencies, which
+is fetched into assets/, or the package turkish-treebanks. Each becomes a whole pipeline, by the
+steps of the workflow `ud`.
 
 Before anything is trained, the licences of all are looked at. One that forbids commercial use or
 derivatives, or that is not found, is an error, unless the line ends in `despite-licence`. Models

@@ -35,7 +35,7 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     parser["write_tags"] = True
     components[LEMMATIZER] = {
         "factory": LEMMATIZER,
-        "min_tree_freq": 1 + COPIES,  # once in the treebank itself
+        "min_tree_freq": 1,
         "model": {
             "@architectures": "spacy.Tagger.v2",
             "nO": None,

@@ -2,9 +2,9 @@
 
 A row that is hashed from a number that training has never seen was learned for other numbers: to
 show it is to show noise. So the norm of such a word hides, as some norms do in training
-(``AffixEmbed``, word_dropout). Affixes and shapes hide, in training too, unless two words of
-different norms have them: of a word that training has not seen, the ones left are the longest that
-are of use.
+(``AffixEmbed``, word_dropout), and so does such a shape. Affixes hide, in training too, unless two
+words of different norms have them: of a word that training has not seen, the ones left are the
+longest that are of use.
 """
 
 from __future__ import annotations
@@ -33,22 +33,26 @@ def see(known: Keys, numbers: numpy.ndarray) -> None:
 
     Args:
         known: both arrays; new ones take their places.
-        numbers: uint64 (words, 1 + others): the norms, and other numbers.
+        numbers: uint64 (words, 2 + affixes): norms, shapes, affixes.
     """
     keys = keys_of(numbers)
-    keys = keys[~contains(known[SEEN], keys[:, 0])]
-    if not len(keys):
+    new = ~contains(known[SEEN], keys[:, :2])
+    if not new.any():
         return
-    _, first = numpy.unique(keys[:, 0], return_index=True)  # a norm can have several shapes
-    found, words = numpy.unique(keys[first], return_counts=True)
+    norms = keys[new[:, 0]]
+    _, first = numpy.unique(norms[:, 0], return_index=True)  # a norm can have several shapes
+    found, words = numpy.unique(norms[first], return_counts=True)
     again = found[(words > 1) | contains(known[SEEN], found)]
-    known[SEEN] = numpy.union1d(known[SEEN], found)
     known[SHARED] = numpy.union1d(known[SHARED], again)
+    known[SEEN] = numpy.union1d(known[SEEN], numpy.append(found, keys[new[:, 1], 1]))
 
 
 def hide(known: Keys, numbers: numpy.ndarray) -> None:
-    """Hide what training has not seen, or, but for norms, of one word only. Before training,
-    nothing hides.
+    """Hide norms and shapes that training has not seen, and affixes that it has not seen in two
+    words. Before training, nothing hides.
+
+    A shape of one word only is shown: it tells opening quotes from closing ones, whose norm spaCy
+    makes the same.
 
     Args:
         known: both arrays.
@@ -58,7 +62,7 @@ def hide(known: Keys, numbers: numpy.ndarray) -> None:
         return
     keys = keys_of(numbers)
     shown = contains(known[SHARED], keys)
-    shown[:, 0] = contains(known[SEEN], keys[:, 0])
+    shown[:, :2] = contains(known[SEEN], keys[:, :2])
     numbers[~shown] = HIDDEN
 
 

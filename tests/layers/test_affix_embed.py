@@ -138,6 +138,16 @@ def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.predict(words)[0] == pytest.approx(expected, abs=1e-6)
 
 
+def test_quotes_differ() -> None:
+    """spaCy gives opening and closing quotes one norm; their shapes tell where sentences begin."""
+    docs = make_docs("“ a ”")
+    assert docs[0][0].norm == docs[0][2].norm
+    model = make(prefixes=(1,), suffixes=(1,))
+    model(docs, is_train=True)
+    opening, _, closing = model.predict(docs)[0]
+    assert abs(opening - closing).max() > 0.01
+
+
 def test_training_hides_affixes_of_one_word() -> None:
     """So the network sees in training what it will see."""
     docs = make_docs("aw1 bw1 cw2")

@@ -36,6 +36,7 @@ LEARNING = {
     "beam_updates": 1.0,
     "confidence": False,
     "write_tags": False,
+    "rounded": True,
     "threads": 1,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
@@ -114,6 +115,7 @@ def make_parser(
     beam_updates: Union[float, Iterable[float]],
     confidence: Any,
     write_tags: Any,
+    rounded: Any,
     threads: int,
     scorer: Optional[Callable],
 ) -> Any:
@@ -139,6 +141,8 @@ def make_parser(
         confidence: leave with each document how sure the parser is of heads and labels.
         write_tags: write parts of speech, tags and morphological features, each where a token has
             none, as they were learned with the trees (``tag_weight``).
+        rounded: whether matrix products round numbers to bfloat16 in parsing, where the processor
+            is faster with them.
         threads: that parse a batch of documents, each some of them.
         scorer: the scoring function.
 
@@ -163,6 +167,7 @@ def make_parser(
         beam_updates=beam_updates,
         confidence=confidence,
         write_tags=write_tags,
+        rounded=rounded,
         threads=threads,
         scorer=scorer,
     )

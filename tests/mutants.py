@@ -116,7 +116,7 @@ class Copy:
         text = path.read_text(encoding="utf8")
         path.write_text(text.replace(mutant.old, mutant.new), encoding="utf8")
         status: int | None = 0
-        if path.suffix == ".pyx":
+        if path.suffix in (".pyx", ".h"):  # a header belongs to the module of its name
             module = ".".join(Path(mutant.file).with_suffix("").parts)
             status, output = self.run("-c", COMPILE, module)
         compiled = status == 0

@@ -65,7 +65,7 @@ def test_train_treebank(tmp_path: Path, capsys: Output) -> None:
     # without the arc that crosses another: a projective parser can learn all of it
     corpus.write_text(CONLLU.replace("4\tobj", "2\tobj"), encoding="utf-8")
     folder = tmp_path / "out"
-    arguments = [str(corpus), str(corpus), str(folder), "--lang", "en", "--epochs", "40"]
+    arguments = [str(corpus), str(corpus), str(folder), "--lang", "en", "--epochs", "80"]
     main_of("train_treebank")(arguments)
     scores = dict(line.split() for line in capsys.readouterr().out.splitlines()[-5:])
     assert float(scores["dep_uas"]) == 100, scores

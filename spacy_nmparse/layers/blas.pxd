@@ -12,3 +12,5 @@ ctypedef void (*sgemm_t)(
 ) noexcept nogil
 
 cdef sgemm_t sgemm
+
+cdef checked(A, B, out)

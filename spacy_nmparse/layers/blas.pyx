@@ -70,26 +70,14 @@ def matmul(A, B, out=None):
     cdef size_t a, b, c
     if not isinstance(A, numpy.ndarray):
         return A @ B
-    if not (A.ndim == B.ndim == 2 and A.shape[1] == B.shape[0] and A.dtype == B.dtype == "float32"):
-        raise ValueError(
-            f"matmul: a {A.dtype} array {A.shape} cannot be multiplied by a {B.dtype} array "
-            f"{B.shape}: it takes float32 arrays (m, k) and (k, n)."
-        )
-    shape = (A.shape[0], B.shape[1])
-    if out is None:
-        out = numpy.empty(shape, dtype="float32")
-    elif (
-        out.shape != shape or out.dtype != "float32"
-        or (out.size and (out.strides[1] != 4 or out.strides[0] < 4 * shape[1]))
-    ):
-        raise ValueError(f"matmul: the product {shape} does not fit into out, {out.shape}.")
+    out = checked(A, B, out)
     if not A.size or not B.size:
         out[:] = 0
         return out
     A, transposed_a, lda = _layout(A)
     B, transposed_b, ldb = _layout(B)
     m, k = A.shape
-    n = shape[1]
+    n = B.shape[1]
     ldc = max(out.strides[0] // 4, n)
     a, b, c = A.ctypes.data, B.ctypes.data, out.ctypes.data
     with nogil:
@@ -97,6 +85,24 @@ def matmul(A, B, out=None):
             ROW_MAJOR, transposed_a, transposed_b, m, n, k, 1.0, <const float*>a, lda,
             <const float*>b, ldb, 0.0, <float*>c, ldc
         )
+    return out
+
+
+cdef checked(A, B, out):
+    """The array for a product, out or a new one. Raises ValueError where shapes do not fit."""
+    if not (A.ndim == B.ndim == 2 and A.shape[1] == B.shape[0] and A.dtype == B.dtype == "float32"):
+        raise ValueError(
+            f"matmul: a {A.dtype} array {A.shape} cannot be multiplied by a {B.dtype} array "
+            f"{B.shape}: it takes float32 arrays (m, k) and (k, n)."
+        )
+    shape = (A.shape[0], B.shape[1])
+    if out is None:
+        return numpy.empty(shape, dtype="float32")
+    if (
+        out.shape != shape or out.dtype != "float32"
+        or (out.size and (out.strides[1] != 4 or out.strides[0] < 4 * shape[1]))
+    ):
+        raise ValueError(f"matmul: the product {shape} does not fit into out, {out.shape}.")
     return out
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 from thinc.api import Model, get_array_module, to_numpy
 
+from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import uniform
 from spacy_nmparse.layers.sru_kernels import run_backward, run_forward
@@ -22,8 +23,9 @@ from spacy_nmparse.layers.sru_kernels import run_backward, run_forward
 #: caches.
 WINDOW = 512
 
-#: float (words, width) and int32 lengths of sequences -> float (words, width + 2 * units)
-Input = tuple[Any, numpy.ndarray]
+#: float (words, width), int32 lengths of sequences, and whether products may round numbers to
+#: bfloat16 -> float (words, width + 2 * units)
+Input = tuple[Any, numpy.ndarray, bool]
 
 
 def BiSRU(width: int) -> Model[Input, Any]:
@@ -65,15 +67,17 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
 
 def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     """Run the layer. Dropout (``dropout_rate``) drops outputs of its units."""
-    words, lengths = X
+    words, lengths, rounded = X
     xp = get_array_module(words)
     width = model.get_dim("nH")
     n_in = words.shape[1]
     W: Any = model.get_param("W")
     v = to_numpy(model.get_param("v"))
 
+    weights = Weights(W, rounded)
+
     def run(inputs: Any, lengths: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray, Any]:
-        gates: Any = matmul(inputs, W.T)
+        gates: Any = weights.times(inputs)
         gates += model.get_param("b")
         gates = numpy.ascontiguousarray(to_numpy(gates)).reshape(-1, 2, 3 * width)
         hidden, cells = run_forward(gates, v, lengths)

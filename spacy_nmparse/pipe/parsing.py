@@ -80,6 +80,10 @@ class ParsingComponent(TrainablePipe):
     """Whether parts of speech, tags and morphological features are written, each where a token has
     none. The model must have learned them (``tag_weight`` of the scorers)."""
 
+    rounded = Setting(SWITCH)
+    """Whether matrix products round numbers to bfloat16 in parsing, where the processor is faster
+    with them."""
+
     threads = Setting(WIDTH)
     """How many threads parse a batch of documents, each some of them. The trees are the same."""
 
@@ -100,6 +104,7 @@ class ParsingComponent(TrainablePipe):
         beam_updates: float | Iterable[float] = 1.0,
         confidence: bool = False,
         write_tags: bool = False,
+        rounded: bool = True,
         threads: int = 1,
         scorer: Callable | None = None,
     ) -> None:
@@ -122,6 +127,7 @@ class ParsingComponent(TrainablePipe):
                 and not greedy rollouts; a number or a schedule of one value an update.
             confidence: see the attribute.
             write_tags: see the attribute.
+            rounded: see the attribute.
             threads: see the attribute.
             scorer: the scoring function.
 
@@ -140,6 +146,7 @@ class ParsingComponent(TrainablePipe):
         self.beam_width = beam_width
         self.confidence = confidence
         self.write_tags = write_tags
+        self.rounded = rounded
         self.threads = threads
         self.scorer = scorer
         self.cfg: dict[str, Any] = {
@@ -370,7 +377,7 @@ class ParsingComponent(TrainablePipe):
                 f"with a tag_weight above 0 on data with parts of speech, or set "
                 f"write_tags = false."
             )
-        given = words.scorer_input(wants_tags=with_tags)
+        given = words.scorer_input(wants_tags=with_tags, rounded=self.rounded)
         scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
         return ScoredWords(scorer, words.lengths, words.constraints, given.tag_scores)

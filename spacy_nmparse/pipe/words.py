@@ -46,18 +46,22 @@ class Words:
         """``presets`` of all documents, one after the other."""
         return numpy.concatenate(self.presets)
 
-    def scorer_input(self, tags: GoldTags | None = None, wants_tags: bool = False) -> ScorerInput:
+    def scorer_input(
+        self, tags: GoldTags | None = None, wants_tags: bool = False, rounded: bool = False
+    ) -> ScorerInput:
         """What a model gets.
 
         Args:
             tags: What the words' tags are, where they are learned.
             wants_tags: Whether tags are to be scored.
+            rounded: Whether matrix products may round numbers to bfloat16.
         """
         ends = numpy.cumsum([0, *map(len, self.tokens)])
         starts = self.constraints == 1
         starts[ends[:-1][ends[:-1] < len(starts)]] = True
         lengths = numpy.diff(numpy.append(numpy.nonzero(starts)[0], len(starts)))
-        return ScorerInput(self.docs, self._rows(), lengths.astype("int32"), tags, wants_tags)
+        lengths = lengths.astype("int32")
+        return ScorerInput(self.docs, self._rows(), lengths, tags, wants_tags, rounded)
 
     def _rows(self) -> numpy.ndarray | None:
         """Rows of the words among all tokens of the documents; None: all tokens are words."""

@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
+from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
@@ -204,14 +205,16 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
 
 
 def forward(
-    model: Model, X: ScorerInput, is_train: bool
+    model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[ArcScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
+    X = ScorerInput.of(X)
+    rounded = X.rounded and not is_train
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = matmul(words, project_W.T)
+    projected = Weights(project_W, rounded).times(words)
     projected += model.get_param("project_b")
-    tree, backprop_tree = run_tree(model, words, lengths, is_train)
+    tree, backprop_tree = run_tree(model, words, lengths, is_train, rounded)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     scored = ArcScorerKernel(
         compiled(model),
@@ -221,6 +224,7 @@ def forward(
         params,
         model.get_dim("nP"),
         model.attrs["n_pairs"],
+        rounded,
     )
 
     def backprop(d: Gradients) -> list[Doc]:

@@ -20,6 +20,7 @@ class ArcScorerKernel(Scorer):
         weights: Mapping[str, Any],
         pieces: int,
         n_pairs: int,
+        rounded: bool,
     ) -> None: ...
 
 def check_system(system: TransitionSystem) -> None: ...

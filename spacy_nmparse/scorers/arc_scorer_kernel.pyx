@@ -258,6 +258,7 @@ cdef class ArcScorerKernel(Scorer):
         pieces: maxout pieces of the hidden layers.
         n_pairs: when nothing is learned, this many arcs of a configuration, the likeliest by
             P(head | word), get a score from the pair's layer; at most MOST_PAIRS; 0: all.
+        rounded: whether products of vectors may round numbers to bfloat16; not for learning.
 
     Raises:
         ValueError: weights of other shapes, or a system whose arcs do not all join one word of the
@@ -265,7 +266,7 @@ cdef class ArcScorerKernel(Scorer):
     """
     def __init__(
         self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
-        int pieces, int n_pairs
+        int pieces, int n_pairs, bint rounded
     ):
         check_system(system)
         n_labels = system.c.n_labels
@@ -305,7 +306,7 @@ cdef class ArcScorerKernel(Scorer):
                 "label_b": (n_labels,),
             },
         )
-        self.rows = WordRows(vectors, weights["word_W"], layers)
+        self.rows = WordRows(vectors, weights["word_W"], layers, rounded)
         now = self.a.n_moves + self.a.pair_size
         output_W = padded(weights["output_W"][:now].T)
         label_W = padded(weights["label_W"].T)

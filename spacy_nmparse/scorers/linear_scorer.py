@@ -121,10 +121,8 @@ def forward(
     model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[LinearScorerKernel, Callable[[Mistakes | Examples], list[Doc]]]:
     """The scores of a batch, and what takes what a rollout over it has taught."""
-    if not isinstance(X, ScorerInput):
-        X = ScorerInput(X)
     perceptron = perceptron_of(model)
-    words, tags = read_words(X)
+    words, tags = read_words(ScorerInput.of(X))
     scored = LinearScorerKernel(
         compile_templates(tuple(model.attrs["features"])),
         model.attrs["system"].system,

@@ -29,6 +29,8 @@ class ScorerInput:
         are such stretches.
     tags: what the words' tags are, in training; None: nothing is learned of them.
     wants_tags: whether tags are to be scored.
+    rounded: whether matrix products may round numbers to bfloat16 (``layers.bfloat16``); those of
+        training never do.
     tag_scores: float32 (words, values of all attributes); a scorer that predicts adds its own.
     """
 
@@ -37,7 +39,14 @@ class ScorerInput:
     lengths: numpy.ndarray | None = None
     tags: GoldTags | None = None
     wants_tags: bool = False
+    rounded: bool = False
     tag_scores: numpy.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: ScorerInput | list[Doc]) -> ScorerInput:
+        """What a model was given; of documents, as spaCy's own models take them, all tokens are
+        words."""
+        return X if isinstance(X, ScorerInput) else cls(X)
 
 
 @dataclass

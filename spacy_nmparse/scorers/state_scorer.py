@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
+from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.features import Features
@@ -157,12 +158,14 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
 
 
 def forward(
-    model: Model, X: ScorerInput, is_train: bool
+    model: Model, X: ScorerInput | list[Doc], is_train: bool
 ) -> tuple[StateScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
+    X = ScorerInput.of(X)
+    rounded = X.rounded and not is_train
     words, _, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = matmul(words, project_W.T)
+    projected = Weights(project_W, rounded).times(words)
     projected += model.get_param("project_b")
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = compile_features(tuple(model.attrs["features"]))
@@ -172,6 +175,7 @@ def forward(
         to_numpy(projected),
         params,
         model.get_dim("nP"),
+        rounded,
     )
 
     def backprop(d: Gradients) -> list[Doc]:

@@ -17,6 +17,7 @@ class StateScorerKernel(Scorer):
         vectors: NDArray[Any],
         weights: Mapping[str, Any],
         pieces: int,
+        rounded: bool,
     ) -> None: ...
 
 def check_system(system: TransitionSystem, kind: str = ...) -> None: ...

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 from thinc.api import Model, to_numpy
 
+from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import uniform
 from spacy_nmparse.scorers.tree_scores import TreeScores
@@ -47,7 +48,7 @@ def init_tree(model: Model, name: str, array: Any) -> None:
 
 
 def run_tree(
-    model: Model, words: Any, lengths: numpy.ndarray, is_train: bool
+    model: Model, words: Any, lengths: numpy.ndarray, is_train: bool, rounded: bool
 ) -> tuple[TreeScores, Callable[[Any], Any]]:
     """Score the heads of a batch's words.
 
@@ -56,12 +57,13 @@ def run_tree(
         words: float32 (words, nI).
         lengths: int32, words of each stretch that surely begins and ends a sentence.
         is_train: whether it will be back-propagated.
+        rounded: whether the product may round numbers to bfloat16.
 
     Returns:
         The scores; and what takes their gradient, float32 (words, 2, nA), and gives that of words.
     """
     arc_W: Any = model.get_param("arc_W")
-    items = matmul(words, arc_W.T)
+    items = Weights(arc_W, rounded).times(words)
     items += model.get_param("arc_b")
     slope: Any = None
     if is_train:

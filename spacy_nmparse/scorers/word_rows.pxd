@@ -11,6 +11,7 @@ cdef class WordRows:
     cdef list layers
     cdef object weights
     cdef list runs                  # of columns that are made together
+    cdef list rounded               # their weights, where numbers are rounded
     cdef list found                 # weights of the others
     cdef object rows
     cdef object made

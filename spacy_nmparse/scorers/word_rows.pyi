@@ -9,5 +9,5 @@ class WordRows:
     size: int
     stride: int
     def __init__(
-        self, vectors: NDArray[Any], weights: NDArray[Any], layers: list[Layer]
+        self, vectors: NDArray[Any], weights: NDArray[Any], layers: list[Layer], rounded: bool
     ) -> None: ...

@@ -5,6 +5,8 @@ from libc.stdint cimport uint8_t
 
 from spacy_nmparse.scorers.hidden_layer cimport Layer
 
+from spacy_nmparse.layers import bfloat16
+from spacy_nmparse.layers.bfloat16 import Weights, to_bfloat16
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.hidden_layer import check_shapes
 
@@ -25,11 +27,12 @@ cdef class WordRows:
         vectors: float32 (words, width): of the batch.
         weights: float32 (rows' size, width): of all slots of the layers, one after the other.
         layers: the ``Layer`` objects.
+        rounded: whether numbers may be rounded to bfloat16; not for learning.
 
     Raises:
         ValueError: weights of another shape.
     """
-    def __init__(self, vectors, weights, list layers):
+    def __init__(self, vectors, weights, list layers, bint rounded):
         cdef Layer layer
         cdef int i, size
         cdef const float[:, ::1] found
@@ -40,7 +43,8 @@ cdef class WordRows:
             end += layer.c.features.n_slots * layer.c.pieces * layer.c.width
         check_shapes({"word_W": weights}, {"word_W": (end, vectors.shape[1])})
         end = 0
-        self.vectors = numpy.ascontiguousarray(vectors)
+        rounded = rounded and bfloat16.HAS_BFLOAT16
+        self.vectors = to_bfloat16(vectors) if rounded else numpy.ascontiguousarray(vectors)
         self.layers = layers
         self.n_slots = 0
         self.size = weights.shape[0]
@@ -60,7 +64,8 @@ cdef class WordRows:
             for i in range(layer.c.features.n_slots):
                 layer.c.slot_W[i] = NULL
                 if many and layer.c.features.slots[i].n_hops:
-                    self.found.append(numpy.ascontiguousarray(weights[end : end + size].T))
+                    found_weights = numpy.ascontiguousarray(weights[end : end + size].T)
+                    self.found.append(to_bfloat16(found_weights) if rounded else found_weights)
                     found = self.found[-1]
                     layer.c.slot_W[i] = &found[0, 0]
                     if begin < end:
@@ -70,6 +75,7 @@ cdef class WordRows:
             self.n_slots += layer.c.features.n_slots
         if begin < end:
             self.runs.append((begin, end))
+        self.rounded = [Weights(weights[b:e], True) for b, e in self.runs] if rounded else []
 
     cdef int make(self, int first, int last) except -1:
         """Make the rows of the batch's words first .. last - 1, and tell the layers. Those that
@@ -93,11 +99,16 @@ cdef class WordRows:
             self.rows[:n_kept] = old[0][kept]
             self.made[:n_kept] = old[1][kept]
         self.made[n_kept:n] = 0
-        for begin, end in [(0, self.size)] if learning else self.runs:
-            matmul(
-                self.vectors[first + n_kept : last], self.weights[:, begin:end],
-                out=self.rows[n_kept:n, begin:end]
-            )
+        if learning:
+            matmul(self.vectors[first:last], self.weights, out=self.rows[:n, : self.size])
+        else:
+            vectors = self.vectors[first + n_kept : last]
+            for run, (begin, end) in enumerate(self.runs):
+                out = self.rows[n_kept:n, begin:end]
+                if self.rounded:
+                    self.rounded[run].times(vectors, out)
+                else:
+                    matmul(vectors, self.weights[:, begin:end], out)
         self.first = first
         self.last = 0 if learning else last
         rows = self.rows

@@ -65,11 +65,10 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
 
 
 def run_words(
-    model: Model, X: ScorerInput | list[Doc], is_train: bool
+    model: Model, X: ScorerInput, is_train: bool
 ) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
     """Run a scorer's tok2vec and recurrent layers; in training, learn from tags where there are
-    any, and else score their values where they are wanted. A list of documents will do, as spaCy's
-    own models take: then every token is a word.
+    any, and else score their values where they are wanted.
 
     Returns:
         words: float32 (words, width), one row for each parsed word.
@@ -80,8 +79,6 @@ def run_words(
         ValueError: a document does not have one vector for each of its tokens, or vectors are not
             as wide as those that the scorer was made for.
     """
-    if not isinstance(X, ScorerInput):
-        X = ScorerInput(X)
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(X.docs, is_train)
     lengths: Any = [v.shape[0] for v in vectors]
     for doc, n_vectors in zip(X.docs, lengths, strict=True):
@@ -99,7 +96,10 @@ def run_words(
         )
     words = flat if X.rows is None else flat[X.rows]
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
-    steps = [partial(_run_layer, layer, stretches) for layer in recurrent_layers(model)]
+    steps = [
+        partial(_run_layer, layer, stretches, X.rounded and not is_train)
+        for layer in recurrent_layers(model)
+    ]
     steps.insert(0, partial(_learn_values, model, X))
     steps.insert(2, partial(_run_reading, model, X))
     backprops = []
@@ -123,9 +123,11 @@ def run_words(
 Step = tuple[Any, Callable[[Any], Any]]
 
 
-def _run_layer(layer: Model, stretches: numpy.ndarray, words: Any, is_train: bool) -> Step:
+def _run_layer(
+    layer: Model, stretches: numpy.ndarray, rounded: bool, words: Any, is_train: bool
+) -> Step:
     """A recurrent layer."""
-    return layer((words, stretches), is_train)
+    return layer((words, stretches, rounded), is_train)
 
 
 def _learn_values(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Step:

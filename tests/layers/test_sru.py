@@ -57,16 +57,16 @@ def params(layer: Model) -> dict[str, numpy.ndarray]:
 
 def make_input(n_in: int, lengths: list[int]) -> Any:
     words = numpy.random.RandomState(2).normal(size=(sum(lengths), n_in)).astype("float32")
-    return words, numpy.asarray(lengths, dtype="int32")
+    return words, numpy.asarray(lengths, dtype="int32"), False
 
 
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
 @pytest.mark.parametrize(("n_in", "width"), [(3, 4), (6, 1), (5, 13), (1, 16)])
 def test_forward(lengths: list[int], n_in: int, width: int) -> None:
     layer = make_sru(n_in, width)
-    words, given = make_input(n_in, lengths)
+    words, given, _ = make_input(n_in, lengths)
     for scale in (1, 30):  # also where gates are shut or open
-        found = layer.predict((words * numpy.float32(scale), given))
+        found = layer.predict((words * numpy.float32(scale), given, False))
         expected = naive_sru(words.astype("float64") * scale, lengths, params(layer))
         assert found.dtype == "float32" and found.shape == (len(words), n_in + 2 * width)
         numpy.testing.assert_allclose(found, expected, atol=1e-4 if scale > 1 else 3e-6)
@@ -74,12 +74,12 @@ def test_forward(lengths: list[int], n_in: int, width: int) -> None:
 
 def test_sequences_do_not_see_each_other() -> None:
     layer = make_sru(3, 4)
-    words, _ = make_input(3, [9])
-    together = layer.predict((words, numpy.asarray([4, 0, 5], dtype="int32")))
-    first = layer.predict((words[:4], numpy.asarray([4], dtype="int32")))
-    second = layer.predict((words[4:], numpy.asarray([5], dtype="int32")))
+    words, _, _ = make_input(3, [9])
+    together = layer.predict((words, numpy.asarray([4, 0, 5], dtype="int32"), False))
+    first = layer.predict((words[:4], numpy.asarray([4], dtype="int32"), False))
+    second = layer.predict((words[4:], numpy.asarray([5], dtype="int32"), False))
     numpy.testing.assert_allclose(together, numpy.vstack([first, second]), atol=1e-6)
-    whole = layer.predict((words, numpy.asarray([9], dtype="int32")))
+    whole = layer.predict((words, numpy.asarray([9], dtype="int32"), False))
     assert abs(whole - together).max() > 0.01
 
 
@@ -88,7 +88,7 @@ def test_sequences_apart(n_in: int, width: int) -> None:
     """Whatever sequences go through the layer next to it, a sequence gives the same, to the bit."""
     lengths = [9, 1, 30, 4, 4, 17, 2, 30, 11]
     layer = make_sru(n_in, width)
-    words, given = make_input(n_in, lengths)
+    words, given, _ = make_input(n_in, lengths)
     gates = (words @ layer.get_param("W").T).reshape(-1, 2, 3 * width)
     v = layer.get_param("v")
     together = run_forward(gates.copy(), v, given)
@@ -106,8 +106,8 @@ def test_gradients(lengths: list[int], dropout: float) -> None:
     n_in, width = 3, 5
     layer = make_sru(n_in, width)
     layer.attrs["dropout_rate"] = dropout
-    words, given = make_input(n_in, lengths)
-    outputs, backprop = layer((words, given), is_train=True)
+    words, given, _ = make_input(n_in, lengths)
+    outputs, backprop = layer((words, given, False), is_train=True)
     plain = naive_sru(words.astype("float64"), lengths, params(layer))
     mask = numpy.ones_like(plain)
     if dropout:

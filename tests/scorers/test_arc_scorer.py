@@ -501,7 +501,8 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 def make_parser(setup: str, seed: int = 0, scale: float = 0.3, **options: Any) -> Any:
     system, model = SETUPS[setup]
-    nlp = make_nlp(factory=NL, system=system, model=arc_model_config(**model), **options)
+    model = arc_model_config(**model)
+    nlp = make_nlp(factory=NL, system=system, model=model, rounded=False, **options)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
     randomize(parser.model, seed, scale)
@@ -581,7 +582,7 @@ def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""
     features = {"context": ["B0"], "pair": ["H"], "label": ["D"]}
     model = arc_model_config(features=features, recurrent_width=0, n_pairs=0)
-    nlp = make_nlp(factory=NL, model=model)
+    nlp = make_nlp(factory=NL, model=model, rounded=False)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
     randomize(parser.model, 0, 0.5 if shift else 0.3)
@@ -793,7 +794,8 @@ def test_saving_and_loading(setup: str, tmp_path: Path) -> None:
     parser.to_disk(tmp_path)
     for start in (0, 1):  # into a parser without weights, and into one with other ones
         system, model = SETUPS[setup]
-        nlp = make_nlp(factory=NL, system=system, model=arc_model_config(**model))
+        model = arc_model_config(**model)
+        nlp = make_nlp(factory=NL, system=system, model=model, rounded=False)
         other = parser_of(nlp)
         if start:
             nlp.initialize(lambda nlp=nlp: make_examples(nlp.vocab))  # type: ignore[misc]

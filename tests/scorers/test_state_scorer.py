@@ -182,6 +182,7 @@ def test_against_a_naive_parser(
         model=model_config(hidden_width=7, maxout_pieces=pieces, features=list(features)),
         system={"@misc": "spacy_nmparse.ArcEager.v1", **options},
         oracle="dynamic",
+        rounded=False,
     )
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = nlp.get_pipe("nm_parser")

@@ -1,0 +1,94 @@
+"""Products of numbers rounded to bfloat16."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from spacy_nmparse.layers import bfloat16
+from spacy_nmparse.layers.bfloat16 import HAS_BFLOAT16, Weights, to_bfloat16
+from tests.layers.test_blas import LAYOUTS, sample
+
+#: Rows, inputs, outputs: parts of tiles, blocks and vectors, and more than one of each.
+SIZES = [
+    (1, 1, 1),
+    (6, 2, 16),
+    (7, 3, 17),
+    (13, 16, 64),
+    (97, 33, 65),
+    (200, 47, 130),
+    (3, 100, 48),
+]
+
+needs_bfloat16 = pytest.mark.skipif(not HAS_BFLOAT16, reason="the processor has no bfloat16")
+
+
+def test_rounding() -> None:
+    """To the nearest number of 8 significant bits, of two the even one."""
+    values = numpy.asarray([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-7 + 2**-9, -(1 + 2**-9), 0])
+    expected = [1, 1, 1 + 2**-6, 1 + 2**-7, -1, 0]
+    assert to_bfloat16(values.astype("float32")).tolist() == expected
+    whole = sample(50, 7)
+    assert abs(to_bfloat16(whole) / whole - 1).max() <= 2**-8
+    assert (to_bfloat16(to_bfloat16(whole)) == to_bfloat16(whole)).all()
+
+
+@needs_bfloat16
+@pytest.mark.parametrize("rows", LAYOUTS)
+@pytest.mark.parametrize("columns", LAYOUTS)
+def test_product_of_rounded_numbers(rows: str, columns: str) -> None:
+    for m, k, n in SIZES:
+        A, W = LAYOUTS[rows](m, k), LAYOUTS[columns](n, k)
+        expected = to_bfloat16(A).astype("float64") @ to_bfloat16(W).T.astype("float64")
+        found = Weights(W, rounded=True).times(A)
+        assert found.dtype == "float32"
+        numpy.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@needs_bfloat16
+@pytest.mark.parametrize(("m", "k", "n"), SIZES)
+def test_rows_do_not_depend_on_each_other(m: int, k: int, n: int) -> None:
+    """To the bit: trees are the same whatever the batch."""
+    A, weights = sample(m, k), Weights(sample(n, k), rounded=True)
+    whole = weights.times(A)
+    for i in range(m):
+        assert (weights.times(A[i : i + 1]) == whole[i]).all()
+    assert (weights.times(A[::-1]) == whole[::-1]).all()
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize(("m", "k", "n"), SIZES)
+def test_writes_into_a_part_of_an_array(m: int, k: int, n: int, rounded: bool) -> None:
+    room = numpy.full((m + 3, n + 4), 7, dtype="float32")
+    A, weights = sample(m, k), Weights(sample(n, k), rounded)
+    part = room[1 : m + 1, 2 : n + 2]
+    assert weights.times(A, part) is part
+    assert (part == weights.times(A)).all()
+    part[:] = 7
+    assert (room == 7).all()
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_not_rounded(rounded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where that is not wanted, or the processor cannot do it."""
+    monkeypatch.setattr(bfloat16, "HAS_BFLOAT16", not rounded)
+    A, W = sample(30, 40), sample(20, 40)
+    exact = A.astype("float64") @ W.T.astype("float64")
+    assert abs(Weights(W, rounded).times(A) - exact).max() < 1e-5
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (4, 0, 2), (4, 3, 0)])
+def test_empty_arrays(m: int, k: int, n: int, rounded: bool) -> None:
+    found = Weights(sample(n, k), rounded).times(sample(m, k))
+    assert found.shape == (m, n) and not found.any()
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_wrong_shapes(rounded: bool) -> None:
+    with pytest.raises(ValueError, match="cannot be multiplied"):
+        Weights(sample(3, 4), rounded).times(sample(2, 5))
+    with pytest.raises(ValueError, match="float64 array"):
+        Weights(sample(3, 4).astype("float64"), rounded).times(sample(2, 4))
+    with pytest.raises(ValueError, match="does not fit into out"):
+        Weights(sample(3, 4), rounded).times(sample(2, 4), sample(2, 4))

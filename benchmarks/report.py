@@ -134,7 +134,8 @@ def summarize_scale(folder: Path) -> Summary:
 
 def summarize_speed(folder: Path) -> Summary:
     """Keep the rates, and the least, median and greatest ratio, repetition by repetition (`times`):
-    to each system of spaCy's parser with the first products, and to the system with one thread."""
+    to each system of spaCy's parser with the first products, and to the system with one thread or
+    with exact products."""
     found = files(folder)
     for result in found.values():
         for groups in result["results"].values():
@@ -148,9 +149,9 @@ def summarize_speed(folder: Path) -> Summary:
                     timed = dict(systems)
                     for name, own in timed.items():
                         others = dict(bases[stage])
-                        alone = name.partition("_threads")[0]
-                        if alone != name and alone in timed:
-                            others[alone] = timed[alone]
+                        for other in (name.partition("_threads")[0], f"{name}_exact"):
+                            if other != name and other in timed:
+                                others[other] = timed[other]
                         systems[name] = {
                             "words_per_second": own["words_per_second"],
                             "times": {b: ratios(own, one) for b, one in others.items()},

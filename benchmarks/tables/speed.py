@@ -88,17 +88,38 @@ def _speed_rates() -> str:
     return page_table(["words per second", *STAGES.values()], rows)
 
 
-@table("speed-threads")
-def _speed_threads() -> str:
-    timed = results("speed")[f"{GOTHIC}-threads"]["results"]["0"]["default"]
+PAIRED = ("nm_parser", "swap_parser", "nl_covington_parser")
+
+
+def paired(run: str, system: str, base: str, what: str) -> str:
+    """Make a table of times as fast as another system of the same parser, on the idle machine.
+
+    Args:
+        run: Of the speed benchmark on Gothic, what its name ends with.
+        system: The system, with "{}" for the parser.
+        base: The other one, likewise.
+        what: The table's heading.
+    """
+    timed = results("speed")[f"{GOTHIC}-{run}"]["results"]["0"]["default"]
     rows = []
-    for name in ("nm_parser", "swap_parser", "nl_covington_parser"):
+    for name in PAIRED:
         row = [title(name)]
         for stage in ("parse", "pipeline"):
-            low, median, high = timed[stage][f"{name}_threads2"]["times"][name]
+            times = timed[stage][system.format(name)]["times"]
+            low, median, high = times[base.format(name)]
             row.append(f"{median:.2f} ({low:.2f} to {high:.2f})")
         rows.append(row)
-    return page_table(["two threads, times one", "parse stage", "whole pipeline"], rows)
+    return page_table([what, "parse stage", "whole pipeline"], rows)
+
+
+@table("speed-threads")
+def _speed_threads() -> str:
+    return paired("threads", "{}_threads2", "{}", "two threads, times one")
+
+
+@table("speed-rounded")
+def _speed_rounded() -> str:
+    return paired("rounded", "{}", "{}_exact", "rounded, times exact")
 
 
 WHICH = {

@@ -134,6 +134,8 @@ RUN_IN_TEXT = {
     "auto --lang LANG": "tests/test_whole_pipeline.py",
     "python scripts/fill_configs.py configs/*.cfg": "tests/test_configs.py",
     "python scripts/evaluate.py MODEL DATA --set components.parser.beam_width=4": "test_scripts.py",
+    "python scripts/evaluate.py MODEL DATA --unit sentence --tokens gold --set "
+    "components.parser.rounded=false": "test_scripts.py",
 }
 
 

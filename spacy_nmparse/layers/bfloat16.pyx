@@ -1,5 +1,5 @@
-"""Matrix products of numbers that are rounded to bfloat16, for parsing: trees stay nearly the same,
-and processors that multiply such numbers take half the time.
+"""Matrix products of numbers that are rounded to bfloat16, for parsing: nearly all trees stay the
+same, and a processor that has instructions for such numbers takes half the time.
 """
 import numpy
 

@@ -2,9 +2,9 @@
 
 A row that is hashed from a number that training has never seen was learned for other numbers: to
 show it is to show noise. So the norm of such a word hides, as some norms do in training
-(``AffixEmbed``, word_dropout), and so does such a shape. Affixes hide, in training too, unless two
-words of different norms have them: of a word that training has not seen, the ones left are the
-longest that are of use.
+(``AffixEmbed``, word_dropout), and a shape hides that no word of the training data has. Affixes
+hide, in training too, unless two words of different norms have them: of a word that training has
+not seen, the ones left are the longest that are of use.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Matrix products of numbers that are rounded to bfloat16, for parsing: nearly all trees stay the
-same, and a processor that has instructions for such numbers takes half the time.
+same, and processors with instructions for such numbers are faster.
 """
 import numpy
 
@@ -37,6 +37,9 @@ cdef class Weights:
         rounded: whether the numbers of weights and vectors may be rounded to bfloat16, which has 8
             significant bits, where the processor is faster with them (HAS_BFLOAT16). Sums are
             float32, and those of a row do not depend on the rows beside it.
+
+    Raises:
+        ValueError: an array that is not of two dimensions or not float32.
     """
     cdef object W
     cdef object packed      # uint32; None: nothing is rounded

@@ -209,12 +209,11 @@ def forward(
 ) -> tuple[ArcScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
-    rounded = X.rounded and not is_train
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = Weights(project_W, rounded).times(words)
+    projected = Weights(project_W, X.rounded).times(words)
     projected += model.get_param("project_b")
-    tree, backprop_tree = run_tree(model, words, lengths, is_train, rounded)
+    tree, backprop_tree = run_tree(model, words, lengths, is_train, X.rounded)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     scored = ArcScorerKernel(
         compiled(model),
@@ -224,7 +223,7 @@ def forward(
         params,
         model.get_dim("nP"),
         model.attrs["n_pairs"],
-        rounded,
+        X.rounded,
     )
 
     def backprop(d: Gradients) -> list[Doc]:

@@ -162,10 +162,9 @@ def forward(
 ) -> tuple[StateScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
-    rounded = X.rounded and not is_train
     words, _, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = Weights(project_W, rounded).times(words)
+    projected = Weights(project_W, X.rounded).times(words)
     projected += model.get_param("project_b")
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = compile_features(tuple(model.attrs["features"]))
@@ -175,7 +174,7 @@ def forward(
         to_numpy(projected),
         params,
         model.get_dim("nP"),
-        rounded,
+        X.rounded,
     )
 
     def backprop(d: Gradients) -> list[Doc]:

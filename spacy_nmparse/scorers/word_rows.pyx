@@ -55,7 +55,8 @@ cdef class WordRows:
         self.found = []
         # Turning the weights around pays where many products are made of them.
         many = len(vectors) > weights.shape[1]
-        self.weights = numpy.ascontiguousarray(weights.T) if many else weights.T
+        turns = many and not rounded
+        self.weights = numpy.ascontiguousarray(weights.T) if turns else weights.T
         words = self.vectors
         for layer in layers:
             size = layer.c.pieces * layer.c.width

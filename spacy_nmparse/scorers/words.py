@@ -96,10 +96,7 @@ def run_words(
         )
     words = flat if X.rows is None else flat[X.rows]
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
-    steps = [
-        partial(_run_layer, layer, stretches, X.rounded and not is_train)
-        for layer in recurrent_layers(model)
-    ]
+    steps = [partial(_run_layer, layer, stretches, X.rounded) for layer in recurrent_layers(model)]
     steps.insert(0, partial(_learn_values, model, X))
     steps.insert(2, partial(_run_reading, model, X))
     backprops = []

@@ -11,7 +11,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # Modules that cimport spaCy's Doc are C++, all others C.
-CPP = ("spacy_nmparse.pipe.doc_io",)
+CPP = ("spacy_nmparse.layers.word_types", "spacy_nmparse.pipe.doc_io")
 MODULES = {
     name: "c++" if name in CPP else "c"
     for name in sorted(

@@ -77,7 +77,7 @@ class Tracing:
         self, component: TransitionParser, doc: Doc, gold: Doc | Example | None = None
     ) -> None:
         words = Words.of([doc])
-        (tokens,), (self._constraints,) = words.tokens, words.presets
+        tokens, self._constraints = words.tokens, words.constraints
         found = component.score_moves(words)
         if found is None:
             raise ValueError(f"There is no word in the document {doc.text!r}.")
@@ -193,7 +193,8 @@ class Tracing:
                 numpy.asarray(heads, dtype="int32"),
                 numpy.asarray([-1 if label is None else number[label] for label in labels]),
                 numpy.zeros(len(heads), dtype="int8"),
-            )
+            ),
+            numpy.asarray([len(heads)]),
         )
         new_heads = lowered.heads.tolist()
         new_labels: list[str | None] = [

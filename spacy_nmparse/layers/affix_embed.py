@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
-from spacy.attrs import NORM, ORTH, SHAPE
+from spacy.attrs import NORM
 from spacy.ml.staticvectors import StaticVectors
 from spacy.strings import StringStore
 from spacy.tokens import Doc
@@ -32,6 +32,7 @@ from spacy_nmparse.layers.known_words import WORTH, KnownWords
 from spacy_nmparse.layers.maxout_norm import rows_are_steady
 from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
 from spacy_nmparse.layers.seen_words import HIDDEN, SEEN, SHARED, hide, nothing_seen, see
+from spacy_nmparse.layers.word_types import find_types
 
 
 def AffixEmbed(
@@ -280,16 +281,9 @@ class Types:
             docs: the documents; there is a word in one of them.
             by_text: whether words are different where their texts are, not only norm or shape.
         """
-        attributes = [NORM, SHAPE, ORTH][: 3 if by_text else 2]
-        words = numpy.concatenate([doc.to_array(attributes) for doc in docs])
-        mixed = words[:, 0]
-        for column in words.T[1:]:
-            mixed = mixed * numpy.uint64(0x9E3779B97F4A7C15) + column
-        keys, first, place = numpy.unique(mixed, return_index=True, return_inverse=True)
-        ends = numpy.cumsum([len(doc) for doc in docs])
-        owners: Any = numpy.searchsorted(ends, first, side="right")
-        strings = [docs[owner].vocab.strings for owner in owners.tolist()]
-        return cls(words[first], keys, place.astype("int32"), strings)
+        words, keys, place, owners = find_types(list(docs), by_text)
+        vocabs = [doc.vocab.strings for doc in docs]
+        return cls(words, keys, place, [vocabs[owner] for owner in owners.tolist()])
 
     def numbers(
         self,

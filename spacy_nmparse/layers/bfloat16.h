@@ -194,6 +194,64 @@ __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_multiply(
     }
 }
 
+/* Vectors of outputs of one row's product that are added up side by side. */
+#define NMP_BF_DEFINE_ROW(NAME, N_VECTORS)                                                         \
+    __attribute__((always_inline, NMP_BF_TARGET)) static inline void NAME(                         \
+        float *out, const float *row, ptrdiff_t n_in, const uint32_t *packed, ptrdiff_t beside,    \
+        __mmask16 last)                                                                            \
+    {                                                                                              \
+        const ptrdiff_t n_pairs = nmp_bf_pairs(n_in);                                              \
+        const ptrdiff_t width = N_VECTORS < NMP_BF_VECTORS ? N_VECTORS : NMP_BF_VECTORS;           \
+        __m512 sums[N_VECTORS];                                                                    \
+        ptrdiff_t i, j, v;                                                                         \
+        _Pragma("GCC unroll 8") for (v = 0; v < N_VECTORS; ++v) sums[v] = _mm512_setzero_ps();     \
+        for (j = 0; j < n_pairs; j += NMP_BF_LANES / 2) {                                          \
+            uint32_t pairs[NMP_BF_LANES / 2];                                                      \
+            _mm256_storeu_si256((__m256i *)pairs, nmp_bf_round(row + 2 * j, n_in - 2 * j));        \
+            for (i = 0; i < NMP_BF_LANES / 2 && j + i < n_pairs; ++i) {                            \
+                const __m512bh pair = (__m512bh)_mm512_set1_epi32((int)pairs[i]);                  \
+                _Pragma("GCC unroll 8") for (v = 0; v < N_VECTORS; ++v)                            \
+                    sums[v] = _mm512_dpbf16_ps(                                                    \
+                        sums[v], pair,                                                             \
+                        (__m512bh)_mm512_loadu_si512(                                              \
+                            packed + v / NMP_BF_VECTORS * beside                                   \
+                            + ((j + i) * width + v % NMP_BF_VECTORS) * NMP_BF_LANES));             \
+            }                                                                                      \
+        }                                                                                          \
+        _Pragma("GCC unroll 8") for (v = 0; v < N_VECTORS; ++v)                                    \
+            _mm512_mask_storeu_ps(                                                                 \
+                out + v * NMP_BF_LANES, v + 1 < N_VECTORS ? 0xffff : last, sums[v]);               \
+    }
+
+NMP_BF_DEFINE_ROW(nmp_bf_row_1, 1)
+NMP_BF_DEFINE_ROW(nmp_bf_row_2, 2)
+NMP_BF_DEFINE_ROW(nmp_bf_row_3, 3)
+NMP_BF_DEFINE_ROW(nmp_bf_row_4, 4)
+NMP_BF_DEFINE_ROW(nmp_bf_row_8, 8) /* two whole panels */
+
+/* nmp_bf_multiply of one row: the same bits. */
+__attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_multiply_row(
+    float *out, const float *row, const uint32_t *packed, ptrdiff_t n_in, ptrdiff_t n_out)
+{
+    const ptrdiff_t panel = nmp_bf_pairs(n_in) * NMP_BF_PANEL;
+    ptrdiff_t o = 0;
+    for (; o + 2 * NMP_BF_PANEL <= n_out; o += 2 * NMP_BF_PANEL, packed += 2 * panel)
+        nmp_bf_row_8(out + o, row, n_in, packed, panel, 0xffff);
+    for (; o < n_out; o += NMP_BF_PANEL, packed += panel) {
+        const ptrdiff_t n_vectors = nmp_bf_vectors(n_out - o);
+        const ptrdiff_t spare = o + n_vectors * NMP_BF_LANES - n_out;
+        const __mmask16 last = (__mmask16)(0xffff >> (spare > 0 ? spare : 0));
+        if (n_vectors == 4)
+            nmp_bf_row_4(out + o, row, n_in, packed, 0, last);
+        else if (n_vectors == 3)
+            nmp_bf_row_3(out + o, row, n_in, packed, 0, last);
+        else if (n_vectors == 2)
+            nmp_bf_row_2(out + o, row, n_in, packed, 0, last);
+        else
+            nmp_bf_row_1(out + o, row, n_in, packed, 0, last);
+    }
+}
+
 #else
 static int nmp_has_bfloat16(void)
 {
@@ -212,6 +270,12 @@ static void nmp_bf_multiply(
 {
     (void)out, (void)step, (void)rows, (void)n_rows, (void)packed;
     (void)n_in, (void)n_out, (void)room;
+}
+
+static void nmp_bf_multiply_row(
+    float *out, const float *row, const uint32_t *packed, ptrdiff_t n_in, ptrdiff_t n_out)
+{
+    (void)out, (void)row, (void)packed, (void)n_in, (void)n_out;
 }
 #endif
 

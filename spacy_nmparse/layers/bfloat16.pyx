@@ -22,6 +22,9 @@ cdef extern from "bfloat16.h" nogil:
         float* out, ptrdiff_t step, const float* rows, ptrdiff_t n_rows, const uint32_t* packed,
         ptrdiff_t n_in, ptrdiff_t n_out, uint32_t* room
     )
+    void nmp_bf_multiply_row(
+        float* out, const float* row, const uint32_t* packed, ptrdiff_t n_in, ptrdiff_t n_out
+    )
 
 
 #: Whether this processor multiplies such numbers, and this build of the module has the instructions
@@ -42,7 +45,8 @@ cdef class Weights:
         ValueError: an array that is not of two dimensions or not float32.
     """
     cdef object W
-    cdef object packed      # uint32; None: nothing is rounded
+    cdef readonly object packed
+    """uint32, the rounded weights as the kernels read them; None: nothing is rounded."""
 
     def __init__(self, W, bint rounded=False):
         cdef ptrdiff_t n, k
@@ -78,15 +82,10 @@ cdef class Weights:
         packed = self.packed
         room = numpy.empty(NMP_BF_BLOCK * nmp_bf_pairs(k), dtype="uint32")
         with nogil:
-            nmp_bf_multiply(
-                <float*>products, step, <const float*>rows, m, &packed[0], k, n, &room[0]
-            )
+            if m == 1:
+                nmp_bf_multiply_row(<float*>products, <const float*>rows, &packed[0], k, n)
+            else:
+                nmp_bf_multiply(
+                    <float*>products, step, <const float*>rows, m, &packed[0], k, n, &room[0]
+                )
         return out
-
-
-def to_bfloat16(array):
-    """The numbers of a float32 array rounded to bfloat16, to the nearest one, the even one of two:
-    float32 of the same shape."""
-    bits = numpy.ascontiguousarray(array, dtype="float32").view("uint32")
-    bits = bits + (numpy.uint32(0x7FFF) + ((bits >> numpy.uint32(16)) & numpy.uint32(1)))
-    return (bits & numpy.uint32(0xFFFF0000)).view("float32")

@@ -403,24 +403,28 @@ static inline float nmp_tanh(float x)
     return p / q;
 }
 
-/* One step of a simple recurrent unit. gates: (3, width), fresh, forget and output; before the
- * nonlinearity of the last two, then after it. loops: (2, width), weights of the last cells. cell: the
- * new cells. */
+/* One step of a simple recurrent unit. gates: (3, width), fresh, forget and output; without biases
+ * and nonlinearity, then with them. biases: (3, width). loops: (2, width), weights of the last cells.
+ * cell: the new cells. */
 NMP_CLONES
 static void nmp_sru_step(
-    float *NMP_RESTRICT gates, const float *NMP_RESTRICT loops, const float *NMP_RESTRICT last,
-    float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden, int width)
+    float *NMP_RESTRICT gates, const float *NMP_RESTRICT biases, const float *NMP_RESTRICT loops,
+    const float *NMP_RESTRICT last, float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden, int width)
 {
-    const float *NMP_RESTRICT fresh = gates;
+    float *NMP_RESTRICT fresh = gates;
     float *NMP_RESTRICT forget = gates + width;
     float *NMP_RESTRICT out = forget + width;
+    const float *NMP_RESTRICT bias = biases + width;
+    const float *NMP_RESTRICT out_bias = bias + width;
     const float *NMP_RESTRICT loop = loops + width;
     ptrdiff_t j;
     for (j = 0; j < width; ++j) {
         const float c = last[j];
-        const float f = 0.5f * nmp_tanh(0.5f * (forget[j] + loops[j] * c)) + 0.5f;
-        const float o = 0.5f * nmp_tanh(0.5f * (out[j] + loop[j] * c)) + 0.5f;
-        const float d = fresh[j] + f * (c - fresh[j]);
+        const float g = fresh[j] + biases[j];
+        const float f = 0.5f * nmp_tanh(0.5f * (forget[j] + bias[j] + loops[j] * c)) + 0.5f;
+        const float o = 0.5f * nmp_tanh(0.5f * (out[j] + out_bias[j] + loop[j] * c)) + 0.5f;
+        const float d = g + f * (c - g);
+        fresh[j] = g;
         forget[j] = f;
         out[j] = o;
         cell[j] = d;

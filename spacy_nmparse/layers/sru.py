@@ -72,24 +72,24 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
     width = model.get_dim("nH")
     n_in = words.shape[1]
     W: Any = model.get_param("W")
-    v = to_numpy(model.get_param("v"))
-
+    b, v = to_numpy(model.get_param("b")), to_numpy(model.get_param("v"))
     weights = Weights(W, rounded)
 
-    def run(inputs: Any, lengths: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray, Any]:
-        gates: Any = weights.times(inputs)
-        gates += model.get_param("b")
-        gates = numpy.ascontiguousarray(to_numpy(gates)).reshape(-1, 2, 3 * width)
-        hidden, cells = run_forward(gates, v, lengths)
-        return gates, cells, xp.asarray(hidden.reshape(-1, 2 * width))
+    def products(inputs: Any) -> numpy.ndarray:
+        found: Any = to_numpy(weights.times(inputs))
+        return numpy.ascontiguousarray(found).reshape(-1, 2, 3 * width)
 
     if not is_train:
-        result: Any = xp.empty((len(words), n_in + 2 * width), dtype="float32")
-        result[:, :n_in] = words
+        result = numpy.empty((len(words), n_in + 2 * width), dtype="float32")
+        result[:, :n_in] = to_numpy(words)
         for sequences, part in windows(lengths):
-            result[part, n_in:] = run(words[part], lengths[sequences])[2]
-        return result, not_trained
-    gates, cells, outputs = run(words, lengths)
+            run_forward(products(words[part]), b, v, lengths[sequences], result[part, n_in:])
+        return xp.asarray(result), not_trained
+    gates = products(words)
+    hidden = numpy.empty((len(words), 2 * width), dtype="float32")
+    cells = numpy.empty((len(words), 2, width), dtype="float32")
+    run_forward(gates, b, v, lengths, hidden, cells)
+    outputs: Any = xp.asarray(hidden)
     mask: Any = None
     if model.attrs["dropout_rate"]:
         mask = model.ops.get_dropout_mask(outputs.shape, model.attrs["dropout_rate"])

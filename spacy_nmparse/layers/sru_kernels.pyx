@@ -3,7 +3,7 @@
     f, o = sigmoid(W x + v * c' + b);  g = W x + b
     c = f * c' + (1 - f) * g;  h = o * tanh(c)
 
-c' belongs to the word before (direction 0) or after (direction 1); zeros at the ends. W x + b comes
+c' belongs to the word before (direction 0) or after (direction 1); zeros at the ends. W x comes
 from one matrix product.
 """
 import numpy
@@ -11,7 +11,8 @@ import numpy
 
 cdef extern from "kernels.h" nogil:
     void nmp_sru_step(
-        float* gates, const float* loops, const float* last, float* cell, float* hidden, int width
+        float* gates, const float* biases, const float* loops, const float* last, float* cell,
+        float* hidden, int width
     )
     void nmp_sru_step_back(
         float* d_gates, float* d_loops, float* d_cell, const float* d_hidden, const float* gates,
@@ -19,40 +20,46 @@ cdef extern from "kernels.h" nogil:
     )
 
 
-def run_forward(float[:, :, ::1] gates, const float[:, ::1] loops, const int[::1] lengths):
+def run_forward(
+    float[:, :, ::1] gates, const float[::1] biases, const float[:, ::1] loops,
+    const int[::1] lengths, float[:, :] hidden, float[:, :, ::1] cells=None
+):
     """Run both directions.
 
     Args:
-        gates: float32 (words, 2, 3 * width): W x + b, overwritten by the gates' values.
+        gates: float32 (words, 2, 3 * width): W x, overwritten by the gates' values.
+        biases: float32 (2 * 3 * width,): b.
         loops: float32 (2, 2 * width): v.
         lengths: int32: words of each sequence.
+        hidden: float32 (words, 2 * width), filled with h of both directions; the numbers of a word
+            lie side by side.
+        cells: float32 (words, 2, width), filled with c, or None.
 
-    Returns:
-        (hidden, cells): float32 (words, 2, width) each.
+    Raises:
+        ValueError: the numbers of a word in ``hidden`` do not lie side by side.
     """
     cdef int width = loops.shape[1] // 2
     cdef int i, n, t, w, direction
     cdef int first = 0
-    hidden_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
-    cells_array = numpy.empty((gates.shape[0], 2, width), dtype="float32")
-    cdef float[:, :, ::1] hidden = hidden_array
-    cdef float[:, :, ::1] cells = cells_array
-    cdef float[::1] zeros = numpy.zeros(width, dtype="float32")
+    cdef float[:, ::1] room = numpy.zeros((3, width), dtype="float32")  # zeros; cells by turns
     cdef const float* last
+    cdef float* cell
+    if gates.shape[0] and hidden.strides[1] != sizeof(float):
+        raise ValueError("The outputs of a word must lie side by side.")
     with nogil:
         for i in range(lengths.shape[0]):
             n = lengths[i]
             for direction in range(2):
-                last = &zeros[0]
+                last = &room[0, 0]
                 for t in range(n):
                     w = first + (n - 1 - t if direction else t)
+                    cell = &room[1 + t % 2, 0] if cells is None else &cells[w, direction, 0]
                     nmp_sru_step(
-                        &gates[w, direction, 0], &loops[direction, 0], last,
-                        &cells[w, direction, 0], &hidden[w, direction, 0], width
+                        &gates[w, direction, 0], &biases[direction * 3 * width],
+                        &loops[direction, 0], last, cell, &hidden[w, direction * width], width
                     )
-                    last = &cells[w, direction, 0]
+                    last = cell
             first += n
-    return hidden_array, cells_array
 
 
 def run_backward(

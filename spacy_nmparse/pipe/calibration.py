@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from spacy.training import Example
@@ -56,13 +56,11 @@ def compare(
     """
     said: list[numpy.ndarray] = []
     right: list[tuple[bool, bool]] = []
-    for example, tokens, arcs, probabilities in zip(
-        examples, parses.tokens, parses.arcs, parses.probabilities or [], strict=True
-    ):
-        if arcs is None:
-            continue
+    for example, parse in zip(examples, parses.by_document(), strict=True):
         gold_heads, gold_labels, _ = gold_parse(example)
+        probabilities: Any = parse.probabilities
         found = calibrated(probabilities, (1.0, 1.0))
+        tokens, arcs = parse.tokens, parse.arcs
         for word, token in enumerate(tokens.tolist()):
             head, label = int(tokens[arcs.heads[word]]), labels[arcs.labels[word]]
             if gold_heads[token] is None or not gold_labels[token]:

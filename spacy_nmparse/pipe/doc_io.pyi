@@ -6,16 +6,17 @@ from spacy.training import Example
 PRESET: tuple[str, str, int, None]
 
 def preset_starts(doc: Doc) -> NDArray[numpy.int8]: ...
-def parsed_tokens(doc: Doc) -> tuple[NDArray[numpy.int32], NDArray[numpy.int8]]: ...
-def write_parse(
-    doc: Doc,
+def parsed_tokens(
+    docs: list[Doc],
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int8], NDArray[numpy.int32]]: ...
+def write_parses(
+    docs: list[Doc],
+    ends: NDArray[numpy.int32],
     tokens: NDArray[numpy.int32],
     heads: NDArray[numpy.int32],
     labels: NDArray[numpy.int32],
     starts: NDArray[numpy.int8],
-    label_hashes: NDArray[numpy.uint64],
-    root_hash: int,
-    space_hash: int,
+    names: list[str],
 ) -> None: ...
 def fix_edges(doc: Doc) -> Doc: ...
 def is_partial(doc: Doc) -> bool: ...

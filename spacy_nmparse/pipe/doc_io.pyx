@@ -57,39 +57,49 @@ def preset_starts(Doc doc):
     return array
 
 
-def parsed_tokens(Doc doc):
-    """(tokens, constraints) of a document.
+def parsed_tokens(list docs):
+    """(tokens, constraints, ends) of documents, one after the other.
 
     Returns:
-        tokens: int32 (words,): the tokens that are parsed.
+        tokens: int32 (words,): the tokens that are parsed, numbered within their document.
         constraints: int8 (words,): 1 where a sentence must start between the word before and this
             one (the word's own mark, or that of a space between them), -1 where none may, 0 free;
             from ``preset_starts``.
+        ends: int32 (documents,): where the words of each document end.
     """
-    cdef int i
+    cdef Doc doc
+    cdef int i, d, start, first
     cdef int n = 0
-    cdef int length = doc.length
-    cdef int start
-    cdef bint forced = False
-    tokens_array = numpy.empty(length, dtype="int32")
-    constraints_array = numpy.zeros(length, dtype="int8")
+    cdef Py_ssize_t total = 0
+    cdef bint forced, parsed
+    cdef const int8_t[::1] preset = None
+    for doc in docs:
+        total += doc.length
+    tokens_array = numpy.empty(total, dtype="int32")
+    constraints_array = numpy.zeros(total, dtype="int8")
+    ends_array = numpy.empty(len(docs), dtype="int32")
     cdef int32_t[::1] tokens = tokens_array
     cdef int8_t[::1] constraints = constraints_array
-    cdef bint parsed = has_parse(doc)
-    cdef const int8_t[::1] preset = None
-    if parsed:
-        preset = preset_starts(doc)
-    for i in range(length):
-        start = preset[i] if parsed else doc.c[i].sent_start
-        forced = forced or start == 1
-        if is_space(&doc.c[i]):
-            continue
-        tokens[n] = i
-        if n > 0:
-            constraints[n] = 1 if forced else (-1 if start == -1 else 0)
+    cdef int32_t[::1] ends = ends_array
+    for d in range(len(docs)):
+        doc = docs[d]
+        first = n
         forced = False
-        n += 1
-    return tokens_array[:n], constraints_array[:n]
+        parsed = has_parse(doc)
+        if parsed:
+            preset = preset_starts(doc)
+        for i in range(doc.length):
+            start = preset[i] if parsed else doc.c[i].sent_start
+            forced = forced or start == 1
+            if is_space(&doc.c[i]):
+                continue
+            tokens[n] = i
+            if n > first:
+                constraints[n] = 1 if forced else (-1 if start == -1 else 0)
+            forced = False
+            n += 1
+        ends[d] = n
+    return tokens_array[:n], constraints_array[:n], ends_array
 
 
 cdef void set_edges(TokenC* tokens, int n) noexcept nogil:
@@ -122,38 +132,23 @@ cdef void set_edges(TokenC* tokens, int n) noexcept nogil:
             j += tokens[j].head
 
 
-def write_parse(
-    Doc doc, const int32_t[::1] tokens, const int32_t[::1] heads, const int32_t[::1] labels,
-    const int8_t[::1] starts, const attr_t[::1] label_hashes, attr_t root_hash, attr_t space_hash
-):
-    """Write a parse to the document: heads, labels, sentence starts, children, edges.
-
-    A space is attached to the last word of its sentence before it, or the first one after it; a
-    sentence of spaces gets the first of them as its root. A preset sentence start on a space stays.
-    Preset starts are noted in ``doc.user_data``, so that another parse finds them.
-
-    Args:
-        tokens: the tokens that were parsed (``parsed_tokens``).
-        heads: for each word its head's number, a root its own.
-        labels: for each word its label's number.
-        starts: 1 where a sentence starts at the word.
-        label_hashes: string hash of each label.
-        root_hash, space_hash: labels of roots and of spaces.
-    """
+cdef int write_parse(
+    Doc doc, int n_words, const int32_t* tokens, const int32_t* heads, const int32_t* labels,
+    const int8_t* starts, const attr_t* hashes, int n_labels, int8_t* start
+) except -1:
+    """Write the parse of a document. hashes: of the labels, of a root's and of a space's. start:
+    room for a number more than there are tokens."""
     cdef int n = doc.length
-    cdef int n_words = tokens.shape[0]
     cdef int i, j, w, last_word, first_space, sentence_end
+    cdef attr_t root_hash = hashes[n_labels]
+    cdef attr_t space_hash = hashes[n_labels + 1]
     cdef TokenC* c = doc.c
     cdef bint pending = False
-    if n == 0:
-        return
     cdef bint parsed = has_parse(doc)
     cdef bint any_preset = False
     cdef const int8_t[::1] preset = None
     if parsed:
         preset = preset_starts(doc)
-    start_array = numpy.zeros(n + 1, dtype="int8")
-    cdef int8_t[::1] start = start_array
     start[0] = 1
     start[n] = 1
     for i in range(1, n):  # spaCy sets the first itself
@@ -162,52 +157,106 @@ def write_parse(
     if not parsed:
         if any_preset:
             doc.user_data[PRESET] = preset_starts(doc).tobytes()
-        else:
+        elif doc.user_data:
             doc.user_data.pop(PRESET, None)
-    with nogil:
-        j = 0
-        for w in range(n_words):
-            i = tokens[w]
-            if w > 0 and starts[w]:
-                # A start that was preset on a space since the last word is this one.
-                pending = False
-                for j in range(tokens[w - 1] + 1, i + 1):
-                    pending = pending or start[j]
-                if not pending:
-                    start[i] = 1
-            c[i].head = 0 if heads[w] == w else tokens[heads[w]] - i
-            if heads[w] == w:
-                c[i].dep = root_hash
+    for w in range(n_words):
+        i = tokens[w]
+        if w > 0 and starts[w]:
+            # A start that was preset on a space since the last word is this one.
+            pending = False
+            for j in range(tokens[w - 1] + 1, i + 1):
+                pending = pending or start[j]
+            if not pending:
+                start[i] = 1
+        c[i].head = 0 if heads[w] == w else tokens[heads[w]] - i
+        if heads[w] == w:
+            c[i].dep = root_hash
+        else:
+            c[i].dep = hashes[labels[w]] if labels[w] >= 0 else space_hash
+    i = 0
+    while i < n:
+        sentence_end = i + 1
+        while not start[sentence_end]:
+            sentence_end += 1
+        last_word = -1
+        first_space = -1
+        for j in range(i, sentence_end):
+            if not is_space(&c[j]):
+                if last_word < 0 and first_space >= 0:
+                    for w in range(first_space, j):
+                        c[w].head = j - w
+                last_word = j
+                continue
+            c[j].dep = space_hash
+            if last_word >= 0:
+                c[j].head = last_word - j
+            elif first_space < 0:
+                first_space = j
+                c[j].head = 0
             else:
-                c[i].dep = label_hashes[labels[w]] if labels[w] >= 0 else space_hash
-        i = 0
-        while i < n:
-            sentence_end = i + 1
-            while not start[sentence_end]:
-                sentence_end += 1
-            last_word = -1
-            first_space = -1
-            for j in range(i, sentence_end):
-                if not is_space(&c[j]):
-                    if last_word < 0 and first_space >= 0:
-                        for w in range(first_space, j):
-                            c[w].head = j - w
-                    last_word = j
-                    continue
-                c[j].dep = space_hash
-                if last_word >= 0:
-                    c[j].head = last_word - j
-                elif first_space < 0:
-                    first_space = j
-                    c[j].head = 0
-                else:
-                    c[j].head = first_space - j
-            if last_word < 0:
-                c[first_space].dep = root_hash
-            i = sentence_end
-        for i in range(n):
-            c[i].sent_start = 1 if start[i] else -1
-        set_edges(c, n)
+                c[j].head = first_space - j
+        if last_word < 0:
+            c[first_space].dep = root_hash
+        i = sentence_end
+    for i in range(n):
+        c[i].sent_start = 1 if start[i] else -1
+    set_edges(c, n)
+    return 0
+
+
+def write_parses(
+    list docs, const int32_t[::1] ends, const int32_t[::1] tokens, const int32_t[::1] heads,
+    const int32_t[::1] labels, const int8_t[::1] starts, list names
+):
+    """Write parses to their documents: heads, labels, sentence starts, children, edges.
+
+    A space is attached to the last word of its sentence before it, or the first one after it; a
+    sentence of spaces gets the first of them as its root. A preset sentence start on a space stays.
+    Preset starts are noted in ``doc.user_data``, so that another parse finds them.
+
+    Args:
+        docs: the documents.
+        ends: where the words of each document end among those of all.
+        tokens: of each word its token (``parsed_tokens``).
+        heads: of each word its head's number within the document, a root its own.
+        labels: of each word its label's number; -1: that of a space.
+        starts: 1 where a sentence starts at the word.
+        names: the labels, that of roots, that of spaces.
+
+    Raises:
+        ValueError: a document has fewer tokens than its parse.
+    """
+    cdef Doc doc
+    cdef int d, n
+    cdef int first = 0
+    cdef int longest = 0
+    cdef const attr_t[::1] hashes = None
+    cdef int n_labels = len(names) - 2
+    known = {}
+    strings = None
+    for doc in docs:
+        longest = max(longest, doc.length)
+    cdef int8_t[::1] room = numpy.empty(longest + 1, dtype="int8")
+    for d in range(len(docs)):
+        doc = docs[d]
+        n = ends[d] - first
+        if n and tokens[first + n - 1] >= doc.length:
+            raise ValueError(f"The document {doc.text!r:.80} has fewer tokens than its parse.")
+        if doc.vocab.strings is not strings:  # a sourced component meets other vocabularies
+            strings = doc.vocab.strings
+            if id(strings) not in known:
+                known[id(strings)] = numpy.asarray(
+                    [strings.add(name) for name in names], dtype="uint64"
+                )
+            hashes = known[id(strings)]
+        if doc.length and n:
+            write_parse(
+                doc, n, &tokens[first], &heads[first], &labels[first], &starts[first], &hashes[0],
+                n_labels, &room[0]
+            )
+        elif doc.length:
+            write_parse(doc, 0, NULL, NULL, NULL, NULL, &hashes[0], n_labels, &room[0])
+        first = ends[d]
 
 
 def fix_edges(Doc doc):

@@ -194,7 +194,7 @@ class GoldReader:
             n_examples += 1
             placeholder = [token.text for token in example.reference] == ["x", "y", "z"]
             try:
-                parse = self._parse(example, parsed_tokens(example.predicted)[0])
+                parse = self._parse(example, parsed_tokens([example.predicted])[0])
             except ValueError as error:
                 raise self._bad(example, error) from error
             for word, (head, label) in enumerate(zip(parse.heads, parse.labels, strict=True)):

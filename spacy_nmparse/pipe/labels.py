@@ -35,16 +35,25 @@ class LabelSet:
         plain = (plain_label(name) for name in names)
         return cls(dict.fromkeys([*names, ROOT_LABEL, SPACE_LABEL, *plain]))
 
-    def lowered(self, arcs: Arcs) -> Arcs:
-        """The arcs with those lowered whose labels note a lift, and with plain labels."""
+    def lowered(self, arcs: Arcs, ends: numpy.ndarray) -> Arcs:
+        """The arcs with those lowered whose labels note a lift, and with plain labels.
+
+        Args:
+            arcs: of the words of documents.
+            ends: int32 (documents,): where the words of each document end.
+        """
         if not self._any_notes_lift or not self._notes_lift[arcs.labels].any():
             return arcs
-        heads, plain = lower(arcs.heads.tolist(), [self.names[label] for label in arcs.labels])
         number = {name: i for i, name in enumerate(self.names)}
+        heads: list[int] = []
+        labels: list[int] = []
+        for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+            names = [self.names[label] for label in arcs.labels[first:last]]
+            found, plain = lower(arcs.heads[first:last].tolist(), names)
+            heads += found
+            labels += [number[label] for label in plain]
         return Arcs(
-            numpy.asarray(heads, dtype="int32"),
-            numpy.asarray([number[label] for label in plain], dtype="int32"),
-            arcs.starts,
+            numpy.asarray(heads, dtype="int32"), numpy.asarray(labels, dtype="int32"), arcs.starts
         )
 
 

@@ -141,7 +141,7 @@ class TransitionParser(ParsingComponent):
         golds = self._golds(examples, words)
         tags = None
         if self._learned.tags.readings is not None:
-            tags = self._learned.tags.gold(examples, words.tokens)
+            tags = self._learned.tags.gold(examples, [tokens for tokens, _ in words.by_document()])
         return self._learn(Batch(words, golds, tags, self._teacher), drop, sgd, losses)
 
     def _golds(self, examples: Sequence[Example], words: Words) -> list[Gold]:
@@ -149,7 +149,7 @@ class TransitionParser(ParsingComponent):
         reader = self.gold_reader
         return [
             reader.read(example, tokens, presets)
-            for example, tokens, presets in zip(examples, words.tokens, words.presets, strict=True)
+            for example, (tokens, presets) in zip(examples, words.by_document(), strict=True)
             if len(tokens)
         ]
 

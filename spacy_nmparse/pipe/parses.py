@@ -10,17 +10,17 @@ import numpy
 from spacy.tokens import Doc
 
 from spacy_nmparse.pipe.confidence import KEY, write_confidences
-from spacy_nmparse.pipe.doc_io import preset_starts, write_parse
+from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.gold import ROOT_LABEL
 
 SPACE_LABEL = "dep"
 
 
 class Arcs(NamedTuple):
-    """A parse over the words of a document.
+    """A parse over the words of a document, or of several, one after the other.
 
     Attributes:
-        heads: int32 (words,): of each word its head's number, of a root its own.
+        heads: int32 (words,): of each word its head's number in its document, of a root its own.
         labels: int32 (words,): of each word its label's number.
         starts: int8 (words,): 1 where a sentence starts.
     """
@@ -37,36 +37,53 @@ NO_ARCS = Arcs(
 
 @dataclass
 class Parses:
-    """Parses of some documents.
+    """Parses of some documents, one after the other.
 
     Attributes:
-        tokens: Of each, int32 (words,): the tokens that are words.
-        arcs: Of each, the parse; None: it has no word.
-        probabilities: Of each, float32 (2, words): those of the head, and of the label with that
-            head. None: they are not wanted.
-        tags: Of each, int32 (words,): the words' triples in a ``TagSet``. None: they are not
-            wanted.
+        ends: int32 (documents,): where the words of each document end.
+        tokens: int32 (words,): the tokens that are words, numbered within their document.
+        arcs: Of all words.
+        probabilities: float32 (2, words): those of the head, and of the label with that head. None:
+            they are not wanted.
+        tags: int32 (words,): the words' triples in a ``TagSet``. None: they are not wanted.
     """
 
-    tokens: list[numpy.ndarray]
-    arcs: list[Arcs | None]
-    probabilities: list[numpy.ndarray] | None = None
-    tags: list[numpy.ndarray] | None = None
+    ends: numpy.ndarray
+    tokens: numpy.ndarray
+    arcs: Arcs
+    probabilities: numpy.ndarray | None = None
+    tags: numpy.ndarray | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Parses]) -> Parses:
         """The parses of documents that were parsed in parts, in order."""
-        tokens = [one for part in parts for one in part.tokens]
-        arcs = [one for part in parts for one in part.arcs]
-        probabilities = [one for part in parts for one in part.probabilities or ()]
-        tags = [one for part in parts for one in part.tags or ()]
-        return cls(tokens, arcs, probabilities or None, tags or None)
+        firsts = numpy.cumsum([0, *(len(part.tokens) for part in parts)])
+        ends = [part.ends + first for part, first in zip(parts, firsts[:-1], strict=True)]
+        probabilities = [part.probabilities for part in parts if part.probabilities is not None]
+        tags = [part.tags for part in parts if part.tags is not None]
+        return cls(
+            numpy.concatenate(ends, dtype="int32"),
+            numpy.concatenate([part.tokens for part in parts]),
+            Arcs(*map(numpy.concatenate, zip(*(part.arcs for part in parts), strict=True))),
+            numpy.concatenate(probabilities, axis=1) if probabilities else None,
+            numpy.concatenate(tags) if tags else None,
+        )
 
     def one(self, i: int) -> Parses:
         """The parse of the i-th document alone."""
-        probabilities = None if self.probabilities is None else [self.probabilities[i]]
-        tags = None if self.tags is None else [self.tags[i]]
-        return Parses([self.tokens[i]], [self.arcs[i]], probabilities, tags)
+        first = int(self.ends[i - 1]) if i else 0
+        part = slice(first, int(self.ends[i]))
+        return Parses(
+            self.ends[i : i + 1] - first,
+            self.tokens[part],
+            Arcs(*(array[part] for array in self.arcs)),
+            None if self.probabilities is None else self.probabilities[:, part],
+            None if self.tags is None else self.tags[part],
+        )
+
+    def by_document(self) -> list[Parses]:
+        """The parse of each document."""
+        return [self.one(i) for i in range(len(self.ends))]
 
     def write(
         self, docs: Sequence[Doc], labels: Sequence[str], temperatures: tuple[float, float]
@@ -78,24 +95,15 @@ class Parses:
             labels: The parser's labels.
             temperatures: Of the confidences in the head, and in head and label.
         """
-        hashes: dict[int, numpy.ndarray] = {}
-        for doc, tokens, arcs in zip(docs, self.tokens, self.arcs, strict=True):
-            if not len(doc):
-                continue
-            strings = doc.vocab.strings
-            if id(strings) not in hashes:  # a sourced component meets documents of other vocabs
-                hashes[id(strings)] = numpy.asarray(
-                    [strings.add(label) for label in (*labels, ROOT_LABEL, SPACE_LABEL)],
-                    dtype="uint64",
-                )
-            known = hashes[id(strings)]
-            write_parse(doc, tokens, *(arcs or NO_ARCS), known, int(known[-2]), int(known[-1]))
+        names = [*labels, ROOT_LABEL, SPACE_LABEL]
+        write_parses(list(docs), self.ends, self.tokens, *self.arcs, names)
         if self.probabilities is None:
             for doc in docs:
-                doc.user_data.pop(KEY, None)  # of another tree
+                if doc.user_data:
+                    doc.user_data.pop(KEY, None)  # of another tree
             return
-        for doc, tokens, probabilities in zip(docs, self.tokens, self.probabilities, strict=True):
-            write_confidences(doc, tokens, probabilities, temperatures)
+        for doc, parse in zip(docs, self.by_document(), strict=True):
+            write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
 
 
 class Tree(NamedTuple):

@@ -21,7 +21,7 @@ from spacy_nmparse.learning import beam_rollout
 from spacy_nmparse.pipe.confidence import register_extensions
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
-from spacy_nmparse.pipe.parses import Arcs, Parses, Tree, unparsed_copy
+from spacy_nmparse.pipe.parses import NO_ARCS, Arcs, Parses, Tree, unparsed_copy
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.settings import SWITCH, WIDTH, Setting, number_between, one_of
 from spacy_nmparse.pipe.spec import SystemSpec
@@ -290,26 +290,18 @@ class ParsingComponent(TrainablePipe):
             return Parses.joined(list(pool.map(parse, parts)))
 
     def _parse(self, words: Words, confidence: bool) -> Parses:
-        arcs: list[Arcs | None] = [None] * len(words.docs)
-        ends = numpy.cumsum([len(tokens) for tokens in words.tokens])
-        probabilities = numpy.ones((2, sum(words.lengths)), dtype="float32") if confidence else None
-        split = None if probabilities is None else numpy.split(probabilities, ends[:-1], axis=1)
+        probabilities = numpy.ones((2, len(words.tokens)), dtype="float32") if confidence else None
         scored = self.score_moves(words, self.write_tags)
         if scored is None:
-            return Parses(words.tokens, arcs, split)
-        tags = None
-        if scored.tags is not None:
-            tags = numpy.split(self._learned.tags.best(scored.tags), ends[:-1])
-        batch = (self.system, scored.scorer, scored.lengths, scored.constraints)
+            return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
+        tags = None if scored.tags is None else self._learned.tags.best(scored.tags)
+        batch = (self.system, scored.scorer, scored.lengths, words.constraints)
         if self.beam_width > 1:
-            flat = beam.parse(*batch, self.beam_width, probabilities=probabilities)
+            found = beam.parse(*batch, self.beam_width, probabilities=probabilities)
         else:
-            flat = greedy.parse(*batch, probabilities)
-        for i, (tokens, end) in enumerate(zip(words.tokens, ends.tolist(), strict=True)):
-            if len(tokens):
-                found = Arcs(*(array[end - len(tokens) : end] for array in flat))
-                arcs[i] = self.lowered(found)
-        return Parses(words.tokens, arcs, split, tags)
+            found = greedy.parse(*batch, probabilities)
+        arcs = self.lowered(Arcs(*found), words.ends)
+        return Parses(words.ends, words.tokens, arcs, probabilities, tags)
 
     def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
         """The n best trees of each document, from a beam of that width at least, or as many as it
@@ -327,23 +319,25 @@ class ParsingComponent(TrainablePipe):
         scored = self.score_moves(words)
         analyses: Iterator[list[beam.Analysis]] = iter(())
         if scored is not None:
-            batch = (self.system, scored.scorer, scored.lengths, scored.constraints)
+            batch = (self.system, scored.scorer, scored.lengths, words.constraints)
             analyses = iter(beam.n_best(*batch, max(n, self.beam_width), n))
         result = []
-        for doc, tokens in zip(words.docs, words.tokens, strict=True):
+        for doc, (tokens, _) in zip(words.docs, words.by_document(), strict=True):
+            ends = numpy.asarray([len(tokens)], dtype="int32")
             trees: dict[Any, Tree] = {}
             for analysis in next(analyses) if len(tokens) else [None]:
-                arcs = self.lowered(Arcs(*analysis[1:])) if analysis else None
+                arcs = self.lowered(Arcs(*analysis[1:]), ends) if analysis else NO_ARCS
                 copy = unparsed_copy(doc)
-                self.set_annotations([copy], Parses([tokens], [arcs]))
+                self.set_annotations([copy], Parses(ends, tokens, arcs))
                 tree = Tree.of(copy, analysis[0] if analysis else 0.0)
                 trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
             result.append(list(trees.values()))
         return result
 
-    def lowered(self, arcs: Arcs) -> Arcs:
-        """The arcs with those lowered that training had lifted, and with plain labels."""
-        return self._learned.labels.lowered(arcs)
+    def lowered(self, arcs: Arcs, ends: numpy.ndarray) -> Arcs:
+        """The arcs with those lowered that training had lifted, and with plain labels (see
+        ``LabelSet.lowered``)."""
+        return self._learned.labels.lowered(arcs, ends)
 
     def score_moves(self, words: Words, with_tags: bool = False) -> ScoredWords | None:
         """Words with the model's scores, ready for search; None: there are no words.
@@ -356,7 +350,8 @@ class ParsingComponent(TrainablePipe):
             ValueError: the parser has no labels or no weights, or tags are wanted that it has not
                 learned.
         """
-        if not words.lengths:
+        lengths = words.lengths
+        if not lengths:
             return None
         _ = self.system  # raises where there are no labels
         if not is_initialized(self.model):
@@ -380,17 +375,20 @@ class ParsingComponent(TrainablePipe):
         given = words.scorer_input(wants_tags=with_tags, rounded=self.rounded)
         scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
-        return ScoredWords(scorer, words.lengths, words.constraints, given.tag_scores)
+        return ScoredWords(scorer, lengths, given.tag_scores)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
         docs = list(docs)
         head, label = self.cfg.get("temperatures", (1.0, 1.0))
         scores.write(docs, self._learned.labels.names, (head, label))
-        for doc, tokens, tags in zip(docs, scores.tokens, scores.tags or (), strict=False):
+        if scores.tags is None:
+            return
+        for doc, parse in zip(docs, scores.by_document(), strict=True):
+            tags: Any = parse.tags
             if doc.vocab is not self.vocab:  # of another pipeline
                 self._learned.tags.register(doc.vocab, set(tags.tolist()))
-            self._learned.tags.write(doc, tokens, tags)
+            self._learned.tags.write(doc, parse.tokens, tags)
 
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """Score parses, and the tags if they are written."""

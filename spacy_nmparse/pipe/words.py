@@ -17,34 +17,37 @@ from spacy_nmparse.scorers.tagging import GoldTags
 
 @dataclass(frozen=True)
 class Words:
-    """The words of some documents.
+    """The words of some documents, one after the other.
 
     Attributes:
         docs: The documents.
-        tokens: Of each, int32 (words,): the tokens that are words.
-        presets: Of each, int8 (words,): 1 where a sentence must start, -1 where none may, 0 free.
+        tokens: int32 (words,): the tokens that are words, numbered within their document.
+        constraints: int8 (words,): 1 where a sentence must start, -1 where none may, 0 free.
+        ends: int32 (documents,): where the words of each document end.
     """
 
     docs: list[Doc]
-    tokens: list[numpy.ndarray]
-    presets: list[numpy.ndarray]
+    tokens: numpy.ndarray
+    constraints: numpy.ndarray
+    ends: numpy.ndarray
 
     @classmethod
     def of(cls, docs: Iterable[Doc]) -> Words:
         """The words of documents."""
         docs = list(docs)
-        found = [parsed_tokens(doc) for doc in docs]
-        return cls(docs, [tokens for tokens, _ in found], [presets for _, presets in found])
+        return cls(docs, *parsed_tokens(docs))
 
     @property
     def lengths(self) -> list[int]:
         """How many words each document has, without those that have none."""
-        return [len(tokens) for tokens in self.tokens if len(tokens)]
+        lengths = numpy.diff(self.ends, prepend=0)
+        return lengths[lengths > 0].tolist()
 
-    @property
-    def constraints(self) -> numpy.ndarray:
-        """``presets`` of all documents, one after the other."""
-        return numpy.concatenate(self.presets)
+    def by_document(self) -> list[tuple[numpy.ndarray, numpy.ndarray]]:
+        """Tokens and constraints of each document."""
+        ends = self.ends.tolist()
+        parts = [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+        return [(self.tokens[part], self.constraints[part]) for part in parts]
 
     def scorer_input(
         self, tags: GoldTags | None = None, wants_tags: bool = False, rounded: bool = False
@@ -56,24 +59,20 @@ class Words:
             wants_tags: Whether tags are to be scored.
             rounded: Whether matrix products may round numbers to bfloat16.
         """
-        ends = numpy.cumsum([0, *map(len, self.tokens)])
         starts = self.constraints == 1
-        starts[ends[:-1][ends[:-1] < len(starts)]] = True
+        starts[:1] = True
+        starts[self.ends[self.ends < len(starts)]] = True
         lengths = numpy.diff(numpy.append(numpy.nonzero(starts)[0], len(starts)))
         lengths = lengths.astype("int32")
         return ScorerInput(self.docs, self._rows(), lengths, tags, wants_tags, rounded)
 
     def _rows(self) -> numpy.ndarray | None:
         """Rows of the words among all tokens of the documents; None: all tokens are words."""
-        pairs = list(zip(self.docs, self.tokens, strict=True))
-        if all(len(doc) == len(tokens) for doc, tokens in pairs):
+        sizes = numpy.asarray([len(doc) for doc in self.docs], dtype="int32")
+        if sizes.sum() == len(self.tokens):
             return None
-        rows = []
-        start = 0
-        for doc, tokens in pairs:
-            rows.append(tokens + start)
-            start += len(doc)
-        return numpy.concatenate(rows)
+        firsts = numpy.cumsum(sizes, dtype="int32") - sizes
+        return self.tokens + numpy.repeat(firsts, numpy.diff(self.ends, prepend=0))
 
 
 @dataclass(frozen=True)
@@ -83,14 +82,12 @@ class ScoredWords:
     Attributes:
         scorer: The scores.
         lengths: How many words each document has.
-        constraints: int8 (words,): ``Words.constraints``.
         tags: float32 (words, values of all attributes): the scores of tags; None: they are not
             wanted.
     """
 
     scorer: Scorer
     lengths: list[int]
-    constraints: numpy.ndarray
     tags: numpy.ndarray | None = None
 
 

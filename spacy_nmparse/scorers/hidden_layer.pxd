@@ -1,6 +1,6 @@
 """A hidden layer over the words and facts of a configuration, and the tape of its steps."""
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, Features, FeaturesC
 from spacy_nmparse.systems.state cimport StateC
@@ -37,6 +37,7 @@ cdef struct LayerC:
     int first_vector        # the batch's word that the window starts with
     const float* vectors    # (words of the batch, n_in)
     const float* slot_W[MAX_SLOTS]  # (n_in, pieces * width), or NULL: not such a slot
+    const uint32_t* slot_packed[MAX_SLOTS]  # the same, rounded to bfloat16; or NULL: they are not
     uint8_t* made           # (words of the window, slots): whether it is there; NULL: all are
     ptrdiff_t made_stride   # from one word's to the next word's
     const float* pad_rows   # (slots, 2, pieces * width): no word there, ROOT there

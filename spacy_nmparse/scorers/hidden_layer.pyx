@@ -44,6 +44,12 @@ cdef extern from "kernels.h" nogil:
     void nmp_add_scaled(float* out, const float* row, float scale, int width)
 
 
+cdef extern from "bfloat16.h" nogil:
+    void nmp_bf_multiply_row(
+        float* out, const float* row, const uint32_t* packed, ptrdiff_t n_in, ptrdiff_t n_out
+    )
+
+
 cdef enum:
     FIRST_STEPS = 256
     NO_ROW = -0x7fffffff    # what no feature's row is
@@ -84,7 +90,9 @@ cdef inline const float* word_row(
     if words[slot] < 0:
         return layer.pad_rows + (-1 - words[slot]) * size
     row = layer.word_rows + words[slot] * layer.stride + slot * size
-    if layer.slot_W[slot] is not NULL and layer.made is not NULL:
+    if layer.made is not NULL and (
+        layer.slot_W[slot] is not NULL or layer.slot_packed[slot] is not NULL
+    ):
         made = layer.made + words[slot] * layer.made_stride + slot
         if not made[0]:
             make_row(layer, words[slot], slot, row)
@@ -95,11 +103,12 @@ cdef inline const float* word_row(
 cdef void make_row(const LayerC* layer, int w, int slot, float* row) noexcept nogil:
     """The row of a slot that is made on demand, of the window's word w."""
     cdef int size = layer.pieces * layer.width
+    cdef const float* vector = layer.vectors + (layer.first_vector + w) * <ptrdiff_t>layer.n_in
+    if layer.slot_packed[slot] is not NULL:
+        nmp_bf_multiply_row(row, vector, layer.slot_packed[slot], layer.n_in, size)
+        return
     memset(row, 0, size * sizeof(float))
-    nmp_add_affine(
-        row, layer.slot_W[slot],
-        layer.vectors + (layer.first_vector + w) * <ptrdiff_t>layer.n_in, layer.n_in, size
-    )
+    nmp_add_affine(row, layer.slot_W[slot], vector, layer.n_in, size)
 
 
 cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:

@@ -1,12 +1,12 @@
 """What words add to hidden layers: rows, made by matrix products or when they are looked at."""
 import numpy
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from spacy_nmparse.scorers.hidden_layer cimport Layer
 
 from spacy_nmparse.layers import bfloat16
-from spacy_nmparse.layers.bfloat16 import Weights, to_bfloat16
+from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.hidden_layer import check_shapes
 
@@ -36,6 +36,7 @@ cdef class WordRows:
         cdef Layer layer
         cdef int i, size
         cdef const float[:, ::1] found
+        cdef const uint32_t[::1] packed
         cdef const float[:, ::1] words
         cdef int begin = 0
         cdef int end = 0
@@ -44,7 +45,7 @@ cdef class WordRows:
         check_shapes({"word_W": weights}, {"word_W": (end, vectors.shape[1])})
         end = 0
         rounded = rounded and bfloat16.HAS_BFLOAT16
-        self.vectors = to_bfloat16(vectors) if rounded else numpy.ascontiguousarray(vectors)
+        self.vectors = numpy.ascontiguousarray(vectors)
         self.layers = layers
         self.n_slots = 0
         self.size = weights.shape[0]
@@ -64,11 +65,16 @@ cdef class WordRows:
             layer.c.vectors = &words[0, 0] if len(vectors) else NULL
             for i in range(layer.c.features.n_slots):
                 layer.c.slot_W[i] = NULL
+                layer.c.slot_packed[i] = NULL
                 if many and layer.c.features.slots[i].n_hops:
-                    found_weights = numpy.ascontiguousarray(weights[end : end + size].T)
-                    self.found.append(to_bfloat16(found_weights) if rounded else found_weights)
-                    found = self.found[-1]
-                    layer.c.slot_W[i] = &found[0, 0]
+                    if rounded:
+                        packed = Weights(weights[end : end + size], True).packed
+                        self.found.append(packed)
+                        layer.c.slot_packed[i] = &packed[0]
+                    else:
+                        found = numpy.ascontiguousarray(weights[end : end + size].T)
+                        self.found.append(found)
+                        layer.c.slot_W[i] = &found[0, 0]
                     if begin < end:
                         self.runs.append((begin, end))
                     begin = end + size

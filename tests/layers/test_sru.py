@@ -90,11 +90,21 @@ def test_sequences_apart(n_in: int, width: int) -> None:
     layer = make_sru(n_in, width)
     words, given, _ = make_input(n_in, lengths)
     gates = (words @ layer.get_param("W").T).reshape(-1, 2, 3 * width)
-    v = layer.get_param("v")
-    together = run_forward(gates.copy(), v, given)
+    b, v = layer.get_param("b"), layer.get_param("v")
+
+    def run(gates: numpy.ndarray, lengths: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        hidden = numpy.empty((len(gates), 2 * width), dtype="float32")
+        cells = numpy.empty((len(gates), 2, width), dtype="float32")
+        run_forward(gates.copy(), b, v, lengths, hidden)
+        alone = hidden.copy()
+        run_forward(gates.copy(), b, v, lengths, hidden, cells)
+        assert (hidden == alone).all()  # whether or not cells are kept
+        return hidden, cells
+
+    together = run(gates, given)
     for first, last in ((0, 1), (2, 3), (1, 3), (3, 6), (4, 8), (0, 5)):
         rows = slice(sum(lengths[:first]), sum(lengths[:last]))
-        apart = run_forward(gates[rows].copy(), v, given[first:last])
+        apart = run(gates[rows], given[first:last])
         for whole, part in zip(together, apart, strict=True):
             assert (whole[rows] == part).all()
 
@@ -161,12 +171,15 @@ def test_approximation_of_tanh() -> None:
     gates = numpy.zeros((len(x), 2, 3), dtype="float32")
     gates[:, :, 0], gates[:, :, 1], gates[:, :, 2] = x[:, None], -1e3, 1e3
     v = numpy.zeros((2, 2), dtype="float32")
-    hidden, cells = run_forward(gates, v, numpy.ones(len(x), dtype="int32"))
+    hidden = numpy.empty((len(x), 2), dtype="float32")
+    cells = numpy.empty((len(x), 2, 1), dtype="float32")
+    zeros = numpy.zeros(6, dtype="float32")
+    run_forward(gates, zeros, v, numpy.ones(len(x), dtype="int32"), hidden, cells)
     expected = numpy.tanh(x.astype("float64"))
     for side in (0, 1):
         assert (cells[:, side, 0] == x).all()
-        assert abs(hidden[:, side, 0] - expected).max() < 4e-7
-    assert hidden[-3, 0, 0] == 0
+        assert abs(hidden[:, side] - expected).max() < 4e-7
+    assert hidden[-3, 0] == 0
 
 
 def test_initial_weights() -> None:

@@ -186,7 +186,7 @@ class NaiveSearch:
 def naive_loss(parser: Any, example: Example, update: str, width: int) -> tuple[float, list[int]]:
     doc = bare(example.reference)
     scored, (n,), _ = flat(parser, [doc])
-    gold = parser.gold_reader.read(example, *parsed_tokens(example.predicted))
+    gold = parser.gold_reader.read(example, *parsed_tokens([example.predicted])[:2])
     bounds = beam_rollout.sentences(gold)
     is_partial = None in gold.heads and parser.oracle not in ("monotonic", "combined")
     oracle = "dynamic" if is_partial else parser.oracle
@@ -227,7 +227,7 @@ def test_width_one_and_early_update() -> None:
     mistakes = 0
     for example in examples:
         scored, (n,), _ = flat(parser, [bare(example.reference)])
-        gold = parser.gold_reader.read(example, *parsed_tokens(example.predicted))
+        gold = parser.gold_reader.read(example, *parsed_tokens([example.predicted])[:2])
         state = parser.system.initial(n)
         expected = 0.0
         while not state.is_final:

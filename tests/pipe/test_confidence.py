@@ -461,7 +461,8 @@ def test_what_is_right_is_told_of_heads_and_of_heads_with_labels() -> None:
         numpy.asarray([1, 0, 0], dtype="int8"),
     )
     shares = numpy.full((2, 3), 0.5, dtype="float32")
-    found = compare([make_example(gold)], Parses([words], [arcs], [shares]), ["x", "y"])
+    parses = Parses(numpy.asarray([3]), words, arcs, shares)
+    found = compare([make_example(gold)], parses, ["x", "y"])
     assert found is not None
     assert found.right.tolist() == [[1, 1, 0], [0, 1, 0]]
     assert found.said.tolist() == [[0.5] * 3, [0.25] * 3]

@@ -70,7 +70,8 @@ def test_what_it_shifts(kind: str) -> None:
     seen = {False: 0, True: 0}
     for _ in range(6):
         doc = random_doc(nlp.vocab, rng, 9)
-        words = Words([doc], [numpy.arange(len(doc))], [numpy.zeros(len(doc), "int8")])
+        n = len(doc)
+        words = Words([doc], numpy.arange(n), numpy.zeros(n, "int8"), numpy.asarray([n]))
         found = []
         for bias in (0.0, 1.5):
             parser.crossing_bias = bias

@@ -25,7 +25,7 @@ from tests.pipe.common import (
 
 
 def parse_of(example: Example) -> tuple[list, list, list]:
-    return word_parse(example, parsed_tokens(example.predicted)[0])
+    return word_parse(example, parsed_tokens([example.predicted])[0])
 
 
 def partial(nlp: Language, known: list[bool]) -> Example:
@@ -226,7 +226,7 @@ def test_the_label_of_roots_on_a_word_with_a_head_is_unknown() -> None:
     gold = Doc(nlp.vocab, words=["a", "b"], heads=[1, 1], deps=["ROOT", "ROOT"])
     example = make_example(gold)
     reader = nlp.get_pipe("nm_parser").gold_reader
-    found = reader.read(example, *parsed_tokens(example.predicted))
+    found = reader.read(example, *parsed_tokens([example.predicted])[:2])
     assert (found.heads, found.labels) == ((1, 1), (None, "ROOT"))
 
 

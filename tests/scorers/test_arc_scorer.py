@@ -521,13 +521,14 @@ def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
     found = parser.predict(docs)
     tok2vec = parser.model.get_ref("tok2vec").predict(docs)
     close = 0
-    for doc, tokens, arrays, vectors in zip(docs, found.tokens, found.arcs, tok2vec, strict=True):
-        if arrays is None:
+    for doc, parse, vectors in zip(docs, found.by_document(), tok2vec, strict=True):
+        arrays = parse.arcs
+        if not len(parse.tokens):
             assert all(token.is_space for token in doc)
             continue
         naive.gap = numpy.inf
-        constraints = parsed_tokens(doc)[1].tolist()
-        heads, labels, starts = naive.parse(vectors[tokens], constraints)
+        constraints = parsed_tokens([doc])[1].tolist()
+        heads, labels, starts = naive.parse(vectors[parse.tokens], constraints)
         if naive.gap < 1e-4:
             close += 1
             continue
@@ -593,7 +594,7 @@ def test_words_far_apart(length: int, shift: float) -> None:
     words = [f"0-{i}" for i in range(length)]
     doc = Doc(parser.vocab, words=words, sent_starts=[-1] * length)
     assert compare(parser, naive, [doc]) == 0
-    distances = abs(parser.predict([doc]).arcs[0][0] - numpy.arange(length))
+    distances = abs(parser.predict([doc]).arcs.heads - numpy.arange(length))
     assert sum(distances > NEAR) > 3
     if shift:
         assert naive.completed["heads"] > length / 3
@@ -763,7 +764,7 @@ def test_resizing_keeps_scores() -> None:
     """Every fact of every layer keeps its row when labels are added in the midst of the table."""
     parser = make_parser("plain", 2)
     doc = random_doc(parser.vocab, random.Random(1), 150, space=0)
-    before = parser.predict([doc]).arcs[0]
+    before = parser.predict([doc]).arcs
     assert len(set(before[1])) > 4
     naive = NaiveArcParser(parser.model, parser.system)
     sizes = {name: len(naive.p[f"{name}_fact_rows"]) for name in FEATURES}
@@ -775,7 +776,7 @@ def test_resizing_keeps_scores() -> None:
     assert not bias[-2:].any()
     bias[-2:] = -1000.0
     parser.model.set_param("label_b", bias)
-    for old, new in zip(before, parser.predict([doc]).arcs[0], strict=True):
+    for old, new in zip(before, parser.predict([doc]).arcs, strict=True):
         assert (old == new).all()
     assert compare(parser, NaiveArcParser(parser.model, parser.system), [doc]) == 0
     for name, size in sizes.items():
@@ -790,7 +791,7 @@ def test_resizing_keeps_scores() -> None:
 def test_saving_and_loading(setup: str, tmp_path: Path) -> None:
     parser = make_parser(setup, 3)
     doc = random_doc(parser.vocab, random.Random(1), 40)
-    expected = parser.predict([doc]).arcs[0]
+    expected = parser.predict([doc]).arcs
     parser.to_disk(tmp_path)
     for start in (0, 1):  # into a parser without weights, and into one with other ones
         system, model = SETUPS[setup]
@@ -800,7 +801,7 @@ def test_saving_and_loading(setup: str, tmp_path: Path) -> None:
         if start:
             nlp.initialize(lambda nlp=nlp: make_examples(nlp.vocab))  # type: ignore[misc]
             randomize(other.model, 4, 0.3)
-            found = other.predict([doc]).arcs[0]
+            found = other.predict([doc]).arcs
             assert any((a != b).any() for a, b in zip(expected, found, strict=True))
         other.from_disk(tmp_path)
         for node, loaded in zip(parser.model.walk(), other.model.walk(), strict=True):
@@ -809,7 +810,7 @@ def test_saving_and_loading(setup: str, tmp_path: Path) -> None:
                 assert node.has_param(name) == loaded.has_param(name)
                 if node.has_param(name):
                     assert (node.get_param(name) == loaded.get_param(name)).all()
-        for a, b in zip(expected, other.predict([doc]).arcs[0], strict=True):
+        for a, b in zip(expected, other.predict([doc]).arcs, strict=True):
             assert (a == b).all()
 
 

@@ -198,8 +198,9 @@ def test_against_a_naive_parser(
             docs.append(Doc(nlp.vocab, words=words, sent_starts=starts))
         found = parser.predict(docs)
         vectors = parser.model.get_ref("tok2vec").predict(docs)
-        for doc, arrays, doc_vectors in zip(docs, found.arcs, vectors, strict=True):
-            constraints = parsed_tokens(doc)[1].tolist()
+        for doc, parse, doc_vectors in zip(docs, found.by_document(), vectors, strict=True):
+            arrays = parse.arcs
+            constraints = parsed_tokens([doc])[1].tolist()
             heads, labels, starts = naive.parse(doc_vectors.astype("float64"), constraints)
             names = [parser.system.labels[label] for label in arrays[1]]
             if any("||" in label for label in labels):
@@ -235,7 +236,7 @@ def test_resizing_keeps_scores() -> None:
     parser = nlp.get_pipe("nm_parser")
     randomize(parser.model, 2, scale=0.3)
     doc = random_doc(nlp.vocab, random.Random(1), 200, space=0)
-    before = parser.predict([doc]).arcs[0]
+    before = parser.predict([doc]).arcs
     naive = NaiveParser(parser)
     labels = [*parser.system.labels, "new1", "new2"]
     system = parser.system_spec.create(labels, root_label="ROOT", single_root=True, segment=True)
@@ -244,7 +245,7 @@ def test_resizing_keeps_scores() -> None:
     new_bias = parser.model.get_param("label_b")
     new_bias[:, -2:] = -1000.0
     parser.model.set_param("label_b", new_bias)
-    for old, new in zip(before, parser.predict([doc]).arcs[0], strict=True):
+    for old, new in zip(before, parser.predict([doc]).arcs, strict=True):
         assert (old == new).all()
     assert NaiveParser(parser).p["fact_rows"].shape[0] == naive.p["fact_rows"].shape[0] + 2 * 3
 

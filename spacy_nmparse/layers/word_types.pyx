@@ -1,0 +1,78 @@
+"""The different words of documents."""
+import numpy
+
+from libc.stdint cimport int32_t, uint64_t
+
+from spacy.structs cimport TokenC
+from spacy.tokens.doc cimport Doc
+
+
+cdef enum:
+    NORM
+    SHAPE
+    TEXT
+
+
+def find_types(list docs, bint by_text):
+    """Find the different words of documents: those of other norms or shapes.
+
+    Args:
+        docs: the documents.
+        by_text: whether words are also different where their texts are.
+
+    Returns:
+        words: uint64 (different words, 2 or, by text, 3): norm, shape, text.
+        keys: uint64 (different words,): a number for each, ascending.
+        place: int32 (words,): for each word of the documents its place among the different ones.
+        owners: int32 (different words,): the first document that has the word.
+    """
+    cdef Doc doc
+    cdef const TokenC* token
+    cdef int d, i, column
+    cdef int n_columns = 3 if by_text else 2
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t w = 0
+    cdef Py_ssize_t n = 0
+    cdef Py_ssize_t size = 16
+    cdef Py_ssize_t slot
+    cdef uint64_t key
+    cdef uint64_t[3] values
+    for doc in docs:
+        total += doc.length
+    while size < 2 * total:
+        size *= 2
+    found_words = numpy.empty((total, n_columns), dtype="uint64")
+    found_keys = numpy.empty(total, dtype="uint64")
+    found_owners = numpy.empty(total, dtype="int32")
+    found_place = numpy.empty(total, dtype="int32")
+    cdef uint64_t[:, ::1] words = found_words
+    cdef uint64_t[::1] keys = found_keys
+    cdef int32_t[::1] owners = found_owners
+    cdef int32_t[::1] place = found_place
+    cdef int32_t[::1] slots = numpy.full(size, -1, dtype="int32")
+    for d in range(len(docs)):
+        doc = docs[d]
+        for i in range(doc.length):
+            token = &doc.c[i]
+            values[NORM] = token.norm if token.norm else token.lex.norm
+            values[SHAPE] = token.lex.shape
+            values[TEXT] = token.lex.orth
+            key = values[NORM]
+            for column in range(1, n_columns):
+                key = key * <uint64_t>0x9E3779B97F4A7C15 + values[column]
+            slot = <Py_ssize_t>((key ^ (key >> 32)) & <uint64_t>(size - 1))
+            while slots[slot] >= 0 and keys[slots[slot]] != key:
+                slot = (slot + 1) & (size - 1)
+            if slots[slot] < 0:
+                slots[slot] = <int32_t>n
+                keys[n] = key
+                owners[n] = d
+                for column in range(n_columns):
+                    words[n, column] = values[column]
+                n += 1
+            place[w] = slots[slot]
+            w += 1
+    order = numpy.argsort(found_keys[:n])
+    places = numpy.empty(n, dtype="int32")
+    places[order] = numpy.arange(n, dtype="int32")
+    return found_words[order], found_keys[order], places[found_place], found_owners[order]

@@ -313,12 +313,36 @@ static void nmp_add_affine(
 }
 
 /* out[o] = bias[o] + sum over j of in[j] * weights[j * n_out + o] */
+NMP_CLONES
 static void nmp_affine(
     float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
     const float *NMP_RESTRICT in, int n_in, int n_out)
 {
-    memcpy(out, bias, (size_t)n_out * sizeof(float));
-    nmp_add_affine(out, weights, in, n_in, n_out);
+    const ptrdiff_t n = n_out;
+    ptrdiff_t o = 0, j;
+#if defined(__GNUC__)
+    for (; o + 2 * NMP_HALF_SIZE <= n; o += 2 * NMP_HALF_SIZE) { /* sums stay in registers */
+        nmp_half p = NMP_CONST_HALF(bias + o), q = NMP_CONST_HALF(bias + o + NMP_HALF_SIZE);
+        for (j = 0; j + 3 < n_in; j += 4) {
+            const float *w0 = weights + j * n + o, *w1 = w0 + n, *w2 = w1 + n, *w3 = w2 + n;
+            const float a = in[j], b = in[j + 1], c = in[j + 2], d = in[j + 3];
+            p += NMP_WEIGHTED(0);
+            q += NMP_WEIGHTED(NMP_HALF_SIZE);
+        }
+        for (; j < n_in; ++j) {
+            const float *w = weights + j * n + o;
+            p += in[j] * NMP_CONST_HALF(w);
+            q += in[j] * NMP_CONST_HALF(w + NMP_HALF_SIZE);
+        }
+        NMP_HALF(out + o) = p;
+        NMP_HALF(out + o + NMP_HALF_SIZE) = q;
+    }
+#endif
+    for (; o < n; ++o) {
+        out[o] = bias[o];
+        for (j = 0; j < n_in; ++j)
+            out[o] += in[j] * weights[j * n + o];
+    }
 }
 
 /* nmp_affine where many of in are zeros, as in the output of a ReLU layer. */

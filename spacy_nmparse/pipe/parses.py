@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from spacy.tokens import Doc
@@ -103,7 +103,8 @@ class Parses:
                     doc.user_data.pop(KEY, None)  # of another tree
             return
         for doc, parse in zip(docs, self.by_document(), strict=True):
-            write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
+            probabilities: Any = parse.probabilities
+            write_confidences(doc, parse.tokens, probabilities, temperatures)
 
 
 class Tree(NamedTuple):

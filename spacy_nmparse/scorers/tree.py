@@ -57,7 +57,7 @@ def run_tree(
         words: float32 (words, nI).
         lengths: int32, words of each stretch that surely begins and ends a sentence.
         is_train: whether it will be back-propagated.
-        rounded: whether the product may round numbers to bfloat16.
+        rounded: whether products may round numbers to bfloat16.
 
     Returns:
         The scores; and what takes their gradient, float32 (words, 2, nA), and gives that of words.
@@ -79,6 +79,7 @@ def run_tree(
         lengths,
         weights,
         model.attrs["tree_weight"],
+        rounded,
     )
 
     def backprop(d: numpy.ndarray) -> Any:

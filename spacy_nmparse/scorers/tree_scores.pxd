@@ -56,6 +56,7 @@ cdef class TreeScores:
     cdef object items
     cdef object starts      # int32 (words, 2): the batch's words between which a word's stretch is
     cdef object U
+    cdef list queries       # the weights that make queries of items, by side
     cdef object root
     cdef object tables      # of the window
     cdef object d_tables

@@ -11,4 +11,5 @@ class TreeScores:
         lengths: numpy.ndarray,
         weights: dict[str, numpy.ndarray],
         tree_weight: float,
+        rounded: bool,
     ) -> None: ...

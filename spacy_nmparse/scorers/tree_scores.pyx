@@ -14,6 +14,7 @@ from libc.string cimport memcpy
 
 from spacy_nmparse.systems.state cimport NONE
 
+from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.scorers.hidden_layer import check_shapes
 
@@ -122,17 +123,19 @@ cdef class TreeScores:
         lengths: int32, words of each stretch that surely begins and ends a sentence.
         weights: float32 arrays on the CPU: arc_U (2, width, width), root (width,).
         tree_weight: weight, in learning, of the loss of P(head | word).
+        rounded: whether products may round numbers to bfloat16; not for learning.
 
     Raises:
         ValueError: weights of other shapes.
     """
-    def __init__(self, items, lengths, dict weights, float tree_weight):
+    def __init__(self, items, lengths, dict weights, float tree_weight, bint rounded):
         ends = numpy.cumsum(lengths)
         self.starts = numpy.stack(
             [numpy.repeat(ends - lengths, lengths), numpy.repeat(ends, lengths)], axis=1
         )
         self.items = items
         self.U = weights["arc_U"]
+        self.queries = [Weights(U, rounded) for U in self.U]
         self.root = weights["root"]
         self.n_words = len(items)
         self.c.width = items.shape[2]
@@ -154,7 +157,7 @@ cdef class TreeScores:
         items_array[n, 1] = self.root
         queries_array = numpy.empty((n + 1, 2, self.c.width), dtype="float32")
         for side in (0, 1):
-            matmul(items_array[:, 1 - side], self.U[side].T, out=queries_array[:, side])
+            self.queries[side].times(items_array[:, 1 - side], queries_array[:, side])
         stretch_array = numpy.clip(self.starts[first:last] - first, 0, n).astype("int32")
         row_array = numpy.empty(HEADS, dtype="float32")
         head_scores_array = numpy.empty((n, HEADS), dtype="float32")

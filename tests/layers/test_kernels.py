@@ -20,8 +20,12 @@ HEADERS = sorted(HEADER.parent.glob("*.h"))
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 # Compilers for systems whose C library is not here: what the header needs of it.
 FREESTANDING = ("-nostdinc", "-ffreestanding")
-STDDEF = "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
-STDINT = "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
+STDDEF = "#pragma once\ntypedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
+STDINT = (
+    "#pragma once\n"
+    "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\n"
+)
 STRING = (
     "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
     "void *memset(void *, int, __SIZE_TYPE__);\n"

@@ -64,6 +64,15 @@ cdef inline bint leads_right(const StateC* s, const CandidateC* c) noexcept nogi
     return c.head == s.n or c.head < c.dependent
 
 
+cdef void begin(void* scorer, int first_row, int offset) noexcept nogil:
+    cdef ArcScorerC* self = <ArcScorerC*>scorer
+    cdef int first_word = first_row - offset
+    self.tree.first_word = first_word
+    self.context.first_word = first_word
+    self.pairs.first_word = first_word
+    self.labels.first_word = first_word
+
+
 cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
@@ -329,6 +338,7 @@ cdef class ArcScorerKernel(Scorer):
         self.c.label_stride = self.a.label_stride
         self.c.root_label = system.c.root_label
         self.c.notes_labels = False
+        self.c.begin = begin
         self.c.score = score
         self.c.score_labels = score_labels
         self.c.score_noted = NULL
@@ -373,13 +383,6 @@ cdef class ArcScorerKernel(Scorer):
         self.a.pair_scores = &pair_scores[0, 0]
         self.a.pair_steps = &pair_steps[0]
         return 0
-
-    cdef void begin(self, int offset) noexcept:
-        cdef int first_word = self.first_row - offset
-        self.tree.c.first_word = first_word
-        self.context.c.first_word = first_word
-        self.pairs.c.first_word = first_word
-        self.labels.c.first_word = first_word
 
     cdef int make_places(self, int n) except -1:
         return self.context.make_places(n)

@@ -27,6 +27,13 @@ cdef void add_log_p(
         out[i] += <float>((scores[i] - total) / n_members)
 
 
+cdef void begin(void* scorer, int first_row, int offset) noexcept nogil:
+    cdef EnsembleC* self = <EnsembleC*>scorer
+    cdef int i
+    for i in range(self.n):
+        self.members[i].begin(self.members[i].self, first_row, offset)
+
+
 cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
@@ -120,6 +127,7 @@ cdef class EnsembleKernel(Scorer):
             self.lookahead = max(self.lookahead, one.lookahead)
             self.margin = max(self.margin, one.margin)
         self.c.self = &self.e
+        self.c.begin = begin
         self.c.score = score
         self.c.score_labels = score_labels
         self.c.score_noted = score_noted
@@ -139,11 +147,6 @@ cdef class EnsembleKernel(Scorer):
         for one in self.members:
             one.set_window(first, last)
         return 0
-
-    cdef void begin(self, int offset) noexcept:
-        cdef Scorer one
-        for one in self.members:
-            one.begin(offset)
 
     cdef int make_places(self, int n) except -1:
         cdef Scorer one

@@ -61,6 +61,12 @@ cdef inline bint takes_root_label(
     return self.root_label != NONE and (c.head == s.n or self.n_labels == 1)
 
 
+cdef void begin(void* scorer, int first_row, int offset) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    self.words = self.batch_words + offset
+    self.tags = self.batch_tags + offset
+
+
 cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
@@ -475,6 +481,7 @@ cdef class LinearScorerKernel(Scorer):
         self.c.root_label = system.c.root_label
         self.c.notes_labels = self.s.noted_block != NONE
         self.c.unnormalized = True
+        self.c.begin = begin
         self.c.score = score
         self.c.score_labels = score_labels
         self.c.score_noted = score_noted
@@ -499,10 +506,6 @@ cdef class LinearScorerKernel(Scorer):
 
     cdef int make_tables(self, int first, int last) except -1:
         return 0
-
-    cdef void begin(self, int offset) noexcept:
-        self.s.words = self.s.batch_words + offset
-        self.s.tags = self.s.batch_tags + offset
 
     cdef int make_places(self, int n) except -1:
         kept = <float*>realloc(self.s.kept, n * <size_t>self.s.stride * sizeof(float))

@@ -4,6 +4,9 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport CandidateC
 
 
+# Configurations are, from now on, those of the sequence that starts at the batch's word ``offset``.
+# first_row: the batch's word that the window of tables starts with.
+ctypedef void (*begin_t)(void* scorer, int first_row, int offset) noexcept nogil
 # Scores of the n legal moves of a configuration. While learning, the configuration is remembered.
 ctypedef void (*score_t)(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
@@ -50,6 +53,7 @@ cdef struct ScorerC:
     # softmax of moves, and that of a move's labels, are probabilities.
     bint unnormalized
     float crossing_bias     # what searches add to the scores of moves that make arcs cross
+    begin_t begin
     score_t score
     score_labels_t score_labels
     score_noted_t score_noted

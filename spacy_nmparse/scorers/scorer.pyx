@@ -57,7 +57,7 @@ cdef class Scorer:
     cdef void begin(self, int offset) noexcept:
         """From now on configurations are those of the sequence that starts at the batch's word
         ``offset``."""
-        pass
+        self.c.begin(self.c.self, self.first_row, offset)
 
     cdef int make_places(self, int n) except -1:
         """Make room for n configurations to keep."""

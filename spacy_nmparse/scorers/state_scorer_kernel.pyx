@@ -32,6 +32,10 @@ cdef extern from "kernels.h" nogil:
     )
 
 
+cdef void begin(void* scorer, int first_row, int offset) noexcept nogil:
+    (<StateScorerC*>scorer).layer.first_word = first_row - offset
+
+
 cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
@@ -178,6 +182,7 @@ cdef class StateScorerKernel(Scorer):
         self.c.label_stride = self.s.label_stride
         self.c.root_label = system.c.root_label
         self.c.notes_labels = self.s.noted_block != NONE
+        self.c.begin = begin
         self.c.score = score
         self.c.score_labels = score_labels
         self.c.score_noted = score_noted
@@ -193,9 +198,6 @@ cdef class StateScorerKernel(Scorer):
     cdef int make_tables(self, int first, int last) except -1:
         self.rows.make(first, last)
         return 0
-
-    cdef void begin(self, int offset) noexcept:
-        self.layer.c.first_word = self.first_row - offset
 
     cdef int make_places(self, int n) except -1:
         return self.layer.make_places(n)

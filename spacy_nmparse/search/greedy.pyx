@@ -2,6 +2,7 @@
 import numpy
 
 from libc.stdint cimport int8_t, int32_t
+from libc.string cimport memcpy
 
 from spacy_nmparse.search.completion cimport complete, needs_completion
 from spacy_nmparse.search.common cimport (
@@ -94,6 +95,27 @@ cdef bint advance(
     return True
 
 
+cdef int words_that_fit(const int* lengths, int n, int window) noexcept nogil:
+    """How many words, from the first of n sequences on, have their tables made together: those of
+    whole sequences, or the first ones of a long one."""
+    cdef int i
+    cdef int words = 0
+    for i in range(n):
+        if words > 0 and words + lengths[i] > window:
+            break
+        words += lengths[i]
+    return words if words < 2 * window else window
+
+
+cdef void write(const StateC* s, int32_t* heads, int32_t* labels, int8_t* starts) noexcept nogil:
+    """Write what a final configuration says."""
+    cdef int w
+    for w in range(s.n):
+        heads[w] = w if s.head[w] == s.n else s.head[w]
+        labels[w] = s.label[w]
+        starts[w] = s.sentence_start[w]
+
+
 def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabilities=None):
     """Parse a batch.
 
@@ -118,12 +140,18 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
     cdef int32_t[::1] labels = labels_array
     cdef int8_t[::1] starts = starts_array
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
+    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
+    cdef int n_sequences = len(lengths)
+    cdef const SystemC* c_system = &system.c
+    cdef const ScorerC* scorer = &scored.c
     cdef ScratchC scratch
     cdef StateC* s = &scratch.state
-    cdef float[:, ::1] sure
-    cdef float[:, ::1] room
+    cdef float[:, ::1] sure = None
+    cdef float[:, ::1] room = None
     cdef int lookahead = scored.lookahead
-    cdef int i, w, n, first, last, offset, window
+    cdef int margin = scored.margin
+    cdef int window = WINDOW
+    cdef int i, first, last, offset
     cdef bint done
     if n_words == 0:
         return heads_array, labels_array, starts_array
@@ -134,44 +162,41 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
         room = kept
     scratch_init(&scratch, &system.c, &scored.c, max(lengths))
     try:
-        first = last = offset = 0  # the window: words first .. last - 1 of the batch
-        for i in range(len(lengths)):
-            n = lengths[i]
-            state_init(s, scratch.block, n)
-            for w in range(n):
-                s.constraint[w] = fixed[offset + w]
-            system.c.start(&system.c, s)
-            if probabilities is not None:
-                scratch.sure.head = &sure[0, offset]
-                scratch.sure.label = &sure[1, offset]
-                scratch.sure.kept = &room[0, offset]
-                scratch.sure.noted = &room[1, offset]
-            if offset + n > last:
-                first = offset
-                last = offset
-                for w in range(i, len(lengths)):  # as many whole sequences as fit
-                    if last > first and last - first + lengths[w] > WINDOW:
-                        break
-                    last += lengths[w]
-                last = min(last, first + max(WINDOW, n if n < 2 * WINDOW else WINDOW))
-                scored.set_window(first, last)
-            scored.begin(offset)
-            done = False
+        i = first = last = offset = 0  # the window: words first .. last - 1 of the batch
+        while i < n_sequences:
+            first = offset
+            last = first + words_that_fit(&sizes[i], n_sequences - i, window)
+            scored.set_window(first, last)
+            done = True
+            with nogil:  # as long as whole sequences are in the window
+                while done and i < n_sequences and (offset == first or offset + sizes[i] <= last):
+                    state_init(s, scratch.block, sizes[i])
+                    memcpy(s.constraint, &fixed[offset], sizes[i])
+                    c_system.start(c_system, s)
+                    if sure is not None:
+                        scratch.sure.head = &sure[0, offset]
+                        scratch.sure.label = &sure[1, offset]
+                        scratch.sure.kept = &room[0, offset]
+                        scratch.sure.noted = &room[1, offset]
+                    scorer.begin(scorer.self, first, offset)
+                    done = advance(c_system, scorer, &scratch, last - offset, lookahead)
+                    if done:
+                        write(s, &heads[offset], &labels[offset], &starts[offset])
+                        offset += sizes[i]
+                        i += 1
             while not done:
+                # On from the current sentence, twice as far as it already reaches.
+                first = offset + max(0, s.start - margin)
+                last = first + max(window, 2 * (offset + s.b + lookahead - first))
+                last = min(last, offset + s.n)
+                scored.set_window(first, last)
                 with nogil:
-                    done = advance(&system.c, &scored.c, &scratch, last - offset, lookahead)
-                if not done:
-                    # On from the current sentence, twice as far as it already reaches.
-                    first = offset + max(0, s.start - scored.margin)
-                    window = max(WINDOW, 2 * (offset + s.b + lookahead - first))
-                    last = min(first + window, offset + n)
-                    scored.set_window(first, last)
-                    scored.begin(offset)
-            for w in range(n):
-                heads[offset + w] = w if s.head[w] == n else s.head[w]
-                labels[offset + w] = s.label[w]
-                starts[offset + w] = s.sentence_start[w]
-            offset += n
+                    scorer.begin(scorer.self, first, offset)
+                    done = advance(c_system, scorer, &scratch, last - offset, lookahead)
+                    if done:
+                        write(s, &heads[offset], &labels[offset], &starts[offset])
+                        offset += sizes[i]
+                        i += 1
     finally:
         scratch_free(&scratch)
     if probabilities is not None:

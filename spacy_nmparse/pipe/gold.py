@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -12,7 +11,6 @@ from spacy.training import Example
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial, parsed_tokens
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import (
-    DELIMITER,
     check_acyclic,
     is_projective,
     lift,
@@ -180,14 +178,14 @@ class GoldReader:
             first = last
         return golds
 
-    def count_labels(self, examples: Iterable[Example]) -> list[str]:
-        """The labels of the gold trees, frequent ones first; those that the parser has do not
-        matter.
+    def find_labels(self, examples: Iterable[Example]) -> list[str]:
+        """The labels of the gold trees, by name, so that copies of the data with other words or
+        phrases have the same in the same order; those that the parser has do not matter.
 
         Raises:
             ValueError: there is no label, or the heads of a tree form a cycle.
         """
-        counts: Counter[str] = Counter()
+        found: set[str] = set()
         n_examples = n_labelled = 0
         placeholder = False
         for example in examples:
@@ -200,14 +198,13 @@ class GoldReader:
             for word, (head, label) in enumerate(zip(parse.heads, parse.labels, strict=True)):
                 n_labelled += head is not None and bool(label)
                 if head is not None and head != word and label:
-                    counts[label] += 1
-                    counts[plain_label(label)] += DELIMITER in label
+                    found |= {label, plain_label(label)}
         if not n_labelled and not (n_examples == 1 and placeholder):
             raise ValueError(
                 f"The component '{self._component}' found no dependency label in {n_examples} "
                 f"examples: train it on a corpus with heads and labels (DEP), or give it labels."
             )
-        return [label for label, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+        return sorted(found)
 
     def _parse(self, example: Example, tokens: numpy.ndarray) -> Parse:
         parse = word_parse(example, tokens)

@@ -99,7 +99,7 @@ class TransitionParser(ParsingComponent):
             data = LabelData.checked(labels, self.name)
         else:
             reader = GoldReader(self.name, (), self.cfg["projectivize"], 0)
-            found = reader.count_labels(get_examples())
+            found = reader.find_labels(get_examples())
             learned = collect(get_examples()) if has_tags else TagSet({})
             data = LabelData(found, learned.attributes, learned.triples)
         try:

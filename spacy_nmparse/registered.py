@@ -366,6 +366,7 @@ def NonceCorpus(
     level: float = 0.4,
     pos: Sequence[str] = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB"),
     regroup: bool = False,
+    phrases: float = 0.0,
 ) -> Callable:
     """A reader (``@readers``) of training data, for small treebanks: the documents, then copies of
     them in which words are exchanged for others of the same kind, or sentences have other
@@ -381,6 +382,8 @@ def NonceCorpus(
         level: share of the words of open classes that a copy exchanges.
         pos: the open classes, as UPOS tags.
         regroup: whether each copy is of documents made of the sentences in random order.
+        phrases: share of the phrases, each the word of an open class with all that is below it,
+            that a copy exchanges for others whose words are of the same kind.
     """
     from spacy_nmparse.pipe.nonce import NonceCorpus as Reader
 
@@ -392,6 +395,7 @@ def NonceCorpus(
         level=level,
         pos=pos,
         regroup=regroup,
+        phrases=phrases,
         gold_preproc=gold_preproc,
         max_length=max_length,
         limit=limit,

@@ -1,18 +1,20 @@
-"""Training data with copies of its documents in which words give way to others of the same kind,
-and sentences have other neighbours.
+"""Training data with copies of its documents in which words or phrases give way to others of the
+same kind, and sentences have other neighbours.
 
 Gulordava et al. 2018, *Colorless green recurrent networks dream hierarchically*, for the sentences;
 Vania et al. 2019, *A systematic comparison of methods for low-resource dependency parsing on
-genuinely low-resource languages*, for parsers of small treebanks that learn from them.
+genuinely low-resource languages*, for parsers of small treebanks that learn from them; Shi, Livescu
+& Gimpel 2021, *Substructure substitution: structured data augmentation for NLP*, for phrases.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Corpus
 from spacy.vocab import Vocab
@@ -21,20 +23,57 @@ from spacy.vocab import Vocab
 KIND = ("POS", "TAG", "MORPH")
 #: What a copy takes over from the document, with the spaces.
 KEPT = (*KIND, "DEP", "HEAD", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID", "LEMMA")
+HEAD, SENT_START = KEPT.index("HEAD"), KEPT.index("SENT_START")
 
 Kind = tuple[int, ...]
 #: By kind, the different words and their lemmas, in the order of the data.
 Words = dict[Kind, list[tuple[str, int]]]
 
 
+class Phrase(NamedTuple):
+    """A word that is no root, with all that is below it, where no other word stands between.
+
+    Attributes:
+        doc: The document.
+        head: The word.
+        first: The first word of the phrase.
+        end: The word behind its last.
+    """
+
+    doc: Doc
+    head: int
+    first: int
+    end: int
+
+    @property
+    def kind(self) -> Kind:
+        """What phrases that may take each other's place have in common."""
+        head = self.doc[self.head]
+        return (head.pos, head.tag, head.morph.key, head.dep, int(head.head.i > head.i))
+
+    @property
+    def begins_sentence(self) -> bool:
+        """Whether its first word begins a sentence with a capital."""
+        first = self.doc[self.first]
+        return _begins_sentence(first) and first.text[:1].isupper()
+
+
+#: Phrases by kind, in the order of the data.
+Phrases = dict[Kind, list[Phrase]]
+
+
 class NonceCorpus(Corpus):
-    """spaCy's ``Corpus``, its documents followed by copies: with exchanged words, and with the
-    sentences in other documents.
+    """spaCy's ``Corpus``, its documents followed by copies: with exchanged words or phrases, and
+    with the sentences in other documents.
 
     A word of an open class is exchanged with the probability ``level`` for one drawn from all words
     of the data that share its part of speech, tag and morphological features, and takes on its
-    lemma. What else is annotated stays: trees, tags, sentences, entities. The draws are of Python's
-    ``random``, which training seeds.
+    lemma. What else is annotated stays: trees, tags, sentences, entities.
+
+    A phrase whose head is of an open class is exchanged, before words are, with the probability
+    ``phrases`` for one drawn from all phrases of the data whose heads share these and the label,
+    and stand on the same side of what they hang on. It brings its annotation along. Groups of spans
+    are lost. The draws are of Python's ``random``, which training seeds.
     """
 
     def __init__(
@@ -45,6 +84,7 @@ class NonceCorpus(Corpus):
         level: float,
         pos: Sequence[str],
         regroup: bool,
+        phrases: float = 0.0,
         **options: Any,
     ) -> None:
         """Name the data.
@@ -55,20 +95,24 @@ class NonceCorpus(Corpus):
             level: Share of the words of open classes that a copy exchanges, from 0 to 1.
             pos: The open classes, as UPOS tags.
             regroup: Whether each copy is of documents made of the sentences in random order.
+            phrases: Share of the phrases that a copy exchanges, from 0 to 1: of those that are no
+                part of one that it exchanges.
             options: Those of ``Corpus``.
 
         Raises:
-            ValueError: copies below 0, or a level that is no share.
+            ValueError: copies below 0, or a level or phrases that is no share.
         """
-        if copies < 0 or not 0 <= level <= 1:
+        if copies < 0 or not (0 <= level <= 1 and 0 <= phrases <= 1):
             raise ValueError(
-                f"NonceCorpus: copies {copies} must be at least 0, level {level} from 0 to 1."
+                f"NonceCorpus: copies {copies} must be at least 0, level {level} and phrases "
+                f"{phrases} from 0 to 1."
             )
         super().__init__(path, **options)
         self.copies = copies
         self.level = level
         self.pos = frozenset(pos)
         self.regroup = regroup
+        self.phrases = phrases
 
     def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
         """Read the documents, then make the copies.
@@ -86,9 +130,11 @@ class NonceCorpus(Corpus):
         docs = list(super().read_docbin(vocab, locs))
         yield from docs
         words = self.collect(docs) if self.level else {}
+        phrases = self.collect_phrases(docs) if self.phrases else {}
         for _ in range(self.copies):
             for doc in mix(docs) if self.regroup else docs:
-                yield self.exchange(doc, words) if self.level else doc
+                copy = self.exchange_phrases(doc, phrases) if self.phrases else doc
+                yield self.exchange(copy, words) if self.level else copy
 
     def collect(self, docs: Sequence[Doc]) -> Words:
         """Collect the words of open classes. Those that may owe their capital to the beginning of a
@@ -138,6 +184,78 @@ class NonceCorpus(Corpus):
                 for s in group
             ]
         return copy
+
+    def collect_phrases(self, docs: Sequence[Doc]) -> Phrases:
+        """Collect the phrases of open classes. Those that may owe a capital to the beginning of a
+        sentence are left out."""
+        found: Phrases = {}
+        for doc in docs:
+            for phrase in find_phrases(doc, self.pos):
+                if not phrase.begins_sentence:
+                    found.setdefault(phrase.kind, []).append(phrase)
+        return found
+
+    def exchange_phrases(self, doc: Doc, phrases: Phrases) -> Doc:
+        """Copy a document, phrases exchanged for others of the same kind."""
+        chosen: dict[int, tuple[Phrase, Phrase]] = {}  # by the first word: the old one, the new one
+        free = [True] * len(doc)
+        own = find_phrases(doc, self.pos)
+        for old in random.sample(own, len(own)):
+            choice = phrases.get(old.kind)
+            if choice is None or random.random() >= self.phrases:
+                continue
+            if all(free[old.first : old.end]):
+                free[old.first : old.end] = [False] * (old.end - old.first)
+                chosen[old.first] = old, random.choice(choice)
+        if not chosen:
+            return doc
+        starts: Any = doc.to_array("SENT_START")
+        rows: list[Any] = []
+        texts: list[str] = []
+        spaces: list[bool] = []
+        place: dict[int, int] = {}  # in the copy, of words that stay and of those for old heads
+        i = 0
+        while i < len(doc):
+            one = Phrase(doc, i, i, i + 1)
+            old, new = chosen.get(i, (one, one))
+            place[old.head] = len(texts) + new.head - new.first
+            array: Any = new.doc.to_array(list(KEPT))[new.first : new.end]
+            array[0, SENT_START] = starts[i]
+            rows.append(array)
+            words = [token.text for token in new.doc[new.first : new.end]]
+            if old.begins_sentence:
+                words[0] = words[0][:1].upper() + words[0][1:]
+            texts += words
+            spaces += [bool(token.whitespace_) for token in new.doc[new.first : new.end]]
+            spaces[-1] = bool(doc[old.end - 1].whitespace_)
+            i = old.end
+        whole = numpy.concatenate(rows)
+        for i, here in place.items():
+            whole[here, HEAD] = numpy.int64(place[doc[i].head.i] - here).astype("uint64")
+        copy = Doc(doc.vocab, words=texts, spaces=None if doc.has_unknown_spaces else spaces)
+        copy.from_array(list(KEPT), whole)
+        copy.cats = dict(doc.cats)
+        return copy
+
+
+def find_phrases(doc: Doc, pos: Collection[str]) -> list[Phrase]:
+    """Find the phrases of a document whose heads are of these parts of speech. Those whose borders
+    cut an entity are left out."""
+    first, last, size = list(range(len(doc))), list(range(len(doc))), [1] * len(doc)
+    for token in doc:
+        for above in token.ancestors:
+            first[above.i] = min(first[above.i], token.i)
+            last[above.i] = max(last[above.i], token.i)
+            size[above.i] += 1
+    found = []
+    for token in doc:
+        phrase = Phrase(doc, token.i, first[token.i], last[token.i] + 1)
+        if token.pos_ not in pos or token.head.i == token.i:
+            continue
+        cut = [doc[i].ent_iob_ == "I" for i in (phrase.first, phrase.end) if i < len(doc)]
+        if phrase.end - phrase.first == size[token.i] and not any(cut):
+            found.append(phrase)
+    return found
 
 
 def mix(docs: Sequence[Doc]) -> Iterator[Doc]:

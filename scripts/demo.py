@@ -41,8 +41,8 @@ from spacy_nmparse.registered import NonceCorpus
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
-NONCES = 4  # copies of each sentence, with exchanged words, for a parser that is taught
-LEVEL = 0.4  # share of the words of open classes that are exchanged
+NONCES = 9  # copies of each sentence, for a parser that is taught
+PATIENCE = 2  # how many times as many words as its teachers it reads
 NONE = "none"  # in place of a system, or of a wheel: leave it out
 WHEELS = ("install", "make", NONE)
 #: How each model is evaluated: name, options of evaluate.py.
@@ -184,8 +184,8 @@ def train(
         if teachers and system == systems[0]:
             alone.to_disk(folder / "teacher.cfg", interpolate=False)
             seeds = range(seed, seed + teachers)
-            own = teach(folder / "teacher.cfg", folder / "teachers", common, seeds)
-            own += ["--training.max_epochs", str(epochs_of(epochs, NONCES))]
+            own = teach(folder / "teacher.cfg", folder / "teachers", common, seeds, epochs)
+            own += copied(NONCES, 0.3, 0.3, PATIENCE * epochs)
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *own]
         run(command, folder, f"[{system}] ".ljust(15), log=folder / "log.txt")
         return time.perf_counter() - start
@@ -197,17 +197,59 @@ def train(
         print(f"{system}: trained in {seconds:.0f} s")
 
 
-def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -> list[str]:
-    """Train parsers that together teach another one, on copies of the data with exchanged words.
+def copied(copies: int, level: float, phrases: float, epochs: int) -> list[str]:
+    """Make options of `spacy train` that add copies with exchanged words and phrases to the data.
 
     Args:
-        config: The config of all of them.
+        copies: Of each sentence.
+        level: The share of words that are exchanged.
+        phrases: The share of phrases that are exchanged.
+        epochs: Passes over the data without copies in which training reads as many words.
+
+    Returns:
+        The options.
+    """
+    reader = {"@readers": "spacy_nmparse.NonceCorpus.v1"}
+    settings = {**reader, "copies": copies, "level": level, "phrases": phrases}
+    options = [str(o) for key, value in settings.items() for o in (f"--corpora.train.{key}", value)]
+    return [*options, "--training.max_epochs", str(epochs_of(epochs, copies))]
+
+
+def kind_of_teacher(number: int, config: Path, epochs: int) -> list[str]:
+    """Choose what a teacher differs in from others, so that they err in different places.
+
+    Args:
+        number: The teacher's, from 0 on.
+        config: Its config.
+        epochs: Passes over the training data; copies of them count.
+
+    Returns:
+        Options of `spacy train`: by turns none, copies with exchanged phrases, or a wider network
+        with more dropout.
+    """
+    if number % 3 == 1:
+        return copied(4, 0.0, 0.4, epochs)
+    if number % 3 == 0:
+        return []
+    model = "components.parser.model"
+    dropout = load_config(config)["components"]["parser"]["model"]["dropout_factor"]
+    return [f"--{model}.recurrent_width", "128", f"--{model}.dropout_factor", str(1.5 * dropout)]
+
+
+def teach(
+    config: Path, output: Path, common: list[str], seeds: Sequence[int], epochs: int
+) -> list[str]:
+    """Train parsers that together teach another one.
+
+    Args:
+        config: The config of all of them, but for what `kind_of_teacher` says.
         output: The folder for the teachers.
         common: Options of `spacy train`.
         seeds: A seed for each teacher.
+        epochs: Passes over the training data; copies of them count.
 
     Returns:
-        The options of `spacy train` for the parser that they teach.
+        The options of `spacy train` for the parser that they teach, but for its copies.
 
     Raises:
         RuntimeError: If a training fails.
@@ -216,6 +258,7 @@ def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -
     def train_one(seed: int) -> str:
         folder = output / str(seed)
         options = [*common, "--system.seed", str(seed)]
+        options += kind_of_teacher(seed - seeds[0], config, epochs)
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *options]
         run(command, folder, f"[teacher {seed}] ".ljust(15), log=folder / "log.txt")
         return str(folder / "model-best")
@@ -226,9 +269,7 @@ def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -
     shutil.rmtree(together, ignore_errors=True)
     command = ["-m", "spacy", "nmparse", "ensemble", *models, "--output", str(together)]
     run(command, output, "[teachers] ".ljust(15))
-    options = ["--paths.teacher", str(together), "--corpora.train.copies", str(NONCES)]
-    options += ["--corpora.train.@readers", "spacy_nmparse.NonceCorpus.v1"]
-    return [*options, "--corpora.train.level", str(LEVEL)]
+    return ["--paths.teacher", str(together)]
 
 
 def evaluate(

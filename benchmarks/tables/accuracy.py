@@ -33,7 +33,7 @@ ACCURACY = (
     *(SPACY, STOCK),
 )
 #: Of `nl_covington_parser`: what makes it more accurate.
-MORE = ("_beam4", "_nonce4", "_nonce4_taught", "_ensemble3", "_ensemble3_beam4")
+MORE = ("_beam4", "_phrases4", "_wide", "_ensemble3", "_mixed3", "_copies9_taught")
 MULTIHASH = (
     *(f"{name}_multihash" for name in (OWN, "nm_parser", "swap_parser")),
     *(f"{STOCK}_morphology", f"{STOCK}_freq1", STOCK),

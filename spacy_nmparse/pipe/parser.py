@@ -184,7 +184,7 @@ class TransitionParser(ParsingComponent):
                 f"The component '{self.name}' has got labels that its teacher does not know: "
                 f"initialize it again, without the teacher or with one that knows them."
             )
-        taught = teacher.model.predict(batch.words.scorer_input())
+        taught = teacher.model.predict(batch.words.scorer_input(rounded=self.rounded))
         return rollout.learn(*what, *how, taught, teacher.weight)[:2]
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:

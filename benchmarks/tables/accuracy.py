@@ -13,6 +13,7 @@ from benchmarks.tables.common import (
     OWN,
     SPACY,
     STOCK,
+    TAUGHT,
     TREEBANKS,
     TURKISH,
     comparison,
@@ -29,7 +30,7 @@ from benchmarks.tables.common import (
 from benchmarks.titles import difference, seeds, short, title
 
 ACCURACY = (
-    *("nm_parser", "swap_parser", "swap_parser_beam4", OWN, BEAM4),
+    *("nm_parser", "swap_parser", "swap_parser_beam4", OWN, BEAM4, TAUGHT),
     *(SPACY, STOCK),
 )
 #: Of `nl_covington_parser`: what makes it more accurate.
@@ -99,7 +100,7 @@ def _same_token_vectors() -> str:
 @table("in-short")
 def _in_short() -> str:
     rows = []
-    for name in (STOCK, "udpipe", SPACY, "nm_parser", "swap_parser", OWN, BEAM4):
+    for name in (STOCK, "udpipe", SPACY, "nm_parser", "swap_parser", OWN, BEAM4, TAUGHT):
         row = [title(name) if name != "udpipe" else "UDPipe 1, the best of its systems"]
         for treebank in TREEBANKS:
             if name == "udpipe":

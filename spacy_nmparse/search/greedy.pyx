@@ -152,7 +152,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
     cdef int margin = scored.margin
     cdef int window = WINDOW
     cdef int i, first, last, offset
-    cdef bint done
+    cdef bint started
     if n_words == 0:
         return heads_array, labels_array, starts_array
     if probabilities is not None:
@@ -162,41 +162,39 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
         room = kept
     scratch_init(&scratch, &system.c, &scored.c, max(lengths))
     try:
-        i = first = last = offset = 0  # the window: words first .. last - 1 of the batch
+        i = offset = 0
+        started = False
         while i < n_sequences:
-            first = offset
-            last = first + words_that_fit(&sizes[i], n_sequences - i, window)
-            scored.set_window(first, last)
-            done = True
-            with nogil:  # as long as whole sequences are in the window
-                while done and i < n_sequences and (offset == first or offset + sizes[i] <= last):
-                    state_init(s, scratch.block, sizes[i])
-                    memcpy(s.constraint, &fixed[offset], sizes[i])
-                    c_system.start(c_system, s)
-                    if sure is not None:
-                        scratch.sure.head = &sure[0, offset]
-                        scratch.sure.label = &sure[1, offset]
-                        scratch.sure.kept = &room[0, offset]
-                        scratch.sure.noted = &room[1, offset]
-                    scorer.begin(scorer.self, first, offset)
-                    done = advance(c_system, scorer, &scratch, last - offset, lookahead)
-                    if done:
-                        write(s, &heads[offset], &labels[offset], &starts[offset])
-                        offset += sizes[i]
-                        i += 1
-            while not done:
-                # On from the current sentence, twice as far as it already reaches.
+            # The window of words whose tables are there: first .. last - 1 of the batch.
+            if started:  # on from the current sentence, twice as far as it already reaches
                 first = offset + max(0, s.start - margin)
                 last = first + max(window, 2 * (offset + s.b + lookahead - first))
                 last = min(last, offset + s.n)
-                scored.set_window(first, last)
-                with nogil:
+            else:
+                first = offset
+                last = first + words_that_fit(&sizes[i], n_sequences - i, window)
+            scored.set_window(first, last)
+            with nogil:
+                while i < n_sequences and (
+                    started or offset == first or offset + sizes[i] <= last
+                ):
+                    if not started:
+                        started = True
+                        state_init(s, scratch.block, sizes[i])
+                        memcpy(s.constraint, &fixed[offset], sizes[i])
+                        c_system.start(c_system, s)
+                        if sure is not None:
+                            scratch.sure.head = &sure[0, offset]
+                            scratch.sure.label = &sure[1, offset]
+                            scratch.sure.kept = &room[0, offset]
+                            scratch.sure.noted = &room[1, offset]
                     scorer.begin(scorer.self, first, offset)
-                    done = advance(c_system, scorer, &scratch, last - offset, lookahead)
-                    if done:
-                        write(s, &heads[offset], &labels[offset], &starts[offset])
-                        offset += sizes[i]
-                        i += 1
+                    if not advance(c_system, scorer, &scratch, last - offset, lookahead):
+                        break
+                    write(s, &heads[offset], &labels[offset], &starts[offset])
+                    offset += sizes[i]
+                    i += 1
+                    started = False
     finally:
         scratch_free(&scratch)
     if probabilities is not None:

@@ -209,7 +209,7 @@ class NonceCorpus(Corpus):
                 chosen[old.first] = old, random.choice(choice)
         if not chosen:
             return doc
-        starts: Any = doc.to_array("SENT_START")
+        kept: Any = doc.to_array(list(KEPT))
         rows: list[Any] = []
         texts: list[str] = []
         spaces: list[bool] = []
@@ -219,9 +219,9 @@ class NonceCorpus(Corpus):
             one = Phrase(doc, i, i, i + 1)
             old, new = chosen.get(i, (one, one))
             place[old.head] = len(texts) + new.head - new.first
-            array: Any = new.doc.to_array(list(KEPT))[new.first : new.end]
-            array[0, SENT_START] = starts[i]
-            rows.append(array)
+            array = kept if new is one else new.doc.to_array(list(KEPT))
+            rows.append(array[new.first : new.end])
+            rows[-1][0, SENT_START] = kept[i, SENT_START]
             words = [token.text for token in new.doc[new.first : new.end]]
             if old.begins_sentence:
                 words[0] = words[0][:1].upper() + words[0][1:]

@@ -219,7 +219,7 @@ class NonceCorpus(Corpus):
             one = Phrase(doc, i, i, i + 1)
             old, new = chosen.get(i, (one, one))
             place[old.head] = len(texts) + new.head - new.first
-            array = kept if new is one else new.doc.to_array(list(KEPT))
+            array: Any = kept if new is one else new.doc.to_array(list(KEPT))
             rows.append(array[new.first : new.end])
             rows[-1][0, SENT_START] = kept[i, SENT_START]
             words = [token.text for token in new.doc[new.first : new.end]]

@@ -49,7 +49,8 @@ class Phrase(NamedTuple):
     def kind(self) -> Kind:
         """What phrases that may take each other's place have in common."""
         head = self.doc[self.head]
-        return (head.pos, head.tag, head.morph.key, head.dep, int(head.head.i > head.i))
+        morph = head.morph.key  # type: ignore[attr-defined]
+        return (head.pos, head.tag, morph, head.dep, int(head.head.i > head.i))
 
     @property
     def begins_sentence(self) -> bool:
@@ -229,7 +230,7 @@ class NonceCorpus(Corpus):
             spaces += [bool(token.whitespace_) for token in new.doc[new.first : new.end]]
             spaces[-1] = bool(doc[old.end - 1].whitespace_)
             i = old.end
-        whole = numpy.concatenate(rows)
+        whole: Any = numpy.concatenate(rows)
         for i, here in place.items():
             whole[here, HEAD] = numpy.int64(place[doc[i].head.i] - here).astype("uint64")
         copy = Doc(doc.vocab, words=texts, spaces=None if doc.has_unknown_spaces else spaces)

@@ -82,7 +82,7 @@ from benchmarks.udpipe import read_sentences, write_sentences
 from scripts.evaluate import blank_copy, dump, read_docs, references
 from scripts.prepare_demo import find_treebank, prepare
 from spacy_nmparse.analysis.treebank import convert, find_splits
-from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.known_words import KnownWords
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
 from spacy_nmparse.scorers.words import recurrent_layers
@@ -498,28 +498,31 @@ class Contestant(Timed):
                     gemm(gemm(X, first, trans2=True), second, trans2=True)
 
             return run_spacy
-        word_W = model.get_param("word_W").T
-        project_W = model.get_param("project_W").T if model.has_param("project_W") else None
-        arc_W = model.get_param("arc_W").T if model.has_param("arc_W") else None
-        recurrent_Ws = [layer.get_param("W").T for layer in recurrent_layers(model)]
+        rounded = self.nlp.get_pipe(PARSER).rounded  # type: ignore[attr-defined]
+
+        def weights(layer: Model, name: str) -> tuple[int, Weights]:
+            W: Any = layer.get_param(name)
+            return W.shape[1], Weights(W, rounded)
+
+        n_rows, word_W = len(model.get_param("word_W")), weights(model, "word_W")[1]
+        names = [name for name in ("arc_W", "project_W") if model.has_param(name)]
+        own = [weights(layer, "W") for layer in recurrent_layers(model)]
+        own += [weights(model, name) for name in names]
         batches = [numpy.concatenate(list(b)) for b in minibatch(self.vectors, self.batch_size)]
         # What recurrent layers add to the token vectors is left out of the loop, their width not.
         wider = [
             numpy.pad(batch, ((0, 0), (0, model.get_dim("nI") - batch.shape[1])))
             for batch in batches
         ]
-        rows = numpy.empty((WINDOW, word_W.shape[1]), dtype="float32")
+        rows = numpy.empty((WINDOW, n_rows), dtype="float32")
 
         def run_ours() -> None:
             for words in wider:
-                for recurrent_W in recurrent_Ws:
-                    matmul(words[:, : len(recurrent_W)], recurrent_W)
-                if arc_W is not None:
-                    matmul(words, arc_W)
-                X = words if project_W is None else matmul(words, project_W)
+                for n_in, W in own:
+                    X = W.times(words[:, :n_in])
                 for i in range(0, len(X), WINDOW):
                     window = X[i : i + WINDOW]
-                    matmul(window, word_W, out=rows[: len(window)])
+                    word_W.times(window, rows[: len(window)])
 
         return run_ours
 

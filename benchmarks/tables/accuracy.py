@@ -34,7 +34,10 @@ ACCURACY = (
     *(SPACY, STOCK),
 )
 #: Of `nl_covington_parser`: what makes it more accurate.
-MORE = ("_beam4", "_phrases4", "_wide", "_ensemble3", "_mixed3", "_copies9_taught")
+MORE = (
+    *("_phrases4", "_wide", "_copies9", "_mixed3"),
+    *("_copies9_taught", "_copies9_taught_beam4"),
+)
 MULTIHASH = (
     *(f"{name}_multihash" for name in (OWN, "nm_parser", "swap_parser")),
     *(f"{STOCK}_morphology", f"{STOCK}_freq1", STOCK),

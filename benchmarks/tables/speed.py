@@ -9,6 +9,7 @@ from benchmarks.tables.common import (
     BEAM4,
     ENGLISH,
     GOTHIC,
+    OWN,
     SPACY,
     STOCK,
     TAUGHT,
@@ -157,7 +158,7 @@ WHICH = {
 def _which_parser() -> str:
     rows = []
     for name, where in WHICH.items():
-        row = [title(name), where]
+        row = [f"{title(OWN)}, taught" if name == TAUGHT else title(name), where]
         row += [lead(treebank, name, STOCK, briefly=True) for treebank in TREEBANKS]
         for stage in ("parse", "pipeline", "training"):
             # Teachers do not change what parsing costs.

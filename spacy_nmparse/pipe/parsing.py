@@ -249,9 +249,9 @@ class ParsingComponent(TrainablePipe):
     # Parsing
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parse a stream of documents, in order. Where one of a batch fails, the error handler gets
-        that one and the others are parsed."""
-        for docs in util.minibatch(stream, size=batch_size):
+        """Parse a stream of documents, in order, batch_size of them in each thread. Where one of a
+        batch fails, the error handler gets that one and the others are parsed."""
+        for docs in util.minibatch(stream, size=batch_size * self.threads):
             try:
                 parses = self.predict(docs)
             except Exception as error:

@@ -204,6 +204,10 @@ def test_accuracy_of_an_ensemble(treebank: Path, tmp_path: Path) -> None:
     again = json.loads(searched.read_text(encoding="utf-8"))
     assert (again["system"], again["seeds"]) == (searched.stem[:-6], [3, 4])
     assert again["evaluated_with"] == {"components.parser.beam_width": 2}
+    wide = ["--system", "nm_parser_wide", "--mixed"]
+    assert accuracy.main([*command, *wide]) == 0
+    mixed = json.loads(path.with_name("nm_parser_mixed2-seed3.json").read_text(encoding="utf-8"))
+    assert (mixed["system"], mixed["seeds"]) == ("nm_parser_mixed2", [3])
     assert accuracy.main([*command, "--distill"]) == 0
     for seed in (3, 4):
         distilled = path.with_name(f"nm_parser_distilled-seed{seed}.json")

@@ -188,12 +188,24 @@ class NonceCorpus(Corpus):
 
     def collect_phrases(self, docs: Sequence[Doc]) -> Phrases:
         """Collect the phrases of open classes. Those that may owe a capital to the beginning of a
-        sentence are left out."""
+        sentence are left out.
+
+        Raises:
+            ValueError: There are no phrases.
+        """
         found: Phrases = {}
+        any_phrase = False
         for doc in docs:
             for phrase in find_phrases(doc, self.pos):
+                any_phrase = True
                 if not phrase.begins_sentence:
                     found.setdefault(phrase.kind, []).append(phrase)
+        if docs and not any_phrase:
+            raise ValueError(
+                f"NonceCorpus: no phrase of {self.path} has a head that is one of the parts of "
+                f"speech {', '.join(sorted(self.pos))}: annotate parts of speech and trees, name "
+                f"others as pos, or set phrases = 0."
+            )
         return found
 
     def exchange_phrases(self, doc: Doc, phrases: Phrases) -> Doc:

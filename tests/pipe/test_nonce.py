@@ -356,6 +356,7 @@ def _below(heads: list[int], word: int, above: int) -> bool:
         ({"copies": -1}, "copies -1 must be at least 0"),
         ({"level": 1.5}, "level 1.5 and phrases 0.0 from 0 to 1"),
         ({"phrases": -0.5}, "level 0.4 and phrases -0.5 from 0 to 1"),
+        ({"level": 0.0, "phrases": 0.5, "pos": ["ADV"]}, "no phrase of .* ADV: .* phrases = 0"),
         ({"pos": ["ADV"]}, "no word of .* has one of the parts of speech ADV, .* set level = 0"),
     ],
 )

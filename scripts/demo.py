@@ -143,7 +143,8 @@ def train(
         ImportError: If udtools, which `evaluate` will need, is not installed.
         RuntimeError: If a training fails.
         ValueError: If there is no such system, a setting is malformed, so many teachers, or
-            teachers of spaCy's parser, are wanted, or data for them have no parts of speech.
+            teachers of spaCy's parser, are wanted, or data for them have no parts of speech or no
+            trees.
     """
     conll18.require_udtools()
     if teachers < 0 or teachers == 1:
@@ -159,7 +160,9 @@ def train(
         common += [f"--paths.{split}", str(path)]
     if teachers:  # not after hours
         data = corpus / "train.spacy"
-        NonceCorpus(data).collect(list(DocBin().from_disk(data).get_docs(Vocab())))
+        reader, docs = NonceCorpus(data), list(DocBin().from_disk(data).get_docs(Vocab()))
+        reader.collect(docs)
+        reader.collect_phrases(docs)
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:

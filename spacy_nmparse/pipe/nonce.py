@@ -19,6 +19,8 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
+
 #: What a word and those that may take its place have in common.
 KIND = ("POS", "TAG", "MORPH")
 #: What a copy takes over from the document, with the spaces.
@@ -69,12 +71,15 @@ class NonceCorpus(Corpus):
 
     A word of an open class is exchanged with the probability ``level`` for one drawn from all words
     of the data that share its part of speech, tag and morphological features, and takes on its
-    lemma. What else is annotated stays: trees, tags, sentences, entities.
+    lemma. What else is annotated stays: trees, tags, sentences, entities. Multiword tokens and
+    their words (see ``pipe.ud_tokens``) are not exchanged.
 
     A phrase whose head is of an open class is exchanged, before words are, with the probability
     ``phrases`` for one drawn from all phrases of the data whose heads share these and the label,
     and stand on the same side of what they hang on. It brings its annotation along. Groups of spans
     are lost. The draws are of Python's ``random``, which training seeds.
+
+    Extensions of tokens stay with the tokens; those of exchanged words and of spans are lost.
     """
 
     def __init__(
@@ -139,7 +144,7 @@ class NonceCorpus(Corpus):
 
     def collect(self, docs: Sequence[Doc]) -> Words:
         """Collect the words of open classes. Those that may owe their capital to the beginning of a
-        sentence are left out.
+        sentence, and those of multiword tokens, are left out.
 
         Raises:
             ValueError: There are none.
@@ -148,11 +153,13 @@ class NonceCorpus(Corpus):
         any_open = False
         for doc in docs:
             kinds: Any = doc.to_array(list(KIND)).tolist()
+            multiword = in_multiword_tokens(doc)
             for token, kind in zip(doc, kinds, strict=True):
                 if token.pos_ not in self.pos:
                     continue
                 any_open = True
-                if not (_begins_sentence(token) and token.text[:1].isupper()):
+                capital = _begins_sentence(token) and token.text[:1].isupper()
+                if not capital and token.i not in multiword:
                     found.setdefault(tuple(kind), {})[token.text, token.lemma] = None
         if docs and not any_open:
             raise ValueError(
@@ -166,19 +173,25 @@ class NonceCorpus(Corpus):
         """Copy a document, words exchanged for others of the same kind."""
         array: Any = doc.to_array(list(KEPT))
         texts = [token.text for token in doc]
+        stays = in_multiword_tokens(doc)
+        origins: list[Token | None] = list(doc)
         for token in doc:
             choice = words.get(tuple(array[token.i, : len(KIND)].tolist()))
-            if token.pos_ not in self.pos or choice is None or random.random() >= self.level:
+            if token.pos_ not in self.pos or choice is None or token.i in stays:
+                continue
+            if random.random() >= self.level:
                 continue
             text, lemma = random.choice(choice)
             if _begins_sentence(token) and token.text[:1].isupper():
                 text = text[:1].upper() + text[1:]
             texts[token.i] = text
             array[token.i, KEPT.index("LEMMA")] = lemma
+            origins[token.i] = None
         spaces = None if doc.has_unknown_spaces else [bool(token.whitespace_) for token in doc]
         copy = Doc(doc.vocab, words=texts, spaces=spaces)
         copy.from_array(list(KEPT), array)
         copy.cats = dict(doc.cats)
+        _copy_user_data(doc, copy, origins)
         for name, group in doc.spans.items():
             copy.spans[name] = [
                 Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
@@ -191,20 +204,20 @@ class NonceCorpus(Corpus):
         sentence are left out.
 
         Raises:
-            ValueError: There are no phrases.
+            ValueError: No word of an open class has a head.
         """
         found: Phrases = {}
-        any_phrase = False
+        any_head = False
         for doc in docs:
+            any_head = any_head or any(t.pos_ in self.pos and t.head.i != t.i for t in doc)
             for phrase in find_phrases(doc, self.pos):
-                any_phrase = True
                 if not phrase.begins_sentence:
                     found.setdefault(phrase.kind, []).append(phrase)
-        if docs and not any_phrase:
+        if docs and not any_head:
             raise ValueError(
-                f"NonceCorpus: no phrase of {self.path} has a head that is one of the parts of "
-                f"speech {', '.join(sorted(self.pos))}: annotate parts of speech and trees, name "
-                f"others as pos, or set phrases = 0."
+                f"NonceCorpus: no word of {self.path} that has a head is one of the parts of "
+                f"speech {', '.join(sorted(self.pos))}, so there are no phrases to exchange: "
+                f"annotate parts of speech and trees, name others as pos, or set phrases = 0."
             )
         return found
 
@@ -226,6 +239,7 @@ class NonceCorpus(Corpus):
         rows: list[Any] = []
         texts: list[str] = []
         spaces: list[bool] = []
+        origins: list[Token] = []
         place: dict[int, int] = {}  # in the copy, of words that stay and of those for old heads
         i = 0
         while i < len(doc):
@@ -235,11 +249,13 @@ class NonceCorpus(Corpus):
             array: Any = kept if new is one else new.doc.to_array(list(KEPT))
             rows.append(array[new.first : new.end])
             rows[-1][0, SENT_START] = kept[i, SENT_START]
-            words = [token.text for token in new.doc[new.first : new.end]]
+            tokens = new.doc[new.first : new.end]
+            origins += tokens
+            words = [token.text for token in tokens]
             if old.begins_sentence:
                 words[0] = words[0][:1].upper() + words[0][1:]
             texts += words
-            spaces += [bool(token.whitespace_) for token in new.doc[new.first : new.end]]
+            spaces += [bool(token.whitespace_) for token in tokens]
             spaces[-1] = bool(doc[old.end - 1].whitespace_)
             i = old.end
         whole: Any = numpy.concatenate(rows)
@@ -248,12 +264,13 @@ class NonceCorpus(Corpus):
         copy = Doc(doc.vocab, words=texts, spaces=None if doc.has_unknown_spaces else spaces)
         copy.from_array(list(KEPT), whole)
         copy.cats = dict(doc.cats)
+        _copy_user_data(doc, copy, origins)
         return copy
 
 
 def find_phrases(doc: Doc, pos: Collection[str]) -> list[Phrase]:
     """Find the phrases of a document whose heads are of these parts of speech. Those whose borders
-    cut an entity are left out."""
+    cut an entity or a multiword token are left out."""
     first, last, size = list(range(len(doc))), list(range(len(doc))), [1] * len(doc)
     for token in doc:
         for above in token.ancestors:
@@ -261,12 +278,15 @@ def find_phrases(doc: Doc, pos: Collection[str]) -> list[Phrase]:
             last[above.i] = max(last[above.i], token.i)
             size[above.i] += 1
     found = []
+    ranges = multiword_ranges(doc).items()
+    inside = {i for begin, n in ranges for i in range(begin + 1, begin + n)}
     for token in doc:
         phrase = Phrase(doc, token.i, first[token.i], last[token.i] + 1)
         if token.pos_ not in pos or token.head.i == token.i:
             continue
-        cut = [doc[i].ent_iob_ == "I" for i in (phrase.first, phrase.end) if i < len(doc)]
-        if phrase.end - phrase.first == size[token.i] and not any(cut):
+        borders = [i for i in (phrase.first, phrase.end) if i < len(doc)]
+        cut = any(doc[i].ent_iob_ == "I" or i in inside for i in borders)
+        if phrase.end - phrase.first == size[token.i] and not cut:
             found.append(phrase)
     return found
 
@@ -309,6 +329,30 @@ def _alone(sentence: Span) -> Doc:
         if isinstance(key, tuple) and len(key) == 4 and 0 <= (key[2] or 0) < len(doc.text)
     }
     return doc
+
+
+def _copy_user_data(doc: Doc, copy: Doc, origins: Sequence[Token | None]) -> None:
+    """Copy the user data of a document, and for each token of the copy the extensions of the token,
+    of whichever document, that it comes from. Extensions of spans are left out."""
+    by_doc: dict[int, dict[int, list[tuple[str, Any]]]] = {}
+    data: dict[Any, Any] = copy.user_data
+    for key, value in doc.user_data.items():
+        if not (_is_extension(key) and key[2] is not None):
+            data[key] = value
+    for token, origin in zip(copy, origins, strict=True):
+        if origin is None or not origin.doc.user_data:
+            continue
+        if id(origin.doc) not in by_doc:
+            found = by_doc[id(origin.doc)] = {}
+            for key, value in origin.doc.user_data.items():
+                if _is_extension(key) and key[2] is not None and key[3] is None:
+                    found.setdefault(key[2], []).append((key[1], value))
+        for name, value in by_doc[id(origin.doc)].get(origin.idx, ()):
+            data["._.", name, token.idx, None] = value
+
+
+def _is_extension(key: Any) -> bool:
+    return isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
 
 
 def _begins_sentence(token: Token) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from spacy.tokens import Token
+from spacy.tokens import Doc, Token
 
 
 class UDWord(NamedTuple):
@@ -55,3 +55,21 @@ def value_of(token: Token, name: str) -> Any:
     """The value of one of EXTENSIONS; None: nothing was set."""
     data: Any = token.doc.user_data
     return data.get(("._.", name, token.idx, None))
+
+
+def multiword_ranges(doc: Doc) -> dict[int, int]:
+    """How many tokens each multiword token of several tokens has, by its first one's number."""
+    found = {}
+    if doc.user_data:
+        for token in doc:
+            if (span := value_of(token, "ud_range")) is not None:
+                found[token.i] = span[1]
+    return found
+
+
+def in_multiword_tokens(doc: Doc) -> set[int]:
+    """The numbers of the tokens that stand for several words, or are words of a multiword token."""
+    found = {i for first, n in multiword_ranges(doc).items() for i in range(first, first + n)}
+    if doc.user_data:
+        found |= {token.i for token in doc if value_of(token, "ud_words")}
+    return found

@@ -124,6 +124,30 @@ def test_words_give_way_to_others_of_their_kind(path: Path) -> None:
     assert {text for text, _ in places[1, 3]} == {"Rome", "Oslo"}
 
 
+def test_extensions_of_words_stay(tmp_path: Path) -> None:
+    """Those of exchanged words go with the words; multiword tokens and their words stay."""
+    register_extensions()
+    docs = make_docs()[:4]
+    for doc in docs:
+        for token in doc:
+            token._.ud_misc = token.text
+    docs[0][3]._.ud_words = [("c", *[""] * 6), ("at", *[""] * 6)]
+    docs[1][2]._.ud_range = ("sawRome", 2, "_")
+    found = references(write(tmp_path / "some.spacy", docs), copies=30, level=1.0)
+    misc = Counter[bool]()
+    for i, copy in enumerate(found[4:]):
+        doc = docs[i % 4]
+        for token, old in zip(copy, doc, strict=True):
+            assert token._.ud_misc in (token.text, None), "not of the word before"
+            assert bool(token._.ud_words) == bool(old._.ud_words)
+            assert token._.ud_range == old._.ud_range
+            misc[token._.ud_misc is None] += 1
+        assert i % 4 or (copy[3].text == "cat" and copy[3]._.ud_words)
+        assert i % 4 != 1 or (copy[2:4].text == "saw Rome" and copy[2]._.ud_range[1] == 2)
+        assert i % 4 == 1 or "Rome" not in copy.text, "not drawn for others"
+    assert misc[False] > 250 and misc[True] > 100
+
+
 def test_level(path: Path) -> None:
     docs = make_docs()
     assert [d.text for d in references(path, copies=1, level=0.0)] == 2 * [d.text for d in docs]
@@ -316,6 +340,34 @@ def test_entities_are_not_cut(tmp_path: Path) -> None:
     }
 
 
+def test_extensions_go_with_phrases(tmp_path: Path) -> None:
+    """Multiword tokens are exchanged whole, or not."""
+    register_extensions()
+    docs = [
+        sentence("hit the bird", "VERB DET NOUN", [0, 2, 0], "ROOT d o"),
+        sentence("saw one small cat", "VERB DET ADJ NOUN", [0, 3, 3, 0], "ROOT d m o"),
+    ]
+    for token in (token for doc in docs for token in doc):
+        token._.ud_misc = token.text
+    docs[1][1]._.ud_words = [("o", *[""] * 6), ("ne", *[""] * 6)]
+    docs[1].user_data["source"] = "news"
+    found = phrases(tmp_path, docs, phrases=1.0)
+    assert {doc.text for doc in found} == {
+        f"{verb} {object_} " for verb in ("hit", "saw") for object_ in ("the bird", "one small cat")
+    }
+    for i, doc in enumerate(found):
+        assert [token._.ud_misc for token in doc] == [token.text for token in doc]
+        assert [bool(token._.ud_words) for token in doc] == [token.text == "one" for token in doc]
+        assert doc.user_data.get("source") == ("news" if i % 2 else None)
+    docs[0][0]._.ud_range = ("hitthe", 2, "_")
+    assert {doc.text for doc in phrases(tmp_path, docs, phrases=1.0)} == {d.text for d in docs}
+    docs[0][0]._.ud_range = None
+    docs[0][1]._.ud_range = ("thebird", 2, "_")
+    found = phrases(tmp_path, docs, phrases=1.0)
+    assert {doc[1]._.ud_range for doc in found if doc[1].text == "the"} == {("thebird", 2, "_")}
+    assert len({doc.text for doc in found}) == 4
+
+
 def test_phrases_of_random_trees(tmp_path: Path) -> None:
     """Each word keeps its label, and each tree its root."""
     rng = random.Random(5)
@@ -356,7 +408,7 @@ def _below(heads: list[int], word: int, above: int) -> bool:
         ({"copies": -1}, "copies -1 must be at least 0"),
         ({"level": 1.5}, "level 1.5 and phrases 0.0 from 0 to 1"),
         ({"phrases": -0.5}, "level 0.4 and phrases -0.5 from 0 to 1"),
-        ({"level": 0.0, "phrases": 0.5, "pos": ["ADV"]}, "no phrase of .* ADV: .* phrases = 0"),
+        ({"level": 0.0, "phrases": 0.5, "pos": ["ADV"]}, "has a head .* ADV, .* set phrases = 0"),
         ({"pos": ["ADV"]}, "no word of .* has one of the parts of speech ADV, .* set level = 0"),
     ],
 )

@@ -54,21 +54,6 @@ class Parses:
     probabilities: numpy.ndarray | None = None
     tags: numpy.ndarray | None = None
 
-    @classmethod
-    def joined(cls, parts: Sequence[Parses]) -> Parses:
-        """The parses of documents that were parsed in parts, in order."""
-        firsts = numpy.cumsum([0, *(len(part.tokens) for part in parts)])
-        ends = [part.ends + first for part, first in zip(parts, firsts[:-1], strict=True)]
-        probabilities = [part.probabilities for part in parts if part.probabilities is not None]
-        tags = [part.tags for part in parts if part.tags is not None]
-        return cls(
-            numpy.concatenate(ends, dtype="int32"),
-            numpy.concatenate([part.tokens for part in parts]),
-            Arcs(*map(numpy.concatenate, zip(*(part.arcs for part in parts), strict=True))),
-            numpy.concatenate(probabilities, axis=1) if probabilities else None,
-            numpy.concatenate(tags) if tags else None,
-        )
-
     def one(self, i: int) -> Parses:
         """The parse of the i-th document alone."""
         first = int(self.ends[i - 1]) if i else 0

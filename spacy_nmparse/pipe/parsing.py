@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy
@@ -85,7 +86,7 @@ class ParsingComponent(TrainablePipe):
     with them."""
 
     threads = Setting(WIDTH)
-    """How many threads parse a batch of documents, each some of them. The trees are the same."""
+    """How many threads parse a stream of documents, each some of them. The trees are the same."""
 
     def __init__(
         self,
@@ -249,24 +250,51 @@ class ParsingComponent(TrainablePipe):
     # Parsing
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parse a stream of documents, in order, batch_size of them in each thread. Where one of a
-        batch fails, the error handler gets that one and the others are parsed."""
-        for docs in util.minibatch(stream, size=batch_size * self.threads):
-            try:
-                parses = self.predict(docs)
-            except Exception as error:
-                if len(docs) == 1:
-                    self.get_error_handler()(self.name, self, docs, error)
-                    continue
-                parsed = (self(doc) for doc in docs)
-                yield from [doc for doc in parsed if doc is not None]
-                continue
-            try:
-                self.set_annotations(docs, parses)
-            except Exception:
-                # The parses are there: only writing one of them has failed.
-                docs = [doc for i, doc in enumerate(docs) if self._annotated(doc, parses.one(i))]
-            yield from docs
+        """Parse a stream of documents, in order, batch_size of them at a time in each thread. While
+        several threads parse, this one writes earlier parses and reads ahead. Where one of a batch
+        fails, the error handler gets that one and the others are parsed."""
+        if self.threads == 1:
+            for docs in util.minibatch(stream, size=batch_size):
+                yield from self._parsed(docs, partial(self.predict, docs))
+            return
+        n, failure = self.threads, None
+        batches = util.minibatch(stream, size=batch_size * n)
+        parsing: list[tuple[list[Doc], Future[Parses]]] = []
+        with ThreadPoolExecutor(n) as pool:
+            while True:
+                started = []
+                try:
+                    docs = next(batches, None)
+                except Exception as error:  # of the stream; what is being parsed still comes
+                    docs, failure = None, error
+                if docs:
+                    parts = even_parts(docs, n)
+                    started = [(part, pool.submit(self.predict, part)) for part in parts]
+                for part, parses in parsing:
+                    yield from self._parsed(part, parses.result)
+                parsing = started
+                if not parsing:
+                    break
+        if failure is not None:
+            raise failure
+
+    def _parsed(self, docs: list[Doc], parse: Callable[[], Parses]) -> Iterator[Doc]:
+        """Write the parses of documents that `parse` gives."""
+        try:
+            parses = parse()
+        except Exception as error:
+            if len(docs) == 1:
+                self.get_error_handler()(self.name, self, docs, error)
+                return
+            parsed = (self(doc) for doc in docs)
+            yield from [doc for doc in parsed if doc is not None]
+            return
+        try:
+            self.set_annotations(docs, parses)
+        except Exception:
+            # The parses are there: only writing one of them has failed.
+            docs = [doc for i, doc in enumerate(docs) if self._annotated(doc, parses.one(i))]
+        yield from docs
 
     def _annotated(self, doc: Doc, parse: Parses) -> bool:
         """Write the parse of a document. False: it failed, and the error handler took it."""
@@ -279,15 +307,7 @@ class ParsingComponent(TrainablePipe):
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Parse documents without changing them."""
-        parts = even_parts(list(docs), self.threads)
-
-        def parse(part: list[Doc]) -> Parses:
-            return self._parse(Words.of(part), self.confidence)
-
-        if len(parts) == 1:
-            return parse(parts[0])
-        with ThreadPoolExecutor(len(parts)) as pool:
-            return Parses.joined(list(pool.map(parse, parts)))
+        return self._parse(Words.of(docs), self.confidence)
 
     def _parse(self, words: Words, confidence: bool) -> Parses:
         probabilities = numpy.ones((2, len(words.tokens)), dtype="float32") if confidence else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -65,6 +66,44 @@ def test_one_document_fails() -> None:
     found = list(nlp.pipe(bare(doc) for doc in docs))
     assert len(found) == 8 and [len(failed) for failed in errors] == [1]
     assert all(doc.has_annotation("DEP") for doc in found)
+
+
+def test_the_stream_fails() -> None:
+    """The documents before come, as from one thread; then the error."""
+    nlp = random_parser(6, threads=2)
+    rng = random.Random(5)
+    docs = [random_doc(nlp.vocab, rng, 6) for _ in range(12)]
+
+    def stream() -> Iterator[Doc]:
+        for doc in docs:
+            yield bare(doc)
+        raise RuntimeError("no more")
+
+    parser, found = parser_of(nlp), []
+    with pytest.raises(RuntimeError, match="no more"):
+        for doc in parser.pipe(stream(), batch_size=3):
+            found.append(doc)
+    assert [doc.text for doc in found] == [bare(doc).text for doc in docs]
+    assert all(doc.has_annotation("DEP") for doc in found)
+
+
+def test_reads_ahead() -> None:
+    """A batch of each thread, no more; and whoever stops early waits for nothing else."""
+    nlp = random_parser(7, threads=2)
+    rng = random.Random(6)
+    docs = [random_doc(nlp.vocab, rng, 6) for _ in range(40)]
+    read: list[int] = []
+
+    def stream() -> Iterator[Doc]:
+        for i, doc in enumerate(docs):
+            read.append(i)
+            yield bare(doc)
+
+    parsed = parser_of(nlp).pipe(stream(), batch_size=4)
+    next(parsed)
+    assert len(read) == 16
+    parsed.close()  # type: ignore[attr-defined]
+    assert len(read) == 16
 
 
 def test_even_parts() -> None:

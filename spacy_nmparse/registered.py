@@ -143,7 +143,7 @@ def make_parser(
             none, as they were learned with the trees (``tag_weight``).
         rounded: whether matrix products round numbers to bfloat16 in parsing, where the processor
             is faster with them.
-        threads: that parse a batch of documents, each some of them.
+        threads: that parse a stream of documents, each some of them.
         scorer: the scoring function.
 
     Raises:

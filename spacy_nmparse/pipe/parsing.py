@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -41,6 +42,8 @@ from spacy_nmparse.systems.projective import plain_label
 
 LOCAL = "local"  # training without a beam
 
+#: A beam gives up hypotheses that are less than a tenth as probable as the best one.
+GAP = math.log(10)
 #: More than any score, and little enough to be added to one in single precision.
 MOST_BIAS = 1e6
 
@@ -317,7 +320,7 @@ class ParsingComponent(TrainablePipe):
         tags = None if scored.tags is None else self._learned.tags.best(scored.tags)
         batch = (self.system, scored.scorer, scored.lengths, words.constraints)
         if self.beam_width > 1:
-            found = beam.parse(*batch, self.beam_width, probabilities=probabilities)
+            found = beam.parse(*batch, self.beam_width, probabilities=probabilities, gap=GAP)
         else:
             found = greedy.parse(*batch, probabilities)
         arcs = self.lowered(Arcs(*found), words.ends)

@@ -1,5 +1,5 @@
 """The hypotheses of a beam search, for parsing and for learning."""
-from libc.stdint cimport int8_t
+from libc.stdint cimport int8_t, int32_t
 
 from spacy_nmparse.search.common cimport CandidateC, ScratchC, StateC, SureC
 from spacy_nmparse.scorers.scorer cimport Scorer
@@ -40,11 +40,21 @@ cdef struct RecordC:
     int noted
 
 
+# Where the best analysis of some words goes.
+cdef struct OutputC:
+    int32_t* heads          # numbers in the sequence; a root's is its own
+    int32_t* labels
+    int8_t* starts
+    float* sure_of_head     # NULL: nobody asks
+    float* sure_of_label
+
+
 cdef class Beam:
     cdef TransitionSystem system
     cdef Scorer scored
     cdef int lookahead          # words from the next one on that it and the system look at
     cdef int width
+    cdef double gap             # hypotheses that are worse than the best one by more are given up
     cdef int max_words
     cdef int n_live
     cdef int n_free
@@ -81,5 +91,7 @@ cdef class Beam:
     cdef void complete_tree(self, HypothesisC* h) noexcept nogil
     cdef SureC sure_of(self, const HypothesisC* h) noexcept nogil
     cdef bint settle(self) noexcept nogil
-    cdef list analyses(self, int first, int last, int n, probabilities)
+    cdef double end_of(self, int i, int last) noexcept nogil
+    cdef void fill(self, int first, int last, int shift, const OutputC* out) noexcept nogil
+    cdef list analyses(self, int first, int last, int n)
     cdef void forget(self) noexcept nogil

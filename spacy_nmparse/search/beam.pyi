@@ -25,7 +25,6 @@ def search_parts(
     width: int,
     n: int,
     reach: int = ...,
-    probabilities: NDArray[numpy.float32] | None = None,
 ) -> list[Parts]: ...
 def parse(
     system: TransitionSystem,
@@ -35,6 +34,7 @@ def parse(
     width: int,
     reach: int = ...,
     probabilities: NDArray[numpy.float32] | None = None,
+    gap: float = ...,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]: ...
 def n_best(
     system: TransitionSystem,

@@ -15,7 +15,7 @@ is bounded as long as something gets settled in each.
 import numpy
 
 from libc.limits cimport INT_MAX
-from libc.math cimport exp
+from libc.math cimport INFINITY, exp
 from libc.stdint cimport int8_t, int32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
@@ -144,6 +144,7 @@ cdef class Beam:
         scored.make_places(width)
         self.gold = NULL
         self.stop = INT_MAX
+        self.gap = INFINITY
 
     def __dealloc__(self):
         cdef int i
@@ -316,6 +317,8 @@ cdef class Beam:
             move = &self.moves[i]
             if n_choices == self.width and move.score < self.choices[n_choices - 1].score:
                 break
+            if n_choices and move.score < self.choices[0].score - self.gap:
+                break
             s = &self.live[move.parent].state
             item = move[0]
             item.parent = i
@@ -344,6 +347,11 @@ cdef class Beam:
                         if self.held and not item.right:
                             continue
                         item.score = move.score + (labels[j] - total)
+                        if n_choices and item.score < self.choices[0].score - self.gap or (
+                            n_choices == self.width
+                            and item.score < self.choices[n_choices - 1].score
+                        ):
+                            continue
                         item.raw = labels[j]
                         item.label = j
                         item.noted = j
@@ -362,6 +370,10 @@ cdef class Beam:
                         labels, system.n_labels, scorer.root_label, item.noted
                     )
             insert(self.choices, &n_choices, self.width, &item)
+        while n_choices > 1 and (
+            self.choices[n_choices - 1].score < self.choices[0].score - self.gap
+        ):
+            n_choices -= 1
         # Make the moves. The last child of a hypothesis takes its memory.
         for i in range(self.n_live):
             self.children[i] = 0
@@ -478,33 +490,52 @@ cdef class Beam:
                 return True
         return False
 
-    cdef list analyses(self, int first, int last, int n, probabilities):
+    cdef double end_of(self, int i, int last) noexcept nogil:
+        """The score of the i-th hypothesis before the word `last`, a settled start or the end."""
+        cdef HypothesisC* h = &self.live[i]
+        return h.score if last == h.state.n else h.entered[last]
+
+    cdef void fill(self, int first, int last, int shift, const OutputC* out) noexcept nogil:
+        """Write the best analysis of the words first .. last - 1, before the end or a settled
+        start; `shift`: the number of the window's first word in its sequence."""
+        cdef int i, w
+        cdef int best = 0
+        cdef HypothesisC* h
+        cdef SureC sure
+        for i in range(1, self.n_live):
+            if self.end_of(i, last) > self.end_of(best, last):
+                best = i
+        h = &self.live[best]
+        if last == h.state.n:
+            self.complete_tree(h)
+        sure = self.sure_of(h)
+        for w in range(first, last):
+            out.heads[w] = w if h.state.head[w] == h.state.n else h.state.head[w]
+            if out.heads[w] != NONE:
+                out.heads[w] += shift
+            out.labels[w] = h.state.label[w]
+            out.starts[w] = h.state.sentence_start[w]
+            if h.sure is not NULL:
+                out.sure_of_head[w] = sure.head[w] * sure.kept[w]
+                out.sure_of_label[w] = sure.label[w]
+        if shift + first:
+            out.starts[first] = 1
+
+    cdef list analyses(self, int first, int last, int n):
         """The n best analyses of the words first .. last - 1, before the end or a settled start:
-        (score, heads, labels, starts), best first; each once. How sure the best one is goes to
-        probabilities, float32 (2, words), unless they are None."""
+        (score, heads, labels, starts), best first; each once."""
         cdef int i, w
         cdef int n_words = self.live[0].state.n
         cdef HypothesisC* h
         cdef int32_t[::1] heads, labels
         cdef int8_t[::1] starts
-        cdef SureC sure
-        cdef float[:, :] filled
-        ends = [
-            self.live[i].score if last == n_words else self.live[i].entered[last]
-            for i in range(self.n_live)
-        ]
+        ends = [self.end_of(i, last) for i in range(self.n_live)]
         found = []
         known = {}  # scores by tree
         for i in sorted(range(self.n_live), key=lambda i: -ends[i]):
             h = &self.live[i]
             if last == n_words:
                 self.complete_tree(h)
-            if probabilities is not None and not found:
-                sure = self.sure_of(h)
-                filled = probabilities
-                for w in range(first, last):
-                    filled[0, w - first] = sure.head[w] * sure.kept[w]
-                    filled[1, w - first] = sure.label[w]
             heads_array = numpy.empty(last - first, dtype="int32")
             labels_array = numpy.empty(last - first, dtype="int32")
             starts_array = numpy.empty(last - first, dtype="int8")
@@ -617,9 +648,9 @@ def probabilities(TransitionSystem system, Scorer scored, int offset, State stat
     return result
 
 
-def search_parts(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
-    probabilities=None
+cdef list search(
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, int reach,
+    const OutputC* out, double gap
 ):
     """Beam search through a batch.
 
@@ -629,23 +660,27 @@ def search_parts(
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
         width: the most hypotheses at a time.
-        n: how many analyses of each part are wanted.
+        n: how many analyses of each part are wanted; one, if there is `out`.
         reach: words of a longer sequence that are searched through at a time, at first.
-        probabilities: float32 (2, words) to fill, or None: for each word the probabilities of its
-            head in the best tree, and of its label with that head, as ``search.pyx`` has it.
+        out: where the best analyses go; NULL: they are returned.
+        gap: hypotheses whose score is lower than the best one's by more are given up, but for
+            unnormalized scorers.
 
     Returns:
         For each sequence a list of parts, which begin with sentences: (first word, analyses), the
-        analyses being tuples (score, heads, labels, starts) of the part's words, best first.
+        analyses being tuples (score, heads, labels, starts) of the part's words, best first; empty,
+        if there is `out`.
     """
     cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
     cdef Beam beam = None
-    cdef int words, rest, base, length, done, why, wanted
+    cdef OutputC here
+    cdef int words, rest, base, length, done, why, wanted, settled
     cdef int lookahead = max(<int>scored.lookahead, <int>system.lookahead)
     cdef int first = 0
     cdef int last = 0
     cdef int offset = 0
-    cdef int i, j, whole, start
+    cdef int i, j, whole
+    cdef bint asked = out is not NULL and out.sure_of_head is not NULL
     result = []
     wanted = 1 if n == 1 else width
     for i in range(len(lengths)):
@@ -657,7 +692,9 @@ def search_parts(
             rest = length - base
             words = min(words, rest)
             if beam is None or beam.max_words < words:
-                beam = Beam(system, scored, width, words, probabilities is not None)
+                beam = Beam(system, scored, width, words, asked)
+                if not scored.c.unnormalized:
+                    beam.gap = gap
             if offset + base + words > last or max(0, base - scored.margin) + offset < first:
                 first = offset + max(0, base - scored.margin)
                 last = offset + base + words
@@ -675,6 +712,8 @@ def search_parts(
             beam.begin(words, &fixed[offset + base])
             if base:
                 beam.live[0].state.constraint[0] = 0
+            if out is not NULL:
+                here = shifted(out, offset + base)
             done = 0
             while True:
                 with nogil:
@@ -682,16 +721,14 @@ def search_parts(
                 if why == BLIND:
                     break
                 settled = words if why == FINISHED else beam.settled
-                start = offset + base
-                analyses = beam.analyses(
-                    done, settled, n,
-                    None if probabilities is None
-                    else probabilities[:, start + done: start + settled]
-                )
-                if base + done:
-                    for analysis in analyses:
-                        analysis[3][0] = 1
-                parts.append((base + done, analyses))
+                if out is not NULL:
+                    beam.fill(done, settled, base, &here)
+                else:
+                    analyses = beam.analyses(done, settled, n)
+                    if base + done:
+                        for analysis in analyses:
+                            analysis[3][0] = 1
+                    parts.append((base + done, analyses))
                 done = settled
                 if why == FINISHED:
                     break
@@ -706,30 +743,58 @@ def search_parts(
     return result
 
 
+def search_parts(
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH
+):
+    """Search through a batch for several trees. Arguments and result as those of ``search``."""
+    return search(system, scored, lengths, constraints, width, n, reach, NULL, INFINITY)
+
+
+cdef OutputC shifted(const OutputC* out, int n) noexcept:
+    """Where what belongs to the words from the n-th on goes."""
+    cdef OutputC rest
+    rest.heads = &out.heads[n]
+    rest.labels = &out.labels[n]
+    rest.starts = &out.starts[n]
+    rest.sure_of_head = NULL if out.sure_of_head is NULL else &out.sure_of_head[n]
+    rest.sure_of_label = NULL if out.sure_of_label is NULL else &out.sure_of_label[n]
+    return rest
+
+
 def parse(
     TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH,
-    probabilities=None
+    probabilities=None, gap=INFINITY
 ):
     """Parse a batch.
 
     Args:
-        All as those of ``search_parts``.
+        system: the transition system.
+        scored: the scores of the batch, as the scorer's model gives them.
+        lengths: number of words of each sequence, at least 1.
+        constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
+        width: the most hypotheses at a time.
+        reach: words of a longer sequence that are searched through at a time, at first.
+        probabilities: float32 (2, words) to fill, or None: for each word the probabilities of its
+            head in the best tree, and of its label with that head, as ``search.pyx`` has it.
+        gap: hypotheses whose score is lower than the best one's by more are given up, but for
+            unnormalized scorers.
 
     Returns:
         heads, labels, starts: as ``greedy.parse`` returns them.
     """
     cdef int n_words = sum(lengths)
-    heads = numpy.empty(n_words, dtype="int32")
-    labels = numpy.empty(n_words, dtype="int32")
-    starts = numpy.zeros(n_words, dtype="int8")
-    offset = 0
-    found = search_parts(system, scored, lengths, constraints, width, 1, reach, probabilities)
-    for length, parts in zip(lengths, found, strict=True):
-        (_, *arrays), = combine(parts, 1)
-        heads[offset: offset + length], labels[offset: offset + length], \
-            starts[offset: offset + length] = arrays
-        offset += length
-    return heads, labels, starts
+    cdef int32_t[::1] heads = numpy.empty(n_words, dtype="int32")
+    cdef int32_t[::1] labels = numpy.empty(n_words, dtype="int32")
+    cdef int8_t[::1] starts = numpy.zeros(n_words, dtype="int8")
+    cdef float[:, ::1] sure = probabilities
+    cdef OutputC out
+    out.sure_of_head = out.sure_of_label = NULL
+    if n_words:
+        out.heads, out.labels, out.starts = &heads[0], &labels[0], &starts[0]
+        if sure is not None:
+            out.sure_of_head, out.sure_of_label = &sure[0, 0], &sure[1, 0]
+        search(system, scored, lengths, constraints, width, 1, reach, &out, gap)
+    return numpy.asarray(heads), numpy.asarray(labels), numpy.asarray(starts)
 
 
 def n_best(
@@ -737,7 +802,7 @@ def n_best(
 ):
     """The n best trees of each sequence, or as many as the beam has.
 
-    Args: as those of ``search_parts``; width is at least n.
+    Args: as those of ``parse``; n: how many trees.
 
     Returns:
         For each sequence a list of (score, heads, labels, starts), best first, no two the same. The

@@ -176,6 +176,44 @@ def test_a_wide_beam_finds_everything(name: str, length: int, preset: int) -> No
         assert all(trees[tree] == pytest.approx(expected[tree], abs=1e-4) for tree in trees)
 
 
+def search_with_gap(parser: Any, scored: Any, n: int, starts: Sequence[int], gap: float) -> Any:
+    """The best final configuration where the others are given up that fall behind."""
+    live = [(0.0, parser.system.initial(n, sent_starts=list(starts)))]
+    while not live[0][1].is_final:
+        after = [one for one in live if one[1].is_final]
+        for score, state in live:
+            if not state.is_final:
+                for action, (p, noted) in beam.probabilities(
+                    parser.system, scored, 0, state
+                ).items():
+                    copy = state.copy()
+                    parser.system.apply(copy, action, push_label=noted)
+                    after.append((score + p, copy))
+        after.sort(key=lambda one: -one[0])
+        live = [one for one in after if one[0] >= after[0][0] - gap]
+    return live[0][1]
+
+
+@pytest.mark.parametrize("name", ["arc-eager", "swap", "arc-standard"])
+def test_hypotheses_that_fall_behind_are_given_up(name: str) -> None:
+    starts = [0, -1, -1, -1]
+    changed = 0
+    for seed in range(6):
+        parser = few_labels(name, seed)
+        randomize(parser.model, seed, 0.05)
+        words = [token.text for token in some_docs(parser, [4], 0, seed)[0]]
+        doc = Doc(parser.vocab, words=words, sent_starts=starts)
+        scored, lengths, constraints = flat(parser, [doc])
+        whole = beam.parse(parser.system, scored, lengths, constraints, WIDE)
+        for gap in (0.05, 0.3, 1.0):
+            found = beam.parse(parser.system, scored, lengths, constraints, WIDE, gap=gap)
+            changed += not same(found, whole)
+            best = search_with_gap(parser, scored, 4, starts, gap)
+            assert found[0].tolist() == best.heads
+            assert [parser.system.labels[label] for label in found[1]] == best.labels
+    assert changed > 3
+
+
 @pytest.mark.parametrize("name", ["arc-eager", "swap", "arc-standard"])
 def test_scores_of_sentences_add_up(name: str) -> None:
     """What is settled at a sentence start has the scores of the moves before it, and no others."""

@@ -51,7 +51,6 @@ from benchmarks.training import (
     evaluate_model,
     read_curve,
     train_model,
-    words_of_epoch,
 )
 from benchmarks.treebanks import Treebank, add_data_arguments, add_run_arguments, open_treebank
 from scripts.evaluate import dump, parse_settings, write_setting
@@ -247,9 +246,7 @@ def train_and_evaluate(
             "words": treebank.train_words,
             "seconds": round(seconds, 1),
             # start and evaluations on dev included
-            "words_per_second": round(
-                words_of_epoch(treebank, system, extra) * epochs / seconds, 1
-            ),
+            "words_per_second": round(treebank.train_words * epochs / seconds, 1),
         },
         "curve": read_curve(output / CURVE),
         **evaluations,

@@ -37,7 +37,7 @@ from scripts.evaluate import dump, parse_settings
 from spacy_nmparse.analysis.conll18 import METRICS
 from spacy_nmparse.analysis.conllu import EMPTY, XPOS, read_rows
 from spacy_nmparse.analysis.treebank import find_splits, split_by
-from spacy_nmparse.analysis.whole_pipeline import epochs_of, whole_pipeline
+from spacy_nmparse.analysis.whole_pipeline import whole_pipeline
 
 OURS, SPACY, UDPIPE = "nl_covington_parser", "spacy_pipeline", "udpipe"
 SYSTEMS = (OURS, SPACY, UDPIPE)
@@ -131,7 +131,7 @@ def train_spacy(
         files: Its CoNLL-U files.
         system: The pipeline.
         seed: The random seed.
-        epochs: Passes over the training data; copies of them count.
+        epochs: Passes over the training data.
         output: The folder for the model and logs.
         extra: Further settings.
 
@@ -142,9 +142,7 @@ def train_spacy(
         RuntimeError: If a step fails.
     """
     extra = {"corpora.train.gold_preproc": False, **extra}
-    copies = system.build()["corpora"]["train"].get("copies", 0)
-    own = epochs_of(epochs, extra.get("corpora.train.copies", copies))
-    seconds, command = train_model(treebank, system, seed, own, output, extra)
+    seconds, command = train_model(treebank, system, seed, epochs, output, extra)
     model, log = output / "model-best", output / "log.txt"
     prefix = f"[{treebank.name} {output.name}]"
     results = parse_texts(model, files, log, prefix, [])

@@ -57,10 +57,10 @@ def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
         for baseline in (STOCK, SPACY):
             if name != baseline:
                 yield Pair(name, baseline, "test", "las_all")
-        if name == f"{SPACY}_nonce4":
-            yield Pair(name, SPACY, "test", "las_all")
+        if name.endswith("_plain") and (base := name.removesuffix("_plain")) in systems:
+            yield Pair(base, name, "test", "las_all")
         if name.startswith(f"{OWN}_") and "multihash" not in name:
-            yield Pair(name, OWN, "test", "las_all")
+            yield from (Pair(name, base, "test", "las_all") for base in (OWN, f"{OWN}_plain"))
         if re.fullmatch(r"swap_(lazy|minimal|nd_sw|nd_all)(_beam8)?", name):
             eager = "swap_eager_beam8" if name.endswith("_beam8") else "swap_eager"
             yield Pair(name, eager, "test", "las_all")

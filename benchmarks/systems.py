@@ -18,6 +18,7 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from benchmarks.common import ROOT, command_line, complain
+from scripts.demo import KINDS
 from scripts.evaluate import parse_settings
 
 CONFIGS = ROOT / "configs"
@@ -94,6 +95,7 @@ class System:
 @cache
 def _definitions() -> dict[str, Any]:
     found: dict[str, Any] = srsly.read_yaml(FILE)
+    found["suffixes"] |= {name: settings for name, settings in KINDS.items() if name}
     return found
 
 

@@ -10,9 +10,8 @@ from typing import Any
 SUFFIXES = {
     r"bias(\d+)": "`crossing_bias = {}`",
     r"taught": "taught by the ensemble",
-    r"nonce(\d+)": "`copies = {}`",
-    r"phrases(\d+)": "`copies = {}` with exchanged phrases",
-    r"copies(\d+)": "`copies = {}`",
+    r"plain": "data as they are",
+    r"phrases": "exchanged phrases only",
     r"wide": "wider",
     r"ensemble(\d+)": "ensemble of {} seeds",
     r"mixed(\d+)": "ensemble of {} kinds",

@@ -95,22 +95,6 @@ def reads_tags(model: Path) -> bool:
     return bool(corpora["train"]["@readers"] == "spacy_nmparse.TaggedCorpus.v1")
 
 
-def words_of_epoch(treebank: Treebank, system: System, extra: dict[str, Any]) -> int:
-    """Count the words of an epoch, those of copies that `spacy_nmparse.NonceCorpus.v1` makes among
-    them.
-
-    Args:
-        treebank: The data.
-        system: The parser.
-        extra: Further settings, the same for all systems.
-
-    Returns:
-        The number of words.
-    """
-    copies = system.changed(extra).build()["corpora"]["train"].get("copies", 0)
-    return int(treebank.train_words * (1 + copies))
-
-
 def steps_of_last_epoch(words: int, epochs: int) -> int:
     """Estimate the number of batches of the last epoch, which has the fewest.
 
@@ -158,7 +142,7 @@ def train_model(
     # batches grow to 1,000 words: about one evaluation in two late epochs, and never too many
     frequency = max(50, treebank.train_words // 500)
     if each_epoch:
-        frequency = steps_of_last_epoch(words_of_epoch(treebank, system, extra), epochs)
+        frequency = steps_of_last_epoch(treebank.train_words, epochs)
     settings: dict[str, Any] = {
         "nlp.lang": treebank.lang,
         "system.seed": seed,

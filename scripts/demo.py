@@ -30,19 +30,23 @@ from typing import Any, Literal
 import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
-from spacy.vocab import Vocab
 from wasabi import table
 
 from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.licences import Source, source_of
 from spacy_nmparse.analysis.treebank import find_splits
-from spacy_nmparse.analysis.whole_pipeline import COPIES, LEMMATIZER, epochs_of, whole_pipeline
-from spacy_nmparse.registered import NonceCorpus
+from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
-NONCES = 9  # copies of each sentence, for a parser that is taught
-PATIENCE = 2  # how many times as many words as its teachers it reads
+PATIENCE = 2  # how many times as many epochs as its teachers a parser reads that is taught
+#: What teachers differ in, by turns, so that they err in different places: the config; phrases are
+#: exchanged, and no words; a wider network.
+KINDS: dict[str, dict[str, Any]] = {
+    "": {},
+    "phrases": {"training.batcher.level": 0.0, "training.batcher.phrases": 0.4},
+    "wide": {"components.parser.model.recurrent_width": 128},
+}
 NONE = "none"  # in place of a system, or of a wheel: leave it out
 WHEELS = ("install", "make", NONE)
 #: How each model is evaluated: name, options of evaluate.py.
@@ -132,7 +136,7 @@ def train(
         output: The folder for a folder per system.
         systems: Names of configs.
         lang: spaCy's language code.
-        epochs: Passes over the training data; copies of them count.
+        epochs: Passes over the training data.
         seed: The random seed.
         settings: Further settings of the configs, KEY=VALUE.
         whole: Whether the first system becomes a whole pipeline (scripts/whole_pipeline.py).
@@ -142,9 +146,8 @@ def train(
         FileNotFoundError: If the data is missing.
         ImportError: If udtools, which `evaluate` will need, is not installed.
         RuntimeError: If a training fails.
-        ValueError: If there is no such system, a setting is malformed, so many teachers, or
-            teachers of spaCy's parser, are wanted, or data for them have no parts of speech or no
-            trees.
+        ValueError: If there is no such system, a setting is malformed, or so many teachers, or
+            teachers of spaCy's parser, are wanted.
     """
     conll18.require_udtools()
     if teachers < 0 or teachers == 1:
@@ -158,11 +161,6 @@ def train(
         if not path.is_file():
             raise FileNotFoundError(f"No file {path}: run the step that makes the data first.")
         common += [f"--paths.{split}", str(path)]
-    if teachers:  # not after hours
-        data = corpus / "train.spacy"
-        reader, docs = NonceCorpus(data), list(DocBin().from_disk(data).get_docs(Vocab()))
-        reader.collect(docs)
-        reader.collect_phrases(docs)
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
@@ -182,13 +180,12 @@ def train(
             made = whole_pipeline(alone)
             config = folder / "pipeline.cfg"
             made.to_disk(config, interpolate=False)
-            own += ["--training.max_epochs", str(epochs_of(epochs, COPIES))]
             alone["initialize"]["before_init"] = made["initialize"]["before_init"]
         if teachers and system == systems[0]:
             alone.to_disk(folder / "teacher.cfg", interpolate=False)
             seeds = range(seed, seed + teachers)
-            own = teach(folder / "teacher.cfg", folder / "teachers", common, seeds, epochs)
-            own += copied(NONCES, 0.3, 0.3, PATIENCE * epochs)
+            own += teach(folder / "teacher.cfg", folder / "teachers", common, seeds)
+            own += ["--training.max_epochs", str(PATIENCE * epochs)]
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *own]
         run(command, folder, f"[{system}] ".ljust(15), log=folder / "log.txt")
         return time.perf_counter() - start
@@ -200,59 +197,17 @@ def train(
         print(f"{system}: trained in {seconds:.0f} s")
 
 
-def copied(copies: int, level: float, phrases: float, epochs: int) -> list[str]:
-    """Make options of `spacy train` that add copies with exchanged words and phrases to the data.
-
-    Args:
-        copies: Of each sentence.
-        level: The share of words that are exchanged.
-        phrases: The share of phrases that are exchanged.
-        epochs: Passes over the data without copies in which training reads as many words.
-
-    Returns:
-        The options.
-    """
-    reader = {"@readers": "spacy_nmparse.NonceCorpus.v1"}
-    settings = {**reader, "copies": copies, "level": level, "phrases": phrases}
-    options = [str(o) for key, value in settings.items() for o in (f"--corpora.train.{key}", value)]
-    return [*options, "--training.max_epochs", str(epochs_of(epochs, copies))]
-
-
-def kind_of_teacher(number: int, config: Path, epochs: int) -> list[str]:
-    """Choose what a teacher differs in from others, so that they err in different places.
-
-    Args:
-        number: The teacher's, from 0 on.
-        config: Its config.
-        epochs: Passes over the training data; copies of them count.
-
-    Returns:
-        Options of `spacy train`: by turns none, copies with exchanged phrases, or a wider network
-        with more dropout.
-    """
-    if number % 3 == 1:
-        return copied(4, 0.0, 0.4, epochs)
-    if number % 3 == 0:
-        return []
-    model = "components.parser.model"
-    dropout = load_config(config)["components"]["parser"]["model"]["dropout_factor"]
-    return [f"--{model}.recurrent_width", "128", f"--{model}.dropout_factor", str(1.5 * dropout)]
-
-
-def teach(
-    config: Path, output: Path, common: list[str], seeds: Sequence[int], epochs: int
-) -> list[str]:
+def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -> list[str]:
     """Train parsers that together teach another one.
 
     Args:
-        config: The config of all of them, but for what `kind_of_teacher` says.
+        config: The config of all of them, but for KINDS.
         output: The folder for the teachers.
         common: Options of `spacy train`.
         seeds: A seed for each teacher.
-        epochs: Passes over the training data; copies of them count.
 
     Returns:
-        The options of `spacy train` for the parser that they teach, but for its copies.
+        The options of `spacy train` for the parser that they teach.
 
     Raises:
         RuntimeError: If a training fails.
@@ -261,7 +216,8 @@ def teach(
     def train_one(seed: int) -> str:
         folder = output / str(seed)
         options = [*common, "--system.seed", str(seed)]
-        options += kind_of_teacher(seed - seeds[0], config, epochs)
+        for key, value in list(KINDS.values())[(seed - seeds[0]) % len(KINDS)].items():
+            options += [f"--{key}", str(value)]
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *options]
         run(command, folder, f"[teacher {seed}] ".ljust(15), log=folder / "log.txt")
         return str(folder / "model-best")

@@ -1,4 +1,4 @@
-"""What spaCy finds through entry points: factories, systems, callbacks, readers, scorers.
+"""What spaCy finds through entry points: factories, systems, callbacks, readers, batchers, scorers.
 
 spaCy imports this module whenever a pipeline is made, ours or not: it imports nothing but spaCy
 itself; the extensions are loaded when something is made. spaCy imports architectures by name, so
@@ -356,51 +356,40 @@ def make_parser_scorer(punctuation: bool = True) -> Callable:
     return score_dependencies if punctuation else partial(score_dependencies, punctuation=False)
 
 
-def NonceCorpus(
-    path: Optional[Path],
-    gold_preproc: bool = False,
-    max_length: int = 0,
-    limit: int = 0,
-    augmenter: Optional[Callable] = None,
-    copies: int = 4,
-    level: float = 0.4,
+def BatchByWords(
+    size: Union[Sequence[int], int],
+    tolerance: float = 0.2,
+    discard_oversize: bool = False,
+    get_length: Optional[Callable] = None,
+    share: float = 0.9,
+    level: Optional[float] = None,
+    phrases: Optional[float] = None,
     pos: Sequence[str] = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB"),
     regroup: bool = False,
-    phrases: float = 0.0,
 ) -> Callable:
-    """A reader (``@readers``) of training data, for small treebanks: the documents, then copies of
-    them in which words are exchanged for others of the same kind, or sentences have other
-    neighbours; see ``spacy_nmparse.pipe.nonce``.
+    """A batcher (``@batchers``) as ``spacy.batch_by_words.v1``, which also makes other sentences of
+    the training data in each epoch, for small treebanks: words and phrases are exchanged for others
+    of the same kind, or sentences have other neighbours; see ``spacy_nmparse.pipe.nonce``.
 
     Args:
-        path: the training data, a .spacy file or a folder of them.
-        gold_preproc: as of ``spacy.Corpus.v1``, like the next three.
-        max_length: sentences or documents that are longer are split or left out; 0: none.
-        limit: at most so many documents; 0: all.
-        augmenter: changes the training examples.
-        copies: how often each document is copied; 0: never.
-        level: share of the words of open classes that a copy exchanges.
-        pos: the open classes, as UPOS tags.
-        regroup: whether each copy is of documents made of the sentences in random order.
+        size: as of ``spacy.batch_by_words.v1``, like the next three.
+        tolerance: by how much a batch may be larger.
+        discard_oversize: whether documents that are too large are left out.
+        get_length: counts the words of an example.
+        share: of the documents, how many give way to copies in an epoch.
+        level: share of the words of open classes that a copy exchanges; null: 0.3 if the training
+            data has at most 100,000 words, else 0.
         phrases: share of the phrases, each the word of an open class with all that is below it,
-            that a copy exchanges for others whose words are of the same kind.
+            that a copy exchanges for others whose words are of the same kind; null: as level.
+        pos: the open classes, as UPOS tags.
+        regroup: whether copies are of documents made of the sentences in random order.
     """
-    from spacy_nmparse.pipe.nonce import NonceCorpus as Reader
+    from spacy_nmparse.pipe.nonce import NonceBatches
 
-    if path is None:
-        raise ValueError("NonceCorpus: no path: name the training data, as with --paths.train.")
-    return Reader(
-        path,
-        copies=copies,
-        level=level,
-        pos=pos,
-        regroup=regroup,
-        phrases=phrases,
-        gold_preproc=gold_preproc,
-        max_length=max_length,
-        limit=limit,
-        augmenter=augmenter,
+    batch = registry.batchers.get("spacy.batch_by_words.v1")(
+        size=size, tolerance=tolerance, discard_oversize=discard_oversize, get_length=get_length
     )
+    return NonceBatches(batch, share=share, level=level, phrases=phrases, pos=pos, regroup=regroup)
 
 
 def TaggedCorpus(

@@ -45,18 +45,6 @@ def test_dump_keeps_values(tmp_path: Path) -> None:
     }
 
 
-def test_words_of_an_epoch() -> None:
-    """Copies of the documents count."""
-    treebank = treebanks.Treebank("UD_X", "", "xx", {}, {}, 100, {})
-    plain = parse_system("nm_parser")
-    reader = "corpora.train.@readers=spacy_nmparse.NonceCorpus.v1"
-    config = ROOT / "configs" / "nm_parser.cfg"
-    copies = parse_system(f"more={config},{reader},corpora.train.copies=4")
-    assert training.words_of_epoch(treebank, plain, {}) == 100
-    assert training.words_of_epoch(treebank, copies, {}) == 500
-    assert training.words_of_epoch(treebank, plain, {"corpora.train.copies": 1}) == 200
-
-
 @pytest.mark.parametrize("words, epochs", [(20_000, 12), (35_000, 30), (204_000, 15)])
 def test_steps_of_last_epoch(words: int, epochs: int) -> None:
     sizes = compounding(100.0, 1000.0, 1.001)
@@ -83,12 +71,11 @@ def test_systems_are_written_as_configs(tmp_path: Path) -> None:
 
 
 def test_find_system() -> None:
-    system = find_system("nl_covington_parser_untagged_nonce4")
+    system = find_system("nl_covington_parser_untagged_wide")
     assert system.config == ROOT / "configs" / "nl_covington_parser.cfg"
     assert system.overrides == {
         "components.parser.model.tag_weight": 0.0,
-        "corpora.train.@readers": "spacy_nmparse.NonceCorpus.v1",
-        "corpora.train.copies": 4,
+        "components.parser.model.recurrent_width": 128,
     }
     # its base comes before suffixes
     assert find_system("swap_eager").overrides.keys() == {
@@ -98,6 +85,8 @@ def test_find_system() -> None:
         "components.tok2vec.model.encode.depth",
         "components.tok2vec.model.embed",
         "components.tok2vec.model.encode.@architectures",
+        "training.batcher.level",
+        "training.batcher.phrases",
     }
     with pytest.raises(ValueError, match=r"No system 'nm_parser_nonsense'"):
         find_system("nm_parser_nonsense")

@@ -13,7 +13,6 @@ from spacy.util import load_config
 from scripts import convert_ud, demo, evaluate, whole_pipeline
 from spacy_nmparse.analysis import doc_to_conllu
 from spacy_nmparse.analysis.licences import source_of
-from spacy_nmparse.analysis.whole_pipeline import epochs_of
 from spacy_nmparse.analysis.whole_pipeline import whole_pipeline as make_whole
 from tests.toy_treebank import CONLLU, ROOT
 from tests.validator import format_errors
@@ -34,15 +33,9 @@ def test_the_config(tmp_path: Path) -> None:
         assert made["components"][name] == old["components"][name]
     assert made["initialize"]["before_init"]["@callbacks"] == "spacy_nmparse.fit_tokenizer.v1"
     assert made["paths"] == old["paths"] and made["corpora"]["dev"] == old["corpora"]["dev"]
-    reader = made["corpora"]["train"]
-    assert reader["copies"] == 2 and reader["regroup"] and reader["level"] == 0
-    assert {**old["corpora"]["train"], **reader} == reader
-    assert made["training"]["max_epochs"] == 7, "as many words as in 20 passes"
-
-
-@pytest.mark.parametrize(("passes", "epochs"), [(30, 10), (1, 1), (0, 0), (-1, -1)])
-def test_epochs(passes: int, epochs: int) -> None:
-    assert epochs_of(passes, 2) == epochs and epochs_of(passes, 0) == passes
+    old["training"]["batcher"]["regroup"] = True
+    assert made["training"]["batcher"] == old["training"]["batcher"]
+    assert made["training"]["max_epochs"] == old["training"]["max_epochs"]
 
 
 def test_only_for_our_parsers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +52,7 @@ def test_from_a_treebank_to_a_model_card(
     pytest.importorskip("udtools", reason="needs the package udtools")
     (treebank / "LICENSE.txt").write_text("... CC BY-SA 4.0 ...", encoding="utf-8")
     train_file = treebank / "toy_test-ud-train.conllu"
-    train_file.write_text(f"{CONLLU}\n" * 5, encoding="utf-8")  # rare tags are not learned
+    train_file.write_text(f"{CONLLU}\n" * 5, encoding="utf-8")
     corpus, models, metrics = (tmp_path / name for name in ("corpus", "models", "metrics"))
     data = [str(treebank), str(corpus), "--n-sents", "2", "--merge-subtokens", "auto"]
     assert convert_ud.main([*data, "--lang", "en"]) == 0

@@ -22,7 +22,7 @@ DEMO = "turkish-treebanks"
 STOCK, SPACY = "spacy_parser_multihash", "spacy_parser"
 OWN = "nl_covington_parser"
 BEAM4 = f"{OWN}_beam4"
-TAUGHT = f"{OWN}_copies9_taught"
+TAUGHT = f"{OWN}_taught"
 
 #: What makes each table and figure.
 TABLES: dict[str, Callable[[], str]] = {}

@@ -162,7 +162,7 @@ def _which_parser() -> str:
         row += [lead(treebank, name, STOCK, briefly=True) for treebank in TREEBANKS]
         for stage in ("parse", "pipeline", "training"):
             # Teachers do not change what parsing costs.
-            timed = name if stage == "training" else name.removesuffix("_copies9_taught")
+            timed = name if stage == "training" else name.removesuffix("_taught")
             row.append("" if timed == TAUGHT else times(stage, timed, INIT_CONFIG).split()[0])
         rows.append(row)
     header = ["take", "where", *(short(name).split("-")[0] for name in TREEBANKS)]

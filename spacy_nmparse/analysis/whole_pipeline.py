@@ -7,9 +7,6 @@ from typing import Any
 from thinc.api import Config
 
 LEMMATIZER, MULTIWORD = "ud_lemmatizer", "multiword_tokens"
-#: Copies of the training data in which sentences have other neighbours, so that documents are not
-#: learned by heart.
-COPIES = 2
 
 
 def whole_pipeline(config: dict[str, Any]) -> Config:
@@ -49,28 +46,8 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
         "@callbacks": "spacy_nmparse.fit_tokenizer.v1",
         "corpus": "${paths.train}",
     }
-    found["corpora"]["train"].update(
-        {
-            "@readers": "spacy_nmparse.NonceCorpus.v1",
-            "copies": COPIES,
-            "level": 0.0,
-            "regroup": True,
-        }
-    )
-    found["training"]["max_epochs"] = epochs_of(found["training"]["max_epochs"], COPIES)
+    # Sentences have other neighbours in each epoch, so that documents are not learned by heart.
+    found["training"]["batcher"]["regroup"] = True
     weights = {"dep_las": 0.7, "morph_acc": 0.1, "pos_acc": 0.1, "lemma_acc": 0.1, "tag_acc": 0.0}
     found["training"]["score_weights"].update(weights)
     return found
-
-
-def epochs_of(passes: int, copies: int) -> int:
-    """Count the epochs in which training reads as many words as in passes over the treebank.
-
-    Args:
-        passes: Over the treebank.
-        copies: Of the treebank in the training data, besides itself.
-
-    Returns:
-        The epochs, at least 1; below 1 pass, which spaCy takes for no limit, the passes.
-    """
-    return passes if passes < 1 else max(1, round(passes / (1 + copies)))

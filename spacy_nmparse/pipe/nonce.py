@@ -1,5 +1,5 @@
-"""Training data with copies of its documents in which words or phrases give way to others of the
-same kind, and sentences have other neighbours.
+"""Training on documents in which words and phrases give way to others of the same kind, and
+sentences have other neighbours.
 
 Gulordava et al. 2018, *Colorless green recurrent networks dream hierarchically*, for the sentences;
 Vania et al. 2019, *A systematic comparison of methods for low-resource dependency parsing on
@@ -10,22 +10,27 @@ genuinely low-resource languages*, for parsers of small treebanks that learn fro
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy
+from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
-from spacy.training import Corpus
-from spacy.vocab import Vocab
+from spacy.training import Example
 
 from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
 
+#: A treebank of so many words is small: on it parsers gain by exchanged words and phrases.
+SMALL = 100_000
+#: Share of the words, and of the phrases, that are exchanged on a small treebank.
+LEVEL = 0.3
 #: What a word and those that may take its place have in common.
 KIND = ("POS", "TAG", "MORPH")
 #: What a copy takes over from the document, with the spaces.
 KEPT = (*KIND, "DEP", "HEAD", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID", "LEMMA")
-HEAD, SENT_START = KEPT.index("HEAD"), KEPT.index("SENT_START")
+FIELDS = (*KEPT, "ORTH", "SPACY")
+HEAD, SENT_START, ORTH, SPACE = map(FIELDS.index, ("HEAD", "SENT_START", "ORTH", "SPACY"))
+INSIDE = 1  # of ENT_IOB: an entity goes on
 
 Kind = tuple[int, ...]
 #: By kind, the different words and their lemmas, in the order of the data.
@@ -40,19 +45,14 @@ class Phrase(NamedTuple):
         head: The word.
         first: The first word of the phrase.
         end: The word behind its last.
+        kind: What phrases that may take each other's place have in common.
     """
 
     doc: Doc
     head: int
     first: int
     end: int
-
-    @property
-    def kind(self) -> Kind:
-        """What phrases that may take each other's place have in common."""
-        head = self.doc[self.head]
-        morph = head.morph.key  # type: ignore[attr-defined]
-        return (head.pos, head.tag, morph, head.dep, int(head.head.i > head.i))
+    kind: Kind
 
     @property
     def begins_sentence(self) -> bool:
@@ -63,11 +63,91 @@ class Phrase(NamedTuple):
 
 #: Phrases by kind, in the order of the data.
 Phrases = dict[Kind, list[Phrase]]
+#: A document, and the number of one of its tokens.
+Origin = tuple[Doc, int]
 
 
-class NonceCorpus(Corpus):
-    """spaCy's ``Corpus``, its documents followed by copies: with exchanged words or phrases, and
-    with the sentences in other documents.
+class NonceBatches:
+    """A batcher: in each epoch most documents give way to copies with exchanged words and phrases,
+    and, if wanted, with their sentences in other documents. What a component reads when it is
+    initialized are the documents themselves.
+
+    Attributes:
+        share: Of the documents, how many give way to copies, from 0 to 1.
+        level: Share of the words of open classes that a copy exchanges; None: LEVEL if there are
+            at most SMALL words, else 0.
+        phrases: Share of the phrases that a copy exchanges; None: as ``level``.
+        pos: The open classes, as UPOS tags.
+        regroup: Whether the copies are of documents made of the sentences in random order.
+    """
+
+    def __init__(
+        self,
+        batch: Callable[[Iterable[Example]], Iterable[Any]],
+        *,
+        share: float,
+        level: float | None,
+        phrases: float | None,
+        pos: Sequence[str],
+        regroup: bool,
+    ) -> None:
+        """Make the batcher.
+
+        Args:
+            batch: Makes batches of an epoch's examples.
+            share: See the attributes, as of the others.
+
+        Raises:
+            ValueError: share, level or phrases is no share.
+        """
+        for name, value in (("share", share), ("level", level), ("phrases", phrases)):
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"The batcher takes a {name} from 0 to 1, not {value}.")
+        self.batch = batch
+        self.share = share
+        self.level = level
+        self.phrases = phrases
+        self.pos = frozenset(pos)
+        self.regroup = regroup
+        self._known: tuple[Any, Exchange] | None = None  # of the epoch before
+
+    def __call__(self, examples: Iterable[Example]) -> Iterable[Any]:
+        """Batches of an epoch. A stream of examples (``training.max_epochs = -1``), which nobody
+        has seen whole, stays as it is.
+
+        Raises:
+            ValueError: There are words or phrases to exchange by the settings, and none is of an
+                open class.
+        """
+        return self.batch(self.epoch(examples) if isinstance(examples, list) else examples)
+
+    def epoch(self, examples: list[Example]) -> list[Example]:
+        """The examples of an epoch, those that give way replaced, in random order."""
+        if self._known is None or self._known[0] is not examples:
+            docs = [example.reference for example in examples]
+            small = LEVEL if sum(map(len, docs)) <= SMALL else 0.0
+            level, phrases = (small if x is None else x for x in (self.level, self.phrases))
+            exchange = Exchange(self.pos, level, phrases)
+            exchange.collect(docs, required=(self.level is not None, self.phrases is not None))
+            self._known = examples, exchange
+        exchange = self._known[1]
+        if not (exchange or self.regroup):
+            return examples
+        found: list[Example] = []
+        chosen: list[Example] = []
+        for example in examples:
+            (chosen if random.random() < self.share else found).append(example)
+        whole = {id(example.reference): example for example in chosen}
+        docs = [example.reference for example in chosen]
+        for doc in mix(docs) if self.regroup else docs:
+            copy = exchange(doc)
+            found.append(whole.get(id(copy)) or _example(copy))
+        random.shuffle(found)
+        return found
+
+
+class Exchange:
+    """Copies documents, some words and phrases exchanged for others of the same kind.
 
     A word of an open class is exchanged with the probability ``level`` for one drawn from all words
     of the data that share its part of speech, tag and morphological features, and takes on its
@@ -76,122 +156,103 @@ class NonceCorpus(Corpus):
 
     A phrase whose head is of an open class is exchanged, before words are, with the probability
     ``phrases`` for one drawn from all phrases of the data whose heads share these and the label,
-    and stand on the same side of what they hang on. It brings its annotation along. Groups of spans
-    are lost. The draws are of Python's ``random``, which training seeds.
+    and stand on the same side of what they hang on: it is a part of no phrase that is exchanged. It
+    brings its annotation along. Groups of spans are lost. The draws are of Python's ``random``,
+    which training seeds.
 
     Extensions of tokens stay with the tokens; those of exchanged words and of spans are lost.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        copies: int,
-        level: float,
-        pos: Sequence[str],
-        regroup: bool,
-        phrases: float = 0.0,
-        **options: Any,
-    ) -> None:
-        """Name the data.
+    def __init__(self, pos: Collection[str], level: float, phrases: float) -> None:
+        """Know no words yet.
 
         Args:
-            path: The .spacy file, or a folder of them.
-            copies: How often each document is copied; 0: never, as spaCy's own reader.
-            level: Share of the words of open classes that a copy exchanges, from 0 to 1.
             pos: The open classes, as UPOS tags.
-            regroup: Whether each copy is of documents made of the sentences in random order.
-            phrases: Share of the phrases that a copy exchanges, from 0 to 1: of those that are no
-                part of one that it exchanges.
-            options: Those of ``Corpus``.
-
-        Raises:
-            ValueError: copies below 0, or a level or phrases that is no share.
+            level: Share of the words of open classes that a copy exchanges, from 0 to 1.
+            phrases: Share of the phrases that a copy exchanges, from 0 to 1.
         """
-        if copies < 0 or not (0 <= level <= 1 and 0 <= phrases <= 1):
-            raise ValueError(
-                f"NonceCorpus: copies {copies} must be at least 0, level {level} and phrases "
-                f"{phrases} from 0 to 1."
-            )
-        super().__init__(path, **options)
-        self.copies = copies
-        self.level = level
         self.pos = frozenset(pos)
-        self.regroup = regroup
-        self.phrases = phrases
+        self.classes = frozenset(IDS[name] for name in pos if name in IDS)
+        self.level = level
+        self.share_of_phrases = phrases
+        self.words: Words = {}
+        self.phrases: Phrases = {}
 
-    def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
-        """Read the documents, then make the copies.
+    def __bool__(self) -> bool:
+        """Whether there is something to exchange."""
+        return bool(self.words or self.phrases)
+
+    def collect(self, docs: Sequence[Doc], required: tuple[bool, bool] = (True, True)) -> None:
+        """Collect the words and phrases of open classes, as far as they are to be exchanged. Those
+        that may owe their capital to the beginning of a sentence are left out, and so are words of
+        multiword tokens.
 
         Args:
-            vocab: The pipeline's.
-            locs: The .spacy files.
+            docs: The data.
+            required: Whether it is an error that there are no words, or no phrases.
 
         Raises:
-            ValueError: There are words to exchange, and none is of an open class.
+            ValueError: It is: no word is of an open class, or none of these has a head.
         """
-        if not self.copies:
-            yield from super().read_docbin(vocab, locs)
-            return
-        docs = list(super().read_docbin(vocab, locs))
-        yield from docs
-        words = self.collect(docs) if self.level else {}
-        phrases = self.collect_phrases(docs) if self.phrases else {}
-        for _ in range(self.copies):
-            for doc in mix(docs) if self.regroup else docs:
-                copy = self.exchange_phrases(doc, phrases) if self.phrases else doc
-                yield self.exchange(copy, words) if self.level else copy
+        opened = [token for doc in docs for token in doc if token.pos_ in self.pos]
+        classes = ", ".join(sorted(self.pos))
+        if docs and not opened and self.level and required[0]:
+            raise ValueError(
+                f"No word of the training data has one of the parts of speech {classes}, so there "
+                f"are none to exchange: annotate them, name others as training.batcher.pos, or set "
+                f"training.batcher.level = 0."
+            )
+        with_head = any(token.head.i != token.i for token in opened)
+        if docs and not with_head and self.share_of_phrases and required[1]:
+            raise ValueError(
+                f"No word of the training data that has a head is one of the parts of speech "
+                f"{classes}, so there are no phrases to exchange: annotate parts of speech and "
+                f"trees, name others as training.batcher.pos, or set training.batcher.phrases = 0."
+            )
+        if self.level:
+            self.words = self._collect_words(docs)
+        if self.share_of_phrases and with_head:
+            for doc in docs:
+                for phrase in find_phrases(doc, self.classes):
+                    if not phrase.begins_sentence:
+                        self.phrases.setdefault(phrase.kind, []).append(phrase)
 
-    def collect(self, docs: Sequence[Doc]) -> Words:
-        """Collect the words of open classes. Those that may owe their capital to the beginning of a
-        sentence, and those of multiword tokens, are left out.
+    def __call__(self, doc: Doc) -> Doc:
+        """Copy a document, phrases and words exchanged; itself, where there are none."""
+        copy = self.exchange_phrases(doc) if self.phrases else doc
+        return self.exchange_words(copy) if self.words else copy
 
-        Raises:
-            ValueError: There are none.
-        """
+    def _collect_words(self, docs: Sequence[Doc]) -> Words:
         found: dict[Kind, dict[tuple[str, int], None]] = {}
-        any_open = False
         for doc in docs:
             kinds: Any = doc.to_array(list(KIND)).tolist()
             multiword = in_multiword_tokens(doc)
             for token, kind in zip(doc, kinds, strict=True):
-                if token.pos_ not in self.pos:
-                    continue
-                any_open = True
                 capital = _begins_sentence(token) and token.text[:1].isupper()
-                if not capital and token.i not in multiword:
+                if token.pos_ in self.pos and not capital and token.i not in multiword:
                     found.setdefault(tuple(kind), {})[token.text, token.lemma] = None
-        if docs and not any_open:
-            raise ValueError(
-                f"NonceCorpus: no word of {self.path} has one of the parts of speech "
-                f"{', '.join(sorted(self.pos))}, so there are none to exchange: annotate them, "
-                f"name others as pos, or set level = 0."
-            )
         return {kind: list(words) for kind, words in found.items()}
 
-    def exchange(self, doc: Doc, words: Words) -> Doc:
+    def exchange_words(self, doc: Doc) -> Doc:
         """Copy a document, words exchanged for others of the same kind."""
         array: Any = doc.to_array(list(KEPT))
-        texts = [token.text for token in doc]
+        texts = _texts(doc, doc.to_array("ORTH"))
         stays = in_multiword_tokens(doc)
-        origins: list[Token | None] = list(doc)
-        for token in doc:
-            choice = words.get(tuple(array[token.i, : len(KIND)].tolist()))
-            if token.pos_ not in self.pos or choice is None or token.i in stays:
-                continue
-            if random.random() >= self.level:
+        new: set[int] = set()
+        for i, kind in enumerate(array[:, : len(KIND)].tolist()):
+            choice = self.words.get(tuple(kind)) if kind[0] in self.classes else None
+            if choice is None or i in stays or random.random() >= self.level:
                 continue
             text, lemma = random.choice(choice)
-            if _begins_sentence(token) and token.text[:1].isupper():
+            if texts[i][:1].isupper() and _begins_sentence(doc[i]):
                 text = text[:1].upper() + text[1:]
-            texts[token.i] = text
-            array[token.i, KEPT.index("LEMMA")] = lemma
-            origins[token.i] = None
-        spaces = None if doc.has_unknown_spaces else [bool(token.whitespace_) for token in doc]
-        copy = Doc(doc.vocab, words=texts, spaces=spaces)
+            texts[i] = text
+            array[i, KEPT.index("LEMMA")] = lemma
+            new.add(i)
+        copy = Doc(doc.vocab, words=texts, spaces=_spaces(doc))
         copy.from_array(list(KEPT), array)
         copy.cats = dict(doc.cats)
-        _copy_user_data(doc, copy, origins)
+        _copy_user_data(doc, copy, [None if i in new else (doc, i) for i in range(len(doc))])
         for name, group in doc.spans.items():
             copy.spans[name] = [
                 Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
@@ -199,95 +260,82 @@ class NonceCorpus(Corpus):
             ]
         return copy
 
-    def collect_phrases(self, docs: Sequence[Doc]) -> Phrases:
-        """Collect the phrases of open classes. Those that may owe a capital to the beginning of a
-        sentence are left out.
-
-        Raises:
-            ValueError: No word of an open class has a head.
-        """
-        found: Phrases = {}
-        any_head = False
-        for doc in docs:
-            any_head = any_head or any(t.pos_ in self.pos and t.head.i != t.i for t in doc)
-            for phrase in find_phrases(doc, self.pos):
-                if not phrase.begins_sentence:
-                    found.setdefault(phrase.kind, []).append(phrase)
-        if docs and not any_head:
-            raise ValueError(
-                f"NonceCorpus: no word of {self.path} that has a head is one of the parts of "
-                f"speech {', '.join(sorted(self.pos))}, so there are no phrases to exchange: "
-                f"annotate parts of speech and trees, name others as pos, or set phrases = 0."
-            )
-        return found
-
-    def exchange_phrases(self, doc: Doc, phrases: Phrases) -> Doc:
+    def exchange_phrases(self, doc: Doc) -> Doc:
         """Copy a document, phrases exchanged for others of the same kind."""
         chosen: dict[int, tuple[Phrase, Phrase]] = {}  # by the first word: the old one, the new one
         free = [True] * len(doc)
-        own = find_phrases(doc, self.pos)
+        own = find_phrases(doc, self.classes)
         for old in random.sample(own, len(own)):
-            choice = phrases.get(old.kind)
-            if choice is None or random.random() >= self.phrases:
+            choice = self.phrases.get(old.kind)
+            if choice is None or random.random() >= self.share_of_phrases:
                 continue
             if all(free[old.first : old.end]):
                 free[old.first : old.end] = [False] * (old.end - old.first)
                 chosen[old.first] = old, random.choice(choice)
         if not chosen:
             return doc
-        kept: Any = doc.to_array(list(KEPT))
+        fields: Any = doc.to_array(list(FIELDS))
         rows: list[Any] = []
-        texts: list[str] = []
-        spaces: list[bool] = []
-        origins: list[Token] = []
-        place: dict[int, int] = {}  # in the copy, of words that stay and of those for old heads
+        origins: list[Origin] = []
+        capitals: list[int] = []
+        place = [-1] * len(doc)  # in the copy, of words that stay and of those for old heads
         i = 0
-        while i < len(doc):
-            one = Phrase(doc, i, i, i + 1)
-            old, new = chosen.get(i, (one, one))
-            place[old.head] = len(texts) + new.head - new.first
-            array: Any = kept if new is one else new.doc.to_array(list(KEPT))
-            rows.append(array[new.first : new.end])
-            rows[-1][0, SENT_START] = kept[i, SENT_START]
-            tokens = new.doc[new.first : new.end]
-            origins += tokens
-            words = [token.text for token in tokens]
+        for start in [*sorted(chosen), len(doc)]:
+            place[i:start] = range(len(origins), len(origins) + start - i)
+            rows.append(fields[i:start])
+            origins += ((doc, j) for j in range(i, start))
+            if start == len(doc):
+                break
+            old, new = chosen[start]
+            place[old.head] = len(origins) + new.head - new.first
             if old.begins_sentence:
-                words[0] = words[0][:1].upper() + words[0][1:]
-            texts += words
-            spaces += [bool(token.whitespace_) for token in tokens]
-            spaces[-1] = bool(doc[old.end - 1].whitespace_)
+                capitals.append(len(origins))
+            rows.append(new.doc.to_array(list(FIELDS))[new.first : new.end])
+            rows[-1][0, SENT_START] = fields[old.first, SENT_START]
+            rows[-1][-1, SPACE] = fields[old.end - 1, SPACE]
+            origins += ((new.doc, j) for j in range(new.first, new.end))
             i = old.end
         whole: Any = numpy.concatenate(rows)
-        for i, here in place.items():
-            whole[here, HEAD] = numpy.int64(place[doc[i].head.i] - here).astype("uint64")
-        copy = Doc(doc.vocab, words=texts, spaces=None if doc.has_unknown_spaces else spaces)
-        copy.from_array(list(KEPT), whole)
+        places = numpy.asarray(place)
+        stays = numpy.flatnonzero(places >= 0)
+        heads = fields[:, HEAD].astype("int64") + numpy.arange(len(doc))
+        whole[places[stays], HEAD] = (places[heads[stays]] - places[stays]).astype("uint64")
+        texts = _texts(doc, whole[:, ORTH])
+        for at in capitals:
+            texts[at] = texts[at][:1].upper() + texts[at][1:]
+        spaces = None if doc.has_unknown_spaces else whole[:, SPACE].astype(bool).tolist()
+        copy = Doc(doc.vocab, words=texts, spaces=spaces)
+        copy.from_array(list(KEPT), whole[:, : len(KEPT)])
         copy.cats = dict(doc.cats)
         _copy_user_data(doc, copy, origins)
         return copy
 
 
-def find_phrases(doc: Doc, pos: Collection[str]) -> list[Phrase]:
+def find_phrases(doc: Doc, classes: Collection[int]) -> list[Phrase]:
     """Find the phrases of a document whose heads are of these parts of speech. Those whose borders
     cut an entity or a multiword token are left out."""
-    first, last, size = list(range(len(doc))), list(range(len(doc))), [1] * len(doc)
-    for token in doc:
-        for above in token.ancestors:
-            first[above.i] = min(first[above.i], token.i)
-            last[above.i] = max(last[above.i], token.i)
-            size[above.i] += 1
+    n = len(doc)
+    fields: Any = doc.to_array([*KIND, "DEP", "ENT_IOB", "HEAD"])
+    heads = (fields[:, -1].astype("int64") + numpy.arange(n)).tolist()
+    first, last, size = list(range(n)), list(range(n)), [1] * n
+    for i in range(n):
+        above = i
+        while (head := heads[above]) != above:
+            above = head
+            first[above] = min(first[above], i)
+            last[above] = max(last[above], i)
+            size[above] += 1
     found = []
     ranges = multiword_ranges(doc).items()
     inside = {i for begin, n in ranges for i in range(begin + 1, begin + n)}
-    for token in doc:
-        phrase = Phrase(doc, token.i, first[token.i], last[token.i] + 1)
-        if token.pos_ not in pos or token.head.i == token.i:
+    inside |= set(numpy.flatnonzero(fields[:, -2] == INSIDE).tolist())
+    for i, (pos, tag, morph, dep, *_) in enumerate(fields.tolist()):
+        head, end = heads[i], last[i] + 1
+        if pos not in classes or head == i or end - first[i] != size[i]:
             continue
-        borders = [i for i in (phrase.first, phrase.end) if i < len(doc)]
-        cut = any(doc[i].ent_iob_ == "I" or i in inside for i in borders)
-        if phrase.end - phrase.first == size[token.i] and not cut:
-            found.append(phrase)
+        if first[i] not in inside and end not in inside:
+            kind = (pos, tag, morph, dep, int(head > i))
+            found.append(Phrase(doc, i, first[i], end, kind))
     return found
 
 
@@ -331,24 +379,42 @@ def _alone(sentence: Span) -> Doc:
     return doc
 
 
-def _copy_user_data(doc: Doc, copy: Doc, origins: Sequence[Token | None]) -> None:
+def _texts(doc: Doc, orths: Any) -> list[str]:
+    strings = doc.vocab.strings
+    return [strings[orth] for orth in orths.tolist()]
+
+
+def _spaces(doc: Doc) -> list[bool] | None:
+    """Whether spaces follow the tokens; None: it is not known."""
+    spaces: Any = doc.to_array("SPACY")
+    return None if doc.has_unknown_spaces else spaces.astype(bool).tolist()
+
+
+def _example(reference: Doc) -> Example:
+    """An example of a copy, split into its words."""
+    words = _texts(reference, reference.to_array("ORTH"))
+    return Example(Doc(reference.vocab, words, _spaces(reference)), reference)
+
+
+def _copy_user_data(doc: Doc, copy: Doc, origins: Sequence[Origin | None]) -> None:
     """Copy the user data of a document, and for each token of the copy the extensions of the token,
     of whichever document, that it comes from. Extensions of spans are left out."""
-    by_doc: dict[int, dict[int, list[tuple[str, Any]]]] = {}
     data: dict[Any, Any] = copy.user_data
     for key, value in doc.user_data.items():
         if not (_is_extension(key) and key[2] is not None):
             data[key] = value
-    for token, origin in zip(copy, origins, strict=True):
-        if origin is None or not origin.doc.user_data:
+    by_doc: dict[int, dict[int, list[tuple[str, Any]]]] = {}
+    for i, origin in enumerate(origins):
+        if origin is None or not origin[0].user_data:
             continue
-        if id(origin.doc) not in by_doc:
-            found = by_doc[id(origin.doc)] = {}
-            for key, value in origin.doc.user_data.items():
+        source, number = origin
+        if id(source) not in by_doc:
+            found = by_doc[id(source)] = {}
+            for key, value in source.user_data.items():
                 if _is_extension(key) and key[2] is not None and key[3] is None:
                     found.setdefault(key[2], []).append((key[1], value))
-        for name, value in by_doc[id(origin.doc)].get(origin.idx, ()):
-            data["._.", name, token.idx, None] = value
+        for name, value in by_doc[id(source)].get(source[number].idx, ()):
+            data["._.", name, copy[i].idx, None] = value
 
 
 def _is_extension(key: Any) -> bool:

@@ -20,8 +20,6 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.doc_io import gold_tags, write_tags
 from spacy_nmparse.scorers.tagging import UNKNOWN, GoldTags, best_readings
 
-#: Values that are rarer than this are not learned.
-MIN_COUNT = 3
 FIELDS = [POS, TAG, MORPH]
 
 #: Attributes that are not features of MORPH.
@@ -181,31 +179,24 @@ class TagSet:
 
 
 def collect(examples: Iterable[Example]) -> TagSet:
-    """The attributes of gold-standard examples with the values that are frequent enough."""
+    """The attributes of gold-standard examples with their values."""
     fields: Counter[tuple[str, ...]] = Counter()
     for example in examples:
         strings = example.reference.vocab.strings
         array: Any = example.reference.to_array(FIELDS)
         fields.update(tuple(strings[value] for value in field) for field in array.tolist())
-    counts: dict[str, Counter[str]] = {}
-    for (pos, tag, morph), n in fields.items():
+    seen: dict[str, set[str]] = {}
+    for pos, tag, morph in fields:
         for name, value in _values(pos, tag, morph).items():
-            counts.setdefault(name, Counter())[value] += n
+            seen.setdefault(name, set()).add(value)
     attributes = {}
-    for name in sorted(counts):
-        values = sorted(value for value, n in counts[name].items() if n >= MIN_COUNT)
+    for name in sorted(seen):
+        values = sorted(seen[name])
         if name not in WHOLE and values:
             values = [ABSENT, *values]
         if len(values) > 1:
             attributes[name] = values
-    known = {name: set(values) for name, values in attributes.items()}
-    triples = [
-        list(field)
-        for field, _ in fields.most_common()
-        if any(field)
-        and all(v in known[name] for name, v in _values(*field).items() if name in known)
-    ]
-    return TagSet(attributes, triples)
+    return TagSet(attributes, [list(field) for field, _ in fields.most_common() if any(field)])
 
 
 def _values(pos: str, tag: str, morph: str) -> dict[str, str]:

@@ -6,16 +6,21 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin, Span, Token
+from spacy.tokens import Doc, Span, Token
+from spacy.training import Example
 from spacy.util import registry
 
+from spacy_nmparse.pipe import nonce
+from spacy_nmparse.pipe.nonce import Exchange, mix
 from spacy_nmparse.pipe.ud_tokens import register_extensions
+from tests.pipe.common import bare
 
+VOCAB = spacy.blank("xx").vocab
+CLASSES = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB")
 OPEN = {"NOUN", "VERB", "PROPN", "NUM"}
 SENTENCES: list[tuple[str, str, str, list[int], str]] = [
     # words, parts of speech, numbers, heads (a root is its own), labels
@@ -28,11 +33,10 @@ SENTENCES: list[tuple[str, str, str, list[int], str]] = [
 
 def make_docs() -> list[Doc]:
     """A document of each sentence, and one of all four."""
-    vocab = spacy.blank("xx").vocab
     docs = []
     for words, pos, numbers, heads, deps in SENTENCES:
         doc = Doc(
-            vocab,
+            VOCAB,
             words=words.split(),
             spaces=[word not in ".!" for word in words.split()],
             pos=pos.split(),
@@ -53,23 +57,30 @@ def make_docs() -> list[Doc]:
     return [*docs, joined]
 
 
-def write(path: Path, docs: list[Doc]) -> Path:
-    DocBin(docs=docs, store_user_data=True).to_disk(path)
-    return path
-
-
-def reader(path: Path | None, **settings: Any) -> Any:
-    block = {"@readers": "spacy_nmparse.NonceCorpus.v1", "path": path, **settings}
-    return registry.resolve({"reader": block})["reader"]
-
-
-def references(path: Path, **settings: Any) -> list[Doc]:
+def copies(docs: list[Doc], n: int, **settings: Any) -> list[Doc]:
+    """n copies of each document, in order, behind the documents themselves."""
     random.seed(0)
-    examples = list(reader(path, **settings)(spacy.blank("xx")))
-    for example in examples:
-        assert example.predicted.text == example.reference.text
-        assert not example.predicted.has_annotation("DEP")
-    return [example.reference for example in examples]
+    exchange = Exchange(**{"pos": CLASSES, "level": 0.0, "phrases": 0.0, **settings})
+    exchange.collect(docs)
+    return [*docs, *(exchange(doc) for _ in range(n) for doc in docs)]
+
+
+def regrouped(docs: list[Doc], n: int) -> list[Doc]:
+    random.seed(0)
+    return [*docs, *(doc for _ in range(n) for doc in mix(docs))]
+
+
+def batcher(**settings: Any) -> Any:
+    block = {"@batchers": "spacy_nmparse.batch_by_words.v1", "size": 1000, **settings}
+    return registry.resolve({"batcher": block})["batcher"]
+
+
+def examples_of(docs: list[Doc]) -> list[Example]:
+    return [Example(bare(doc), doc) for doc in docs]
+
+
+def epoch(examples: Iterable[Example], **settings: Any) -> list[Example]:
+    return [example for batch in batcher(**settings)(examples) for example in batch]
 
 
 def kept(doc: Doc) -> Any:
@@ -91,23 +102,16 @@ def kept(doc: Doc) -> Any:
     return tokens, spans, doc.cats, doc.has_unknown_spaces
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return write(tmp_path / "train.spacy", make_docs())
-
-
-def test_copies_keep_what_is_annotated(path: Path) -> None:
-    found = references(path, copies=20, level=1.0)
+def test_copies_keep_what_is_annotated() -> None:
     docs = make_docs()
-    assert [doc.text for doc in found[:5]] == [doc.text for doc in docs]
-    assert len(found) == 21 * 5
+    found = copies(docs, 20, level=1.0)
     for i, copy in enumerate(found):
         assert kept(copy) == kept(docs[i % 5])
 
 
-def test_words_give_way_to_others_of_their_kind(path: Path) -> None:
+def test_words_give_way_to_others_of_their_kind() -> None:
     docs = make_docs()
-    found = references(path, copies=50, level=1.0)
+    found = copies(docs, 50, level=1.0)
     places: dict[tuple[int, int], set[tuple[str, str]]] = {}
     for i, copy in enumerate(found):
         for token in copy:
@@ -124,7 +128,7 @@ def test_words_give_way_to_others_of_their_kind(path: Path) -> None:
     assert {text for text, _ in places[1, 3]} == {"Rome", "Oslo"}
 
 
-def test_extensions_of_words_stay(tmp_path: Path) -> None:
+def test_extensions_of_words_stay() -> None:
     """Those of exchanged words go with the words; multiword tokens and their words stay."""
     register_extensions()
     docs = make_docs()[:4]
@@ -133,7 +137,7 @@ def test_extensions_of_words_stay(tmp_path: Path) -> None:
             token._.ud_misc = token.text
     docs[0][3]._.ud_words = [("c", *[""] * 6), ("at", *[""] * 6)]
     docs[1][2]._.ud_range = ("sawRome", 2, "_")
-    found = references(write(tmp_path / "some.spacy", docs), copies=30, level=1.0)
+    found = copies(docs, 30, level=1.0)
     misc = Counter[bool]()
     for i, copy in enumerate(found[4:]):
         doc = docs[i % 4]
@@ -148,11 +152,11 @@ def test_extensions_of_words_stay(tmp_path: Path) -> None:
     assert misc[False] > 250 and misc[True] > 100
 
 
-def test_level(path: Path) -> None:
+def test_level() -> None:
     docs = make_docs()
-    assert [d.text for d in references(path, copies=1, level=0.0)] == 2 * [d.text for d in docs]
+    assert copies(docs, 1) == [*docs, *docs]
     changed = [0, 0]
-    for i, copy in enumerate(references(path, copies=400, level=0.5)):
+    for i, copy in enumerate(copies(docs, 400, level=0.5)):
         token = copy[2] if i % 5 == 1 else None
         if token is not None:
             changed[token.text != "saw"] += 1
@@ -160,36 +164,14 @@ def test_level(path: Path) -> None:
     assert changed[1] / sum(changed) == pytest.approx(0.375, abs=0.08)
 
 
-def test_without_copies_it_reads_as_spacy(path: Path) -> None:
-    nlp = spacy.blank("xx")
-    block = {"@readers": "spacy.Corpus.v1", "path": path, "gold_preproc": True}
-    plain = list(registry.resolve({"reader": block})["reader"](nlp))
-    random.seed(5)
-    ours = list(reader(path, copies=0, gold_preproc=True)(nlp))
-    assert random.random() == random.Random(5).random()  # nothing was drawn
-    assert [e.reference.to_bytes() for e in ours] == [e.reference.to_bytes() for e in plain]
-    assert len(ours) == 8
-
-
-def test_options_of_spacys_reader(path: Path) -> None:
-    assert len(references(path, copies=2, limit=3)) == 9
-    assert len(references(path, copies=2, gold_preproc=True)) == 24
-    assert len(references(path, copies=1, max_length=6)) == 16  # the joined document is split
-
-
-def test_draws_follow_the_seed(path: Path) -> None:
-    first, again = (references(path, copies=5) for _ in range(2))
-    assert [doc.text for doc in first] == [doc.text for doc in again]
-    assert len({doc.text for doc in first}) > 8
-
-
-def test_partial_trees_and_unknown_spaces(tmp_path: Path) -> None:
+def test_partial_trees_and_unknown_spaces() -> None:
     vocab = spacy.blank("xx").vocab
     doc = Doc(vocab, words=["dogs", "see", "cats"], pos=["NOUN", "VERB", "NOUN"])
     doc[0].dep_ = "nsubj"
     doc[0].head = doc[1]
-    found = references(write(tmp_path / "some.spacy", [doc]), copies=3, level=1.0)
+    found = copies([doc], 3, level=1.0)
     assert {copy.text for copy in found} - {"dogs see cats "}
+    assert {e.predicted.has_unknown_spaces for e in epoch(examples_of([doc]), share=1.0)} == {True}
     for copy in found:
         assert [t.dep_ for t in copy] == ["nsubj", "", ""]
         assert [t.has_dep() for t in copy] == [True, False, False]
@@ -210,18 +192,14 @@ def sentences_of(docs: Iterable[Doc]) -> Counter[Any]:
     )
 
 
-def test_sentences_in_other_documents(tmp_path: Path) -> None:
+def test_sentences_in_other_documents() -> None:
     """Each copy has each sentence once; documents of one sentence stay."""
     register_extensions()
     *single, joined = make_docs()
     joined[7]._.ud_words = ("s", "aw")
     joined = Doc.from_docs([joined, joined])
     assert joined is not None
-    path = write(tmp_path / "train.spacy", [*single, joined, joined])
-    found = references(path, copies=20, level=0.0, regroup=True)
-    assert kept(found[4]) == kept(joined) and sentences_of(found[:6]) == sentences_of(
-        [*single, joined, joined]
-    )
+    found = regrouped([*single, joined, joined], 20)
     seen: dict[str, set[str]] = defaultdict(set)
     counts: Counter[int] = Counter()
     rest = found[6:]
@@ -242,28 +220,90 @@ def test_sentences_in_other_documents(tmp_path: Path) -> None:
     assert all(len(others) == 4 for others in seen.values()) and len(seen) == 4
 
 
-def test_words_are_exchanged_in_other_documents(path: Path) -> None:
-    found = references(path, copies=20, level=1.0, regroup=True)
-    assert len({doc.text for doc in found}) > 60
-    for doc in found:
-        assert doc[0].pos_ and doc.has_annotation("DEP")
+def test_documents_whose_sentences_are_not_known_stay() -> None:
+    docs = [Doc(spacy.blank("xx").vocab, words=["dogs", "see"], pos=["NOUN", "VERB"])]
+    assert regrouped(docs, 2) == docs * 3
 
 
-def test_documents_whose_sentences_are_not_known_stay(tmp_path: Path) -> None:
-    vocab = spacy.blank("xx").vocab
-    docs = [Doc(vocab, words=["dogs", "see"], pos=["NOUN", "VERB"])]
-    found = references(write(tmp_path / "some.spacy", docs), copies=2, level=0.0, regroup=True)
-    assert [doc.text for doc in found] == ["dogs see "] * 3
-    assert not any(doc.has_annotation("SENT_START") for doc in found)
+# Batches
+
+
+def test_share() -> None:
+    """So many documents of an epoch give way to copies, the others stay; all in random order."""
+    examples = examples_of(make_docs() * 200)
+    random.seed(1)
+    texts = Counter(example.reference.text for example in examples)
+    for share in (0.0, 0.3, 1.0):
+        found = epoch(examples, share=share, level=1.0, phrases=0.0)
+        assert len(found) == 1000 and found != examples
+        stay = {*map(id, found)} & {*map(id, examples)}
+        assert len(stay) / 1000 == pytest.approx(1 - share, abs=0.05)
+        assert all(example.predicted.text == example.reference.text for example in found)
+        assert not any(example.predicted.has_annotation("DEP") for example in found)
+        changed = Counter(example.reference.text for example in found)
+        assert (changed == texts) == (share == 0.0)
+
+
+def test_batches() -> None:
+    found = list(batcher(size=40, tolerance=0.0)(examples_of(make_docs() * 20)))
+    assert len(found) > 10 and max(sum(map(len, batch)) for batch in found) <= 40
+
+
+def test_each_epoch_has_other_copies() -> None:
+    examples = examples_of(make_docs())
+    draw = batcher(level=1.0, share=1.0)
+    random.seed(2)
+    first = [[e.reference.text for batch in draw(examples) for e in batch] for _ in range(3)]
+    assert len({text for texts in first for text in texts}) > 8
+    random.seed(2)
+    draw = batcher(level=1.0, share=1.0)
+    again = [[e.reference.text for batch in draw(examples) for e in batch] for _ in range(3)]
+    assert first == again
+    other = examples_of(make_docs()[:1])
+    assert {e.reference.text for batch in draw(other) for e in batch} <= {
+        "Dogs chase the cat .",
+        "Cats chase the cat .",
+    }, "words of other data than before"
+
+
+def test_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = examples_of(make_docs() * 20)  # 34 words in make_docs()
+    n = sum(map(len, examples))
+    monkeypatch.setattr(nonce, "SMALL", n)
+    kept_ones = {*map(id, examples)}
+    assert not kept_ones >= {*map(id, epoch(examples))}
+    monkeypatch.setattr(nonce, "SMALL", n - 1)
+    assert kept_ones == {*map(id, epoch(examples))}
+    assert not kept_ones >= {*map(id, epoch(examples, level=0.5))}
+
+
+def test_data_without_parts_of_speech_stay() -> None:
+    docs = [Doc(spacy.blank("xx").vocab, words=["dogs", "see", "cats"]) for _ in range(20)]
+    examples = examples_of(docs)
+    assert {*map(id, epoch(examples, share=1.0))} == {*map(id, examples)}
+
+
+def test_streams_stay() -> None:
+    examples = examples_of(make_docs() * 20)
+    assert epoch(iter(examples), share=1.0, level=1.0) == examples
+
+
+def test_words_are_exchanged_in_other_documents() -> None:
+    examples = examples_of([make_docs()[4] for _ in range(20)])
+    found = epoch(examples, share=1.0, level=1.0, regroup=True)
+    assert len({example.reference.text for example in found}) == len(found)
+    assert sum(len([*example.reference.sents]) for example in found) == 80
+    for example in found:
+        assert example.reference[0].pos_ and example.reference.has_annotation("DEP")
+        assert example.predicted.text == example.reference.text
 
 
 # Phrases
 
 
 def sentence(words: str, pos: str, heads: list[int], deps: str, entity: slice | None = None) -> Doc:
-    vocab = spacy.blank("xx").vocab
     n = len(words.split())
-    doc = Doc(vocab, words=words.split(), pos=pos.split(), heads=heads, deps=deps.split())
+    doc = Doc(VOCAB, words=words.split(), pos=pos.split(), heads=heads, deps=deps.split())
     assert len(doc) == n
     if entity is not None:
         doc.ents = [Span(doc, entity.start, entity.stop, label="E")]
@@ -288,16 +328,15 @@ PHRASES = [
 OBJECTS = {"(o (d a) cat)", "(o (d the) (m big) bird)"}
 
 
-def phrases(tmp_path: Path, docs: list[Doc], **settings: Any) -> list[Doc]:
-    """The copies alone."""
-    path = write(tmp_path / "phrases.spacy", docs)
-    return references(path, level=0.0, copies=60, **settings)[len(docs) :]
+def exchanged(docs: list[Doc], share: float) -> list[Doc]:
+    """Copies with exchanged phrases alone."""
+    return copies(docs, 60, phrases=share)[len(docs) :]
 
 
-def test_phrases_give_way_to_others_of_their_kind(tmp_path: Path) -> None:
+def test_phrases_give_way_to_others_of_their_kind() -> None:
     """With all that is below them; the one that may owe its capital to the beginning of its
     sentence is not taken, and what comes in its place has one."""
-    found = phrases(tmp_path, PHRASES, phrases=1.0)
+    found = exchanged(PHRASES, 1.0)
     trees = {bracketed(root) for doc in found[::2] for root in doc if root.head == root}
     assert trees == {f"(ROOT (s (d A) man) saw {o})" for o in OBJECTS}
     trees = {bracketed(root) for doc in found[1::2] for root in doc if root.head == root}
@@ -305,33 +344,31 @@ def test_phrases_give_way_to_others_of_their_kind(tmp_path: Path) -> None:
     assert all(len(list(doc.sents)) == 1 for doc in found)
 
 
-def test_share_of_phrases(tmp_path: Path) -> None:
-    found = phrases(tmp_path, PHRASES, phrases=0.3)
+def test_share_of_phrases() -> None:
+    found = exchanged(PHRASES, 0.3)
     changed = sum(doc[0].text == "A" for doc in found[::2])
     assert 5 < changed < 35
-    assert {doc.text for doc in phrases(tmp_path, PHRASES, phrases=0.0)} == {
-        doc.text for doc in PHRASES
-    }
+    assert {doc.text for doc in exchanged(PHRASES, 0.0)} == {doc.text for doc in PHRASES}
 
 
-def test_phrases_with_words_of_others_between_stay(tmp_path: Path) -> None:
+def test_phrases_with_words_of_others_between_stay() -> None:
     """The second verb stands between *a cat* and *big*."""
     crossing = sentence(
         "saw a cat came big", "VERB DET NOUN VERB ADJ", [0, 2, 0, 0, 2], "ROOT d o x m"
     )
     whole = sentence("hit the bird", "VERB DET NOUN", [0, 2, 0], "ROOT d o")
-    found = phrases(tmp_path, [crossing, whole], phrases=1.0)
+    found = exchanged([crossing, whole], 1.0)
     assert {doc.text for doc in found} == {crossing.text, whole.text}
 
 
-def test_entities_are_not_cut(tmp_path: Path) -> None:
+def test_entities_are_not_cut() -> None:
     """Those within a phrase go along."""
     cut = sentence("hit the bird", "VERB DET NOUN", [0, 2, 0], "ROOT d o", slice(0, 2))
     other = sentence("saw a cat", "VERB DET NOUN", [0, 2, 0], "ROOT d o", slice(2, 3))
-    found = phrases(tmp_path, [cut, other], phrases=1.0)
+    found = exchanged([cut, other], 1.0)
     assert {doc.text for doc in found} == {cut.text, other.text}
     third = sentence("ate some fish", "VERB DET NOUN", [0, 2, 0], "ROOT d o")
-    found = phrases(tmp_path, [other, third], phrases=1.0)
+    found = exchanged([other, third], 1.0)
     assert {(doc.text, tuple(e.text for e in doc.ents)) for doc in found} == {
         ("saw a cat ", ("cat",)),
         ("saw some fish ", ()),
@@ -340,7 +377,7 @@ def test_entities_are_not_cut(tmp_path: Path) -> None:
     }
 
 
-def test_extensions_go_with_phrases(tmp_path: Path) -> None:
+def test_extensions_go_with_phrases() -> None:
     """Multiword tokens are exchanged whole, or not."""
     register_extensions()
     docs = [
@@ -351,7 +388,7 @@ def test_extensions_go_with_phrases(tmp_path: Path) -> None:
         token._.ud_misc = token.text
     docs[1][1]._.ud_words = [("o", *[""] * 6), ("ne", *[""] * 6)]
     docs[1].user_data["source"] = "news"
-    found = phrases(tmp_path, docs, phrases=1.0)
+    found = exchanged(docs, 1.0)
     assert {doc.text for doc in found} == {
         f"{verb} {object_} " for verb in ("hit", "saw") for object_ in ("the bird", "one small cat")
     }
@@ -360,15 +397,15 @@ def test_extensions_go_with_phrases(tmp_path: Path) -> None:
         assert [bool(token._.ud_words) for token in doc] == [token.text == "one" for token in doc]
         assert doc.user_data.get("source") == ("news" if i % 2 else None)
     docs[0][0]._.ud_range = ("hitthe", 2, "_")
-    assert {doc.text for doc in phrases(tmp_path, docs, phrases=1.0)} == {d.text for d in docs}
+    assert {doc.text for doc in exchanged(docs, 1.0)} == {d.text for d in docs}
     docs[0][0]._.ud_range = None
     docs[0][1]._.ud_range = ("thebird", 2, "_")
-    found = phrases(tmp_path, docs, phrases=1.0)
+    found = exchanged(docs, 1.0)
     assert {doc[1]._.ud_range for doc in found if doc[1].text == "the"} == {("thebird", 2, "_")}
     assert len({doc.text for doc in found}) == 4
 
 
-def test_phrases_of_random_trees(tmp_path: Path) -> None:
+def test_phrases_of_random_trees() -> None:
     """Each word keeps its label, and each tree its root."""
     rng = random.Random(5)
     docs = []
@@ -383,7 +420,7 @@ def test_phrases_of_random_trees(tmp_path: Path) -> None:
         pos = " ".join(rng.choice(["NOUN", "VERB"]) for _ in range(n))
         deps = " ".join("ROOT" if heads[i] == i else rng.choice("ab") for i in range(n))
         docs.append(sentence(words, pos, heads, deps))
-    found = phrases(tmp_path, docs, phrases=0.5)
+    found = exchanged(docs, 0.5)
     arcs = {(t.text, t.dep_, t.pos_) for doc in docs for t in doc}
     changed = 0
     for i, copy in enumerate(found):
@@ -405,18 +442,13 @@ def _below(heads: list[int], word: int, above: int) -> bool:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"copies": -1}, "copies -1 must be at least 0"),
-        ({"level": 1.5}, "level 1.5 and phrases 0.0 from 0 to 1"),
-        ({"phrases": -0.5}, "level 0.4 and phrases -0.5 from 0 to 1"),
-        ({"level": 0.0, "phrases": 0.5, "pos": ["ADV"]}, "has a head .* ADV, .* set phrases = 0"),
-        ({"pos": ["ADV"]}, "no word of .* has one of the parts of speech ADV, .* set level = 0"),
+        ({"share": -1.0}, "a share from 0 to 1, not -1.0"),
+        ({"level": 1.5}, "a level from 0 to 1, not 1.5"),
+        ({"phrases": -0.5}, "a phrases from 0 to 1, not -0.5"),
+        ({"phrases": 0.5, "pos": ["ADV"]}, "has a head .* ADV, .* set training.batcher.phrases"),
+        ({"level": 0.5, "pos": ["ADV"]}, "speech ADV, .* set training.batcher.level = 0"),
     ],
 )
-def test_bad_settings(path: Path, settings: dict[str, Any], message: str) -> None:
+def test_bad_settings(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        list(reader(path, **settings)(spacy.blank("xx")))
-
-
-def test_no_path() -> None:
-    with pytest.raises(ValueError, match="name the training data"):
-        reader(None)
+        epoch(examples_of(make_docs()), **settings)

@@ -71,12 +71,9 @@ def test_attributes_and_values() -> None:
     }
 
 
-def test_rare_values_and_constant_attributes_are_left_out() -> None:
-    vocab = Vocab()
-    examples = tagged(vocab)
-    for n in range(3):
-        assert "XPOS9" not in collect(examples).attributes.get("TAG", [])
-        examples[n].reference[1].tag_ = "XPOS9"
+def test_constant_attributes_are_left_out() -> None:
+    examples = tagged(Vocab())
+    examples[0].reference[1].tag_ = "XPOS9"
     assert collect(examples).attributes["TAG"] == ["A", "B", "XPOS9"]
     for example in examples:
         for token in example.reference:

@@ -518,7 +518,7 @@ cdef class Beam:
             if h.sure is not NULL:
                 out.sure_of_head[w] = sure.head[w] * sure.kept[w]
                 out.sure_of_label[w] = sure.label[w]
-        if shift + first:
+        if shift:
             out.starts[first] = 1
 
     cdef list analyses(self, int first, int last, int n):

@@ -377,8 +377,8 @@ def BatchByWords(
         discard_oversize: whether documents that are too large are left out.
         get_length: counts the words of an example.
         share: of the documents, how many give way to copies in an epoch.
-        level: share of the words of open classes that a copy exchanges; null: 0.3 if the training
-            data has at most 100,000 words, else 0.
+        level: share of the words of open classes that a copy exchanges, of those that the training
+            data has at most five times; null: 0.3 if it has at most 100,000 words, else 0.
         phrases: share of the phrases, each the word of an open class with all that is below it,
             that a copy exchanges for others whose words are of the same kind; null: as level.
         pos: the open classes, as UPOS tags.

@@ -10,6 +10,7 @@ genuinely low-resource languages*, for parsers of small treebanks that learn fro
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
 SMALL = 100_000
 #: Share of the words, and of the phrases, that are exchanged on a small treebank.
 LEVEL = 0.3
+#: Words that the data have more often are known well enough and stay.
+RARE = 5
 #: What a word and those that may take its place have in common.
 KIND = ("POS", "TAG", "MORPH")
 #: What a copy takes over from the document, with the spaces.
@@ -74,8 +77,8 @@ class NonceBatches:
 
     Attributes:
         share: Of the documents, how many give way to copies, from 0 to 1.
-        level: Share of the words of open classes that a copy exchanges; None: LEVEL if there are
-            at most SMALL words, else 0.
+        level: Share of the rare words of open classes that a copy exchanges; None: LEVEL if there
+            are at most SMALL words, else 0.
         phrases: Share of the phrases that a copy exchanges; None: as ``level``.
         pos: The open classes, as UPOS tags.
         regroup: Whether the copies are of documents made of the sentences in random order.
@@ -149,10 +152,11 @@ class NonceBatches:
 class Exchange:
     """Copies documents, some words and phrases exchanged for others of the same kind.
 
-    A word of an open class is exchanged with the probability ``level`` for one drawn from all words
-    of the data that share its part of speech, tag and morphological features, and takes on its
-    lemma. What else is annotated stays: trees, tags, sentences, entities. Multiword tokens and
-    their words (see ``pipe.ud_tokens``) are not exchanged.
+    A word of an open class that the data have at most RARE times is exchanged with the probability
+    ``level`` for one drawn from all words of the data that share its part of speech, tag and
+    morphological features, and takes on its lemma. What else is annotated stays: trees, tags,
+    sentences, entities. Multiword tokens and their words (see ``pipe.ud_tokens``) are not
+    exchanged.
 
     A phrase whose head is of an open class is exchanged, before words are, with the probability
     ``phrases`` for one drawn from all phrases of the data whose heads share these and the label,
@@ -168,7 +172,7 @@ class Exchange:
 
         Args:
             pos: The open classes, as UPOS tags.
-            level: Share of the words of open classes that a copy exchanges, from 0 to 1.
+            level: Share of the rare words of open classes that a copy exchanges, from 0 to 1.
             phrases: Share of the phrases that a copy exchanges, from 0 to 1.
         """
         self.pos = frozenset(pos)
@@ -176,6 +180,7 @@ class Exchange:
         self.level = level
         self.share_of_phrases = phrases
         self.words: Words = {}
+        self.common: frozenset[int] = frozenset()
         self.phrases: Phrases = {}
 
     def __bool__(self) -> bool:
@@ -211,6 +216,8 @@ class Exchange:
             )
         if self.level:
             self.words = self._collect_words(docs)
+            counts = Counter(orth for doc in docs for orth in _orths(doc))
+            self.common = frozenset(orth for orth, n in counts.items() if n > RARE)
         if self.share_of_phrases and with_head:
             for doc in docs:
                 for phrase in find_phrases(doc, self.classes):
@@ -236,12 +243,15 @@ class Exchange:
     def exchange_words(self, doc: Doc) -> Doc:
         """Copy a document, words exchanged for others of the same kind."""
         array: Any = doc.to_array(list(KEPT))
-        texts = _texts(doc, doc.to_array("ORTH"))
+        orths = _orths(doc)
+        texts = _texts(doc, orths)
         stays = in_multiword_tokens(doc)
         new: set[int] = set()
-        for i, kind in enumerate(array[:, : len(KIND)].tolist()):
+        for i, (orth, kind) in enumerate(zip(orths, array[:, : len(KIND)].tolist(), strict=True)):
             choice = self.words.get(tuple(kind)) if kind[0] in self.classes else None
-            if choice is None or i in stays or random.random() >= self.level:
+            if choice is None or orth in self.common or i in stays:
+                continue
+            if random.random() >= self.level:
                 continue
             text, lemma = random.choice(choice)
             if texts[i][:1].isupper() and _begins_sentence(doc[i]):
@@ -300,7 +310,7 @@ class Exchange:
         stays = numpy.flatnonzero(places >= 0)
         heads = fields[:, HEAD].astype("int64") + numpy.arange(len(doc))
         whole[places[stays], HEAD] = (places[heads[stays]] - places[stays]).astype("uint64")
-        texts = _texts(doc, whole[:, ORTH])
+        texts = _texts(doc, whole[:, ORTH].tolist())
         for at in capitals:
             texts[at] = texts[at][:1].upper() + texts[at][1:]
         spaces = None if doc.has_unknown_spaces else whole[:, SPACE].astype(bool).tolist()
@@ -379,9 +389,14 @@ def _alone(sentence: Span) -> Doc:
     return doc
 
 
-def _texts(doc: Doc, orths: Any) -> list[str]:
+def _orths(doc: Doc) -> list[int]:
+    orths: Any = doc.to_array("ORTH")
+    return orths.tolist()  # type: ignore[no-any-return]
+
+
+def _texts(doc: Doc, orths: Iterable[int]) -> list[str]:
     strings = doc.vocab.strings
-    return [strings[orth] for orth in orths.tolist()]
+    return [strings[orth] for orth in orths]
 
 
 def _spaces(doc: Doc) -> list[bool] | None:
@@ -392,7 +407,7 @@ def _spaces(doc: Doc) -> list[bool] | None:
 
 def _example(reference: Doc) -> Example:
     """An example of a copy, split into its words."""
-    words = _texts(reference, reference.to_array("ORTH"))
+    words = _texts(reference, _orths(reference))
     return Example(Doc(reference.vocab, words, _spaces(reference)), reference)
 
 

@@ -128,6 +128,15 @@ def test_words_give_way_to_others_of_their_kind() -> None:
     assert {text for text, _ in places[1, 3]} == {"Rome", "Oslo"}
 
 
+def test_common_words_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`cat` stands in the data twice, `bird`, `fish` and `cats` too."""
+    docs = make_docs()
+    for most, expected in ((2, {"cat", "bird", "fish"}), (1, {"cat"})):
+        monkeypatch.setattr(nonce, "RARE", most)
+        found = copies(docs, 60, level=1.0)[len(docs) :]
+        assert {copy[3].text for copy in found[::5]} == expected
+
+
 def test_extensions_of_words_stay() -> None:
     """Those of exchanged words go with the words; multiword tokens and their words stay."""
     register_extensions()
@@ -228,8 +237,9 @@ def test_documents_whose_sentences_are_not_known_stay() -> None:
 # Batches
 
 
-def test_share() -> None:
+def test_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many documents of an epoch give way to copies, the others stay; all in random order."""
+    monkeypatch.setattr(nonce, "RARE", 1000)
     examples = examples_of(make_docs() * 200)
     random.seed(1)
     texts = Counter(example.reference.text for example in examples)
@@ -288,7 +298,8 @@ def test_streams_stay() -> None:
     assert epoch(iter(examples), share=1.0, level=1.0) == examples
 
 
-def test_words_are_exchanged_in_other_documents() -> None:
+def test_words_are_exchanged_in_other_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nonce, "RARE", 1000)
     examples = examples_of([make_docs()[4] for _ in range(20)])
     found = epoch(examples, share=1.0, level=1.0, regroup=True)
     assert len({example.reference.text for example in found}) == len(found)

@@ -105,7 +105,7 @@ class NonceBatches:
         """
         for name, value in (("share", share), ("level", level), ("phrases", phrases)):
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"The batcher takes a {name} from 0 to 1, not {value}.")
+                raise ValueError(f"training.batcher.{name} is {value}, not from 0 to 1.")
         self.batch = batch
         self.share = share
         self.level = level

@@ -453,9 +453,9 @@ def _below(heads: list[int], word: int, above: int) -> bool:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"share": -1.0}, "a share from 0 to 1, not -1.0"),
-        ({"level": 1.5}, "a level from 0 to 1, not 1.5"),
-        ({"phrases": -0.5}, "a phrases from 0 to 1, not -0.5"),
+        ({"share": -1.0}, "training.batcher.share is -1.0"),
+        ({"level": 1.5}, "training.batcher.level is 1.5"),
+        ({"phrases": -0.5}, "training.batcher.phrases is -0.5"),
         ({"phrases": 0.5, "pos": ["ADV"]}, "has a head .* ADV, .* set training.batcher.phrases"),
         ({"level": 0.5, "pos": ["ADV"]}, "speech ADV, .* set training.batcher.level = 0"),
     ],

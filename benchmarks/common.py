@@ -69,7 +69,13 @@ def record() -> dict[str, Any]:
     return {"versions": versions(), "machine": machine()}
 
 
-def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) -> float:
+def run(
+    command: list[str],
+    log: Path,
+    prefix: str,
+    folder: Path | None = None,
+    python: Path | str = sys.executable,
+) -> float:
     """Run a Python command, showing its output and keeping it in a file.
 
     Args:
@@ -78,6 +84,7 @@ def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) 
         prefix: What to write before each line shown.
         folder: Where to run it; by default where the log is. (Not the project's folder, from which
             Python would import the source tree, compiled or not.)
+        python: The Python interpreter.
 
     Returns:
         The seconds it took.
@@ -96,7 +103,7 @@ def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) 
     with (
         log.open("a", encoding="utf-8") as file,
         subprocess.Popen(
-            [sys.executable, *command],
+            [python, *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

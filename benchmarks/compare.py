@@ -1,4 +1,4 @@
-"""Compare all parsers on one treebank: ours, spaCy's, and UDPipe 1.
+"""Compare all parsers on one treebank: ours, spaCy's, UDPipe 1, and Stanza's.
 
     python -m benchmarks.compare assets/UD_Hungarian-Szeged --epochs 30 --seeds 1 2 3
     python -m benchmarks.compare assets/UD_Hungarian-Szeged --udpipe swap \\
@@ -8,7 +8,8 @@
 The parsers of configs/ get the same data and epochs, ours and spaCy's the same token vectors;
 spaCy's is there once more as installed. A system is given as to benchmarks.accuracy. UDPipe is
 trained once per transition system, as its authors train it, with the tags that its own tagger
-predicts; `--udpipe` alone leaves it out. Each run becomes one file,
+predicts; `--udpipe` alone leaves it out. Stanza's graph parser is trained if `--stanza` names the
+Python of an environment that has Stanza. Each run becomes one file,
 benchmarks/runs/compare/TREEBANK/SYSTEM-seedN.json. Runs that have theirs are kept, so a command
 that was stopped goes on where it was; a file that was made in another way is refused.
 
@@ -30,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import udpipe
+from benchmarks import stanza, udpipe
 from benchmarks.accuracy import train_and_evaluate
 from benchmarks.common import ROOT, command_line, complain, record, run, show
 from benchmarks.formats import markdown, mean_and_deviation
@@ -234,6 +235,34 @@ def train_udpipe(
     }
 
 
+def stanza_runs(treebank: Treebank, python: Path | None, options: str, work: Path) -> list[Run]:
+    """List the run of Stanza's parser.
+
+    Args:
+        treebank: The data.
+        python: The Python of an environment that has Stanza; None: there is no such run.
+        options: Settings that differ from Stanza's.
+        work: The folder for models and logs.
+
+    Returns:
+        The run, or none.
+
+    Raises:
+        ValueError: If there are no CoNLL-U files, or an option is malformed.
+        ImportError: If Stanza is not installed there.
+        OSError: If there is no such Python.
+    """
+    if python is None:
+        return []
+    if not treebank.conllu:
+        raise ValueError(f"{treebank.name} has no CoNLL-U files, as Stanza needs: drop --stanza.")
+    settings = stanza.read_options(options)
+    stanza.versions(python)
+    make = partial(stanza.train, treebank, python, settings, work)
+    expected = {"files": treebank.files, "overrides": settings}
+    return [Run(f"stanza-seed{stanza.SEED}", expected, make)]
+
+
 def check(path: Path, expected: dict[str, Any]) -> None:
     """Make sure that a result was made as it would be now.
 
@@ -355,7 +384,7 @@ def report(systems: dict[str, Runs], split: str, baselines: Sequence[str]) -> st
         evaluations = [run_[split] for run_ in runs.values()]
         low, high, _ = bootstrap(counts(runs, split, "labelled"), total)
         epochs = sorted({run_["epochs"] for run_ in runs.values()})
-        row = [name, str(len(runs)), "/".join(map(str, epochs))]
+        row = [name, str(len(runs)), "/".join(str(number or "-") for number in epochs)]
         for part, metric in COLUMNS.values():
             values = [evaluation.get(part, {}).get(metric) for evaluation in evaluations]
             row.append(mean_and_deviation(values, 100, 2))
@@ -409,6 +438,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--udpipe", nargs="*", choices=tuple(UDPIPE), default=list(UDPIPE))
     parser.add_argument("--udpipe-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--udpipe-tagger-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
+    parser.add_argument("--stanza", type=Path, metavar="PYTHON", help="also train Stanza's parser")
+    parser.add_argument("--stanza-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=tuple(EVALUATIONS), default="test_preset")
     parser.add_argument("--baseline", action="append", metavar="NAME")
@@ -423,12 +454,13 @@ def main(argv: list[str] | None = None) -> int:
             options = (args.udpipe_options.strip("\"'"), args.udpipe_tagger_options.strip("\"'"))
             runs = spacy_runs(treebank, systems, args.seeds, args.epochs, args.work, extra)
             runs += udpipe_runs(treebank, args.udpipe, *options, args.work)
+            runs += stanza_runs(treebank, args.stanza, args.stanza_options, args.work)
             failed = do(runs, args.runs / folder.name)
         found = load(args.runs).get(folder.name)
         if found is None:
             raise FileNotFoundError(f"No runs of {folder.name} in {args.runs}.")
         spacys = ("spacy_parser", "spacy_parser_multihash")
-        baselines = args.baseline or [*spacys, *(f"udpipe_{name}" for name in UDPIPE)]
+        baselines = args.baseline or [*spacys, *(f"udpipe_{name}" for name in UDPIPE), "stanza"]
         text = f"## {folder.name} ({args.split})\n\n" + report(found, args.split, baselines)
     except (ImportError, OSError, ValueError) as error:
         return complain("compare", error)

@@ -264,12 +264,13 @@ class Model:
                 raise ValueError(f"UDPipe's {self.path.name} fails: {error.message}")
 
 
-def put_in(doc: Doc, words: list[tuple[int, str]]) -> Doc:
-    """Copy a document with UDPipe's parse in place of its own.
+def put_in(doc: Doc, words: list[tuple[int, str]], parser: str = "UDPipe") -> Doc:
+    """Copy a document with another parser's parse in place of its own.
 
     Args:
         doc: A sentence.
         words: Head (from 1, 0 for the root) and label of each word.
+        parser: Whose they are.
 
     Returns:
         The copy.
@@ -279,8 +280,8 @@ def put_in(doc: Doc, words: list[tuple[int, str]]) -> Doc:
     """
     if len(words) != len(doc):
         raise ValueError(
-            f"UDPipe has {len(words)} words in the sentence that begins with {doc[:5].text!r}, the "
-            f"corpus {len(doc)}: convert the treebank again."
+            f"{parser} has {len(words)} words in the sentence that begins with {doc[:5].text!r}, "
+            f"the corpus {len(doc)}: convert the treebank again."
         )
     return Doc(
         doc.vocab,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import venv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from benchmarks import compare, segmentation, speed, udpipe
+from benchmarks import compare, segmentation, speed, stanza, udpipe
 from benchmarks.systems import find_system
 from benchmarks.treebanks import Treebank
 from scripts import evaluate
@@ -360,6 +362,53 @@ def test_compare_lists_runs(tmp_path: Path) -> None:
     options = runs[1].expected["overrides"]["parser"].split(";")
     assert {"iterations=2", "transition_system=swap", "structured_interval=8"} <= set(options)
     assert "iterations=30" not in options
+
+
+def test_stanza(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    splits = ("train", "dev", "test")
+    convert(dict.fromkeys(splits, gold), tmp_path)
+    corpus = {split: tmp_path / f"{split}.spacy" for split in splits}
+    treebank = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, dict.fromkeys(splits, gold))
+    commands = []
+    lines = gold.read_text(encoding="utf-8")
+
+    def parse_as_gold(command: list[str], *_: Any, **__: Any) -> float:
+        commands.append(command)
+        if "predict" in command:
+            given, parsed = (command[command.index(f"--{x}_file") + 1] for x in ("eval", "output"))
+            assert Path(given).read_text(encoding="utf-8").strip() == udpipe.blank(gold).strip()
+            Path(parsed).write_text(lines, encoding="utf-8")
+        return 2.0
+
+    monkeypatch.setattr(stanza, "run", parse_as_gold)
+    monkeypatch.setattr(stanza, "versions", lambda _: {"stanza": "1"})
+    assert compare.stanza_runs(treebank, None, "", tmp_path) == []
+    (one,) = compare.stanza_runs(treebank, Path("python"), "max_steps=5; lr=1.0", tmp_path)
+    assert one.expected["overrides"] == {"max_steps": "5", "lr": "1.0"}
+    result = one.make()
+    assert result["dev"] == result["dev_preset"]
+    assert result["test"]["scores"]["las_all"] == result["test"]["conll18"]["LAS"] == 1
+    assert [command[command.index("--mode") + 1] for command in commands] == [
+        *("train", "predict", "predict"),
+    ]
+    assert {"--no_pretrain", "--no_upos", "--max_steps"} <= set(commands[0])
+
+    lines = "\n".join(line for line in lines.split("\n") if "PUNCT" not in line)
+    with pytest.raises(ValueError, match="Stanza has"):
+        one.make()
+    with pytest.raises(ValueError, match="KEY=VALUE"):
+        compare.stanza_runs(treebank, Path("python"), "max_steps", tmp_path)
+    with pytest.raises(ValueError, match="no CoNLL-U"):
+        compare.stanza_runs(replace(treebank, conllu={}), Path("python"), "", tmp_path)
+
+
+def test_stanza_is_not_there(tmp_path: Path) -> None:
+    empty = tmp_path / "python"
+    venv.create(empty, with_pip=False)
+    (python,) = [*empty.glob("bin/python"), *empty.glob("Scripts/python.exe")]
+    with pytest.raises(ImportError, match="No module named 'stanza'"):
+        stanza.versions(python)
 
 
 def test_segmentation_table() -> None:

@@ -68,7 +68,7 @@ NAMES = {command["name"] for command in PROJECT["commands"]} | set(PROJECT["work
 def parts_of(line: str) -> list[str]:
     """A line's commands, with one name for Python."""
     found = (" ".join(part.split()) for part in line.split("&&"))
-    return [re.sub(r"^(\.venv/bin/python|python3|py)\b", "python", part) for part in found]
+    return [re.sub(r"^([\w.-]+/bin/python|python3|py)\b", "python", part) for part in found]
 
 
 def block_commands(page: Path) -> list[str]:

@@ -368,7 +368,7 @@ def BatchByWords(
     regroup: bool = False,
 ) -> Callable:
     """A batcher (``@batchers``) as ``spacy.batch_by_words.v1``, which also makes other sentences of
-    the training data in each epoch, for small treebanks: words and phrases are exchanged for others
+    the training data in each epoch: words and phrases are exchanged for others
     of the same kind, or sentences have other neighbours; see ``spacy_nmparse.pipe.nonce``.
 
     Args:
@@ -378,7 +378,7 @@ def BatchByWords(
         get_length: counts the words of an example.
         share: of the documents, how many give way to copies in an epoch.
         level: share of the words of open classes that a copy exchanges, of those that the training
-            data has at most five times; null: 0.3 if it has at most 100,000 words, else 0.
+            data has at most five times; null: 0.3 if it has at most 300,000 words, else 0.
         phrases: share of the phrases, each the word of an open class with all that is below it,
             that a copy exchanges for others whose words are of the same kind; null: as level.
         pos: the open classes, as UPOS tags.

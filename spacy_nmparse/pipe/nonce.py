@@ -21,9 +21,9 @@ from spacy.training import Example
 
 from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
 
-#: A treebank of so many words is small: on it parsers gain by exchanged words and phrases.
-SMALL = 100_000
-#: Share of the words, and of the phrases, that are exchanged on a small treebank.
+#: Words and phrases of so many words are exchanged unasked: by experience parsers gain by it.
+MOST_WORDS = 300_000
+#: Share of the words, and of the phrases, that are exchanged unasked.
 LEVEL = 0.3
 #: Words that the data have more often are known well enough and stay.
 RARE = 5
@@ -78,7 +78,7 @@ class NonceBatches:
     Attributes:
         share: Of the documents, how many give way to copies, from 0 to 1.
         level: Share of the rare words of open classes that a copy exchanges; None: LEVEL if there
-            are at most SMALL words, else 0.
+            are at most MOST_WORDS words, else 0.
         phrases: Share of the phrases that a copy exchanges; None: as ``level``.
         pos: The open classes, as UPOS tags.
         regroup: Whether the copies are of documents made of the sentences in random order.
@@ -128,8 +128,8 @@ class NonceBatches:
         """The examples of an epoch, those that give way replaced, in random order."""
         if self._known is None or self._known[0] is not examples:
             docs = [example.reference for example in examples]
-            small = LEVEL if sum(map(len, docs)) <= SMALL else 0.0
-            level, phrases = (small if x is None else x for x in (self.level, self.phrases))
+            unasked = LEVEL if sum(map(len, docs)) <= MOST_WORDS else 0.0
+            level, phrases = (unasked if x is None else x for x in (self.level, self.phrases))
             exchange = Exchange(self.pos, level, phrases)
             exchange.collect(docs, required=(self.level is not None, self.phrases is not None))
             self._known = examples, exchange

@@ -279,10 +279,10 @@ def test_each_epoch_has_other_copies() -> None:
 def test_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     examples = examples_of(make_docs() * 20)  # 34 words in make_docs()
     n = sum(map(len, examples))
-    monkeypatch.setattr(nonce, "SMALL", n)
+    monkeypatch.setattr(nonce, "MOST_WORDS", n)
     kept_ones = {*map(id, examples)}
     assert not kept_ones >= {*map(id, epoch(examples))}
-    monkeypatch.setattr(nonce, "SMALL", n - 1)
+    monkeypatch.setattr(nonce, "MOST_WORDS", n - 1)
     assert kept_ones == {*map(id, epoch(examples))}
     assert not kept_ones >= {*map(id, epoch(examples, level=0.5))}
 

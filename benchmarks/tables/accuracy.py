@@ -129,7 +129,7 @@ def _crossing_recall_ratio() -> str:
 @table("more-accurate")
 def _more_accurate() -> str:
     rows = []
-    for treebank in (GOTHIC, TURKISH, HUNGARIAN):
+    for treebank in TREEBANKS:
         for name in (PLAIN, *(f"{OWN}{kind}" for kind in MORE)):
             one = entry(treebank, name)
             if one is None:
@@ -199,7 +199,7 @@ def _swap_oracles() -> str:
 def _exchanged_words() -> str:
     rows = []
     for name in ("nm_parser", "swap_parser", OWN, SPACY):
-        for treebank in (GOTHIC, TURKISH, HUNGARIAN):
+        for treebank in TREEBANKS:
             plain, changed = (entry(treebank, name + kind) for kind in ("_plain", ""))
             if plain is None or changed is None:
                 continue

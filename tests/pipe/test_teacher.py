@@ -170,7 +170,7 @@ def test_what_is_not_annotated_is_learned_from_the_teacher(tmp_path: Path) -> No
         pupil = make_nlp(factory=NL)
         taught(pupil, given)
         known = 0
-        for _ in range(4 if given else 1):
+        for _ in range(8 if given else 1):
             imitate(pupil, blank)
             known = sum(tree(pupil(bare(eg.reference))) == tree(eg.reference) for eg in examples)
             if known == len(examples):

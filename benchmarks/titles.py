@@ -11,6 +11,7 @@ SUFFIXES = {
     r"bias(\d+)": "`crossing_bias = {}`",
     r"taught": "taught by the ensemble",
     r"plain": "data as they are",
+    r"long": "more epochs",
     r"phrases": "exchanged phrases only",
     r"wide": "wider",
     r"ensemble(\d+)": "ensemble of {} seeds",

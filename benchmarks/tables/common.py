@@ -22,6 +22,7 @@ DEMO = "turkish-treebanks"
 STOCK, SPACY = "spacy_parser_multihash", "spacy_parser"
 OWN = "nl_covington_parser"
 BEAM4 = f"{OWN}_beam4"
+LONG = f"{OWN}_long"
 TAUGHT = f"{OWN}_taught"
 
 #: What makes each table and figure.

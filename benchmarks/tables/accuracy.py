@@ -35,7 +35,7 @@ ACCURACY = (
     *(SPACY, STOCK),
 )
 #: Of `nl_covington_parser`: what makes it more accurate than on the data as they are.
-MORE = ("", "_long", "_phrases", "_wide", "_mixed3", "_taught")
+MORE = ("", "_long", "_phrases", "_wide", "_mixed3", "_taught", "_long_taught")
 PLAIN = f"{OWN}_plain"
 #: What other parsers make of more epochs.
 OTHERS = ("nm_parser_long", f"{SPACY}_long")

@@ -378,7 +378,7 @@ def BatchByWords(
         get_length: counts the words of an example.
         share: of the documents, how many give way to copies in an epoch.
         level: share of the words of open classes that a copy exchanges, of those that the training
-            data has at most five times; null: 0.3 if it has at most 100,000 words, else 0.
+            data has at most five times; null: 0.3 if it has at most 300,000 words, else 0.
         phrases: share of the phrases, each the word of an open class with all that is below it,
             that a copy exchanges for others whose words are of the same kind; null: as level.
         pos: the open classes, as UPOS tags.

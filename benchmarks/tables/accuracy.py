@@ -16,7 +16,6 @@ from benchmarks.tables.common import (
     STOCK,
     TAUGHT,
     TREEBANKS,
-    TURKISH,
     comparison,
     entry,
     grouped,
@@ -202,15 +201,16 @@ def _swap_oracles() -> str:
 def _exchanged_words() -> str:
     rows = []
     for name in ("nm_parser", "swap_parser", OWN, SPACY):
-        for treebank in (GOTHIC, TURKISH, HUNGARIAN):
-            plain, changed = (entry(treebank, name + kind) for kind in ("_plain", ""))
+        for treebank in TREEBANKS:
+            exchanged = f"{name}_long" if treebank == ENGLISH else name
+            plain, changed = (entry(treebank, one) for one in (f"{name}_plain", exchanged))
             if plain is None or changed is None:
                 continue
             both = sorted({*plain["seeds"]} & {*changed["seeds"]})
             row = [title(name), short(treebank), seeds(both)]
             for split in ("dev", "test"):
                 row += [mean(one, "las_all", split, only=both) for one in (plain, changed)]
-            row.append(difference(comparison(treebank, name, f"{name}_plain")))
+            row.append(difference(comparison(treebank, exchanged, f"{name}_plain")))
             rows.append(row)
     header = ["LAS", "", "seeds", "dev: as they are", "exchanged", "test: as they are", "exchanged"]
     return page_table([*header, "difference on test"], grouped(rows), left=3)

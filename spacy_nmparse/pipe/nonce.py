@@ -21,8 +21,8 @@ from spacy.training import Example
 
 from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
 
-#: So many words are a small treebank: on it parsers gain by exchanged words and phrases.
-MOST_WORDS = 100_000
+#: Words and phrases of so many words are exchanged unasked: parsers gain by it.
+MOST_WORDS = 300_000
 #: Share of the words, and of the phrases, that are exchanged unasked.
 LEVEL = 0.3
 #: Words that the data have more often are known well enough and stay.

@@ -39,7 +39,7 @@ from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
-PATIENCE = 2  # how many times as many epochs as its teachers a parser reads that is taught
+PATIENCE = 3  # how many times as many epochs as its teachers a parser reads that is taught
 #: What teachers differ in, by turns, so that they err in different places: the config; phrases are
 #: exchanged, and no words; a wider network.
 KINDS: dict[str, dict[str, Any]] = {

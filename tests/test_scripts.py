@@ -378,7 +378,7 @@ def test_teachers(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     folder = tmp_path / "models" / "nm_parser"
     config = load_config(folder / "model-best" / "config.cfg")
     training = config["training"]
-    assert training["max_epochs"] == 20 and training["seed"] == "${system.seed}"
+    assert training["max_epochs"] == 30 and training["seed"] == "${system.seed}"
     assert training["batcher"]["regroup"] and training["batcher"]["level"] is None
     assert config["system"]["seed"] == 7
     assert Path(config["paths"]["teacher"]) == folder / "teachers" / "together"

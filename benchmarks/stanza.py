@@ -3,7 +3,7 @@
 It is a biaffine parser (Dozat & Manning 2017) over LSTMs of words and of characters. Stanza needs
 PyTorch, so it runs in an environment of its own, whose Python is given. It is trained with its
 published settings, but that it sees no tags, no pretrained vectors and no pretrained character
-model. On a processor that takes days, on a GPU less than an hour.
+model. That needs a GPU.
 """
 
 from __future__ import annotations
@@ -67,8 +67,10 @@ def versions(python: Path) -> dict[str, Any]:
 
     Raises:
         ImportError: If Stanza is not installed there.
-        OSError: If there is no such Python.
+        FileNotFoundError: If there is no such Python.
     """
+    if not python.is_file():
+        raise FileNotFoundError(f"No Python {python}: name that of an environment with `stanza`.")
     found = subprocess.run([python, "-c", VERSIONS], capture_output=True, text=True)
     if found.returncode:
         last = (found.stderr.strip().splitlines() or ["no message"])[-1]
@@ -100,8 +102,8 @@ def train(treebank: Treebank, python: Path, options: dict[str, str], work: Path)
     command = ["-m", PROGRAM, *WITHOUT, "--lang", treebank.lang, "--shorthand", treebank.name]
     command += ["--seed", str(SEED), "--save_dir", str(folder), "--save_name", "parser.pt"]
     command += [part for key, value in options.items() for part in (f"--{key}", value)]
-    training = ["--mode", "train", "--train_file", str(treebank.conllu["train"])]
-    training += ["--eval_file", str(treebank.conllu["dev"])]
+    training = ["--mode", "train", "--train_file", str(treebank.conllu["train"].resolve())]
+    training += ["--eval_file", str(treebank.conllu["dev"].resolve())]
     about = record()
     found = versions(python)
     seconds = run([*command, *training], log, prefix, python=python)

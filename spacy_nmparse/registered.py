@@ -368,8 +368,8 @@ def BatchByWords(
     regroup: bool = False,
 ) -> Callable:
     """A batcher (``@batchers``) as ``spacy.batch_by_words.v1``, which also makes other sentences of
-    the training data in each epoch: words and phrases are exchanged for others
-    of the same kind, or sentences have other neighbours; see ``spacy_nmparse.pipe.nonce``.
+    the training data in each epoch: words and phrases are exchanged for others of the same kind, or
+    sentences have other neighbours; see ``spacy_nmparse.pipe.nonce``.
 
     Args:
         size: as of ``spacy.batch_by_words.v1``, like the next three.

@@ -386,6 +386,7 @@ def test_stanza(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert compare.stanza_runs(treebank, None, "", tmp_path) == []
     (one,) = compare.stanza_runs(treebank, Path("python"), "max_steps=5; lr=1.0", tmp_path)
     assert one.expected["overrides"] == {"max_steps": "5", "lr": "1.0"}
+    assert one.make.args[1].is_absolute(), "it would be looked for in the folder of the run"
     result = one.make()
     assert result["dev"] == result["dev_preset"]
     assert result["test"]["scores"]["las_all"] == result["test"]["conll18"]["LAS"] == 1
@@ -409,6 +410,8 @@ def test_stanza_is_not_there(tmp_path: Path) -> None:
     (python,) = [*empty.glob("bin/python"), *empty.glob("Scripts/python.exe")]
     with pytest.raises(ImportError, match="No module named 'stanza'"):
         stanza.versions(python)
+    with pytest.raises(FileNotFoundError, match=r"No Python .*none: name"):
+        stanza.versions(tmp_path / "none")
 
 
 def test_segmentation_table() -> None:

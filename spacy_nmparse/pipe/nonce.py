@@ -21,7 +21,7 @@ from spacy.training import Example
 
 from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
 
-#: Words and phrases of so many words are exchanged unasked: parsers gain by it.
+#: In data of at most so many words, words and phrases are exchanged unasked.
 MOST_WORDS = 300_000
 #: Share of the words, and of the phrases, that are exchanged unasked.
 LEVEL = 0.3

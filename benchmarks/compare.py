@@ -257,9 +257,8 @@ def stanza_runs(treebank: Treebank, python: Path | None, options: str, work: Pat
     if not treebank.conllu:
         raise ValueError(f"{treebank.name} has no CoNLL-U files, as Stanza needs: drop --stanza.")
     settings = stanza.read_options(options)
-    python = (
-        python.absolute()
-    )  # it runs in another folder; its links stay: they are its environment
+    # It runs in another folder. Its links stay: they lead to its environment.
+    python = python.absolute()
     stanza.versions(python)
     make = partial(stanza.train, treebank, python, settings, work)
     expected = {"files": treebank.files, "overrides": settings}

@@ -1,4 +1,4 @@
-"""Compare all parsers on one treebank: ours, spaCy's, UDPipe 1, and Stanza's.
+"""Compare all parsers on one treebank: ours, spaCy's, UDPipe 1, Stanza's and SuPar's.
 
     python -m benchmarks.compare assets/UD_Hungarian-Szeged --epochs 30 --seeds 1 2 3
     python -m benchmarks.compare assets/UD_Hungarian-Szeged --udpipe swap \\
@@ -8,8 +8,8 @@
 The parsers of configs/ get the same data and epochs, ours and spaCy's the same token vectors;
 spaCy's is there once more as installed. A system is given as to benchmarks.accuracy. UDPipe is
 trained once per transition system, as its authors train it, with the tags that its own tagger
-predicts; `--udpipe` alone leaves it out. Stanza's graph parser is trained if `--stanza` names the
-Python of an environment that has Stanza. Each run becomes one file,
+predicts; `--udpipe` alone leaves it out. The graph parsers of Stanza and SuPar are trained if
+`--stanza` and `--supar` name the Python of an environment that has them. Each run becomes one file,
 benchmarks/runs/compare/TREEBANK/SYSTEM-seedN.json. Runs that have theirs are kept, so a command
 that was stopped goes on where it was; a file that was made in another way is refused.
 
@@ -31,10 +31,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import stanza, udpipe
+from benchmarks import graph_parsers, udpipe
 from benchmarks.accuracy import train_and_evaluate
 from benchmarks.common import ROOT, command_line, complain, record, run, show
 from benchmarks.formats import markdown, mean_and_deviation
+from benchmarks.graph_parsers import GRAPH_PARSERS, GraphParser
 from benchmarks.significance import Runs, bootstrap, load
 from benchmarks.systems import System, parse_system
 from benchmarks.training import EVALUATIONS, PARTS
@@ -235,34 +236,37 @@ def train_udpipe(
     }
 
 
-def stanza_runs(treebank: Treebank, python: Path | None, options: str, work: Path) -> list[Run]:
-    """List the run of Stanza's parser.
+def graph_run(
+    parser: GraphParser, treebank: Treebank, python: Path, options: str, work: Path
+) -> Run:
+    """Prepare the run of a graph parser of another project.
 
     Args:
+        parser: The parser.
         treebank: The data.
-        python: The Python of an environment that has Stanza; None: there is no such run.
-        options: Settings that differ from Stanza's.
+        python: The Python of an environment that has the parser.
+        options: Settings that differ from the parser's.
         work: The folder for models and logs.
 
     Returns:
-        The run, or none.
+        The run.
 
     Raises:
         ValueError: If there are no CoNLL-U files, or an option is malformed.
-        ImportError: If Stanza is not installed there.
+        ImportError: If the parser is not installed there.
         OSError: If there is no such Python.
     """
-    if python is None:
-        return []
     if not treebank.conllu:
-        raise ValueError(f"{treebank.name} has no CoNLL-U files, as Stanza needs: drop --stanza.")
-    settings = stanza.read_options(options)
+        raise ValueError(
+            f"{treebank.name} has no CoNLL-U files, as {parser.title} needs: drop --{parser.name}."
+        )
+    settings = graph_parsers.read_options(options, parser.title)
     # It runs in another folder. Its links stay: they lead to its environment.
     python = python.absolute()
-    stanza.versions(python)
-    make = partial(stanza.train, treebank, python, settings, work)
+    graph_parsers.versions(parser, python)
+    make = partial(graph_parsers.train, parser, treebank, python, settings, work)
     expected = {"files": treebank.files, "overrides": settings}
-    return [Run(f"stanza-seed{stanza.SEED}", expected, make)]
+    return Run(f"{parser.name}-seed{graph_parsers.SEED}", expected, make)
 
 
 def check(path: Path, expected: dict[str, Any]) -> None:
@@ -440,8 +444,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--udpipe", nargs="*", choices=tuple(UDPIPE), default=list(UDPIPE))
     parser.add_argument("--udpipe-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--udpipe-tagger-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
-    parser.add_argument("--stanza", type=Path, metavar="PYTHON", help="also train Stanza's parser")
-    parser.add_argument("--stanza-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
+    for one in GRAPH_PARSERS:
+        name, text = f"--{one.name}", f"also train {one.title}'s parser"
+        parser.add_argument(name, type=Path, metavar="PYTHON", help=text)
+        parser.add_argument(f"{name}-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=tuple(EVALUATIONS), default="test_preset")
     parser.add_argument("--baseline", action="append", metavar="NAME")
@@ -456,13 +462,17 @@ def main(argv: list[str] | None = None) -> int:
             options = (args.udpipe_options.strip("\"'"), args.udpipe_tagger_options.strip("\"'"))
             runs = spacy_runs(treebank, systems, args.seeds, args.epochs, args.work, extra)
             runs += udpipe_runs(treebank, args.udpipe, *options, args.work)
-            runs += stanza_runs(treebank, args.stanza, args.stanza_options, args.work)
+            for one in GRAPH_PARSERS:
+                python, text = (getattr(args, one.name + end) for end in ("", "_options"))
+                if python is not None:
+                    runs.append(graph_run(one, treebank, python, text, args.work))
             failed = do(runs, args.runs / folder.name)
         found = load(args.runs).get(folder.name)
         if found is None:
             raise FileNotFoundError(f"No runs of {folder.name} in {args.runs}.")
         spacys = ("spacy_parser", "spacy_parser_multihash")
-        baselines = args.baseline or [*spacys, *(f"udpipe_{name}" for name in UDPIPE), "stanza"]
+        others = [*(f"udpipe_{name}" for name in UDPIPE), *(one.name for one in GRAPH_PARSERS)]
+        baselines = args.baseline or [*spacys, *others]
         text = f"## {folder.name} ({args.split})\n\n" + report(found, args.split, baselines)
     except (ImportError, OSError, ValueError) as error:
         return complain("compare", error)

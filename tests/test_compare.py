@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from benchmarks import compare, segmentation, speed, stanza, udpipe
+from benchmarks import compare, graph_parsers, segmentation, speed, udpipe
 from benchmarks.systems import find_system
 from benchmarks.treebanks import Treebank
 from scripts import evaluate
@@ -364,7 +364,13 @@ def test_compare_lists_runs(tmp_path: Path) -> None:
     assert "iterations=30" not in options
 
 
-def test_stanza(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+STANZA, SUPAR = graph_parsers.GRAPH_PARSERS
+
+
+@pytest.mark.parametrize("parser", [STANZA, SUPAR], ids=lambda parser: parser.name)
+def test_graph_parsers(
+    tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch, parser: graph_parsers.GraphParser
+) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
     splits = ("train", "dev", "test")
     convert(dict.fromkeys(splits, gold), tmp_path)
@@ -375,43 +381,45 @@ def test_stanza(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     def parse_as_gold(command: list[str], *_: Any, **__: Any) -> float:
         commands.append(command)
-        if "predict" in command:
-            given, parsed = (command[command.index(f"--{x}_file") + 1] for x in ("eval", "output"))
+        if {"predict", "parse"} & set(command):
+            given, parsed = (part for part in command if part.endswith(".conllu"))
             assert Path(given).read_text(encoding="utf-8").strip() == udpipe.blank(gold).strip()
             Path(parsed).write_text(lines, encoding="utf-8")
         return 2.0
 
-    monkeypatch.setattr(stanza, "run", parse_as_gold)
-    monkeypatch.setattr(stanza, "versions", lambda _: {"stanza": "1"})
-    assert compare.stanza_runs(treebank, None, "", tmp_path) == []
-    (one,) = compare.stanza_runs(treebank, Path("python"), "max_steps=5; lr=1.0", tmp_path)
-    assert one.expected["overrides"] == {"max_steps": "5", "lr": "1.0"}
-    assert one.make.args[1].is_absolute(), "it would be looked for in the folder of the run"
+    monkeypatch.setattr(graph_parsers, "run", parse_as_gold)
+    monkeypatch.setattr(graph_parsers, "versions", lambda *_: {parser.name: "1"})
+
+    def prepare(options: str, treebank: Treebank = treebank) -> compare.Run:
+        return compare.graph_run(parser, treebank, Path("python"), options, tmp_path)
+
+    one = prepare("epochs=5; lr=1.0")
+    assert one.expected["overrides"] == {"epochs": "5", "lr": "1.0"}
+    assert one.make.args[2].is_absolute(), "it would be looked for in the folder of the run"
     result = one.make()
     assert result["dev"] == result["dev_preset"]
     assert result["test"]["scores"]["las_all"] == result["test"]["conll18"]["LAS"] == 1
-    assert [command[command.index("--mode") + 1] for command in commands] == [
-        *("train", "predict", "predict"),
-    ]
-    assert {"--no_pretrain", "--no_upos", "--max_steps"} <= set(commands[0])
+    training, *parsing = commands
+    assert "train" in training and "lr" in " ".join(training)
+    assert len(parsing) == 2
 
     lines = "\n".join(line for line in lines.split("\n") if "PUNCT" not in line)
-    with pytest.raises(ValueError, match="Stanza has"):
+    with pytest.raises(ValueError, match=f"{parser.title} has"):
         one.make()
     with pytest.raises(ValueError, match="KEY=VALUE"):
-        compare.stanza_runs(treebank, Path("python"), "max_steps", tmp_path)
+        prepare("epochs")
     with pytest.raises(ValueError, match="no CoNLL-U"):
-        compare.stanza_runs(replace(treebank, conllu={}), Path("python"), "", tmp_path)
+        prepare("", replace(treebank, conllu={}))
 
 
-def test_stanza_is_not_there(tmp_path: Path) -> None:
+def test_graph_parser_is_not_there(tmp_path: Path) -> None:
     empty = tmp_path / "python"
     venv.create(empty, with_pip=False)
     (python,) = [*empty.glob("bin/python"), *empty.glob("Scripts/python.exe")]
-    with pytest.raises(ImportError, match="No module named 'stanza'"):
-        stanza.versions(python)
-    with pytest.raises(FileNotFoundError, match=r"No Python .*none: name"):
-        stanza.versions(tmp_path / "none")
+    with pytest.raises(ImportError, match=r"No module named .* install `stanza` there"):
+        graph_parsers.versions(STANZA, python)
+    with pytest.raises(FileNotFoundError, match=r"No Python .*none: name .* `supar`"):
+        graph_parsers.versions(SUPAR, tmp_path / "none")
 
 
 def test_segmentation_table() -> None:

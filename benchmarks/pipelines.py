@@ -274,7 +274,7 @@ def main(argv: list[str] | None = None) -> int:
         parser.add_argument(f"--udpipe-{part}", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=SPLITS, default="test")
-    add_run_arguments(parser, "pipelines", epochs=30)
+    add_run_arguments(parser, "pipelines", epochs=80)
     args = parser.parse_args(argv)
     try:
         extra = parse_settings(args.set)

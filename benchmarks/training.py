@@ -148,6 +148,7 @@ def train_model(
         "system.seed": seed,
         "corpora.train.gold_preproc": True,
         "training.max_epochs": epochs,
+        "training.max_steps": 0,
         "training.eval_frequency": frequency,
         **extra,
     }

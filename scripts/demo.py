@@ -39,7 +39,9 @@ from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
-PATIENCE = 3  # how many times as many epochs as its teachers a parser reads that is taught
+#: How long teachers train, and the parser that they teach, in shares of the epochs and steps of one
+#: without teachers.
+TEACHERS, PUPIL = 0.5, 1.5
 #: What teachers differ in, by turns, so that they err in different places: the config; phrases are
 #: exchanged, and no words; a wider network.
 KINDS: dict[str, dict[str, Any]] = {
@@ -184,8 +186,10 @@ def train(
         if teachers and system == systems[0]:
             alone.to_disk(folder / "teacher.cfg", interpolate=False)
             seeds = range(seed, seed + teachers)
-            own += teach(folder / "teacher.cfg", folder / "teachers", common, seeds)
-            own += ["--training.max_epochs", str(PATIENCE * epochs)]
+            steps = alone["training"]["max_steps"]
+            options = [*common, *duration(epochs, steps, TEACHERS)]
+            own += teach(folder / "teacher.cfg", folder / "teachers", options, seeds)
+            own += duration(epochs, steps, PUPIL)
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *own]
         run(command, folder, f"[{system}] ".ljust(15), log=folder / "log.txt")
         return time.perf_counter() - start
@@ -195,6 +199,21 @@ def train(
     for system, seconds in zip(systems, times, strict=True):
         (output / system / "seconds.json").write_text(json.dumps(seconds), encoding="utf-8")
         print(f"{system}: trained in {seconds:.0f} s")
+
+
+def duration(epochs: int, steps: int, share: float) -> list[str]:
+    """Write how long to train.
+
+    Args:
+        epochs: Passes over the training data.
+        steps: The most steps; 0: no limit.
+        share: The share of both.
+
+    Returns:
+        Options of `spacy train`.
+    """
+    options = ["--training.max_epochs", str(max(1, round(share * epochs)))]
+    return [*options, "--training.max_steps", str(round(share * steps))]
 
 
 def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -> list[str]:

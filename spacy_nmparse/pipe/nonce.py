@@ -23,8 +23,12 @@ from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
 
 #: In data of at most so many words, words and phrases are exchanged unasked.
 MOST_WORDS = 300_000
-#: Share of the words, and of the phrases, that are exchanged unasked.
-LEVEL = 0.3
+#: Data of at most so many words are small.
+FEW_WORDS = 100_000
+#: Share of the rare words that are exchanged unasked in small data, and in larger ones.
+LEVELS = (0.3, 0.2)
+#: Share of the phrases that are exchanged unasked.
+PHRASES = 0.3
 #: Words that the data have more often are known well enough and stay.
 RARE = 5
 #: What a word and those that may take its place have in common.
@@ -70,6 +74,20 @@ Phrases = dict[Kind, list[Phrase]]
 Origin = tuple[Doc, int]
 
 
+def unasked(words: int) -> tuple[float, float]:
+    """Choose what is exchanged where no setting says it.
+
+    Args:
+        words: Words of the data.
+
+    Returns:
+        The shares of rare words and of phrases.
+    """
+    if words > MOST_WORDS:
+        return 0.0, 0.0
+    return LEVELS[words > FEW_WORDS], PHRASES
+
+
 class NonceBatches:
     """A batcher: in each epoch most documents give way to copies with exchanged words and phrases,
     and, if wanted, with their sentences in other documents. What a component reads when it is
@@ -77,9 +95,8 @@ class NonceBatches:
 
     Attributes:
         share: Of the documents, how many give way to copies, from 0 to 1.
-        level: Share of the rare words of open classes that a copy exchanges; None: LEVEL if there
-            are at most MOST_WORDS words, else 0.
-        phrases: Share of the phrases that a copy exchanges; None: as ``level``.
+        level: Share of the rare words of open classes that a copy exchanges; None: see `unasked`.
+        phrases: Share of the phrases that a copy exchanges; None: see `unasked`.
         pos: The open classes, as UPOS tags.
         regroup: Whether the copies are of documents made of the sentences in random order.
     """
@@ -128,8 +145,9 @@ class NonceBatches:
         """The examples of an epoch, those that give way replaced, in random order."""
         if self._known is None or self._known[0] is not examples:
             docs = [example.reference for example in examples]
-            unasked = LEVEL if sum(map(len, docs)) <= MOST_WORDS else 0.0
-            level, phrases = (unasked if x is None else x for x in (self.level, self.phrases))
+            level, phrases = unasked(sum(map(len, docs)))
+            level = level if self.level is None else self.level
+            phrases = phrases if self.phrases is None else self.phrases
             exchange = Exchange(self.pos, level, phrases)
             exchange.collect(docs, required=(self.level is not None, self.phrases is not None))
             self._known = examples, exchange

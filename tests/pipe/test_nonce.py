@@ -276,6 +276,11 @@ def test_each_epoch_has_other_copies() -> None:
     }, "words of other data than before"
 
 
+def test_shares_by_size() -> None:
+    sizes = (100_000, 100_001, 300_000, 300_001)
+    assert [nonce.unasked(n) for n in sizes] == [(0.3, 0.3), (0.2, 0.3), (0.2, 0.3), (0.0, 0.0)]
+
+
 def test_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     examples = examples_of(make_docs() * 20)  # 34 words in make_docs()
     n = sum(map(len, examples))

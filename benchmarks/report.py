@@ -32,7 +32,7 @@ from benchmarks.common import RESULTS, ROOT, RUNS, command_line, complain
 from benchmarks.significance import compare, load
 from benchmarks.summary import Pair, merge, summarize, write
 from benchmarks.tables import TABLES
-from benchmarks.tables.common import OWN, SPACY, STOCK
+from benchmarks.tables.common import OWN, SPACY, SPACY_LONG, STOCK, STOCK_LONG
 
 PAGES = (
     ROOT / "README.md",
@@ -54,7 +54,8 @@ def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
         differs.
     """
     for name in sorted(systems):
-        for baseline in (STOCK, SPACY):
+        long = {"long", "taught"} & {*name.split("_")}
+        for baseline in (STOCK_LONG, SPACY_LONG) if long else (STOCK, SPACY):
             if name != baseline:
                 yield Pair(name, baseline, "test", "las_all")
         if name.endswith("_plain") and (base := name.removesuffix("_plain")) in systems:

@@ -1,4 +1,4 @@
-"""Train SuPar's biaffine parser and parse with it, for peers.py, in SuPar's own environment.
+"""Train SuPar's biaffine parser and parse with it, for graph_parsers.py, in its own environment.
 
     python supar_program.py train train.conllu dev.conllu MODEL [--set KEY=VALUE]...
     python supar_program.py parse MODEL data.conllu parsed.conllu
@@ -15,7 +15,6 @@ from pathlib import Path
 
 # SuPar's models hold its settings, which newer versions of PyTorch refuse to load.
 os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"
-
 os.environ["TQDM_MININTERVAL"] = "60"  # seconds between signs of progress
 
 import torch

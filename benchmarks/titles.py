@@ -9,9 +9,9 @@ from typing import Any
 #: Suffixes of systems' names, and what tables add to the title for them.
 SUFFIXES = {
     r"bias(\d+)": "`crossing_bias = {}`",
-    r"taught": "taught by the ensemble",
+    r"taught": "taught",
     r"plain": "data as they are",
-    r"long": "more epochs",
+    r"long": "",  # tables give the epochs
     r"phrases": "exchanged phrases only",
     r"wide": "wider",
     r"ensemble(\d+)": "ensemble of {} seeds",
@@ -46,7 +46,7 @@ def title(system: str) -> str:
             break
         added.insert(0, match[1].format(*match[0].groups()))
         system = base
-    return ", ".join([SPACY.get(system, f"`{system}`"), *added])
+    return ", ".join(filter(None, [SPACY.get(system, f"`{system}`"), *added]))
 
 
 def short(treebank: str) -> str:

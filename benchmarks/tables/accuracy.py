@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from benchmarks.formats import page_table
 from benchmarks.tables.common import (
-    BEAM4,
     ENGLISH,
     GOTHIC,
     HUNGARIAN,
-    LONG,
+    NL,
+    NM,
     OWN,
     SPACY,
+    SPACY_LONG,
     STOCK,
+    STOCK_LONG,
+    SWAP,
     TAUGHT,
     TREEBANKS,
     comparison,
@@ -25,77 +29,77 @@ from benchmarks.tables.common import (
     results,
     score,
     seeds_of,
+    stock,
     table,
 )
 from benchmarks.titles import difference, seeds, short, title
 
-ACCURACY = (
-    *("nm_parser", "swap_parser", "swap_parser_beam4", OWN, BEAM4, TAUGHT),
-    *(SPACY, STOCK),
-)
+NM_TAUGHT = "nm_parser_taught"
+BEAMS = tuple(f"{name}_beam4" for name in (SWAP, NL))
+ACCURACY = (NM, NM_TAUGHT, SWAP, NL, *BEAMS, TAUGHT, SPACY_LONG)
 #: Of `nl_covington_parser`: what makes it more accurate than on the data as they are.
-MORE = ("", "_long", "_phrases", "_wide", "_mixed3", "_taught", "_long_taught")
+MORE = ("", "_long", "_phrases", "_wide", "_mixed3", "_taught")
 PLAIN = f"{OWN}_plain"
-#: What other parsers make of more epochs.
-OTHERS = ("nm_parser_long", f"{SPACY}_long")
 MULTIHASH = (
     *(f"{name}_multihash" for name in (OWN, "nm_parser", "swap_parser")),
-    *(f"{STOCK}_morphology", f"{STOCK}_freq1", STOCK),
+    *(f"{STOCK}_morphology", f"{STOCK}_freq1"),
 )
 
 
-def accuracy(systems: Sequence[str]) -> str:
-    """Make the table of accuracy, the best first."""
+def accuracy(systems: Sequence[str], choose: Callable[[str], str]) -> str:
+    """Make the table of accuracy, the best first; `choose` names spaCy's parser of a treebank."""
     rows = []
     for treebank in TREEBANKS:
-        found = [(name, one) for name in systems if (one := entry(treebank, name))]
+        baseline = choose(treebank)
+        names = (*systems, baseline)
+        found = [(name, one) for name in names if (one := entry(treebank, name))]
         found.sort(key=lambda pair: -raw_mean(pair[1], "las_all"))
         if all(name.startswith("spacy_") for name, _ in found):
             continue  # nothing to compare
         for name, one in found:
-            own = [short(treebank), title(name), seeds_of(one)]
+            own = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
             own += [score(one, metric) for metric in ("uas_all", "las_all")]
             own.append(f"{mean(one, 'dep_exact', digits=1)} %")
-            own.append("" if name == STOCK else lead(treebank, name, STOCK))
+            own.append("" if name == baseline else lead(treebank, name, baseline))
             rows.append(own)
-    header = ["treebank", "system", "seeds", "UAS", "LAS", "sentences wholly right"]
-    return page_table([*header, "LAS against spaCy"], grouped(rows), left=3)
+    header = ["treebank", "system", "epochs", "seeds", "UAS", "LAS", "sentences wholly right"]
+    return page_table([*header, "LAS against spaCy"], grouped(rows), left=4)
 
 
 @table("accuracy")
 def _accuracy() -> str:
-    return accuracy(ACCURACY)
+    return accuracy(ACCURACY, stock)
 
 
 @table("accuracy-multihash")
 def _accuracy_multihash() -> str:
-    return accuracy(MULTIHASH)
+    return accuracy(MULTIHASH, lambda _: STOCK)
 
 
 @table("crossing")
 def _crossing() -> str:
     rows = []
     for treebank in (GOTHIC, HUNGARIAN):
-        found = [
-            (name, one)
-            for name in (*ACCURACY, "two_planar")
-            if name != "nm_parser" and (one := entry(treebank, name))
-        ]
-        found.sort(key=lambda pair: -raw_mean(pair[1], "nonproj_r"))
-        for name, one in found:
-            figures = [mean(one, f"nonproj_{kind}", digits=1) for kind in "pr"]
-            rows.append([short(treebank), title(name), seeds_of(one), *figures])
-    header = ["treebank", "system", "seeds", "precision", "recall"]
+        found = []
+        for name in (*ACCURACY, STOCK_LONG, "two_planar"):
+            one = entry(treebank, name)
+            if one is not None and name not in (NM, NM_TAUGHT):
+                precision, recall = (raw_mean(one, f"nonproj_{kind}") for kind in "pr")
+                f1 = 2 * precision * recall / (precision + recall)
+                figures = [f"{figure:.1f}" for figure in (precision, recall, f1)]
+                found.append((f1, [short(treebank), title(name), seeds_of(one), *figures]))
+        rows += [row for _, row in sorted(found, reverse=True)]
+    header = ["treebank", "system", "seeds", "precision", "recall", "F1"]
     return page_table(header, grouped(rows), left=3)
 
 
 @table("same-token-vectors")
 def _same_token_vectors() -> str:
-    names = ("nm_parser", "swap_parser", OWN, BEAM4)
+    names = (NM, SWAP, NL)
     rows = []
     for treebank in TREEBANKS:
-        cells = [lead(treebank, name, SPACY) for name in names]
-        rows.append([short(treebank), mean(entry(treebank, SPACY), "las_all"), *cells])
+        cells = [lead(treebank, name, SPACY_LONG) for name in names]
+        rows.append([short(treebank), score(entry(treebank, SPACY_LONG), "las_all"), *cells])
     header = ["treebank", title(SPACY), *map(title, names)]
     return page_table(header, rows)
 
@@ -103,28 +107,40 @@ def _same_token_vectors() -> str:
 @table("in-short")
 def _in_short() -> str:
     rows = []
-    for name in (STOCK, "udpipe", SPACY, "nm_parser", "swap_parser", OWN, BEAM4, LONG, TAUGHT):
-        row = [title(name) if name != "udpipe" else "UDPipe 1, the best of its systems"]
+    others = {"udpipe": "UDPipe 1, the best of its systems", "supar": "SuPar's biaffine parser"}
+    for name in (STOCK, *others, SPACY_LONG, NM, SWAP, NL, NM_TAUGHT, TAUGHT):
+        row = [others.get(name) or title(name)]
         for treebank in TREEBANKS:
-            if name == "udpipe":
-                every = results("compare")["systems"][treebank].values()
-                row.append(f"{max(raw_mean(one, 'las_all') for one in every):.2f}")
-            else:
-                one = entry(treebank, name)
-                row.append(mean(one, "las_all") if one else "")
+            one = entry(treebank, stock(treebank) if name == STOCK else name)
+            found = peers(treebank, name).values() if name in others else [one]
+            means = [raw_mean(one, "las_all") for one in found if one is not None]
+            row.append(f"{max(means):.2f}" if means else "")
         rows.append(row)
     return page_table(["LAS", *map(short, TREEBANKS)], rows)
+
+
+def peers(treebank: str, name: str) -> dict[str, dict[str, Any]]:
+    """Find the summaries of another project's systems.
+
+    Args:
+        treebank: The treebank.
+        name: What the systems' names begin with.
+
+    Returns:
+        The summaries by system.
+    """
+    every = results("compare")["systems"].get(treebank, {}).items()
+    return {system: one for system, one in every if system.startswith(name)}
 
 
 @table("crossing-recall-ratio")
 def _crossing_recall_ratio() -> str:
     ratios = []
     for treebank in (GOTHIC, HUNGARIAN):
-        stock = entry(treebank, STOCK)
-        for name in (OWN, "swap_parser"):
-            one = entry(treebank, name)
-            assert one is not None and stock is not None
-            ratios.append(raw_mean(one, "nonproj_r") / raw_mean(stock, "nonproj_r"))
+        base = entry(treebank, stock(treebank))
+        for one in (entry(treebank, name) for name in (NL, SWAP)):
+            if one is not None and base is not None:
+                ratios.append(raw_mean(one, "nonproj_r") / raw_mean(base, "nonproj_r"))
     return f"{min(ratios):.1f} to {max(ratios):.1f} times"
 
 
@@ -132,13 +148,13 @@ def _crossing_recall_ratio() -> str:
 def _more_accurate() -> str:
     rows = []
     for treebank in TREEBANKS:
-        for name in (PLAIN, *(f"{OWN}{kind}" for kind in MORE), *OTHERS):
+        for name in (PLAIN, *(f"{OWN}{kind}" for kind in MORE)):
             one = entry(treebank, name)
             if one is None:
                 continue
             row = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
             row += [score(one, "las_all", split) for split in ("dev", "test")]
-            row.append("" if name in (PLAIN, *OTHERS) else lead(treebank, name, PLAIN))
+            row.append("" if name == PLAIN else lead(treebank, name, PLAIN))
             rows.append(row)
     header = ["treebank", "", "epochs", "seeds", "LAS on dev", "on test", "difference on test"]
     return page_table(header, grouped(rows), left=4)
@@ -146,13 +162,29 @@ def _more_accurate() -> str:
 
 @table("udpipe")
 def _udpipe() -> str:
-    names = ("nm_parser", "swap_parser", OWN)
+    return others("udpipe_", "UDPipe 1's system", (NM, SWAP, NL))
+
+
+@table("supar")
+def _supar() -> str:
+    return others("supar", "", (NM, NL))
+
+
+def others(prefix: str, header: str, names: Sequence[str]) -> str:
+    """Make the table of another project's systems, the best first.
+
+    Args:
+        prefix: What their names begin with.
+        header: What the rest of their names is; "": they have one name.
+        names: The systems of ours to compare them with.
+    """
     rows = []
     for treebank in TREEBANKS:
-        every = results("compare")["systems"][treebank].items()
+        every = peers(treebank, prefix).items()
         for name, one in sorted(every, key=lambda item: -raw_mean(item[1], "las_all")):
-            system = name.removeprefix("udpipe_")
-            own = [short(treebank), system, score(one, "uas_all"), score(one, "las_all")]
+            system = name.removeprefix(prefix)
+            own = [short(treebank), *filter(None, [system]), str(one["epochs"])]
+            own += [score(one, "uas_all"), score(one, "las_all")]
             own.append(f"{mean(one, 'dep_exact', digits=1)} %")
             for metric in ("nonproj_p", "nonproj_r"):
                 own.append("" if system == "projective" else mean(one, metric, digits=1))
@@ -161,9 +193,10 @@ def _udpipe() -> str:
                 ahead = raw_mean(better, "las_all") - raw_mean(one, "las_all") if better else 0.0
                 own.append(f"{ahead:+.2f}" if better else "")
             rows.append(own)
-    header = ["treebank", "UDPipe 1's system", "UAS", "LAS", "sentences wholly right"]
-    header += ["crossing arcs: precision", "recall", *map(title, names)]
-    return page_table(header, grouped(rows), left=2)
+    first = ["treebank", *filter(None, [header]), "epochs"]
+    columns = [*first, "UAS", "LAS", "sentences wholly right"]
+    columns += ["crossing arcs: precision", "recall", *map(title, names)]
+    return page_table(columns, grouped(rows), left=len(first))
 
 
 @table("bias")

@@ -107,12 +107,12 @@ def _same_token_vectors() -> str:
 @table("in-short")
 def _in_short() -> str:
     rows = []
-    others = {"udpipe": "UDPipe 1, the best of its systems", "supar": "SuPar's biaffine parser"}
-    for name in (STOCK, *others, SPACY_LONG, NM, SWAP, NL, NM_TAUGHT, TAUGHT):
-        row = [others.get(name) or title(name)]
+    projects = {"udpipe": "UDPipe 1, the best of its systems", "supar": "SuPar's biaffine parser"}
+    for name in (STOCK, *projects, SPACY_LONG, NM, SWAP, NL, NM_TAUGHT, TAUGHT):
+        row = [projects.get(name) or title(name)]
         for treebank in TREEBANKS:
             one = entry(treebank, stock(treebank) if name == STOCK else name)
-            found = peers(treebank, name).values() if name in others else [one]
+            found = peers(treebank, name).values() if name in projects else [one]
             means = [raw_mean(one, "las_all") for one in found if one is not None]
             row.append(f"{max(means):.2f}" if means else "")
         rows.append(row)

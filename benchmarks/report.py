@@ -58,8 +58,10 @@ def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
         for baseline in (STOCK_LONG, SPACY_LONG) if long else (STOCK, SPACY):
             if name != baseline:
                 yield Pair(name, baseline, "test", "las_all")
-        if name.endswith("_plain") and (base := name.removesuffix("_plain")) in systems:
-            yield Pair(base, name, "test", "las_all")
+        if name.endswith("_plain"):
+            base = name.removesuffix("_plain")
+            for other in systems & {base, f"{base}_long"}:
+                yield Pair(other, name, "test", "las_all")
         elif name.startswith(f"{OWN}_") and "multihash" not in name:
             yield Pair(name, f"{OWN}_plain", "test", "las_all")
         if re.fullmatch(r"swap_(lazy|minimal|nd_sw|nd_all)(_beam8)?", name):

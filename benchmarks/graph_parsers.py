@@ -24,7 +24,7 @@ from benchmarks.training import EVALUATIONS, PARTS
 from benchmarks.treebanks import Treebank
 from benchmarks.udpipe import blank, put_in
 from scripts.evaluate import read_docs, references, score_parses
-from spacy_nmparse.analysis import conll18
+from spacy_nmparse.ud import conll18
 
 SEED = 1
 HEAD, LABEL = 6, 7  # columns of CoNLL-U

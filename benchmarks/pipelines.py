@@ -34,10 +34,10 @@ from benchmarks.systems import System, find_system
 from benchmarks.training import train_model
 from benchmarks.treebanks import Treebank, add_run_arguments, choose_lang, convert_treebank
 from scripts.evaluate import dump, parse_settings
-from spacy_nmparse.analysis.conll18 import METRICS
-from spacy_nmparse.analysis.conllu import EMPTY, XPOS, read_rows
-from spacy_nmparse.analysis.treebank import find_splits, split_by
-from spacy_nmparse.analysis.whole_pipeline import whole_pipeline
+from spacy_nmparse.ud.conll18 import METRICS
+from spacy_nmparse.ud.conllu import EMPTY, XPOS, read_rows
+from spacy_nmparse.ud.treebank import find_splits, split_by
+from spacy_nmparse.ud.whole_pipeline import whole_pipeline
 
 OURS, SPACY, UDPIPE = "nl_covington_parser", "spacy_pipeline", "udpipe"
 SYSTEMS = (OURS, SPACY, UDPIPE)

@@ -22,9 +22,9 @@ import spacy
 
 from benchmarks.common import command_line, complain
 from scripts.evaluate import dump, print_scores
-from spacy_nmparse.analysis import conll18, conllu
-from spacy_nmparse.analysis.conllu import FORM, ID, MISC, NO_SPACE
-from spacy_nmparse.analysis.parse_files import Job, parse_file
+from spacy_nmparse.ud import conll18, conllu
+from spacy_nmparse.ud.conllu import FORM, ID, MISC, NO_SPACE
+from spacy_nmparse.ud.parse_files import Job, parse_file
 
 REPEATS = 3
 

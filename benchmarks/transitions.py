@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.counting import count_treebanks
-from spacy_nmparse.analysis.corpus import read_sentences, whole_trees
 from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions
+from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 
 def count(path: Path) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import spacy
 from spacy.tokens import DocBin
 
 from benchmarks.common import RUNS, WORK
-from spacy_nmparse.analysis.conllu_docs import Merges
-from spacy_nmparse.analysis.treebank import SPLITS, convert, find_splits
+from spacy_nmparse.ud.conllu_docs import Merges
+from spacy_nmparse.ud.treebank import SPLITS, convert, find_splits
 
 
 def choose_lang(train_file: Path) -> str:

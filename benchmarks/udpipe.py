@@ -24,7 +24,7 @@ from spacy.tokens import Doc
 
 from benchmarks.common import command_line, complain
 from scripts.evaluate import dump, read_docs, references, score_parses
-from spacy_nmparse.analysis import conll18
+from spacy_nmparse.ud import conll18
 
 #: How its authors train taggers for Universal Dependencies; only what the parser looks at.
 TAGGER = (

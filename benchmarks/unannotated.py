@@ -27,7 +27,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 
 from benchmarks.common import command_line, complain
-from spacy_nmparse.analysis.treebank import convert, find_splits
+from spacy_nmparse.ud.treebank import convert, find_splits
 
 
 def plain(doc: Doc) -> Doc:

@@ -17,7 +17,7 @@ from spacy.cli.train import train
 from spacy.tokens import DocBin
 from spacy.training import Corpus
 
-from spacy_nmparse.analysis.corpus import read_docs
+from spacy_nmparse.ud.corpus import read_docs
 
 ROOT = Path(__file__).resolve().parents[1]
 

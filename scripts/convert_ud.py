@@ -23,17 +23,17 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from spacy_nmparse.analysis.conllu import ID, read_rows
-from spacy_nmparse.analysis.conllu_docs import Merges
-from spacy_nmparse.analysis.tokens import TokenMatch, shorten
-from spacy_nmparse.analysis.treebank import (
+from spacy_nmparse.ud.conllu import ID, read_rows
+from spacy_nmparse.ud.conllu_docs import Merges
+from spacy_nmparse.ud.tokenization import fit
+from spacy_nmparse.ud.tokens import TokenMatch, shorten
+from spacy_nmparse.ud.treebank import (
     SPLITS,
     convert,
     find_splits,
     sentence_docs,
     split_by,
 )
-from spacy_nmparse.pipe.tokenization import fit
 
 N_STRINGS = 15
 

@@ -32,10 +32,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 from wasabi import table
 
-from spacy_nmparse.analysis import conll18
 from spacy_nmparse.analysis.licences import Source, source_of
-from spacy_nmparse.analysis.treebank import find_splits
-from spacy_nmparse.analysis.whole_pipeline import LEMMATIZER, whole_pipeline
+from spacy_nmparse.ud import conll18
+from spacy_nmparse.ud.treebank import find_splits
+from spacy_nmparse.ud.whole_pipeline import LEMMATIZER, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")

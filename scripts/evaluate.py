@@ -43,10 +43,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_nmparse.about import __version__
-from spacy_nmparse.analysis import conll18, conllu_to_docs
 from spacy_nmparse.analysis.statistics import bin_name, bin_names
 from spacy_nmparse.pipe.evaluation import length_counts, score_dependencies, sentence_counts
 from spacy_nmparse.pipe.tagged import copy_tags
+from spacy_nmparse.ud import conll18, conllu_to_docs
 
 
 def versions() -> dict[str, str]:

@@ -27,8 +27,8 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from spacy_nmparse.analysis.conllu import DEPREL, FORM, HEAD, ID, LEMMA, MISC, UPOS, read_rows
-from spacy_nmparse.analysis.treebank import SPLITS, group_docs, sentence_docs, write_docs
+from spacy_nmparse.ud.conllu import DEPREL, FORM, HEAD, ID, LEMMA, MISC, UPOS, read_rows
+from spacy_nmparse.ud.treebank import SPLITS, group_docs, sentence_docs, write_docs
 
 PACKAGE = "turkish-treebanks"
 FILES = ("web.conllu", "wiki.conllu")

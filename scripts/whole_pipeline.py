@@ -15,7 +15,7 @@ from pathlib import Path
 
 from spacy.util import load_config
 
-from spacy_nmparse.analysis.whole_pipeline import whole_pipeline
+from spacy_nmparse.ud.whole_pipeline import whole_pipeline
 
 
 def main(argv: list[str] | None = None) -> int:

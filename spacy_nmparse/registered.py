@@ -175,13 +175,13 @@ def make_parser(
 
 @Language.factory("multiword_tokens", assigns=["token._.ud_words", "token._.ud_range"])
 def make_multiword_tokens(nlp: Language, name: str) -> Any:
-    """The component that tells the words of multiword tokens; see ``spacy_nmparse.pipe.multiword``.
+    """The component that tells the words of multiword tokens; see ``spacy_nmparse.ud.multiword``.
 
     Args:
         nlp: the pipeline.
         name: the component's name.
     """
-    from spacy_nmparse.pipe.multiword import MultiwordTokens
+    from spacy_nmparse.ud.multiword import MultiwordTokens
 
     return MultiwordTokens(nlp.vocab, name)
 
@@ -200,7 +200,7 @@ def make_multiword_tokens(nlp: Language, name: str) -> Any:
 def make_ud_lemmatizer(
     nlp: Language, name: str, model: Model, min_tree_freq: int, scorer: Optional[Callable]
 ) -> Any:
-    """The lemmatizer; see ``spacy_nmparse.pipe.lemmas``.
+    """The lemmatizer; see ``spacy_nmparse.ud.lemmas``.
 
     Args:
         nlp: the pipeline.
@@ -209,7 +209,7 @@ def make_ud_lemmatizer(
         min_tree_freq: how often an edit tree must occur to be learned.
         scorer: the scoring function.
     """
-    from spacy_nmparse.pipe.lemmas import UDLemmatizer
+    from spacy_nmparse.ud.lemmas import UDLemmatizer
 
     return UDLemmatizer(nlp.vocab, model, name, min_tree_freq=min_tree_freq, scorer=scorer)
 
@@ -369,7 +369,7 @@ def BatchByWords(
 ) -> Callable:
     """A batcher (``@batchers``) as ``spacy.batch_by_words.v1``, which also makes other sentences of
     the training data in each epoch: words and phrases are exchanged for others of the same kind, or
-    sentences have other neighbours; see ``spacy_nmparse.pipe.nonce``.
+    sentences have other neighbours; see ``spacy_nmparse.ud.nonce``.
 
     Args:
         size: as of ``spacy.batch_by_words.v1``, like the next three.
@@ -386,7 +386,7 @@ def BatchByWords(
         pos: the open classes, as UPOS tags.
         regroup: whether copies are of documents made of the sentences in random order.
     """
-    from spacy_nmparse.pipe.nonce import NonceBatches
+    from spacy_nmparse.ud.nonce import NonceBatches
 
     batch = registry.batchers.get("spacy.batch_by_words.v1")(
         size=size, tolerance=tolerance, discard_oversize=discard_oversize, get_length=get_length
@@ -455,7 +455,7 @@ def SafeCheckpoints() -> Callable:
 
 def FitTokenizer(corpus: Optional[Path]) -> Callable:
     """For ``initialize.before_init``: the tokenizer learns to split words as the training data
-    does; see ``spacy_nmparse.pipe.tokenization``.
+    does; see ``spacy_nmparse.ud.tokenization``.
 
     Args:
         corpus: the training data, a .spacy file; null: nothing is learned.
@@ -463,7 +463,7 @@ def FitTokenizer(corpus: Optional[Path]) -> Callable:
 
     def fit(nlp: Language) -> Language:
         if corpus is not None:
-            from spacy_nmparse.pipe.tokenization import fit_to_corpus
+            from spacy_nmparse.ud.tokenization import fit_to_corpus
 
             fit_to_corpus(nlp, corpus)
         return nlp

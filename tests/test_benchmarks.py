@@ -30,7 +30,7 @@ from benchmarks import (
 from benchmarks.significance import bootstrap, signed_rank
 from benchmarks.systems import System, find_system, parse_system
 from scripts import evaluate
-from spacy_nmparse.analysis.treebank import convert, find_splits
+from spacy_nmparse.ud.treebank import convert, find_splits
 from tests.toy_treebank import ROOT, SMALL, read
 
 

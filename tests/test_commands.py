@@ -128,10 +128,10 @@ def main_of(program: str) -> Any:
 RUN_IN_TEXT = {
     "python -m spacy nmparse": "tests/test_cli.py",
     "python examples/lectures.py": "tests/test_examples.py",
-    "python -m spacy nmparse parse": "tests/test_parse_files.py",
+    "python -m spacy nmparse parse": "tests/ud/test_parse_files.py",
     "python -m spacy nmparse parse en_nl_covington_parser_ud text.txt -o text.conllu": "the same",
     "python scripts/convert_ud.py TREEBANK OUTPUT --n-sents 10 --with-single --merge-subtokens "
-    "auto --lang LANG": "tests/test_whole_pipeline.py",
+    "auto --lang LANG": "tests/ud/test_whole_pipeline.py",
     "python scripts/fill_configs.py configs/*.cfg": "tests/test_configs.py",
     "python scripts/evaluate.py MODEL DATA --set components.parser.beam_width=4": "test_scripts.py",
     "python scripts/evaluate.py MODEL DATA --unit sentence --tokens gold --set "

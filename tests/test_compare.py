@@ -18,9 +18,9 @@ from benchmarks import compare, graph_parsers, segmentation, speed, udpipe
 from benchmarks.systems import find_system
 from benchmarks.treebanks import Treebank
 from scripts import evaluate
-from spacy_nmparse.analysis import conll18
-from spacy_nmparse.analysis.treebank import convert
 from spacy_nmparse.pipe.evaluation import length_counts
+from spacy_nmparse.ud import conll18
+from spacy_nmparse.ud.treebank import convert
 from tests.toy_treebank import CONLLU
 
 ROWS = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "spacy_nmparse"
 #: Each folder imports from itself and from those behind it.
-ORDER = ("cli", "analysis", "pipe", "learning", "search", "scorers", "layers", "systems")
+ORDER = ("cli", "analysis", "ud", "pipe", "learning", "search", "scorers", "layers", "systems")
 #: What the top level offers to all folders; the rest of it (entry points) is above them.
 SHARED = ("spacy_version", "about", "uncompiled")
 

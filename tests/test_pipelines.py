@@ -9,7 +9,7 @@ import pytest
 from spacy.util import load_config
 
 from benchmarks import pipelines, raw_text, report, udpipe
-from spacy_nmparse.analysis import conll18
+from spacy_nmparse.ud import conll18
 from tests.toy_treebank import CONLLU
 
 XPOS = "1\tYes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_\n"

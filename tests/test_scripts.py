@@ -19,8 +19,8 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 
 from scripts import convert_ud, demo, evaluate, prepare_demo
-from spacy_nmparse.analysis.treebank import convert, find_splits, write_docs
 from spacy_nmparse.scorers.operations import members
+from spacy_nmparse.ud.treebank import convert, find_splits, write_docs
 from tests.toy_treebank import CONLLU, ROOT, SMALL, read
 
 

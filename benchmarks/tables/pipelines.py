@@ -16,7 +16,7 @@ from benchmarks.tables.common import (
     table,
 )
 from benchmarks.titles import short
-from spacy_nmparse.analysis.conll18 import METRICS
+from spacy_nmparse.ud.conll18 import METRICS
 
 TITLES = {
     "nl_covington_parser": "this package",

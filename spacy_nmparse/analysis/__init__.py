@@ -1,8 +1,7 @@
-"""What parsers do, and what treebanks hold: derivations, errors, statistics, pictures, CoNLL-U."""
+"""What parsers do, and what treebanks hold: derivations, errors, statistics, pictures."""
 
 from __future__ import annotations
 
-from spacy_nmparse.analysis.conllu_docs import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.analysis.derivation import (
     Derivation,
     all_derivations,
@@ -29,13 +28,11 @@ __all__ = [
     "Lost",
     "Step",
     "all_derivations",
-    "conllu_to_docs",
     "derivation_lattice",
     "derive",
     "derive_actions",
     "derive_gold",
     "displacy_data",
-    "doc_to_conllu",
     "find_errors",
     "find_repairs",
     "lattice_lines",

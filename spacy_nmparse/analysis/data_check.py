@@ -14,7 +14,6 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry, resolve_dot_names
 
-from spacy_nmparse.analysis.tokens import TokenMatch, shorten
 from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
 from spacy_nmparse.pipe.gold import ROOT_LABEL
@@ -26,6 +25,7 @@ from spacy_nmparse.systems.projective import (
     lift,
     lower,
 )
+from spacy_nmparse.ud.tokens import TokenMatch, shorten
 
 RARE = 20  # occurrences of a label
 FEW, FEWER = 2000, 100  # sentences to train on

@@ -14,8 +14,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis.corpus import read_docs
 from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
+from spacy_nmparse.ud.corpus import read_docs
 
 N_SENTENCES = 500
 

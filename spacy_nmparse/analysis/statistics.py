@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis.corpus import Sentence, whole_trees
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import crossing_arcs, is_projective
 from spacy_nmparse.systems.swap.counts import count_swaps
+from spacy_nmparse.ud.corpus import Sentence, whole_trees
 
 
 def _columns() -> dict[str, tuple[str, dict[str, Any], bool]]:

@@ -17,7 +17,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import color, table
 
-from spacy_nmparse.analysis.corpus import read_docs
+from spacy_nmparse.ud.corpus import read_docs
 
 COLORS: dict[str, dict[str, Any]] = {
     "new": {"fg": "green"},

@@ -10,8 +10,8 @@ from spacy.cli._util import import_code, parse_config_overrides
 from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, Split, check_data
-from spacy_nmparse.analysis.tokens import shorten
 from spacy_nmparse.cli.console import fail, failures, paint, print_json, print_table, title
+from spacy_nmparse.ud.tokens import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
 N_LABELS = 12

@@ -10,7 +10,6 @@ from typing import Any
 import typer
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis.corpus import Sentence, read_sentences
 from spacy_nmparse.analysis.derivation import (
     Derivation,
     all_derivations,
@@ -24,6 +23,7 @@ from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_
 from spacy_nmparse.cli.console import failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.systems import Gold
+from spacy_nmparse.ud.corpus import Sentence, read_sentences
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.
 SHOWN = 8

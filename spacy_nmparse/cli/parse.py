@@ -14,11 +14,11 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.analysis.parse_files import Counts, Job, is_done, parse_file, plan
-from spacy_nmparse.analysis.parse_inputs import KINDS
-from spacy_nmparse.analysis.parse_outputs import CONLLU, FORMATS
 from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.parsing import ParsingComponent
+from spacy_nmparse.ud.parse_files import Counts, Job, is_done, parse_file, plan
+from spacy_nmparse.ud.parse_inputs import KINDS
+from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS
 
 
 def run(

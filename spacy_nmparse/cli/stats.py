@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.analysis.corpus import read_sentences
 from spacy_nmparse.analysis.statistics import bin_names, describe
 from spacy_nmparse.cli.console import failures, print_json, print_table, title
+from spacy_nmparse.ud.corpus import read_sentences
 
 N_LABELS = 15
 

@@ -8,7 +8,6 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import all_derivations
-from spacy_nmparse.analysis.corpus import Sentence
 from spacy_nmparse.analysis.statistics import (
     COLUMNS,
     bin_name,
@@ -18,6 +17,7 @@ from spacy_nmparse.analysis.statistics import (
 )
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.swap.counts import count_swaps, is_unique
+from spacy_nmparse.ud.corpus import Sentence
 from tests.pipe.common import TREES, random_heads
 
 CHAIN = [0, 0, 1, 2]

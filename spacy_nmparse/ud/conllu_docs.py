@@ -14,7 +14,8 @@ from spacy.parts_of_speech import IDS as UPOS_TAGS
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
-from spacy_nmparse.analysis.conllu import (
+from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.ud.conllu import (
     DEPREL,
     EMPTY,
     FEATS,
@@ -30,8 +31,7 @@ from spacy_nmparse.analysis.conllu import (
     read_rows,
     spaces_after,
 )
-from spacy_nmparse.pipe.confidence import confidences
-from spacy_nmparse.pipe.ud_tokens import UDWord, register_extensions, ud_words, value_of
+from spacy_nmparse.ud.extensions import UDWord, register_extensions, ud_words, value_of
 
 #: Whether a multiword token, of this form and these words, becomes one token of spaCy.
 Merges = Callable[[str, Sequence[str]], bool]
@@ -52,7 +52,7 @@ def conllu_to_docs(
     """Read CoNLL-U into documents, with everything that a Doc can hold.
 
     ``root`` becomes ``ROOT``; ``_`` is no annotation. Multiword tokens, MISC and comments are in
-    extensions of the tokens (``spacy_nmparse.pipe.ud_tokens``), so that ``doc_to_conllu`` writes
+    extensions of the tokens (``spacy_nmparse.ud.extensions``), so that ``doc_to_conllu`` writes
     them again. Empty nodes and enhanced dependencies are left out.
 
     Args:
@@ -91,7 +91,7 @@ def doc_to_conllu(doc: Doc, *, confidence: bool = False, first: int = 1) -> str:
 
     Spaces that are tokens are no words: they are in MISC (``SpacesAfter``, with UDPipe's escapes).
     ``# text`` is made of the words; other comments, MISC and multiword tokens come from the
-    extensions of the tokens (``spacy_nmparse.pipe.ud_tokens``).
+    extensions of the tokens (``spacy_nmparse.ud.extensions``).
 
     Args:
         doc: The document. Without sentence boundaries it is one sentence; what is not annotated

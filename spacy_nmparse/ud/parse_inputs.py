@@ -12,10 +12,10 @@ from typing import IO, Any, NamedTuple
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
-from spacy_nmparse.analysis.conllu import NO_SPACE, decode
-from spacy_nmparse.analysis.conllu_docs import SPACES_AFTER, conllu_to_docs, escaped
-from spacy_nmparse.analysis.corpus import read_spacy
-from spacy_nmparse.pipe.ud_tokens import EXTENSIONS, register_extensions
+from spacy_nmparse.ud.conllu import NO_SPACE, decode
+from spacy_nmparse.ud.conllu_docs import SPACES_AFTER, conllu_to_docs, escaped
+from spacy_nmparse.ud.corpus import read_spacy
+from spacy_nmparse.ud.extensions import EXTENSIONS, register_extensions
 
 TEXT, CONLLU, SPACY = "text", "conllu", "spacy"
 KINDS = (TEXT, CONLLU, SPACY)

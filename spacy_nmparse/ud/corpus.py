@@ -10,7 +10,8 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.analysis.conllu import (
+from spacy_nmparse.systems.projective import check_acyclic
+from spacy_nmparse.ud.conllu import (
     DEPREL,
     EMPTY,
     FORM,
@@ -19,7 +20,6 @@ from spacy_nmparse.analysis.conllu import (
     read_rows,
     spaces_after,
 )
-from spacy_nmparse.systems.projective import check_acyclic
 
 CONLLU = (".conllu", ".conll", ".txt")
 

@@ -2,7 +2,7 @@
 
 spaCy's tokens are pieces of the text, and a word of Universal Dependencies need not be one. Where
 the tokenizer keeps a multiword token whole, its words come to ``token._.ud_words``; where it splits
-it, ``token._.ud_range`` says which tokens it is (see ``pipe.ud_tokens``). Known are the forms of
+it, ``token._.ud_range`` says which tokens it is (see ``ud.extensions``). Known are the forms of
 the training data, and endings: a token whose tag is that of multiword tokens (their tags, joined)
 is split like those with the longest ending in common, unless most words with that ending and tag
 are split elsewhere.
@@ -23,7 +23,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.files import write_files
-from spacy_nmparse.pipe.ud_tokens import UDWord, register_extensions, ud_words, value_of
+from spacy_nmparse.ud.extensions import UDWord, register_extensions, ud_words, value_of
 
 FILE = "multiword.json"
 TABLES = ("forms", "endings", "ranges", "clitics")

@@ -9,7 +9,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.analysis.conllu_docs import Merges, conllu_to_docs
+from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 
 SPLITS = ("train", "dev", "test")
 
@@ -60,7 +60,7 @@ def sentence_docs(source: Path | str, merge: bool | Merges = False) -> Iterator[
 
     Yields:
         A Doc with words, spaces, tags, lemmas, morphology, heads and labels, and the words of
-        multiword tokens (``spacy_nmparse.pipe.ud_tokens``).
+        multiword tokens (``spacy_nmparse.ud.extensions``).
 
     Raises:
         OSError: If the file cannot be read.

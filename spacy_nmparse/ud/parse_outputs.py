@@ -11,10 +11,10 @@ from typing import IO, Any
 
 from spacy.tokens import Doc, DocBin
 
-from spacy_nmparse.analysis.conllu_docs import conllu_sentences
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.files import NEW
-from spacy_nmparse.pipe.ud_tokens import ud_words
+from spacy_nmparse.ud.conllu_docs import conllu_sentences
+from spacy_nmparse.ud.extensions import ud_words
 
 CONLLU, JSON, SPACY = "conllu", "json", "spacy"
 #: Formats, and how the names of their files end.

@@ -16,12 +16,12 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
-from spacy_nmparse.analysis import parse_inputs
-from spacy_nmparse.analysis.conllu_docs import conllu_to_docs
-from spacy_nmparse.analysis.parse_files import Job, is_done, parse_file, plan
-from spacy_nmparse.analysis.parse_inputs import read_items
 from spacy_nmparse.cli import nmparse
 from spacy_nmparse.cli.parse import run as run_command
+from spacy_nmparse.ud import parse_inputs
+from spacy_nmparse.ud.conllu_docs import conllu_to_docs
+from spacy_nmparse.ud.parse_files import Job, is_done, parse_file, plan
+from spacy_nmparse.ud.parse_inputs import read_items
 from tests.pipe.common import TREES, gold_doc
 from tests.validator import format_errors
 
@@ -203,7 +203,7 @@ def test_output_that_cannot_be_written(
     def full(self: Any, doc: Doc) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("spacy_nmparse.analysis.parse_outputs.Writer.write", full)
+    monkeypatch.setattr("spacy_nmparse.ud.parse_outputs.Writer.write", full)
     done = run(model, source, "-o", target, "--force")
     assert done.exit_code == 1 and "No space left" in done.stderr
     assert target.read_text(encoding="utf-8") == "old"
@@ -352,7 +352,7 @@ def test_documents_keep_their_sentences(model: Path, tmp_path: Path) -> None:
 def test_words_of_plain_text_are_forgotten(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spacy_nmparse.analysis.parse_files.PER_ZONE", 3)
+    monkeypatch.setattr("spacy_nmparse.ud.parse_files.PER_ZONE", 3)
     text = "\n\n".join(f"word{i} saw{i} the cat ." for i in range(50))
     source = str(write(tmp_path / "a.txt", text))
     before = len(trained.vocab.strings)

@@ -14,9 +14,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from spacy_nmparse.analysis.parse_inputs import TEXT, Item, kind_of, read_items
-from spacy_nmparse.analysis.parse_outputs import FORMATS, SPACY, open_writer
 from spacy_nmparse.pipe.processes import pipe_in_processes
+from spacy_nmparse.ud.parse_inputs import TEXT, Item, kind_of, read_items
+from spacy_nmparse.ud.parse_outputs import FORMATS, SPACY, open_writer
 
 PER_ZONE = 1000  # documents after which new words are forgotten
 STANDARD = "-"  # standard input or output

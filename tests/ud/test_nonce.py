@@ -14,9 +14,9 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import registry
 
-from spacy_nmparse.pipe import nonce
-from spacy_nmparse.pipe.nonce import Exchange, mix
-from spacy_nmparse.pipe.ud_tokens import register_extensions
+from spacy_nmparse.ud import nonce
+from spacy_nmparse.ud.extensions import register_extensions
+from spacy_nmparse.ud.nonce import Exchange, mix
 from tests.pipe.common import bare
 
 VOCAB = spacy.blank("xx").vocab

@@ -10,10 +10,10 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.analysis.conllu import read_rows
-from spacy_nmparse.analysis.conllu_docs import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.pipe.confidence import KEY
-from spacy_nmparse.pipe.ud_tokens import ud_words
+from spacy_nmparse.ud.conllu import read_rows
+from spacy_nmparse.ud.conllu_docs import conllu_to_docs, doc_to_conllu
+from spacy_nmparse.ud.extensions import ud_words
 from tests.validator import format_errors
 
 CONLLU = """\

@@ -17,9 +17,9 @@ from typing import Any
 
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis import conllu
-from spacy_nmparse.analysis.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID
-from spacy_nmparse.analysis.conllu_docs import sentence_rows
+from spacy_nmparse.ud import conllu
+from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID
+from spacy_nmparse.ud.conllu_docs import sentence_rows
 
 Rows = list[list[str]]
 TREES = ("UAS", "LAS", "CLAS")

@@ -11,9 +11,9 @@ from spacy.cli.package import generate_readme
 from spacy.util import load_config
 
 from scripts import convert_ud, demo, evaluate, whole_pipeline
-from spacy_nmparse.analysis import doc_to_conllu
 from spacy_nmparse.analysis.licences import source_of
-from spacy_nmparse.analysis.whole_pipeline import whole_pipeline as make_whole
+from spacy_nmparse.ud import doc_to_conllu
+from spacy_nmparse.ud.whole_pipeline import whole_pipeline as make_whole
 from tests.toy_treebank import CONLLU, ROOT
 from tests.validator import format_errors
 

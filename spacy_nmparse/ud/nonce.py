@@ -19,7 +19,7 @@ from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
-from spacy_nmparse.pipe.ud_tokens import in_multiword_tokens, multiword_ranges
+from spacy_nmparse.ud.extensions import in_multiword_tokens, multiword_ranges
 
 #: In data of at most so many words, words and phrases are exchanged unasked.
 MOST_WORDS = 300_000
@@ -173,7 +173,7 @@ class Exchange:
     A word of an open class that the data have at most RARE times is exchanged with the probability
     ``level`` for one drawn from all words of the data that share its part of speech, tag and
     morphological features, and takes on its lemma. What else is annotated stays: trees, tags,
-    sentences, entities. Multiword tokens and their words (see ``pipe.ud_tokens``) are not
+    sentences, entities. Multiword tokens and their words (see ``ud.extensions``) are not
     exchanged.
 
     A phrase whose head is of an open class is exchanged, before words are, with the probability

@@ -11,8 +11,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.tokenization import fit
 from spacy_nmparse.registered import FitTokenizer
+from spacy_nmparse.ud.tokenization import fit
 
 
 def docs(*texts: str) -> list[Doc]:

@@ -8,7 +8,7 @@ import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.analysis.corpus import Sentence, make_doc, read_docs, read_sentences, whole_trees
+from spacy_nmparse.ud.corpus import Sentence, make_doc, read_docs, read_sentences, whole_trees
 from tests.pipe.common import TREES, gold_doc
 
 CONLLU = """\

@@ -1,0 +1,7 @@
+"""Treebanks of Universal Dependencies, and whole pipelines made of them."""
+
+from __future__ import annotations
+
+from spacy_nmparse.ud.conllu_docs import conllu_to_docs, doc_to_conllu
+
+__all__ = ["conllu_to_docs", "doc_to_conllu"]

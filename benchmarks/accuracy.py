@@ -53,7 +53,7 @@ from benchmarks.training import (
     train_model,
 )
 from benchmarks.treebanks import Treebank, add_data_arguments, add_run_arguments, open_treebank
-from scripts.evaluate import dump, parse_settings, write_setting
+from spacy_nmparse.ud.records import dump, parse_settings, write_setting
 
 SYSTEMS = ("nm_parser", "spacy_parser")
 
@@ -131,7 +131,7 @@ def evaluate_again(
     again = {key: value for key, value in trained.items() if key not in EVALUATIONS}
     shown = [f"--set {key}={write_setting(value)}" for key, value in settings.items()]
     again["system"] = f"{trained['system']}_{name}"
-    again["command"] += f"; scripts/evaluate.py {' '.join(shown)}"
+    again["command"] += f"; python -m spacy nmparse evaluate {' '.join(shown)}"
     return {
         **again,
         **record(),

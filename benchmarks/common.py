@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts.evaluate import machine, versions
+from spacy_nmparse.ud.records import machine, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What benchmarks measured, one file a run; not under version control.

@@ -46,7 +46,7 @@ from benchmarks.treebanks import (
     folder_of,
     open_treebank,
 )
-from scripts.evaluate import dump, parse_settings
+from spacy_nmparse.ud.records import dump, parse_settings
 
 SYSTEMS = (
     "nm_parser",

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.common import RUNS, command_line, complain, record
 from benchmarks.formats import markdown
-from scripts.evaluate import dump
+from spacy_nmparse.ud.records import dump
 from spacy_nmparse.ud.treebank import SPLITS, find_splits
 
 

@@ -23,8 +23,8 @@ from benchmarks.common import ROOT, record, run
 from benchmarks.training import EVALUATIONS, PARTS
 from benchmarks.treebanks import Treebank
 from benchmarks.udpipe import blank, put_in
-from scripts.evaluate import read_docs, references, score_parses
 from spacy_nmparse.ud import conll18
+from spacy_nmparse.ud.evaluate import read_docs, references, score_parses
 
 SEED = 1
 HEAD, LABEL = 6, 7  # columns of CoNLL-U
@@ -218,7 +218,7 @@ def evaluate(parser: GraphParser, parsed: Path, conllu: Path, corpus: Path) -> d
         corpus: The .spacy file that it was converted to.
 
     Returns:
-        Scores and counts, as scripts/evaluate.py writes them.
+        Scores and counts, as `nmparse evaluate` writes them.
 
     Raises:
         ValueError: If the parser parses other words.

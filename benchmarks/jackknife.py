@@ -30,8 +30,9 @@ from thinc.api import fix_random_seed
 
 from benchmarks.common import WORK, command_line, complain, record
 from benchmarks.treebanks import Treebank, add_treebank_arguments, open_treebank
-from scripts.evaluate import blank_copy, dump
 from spacy_nmparse.registered import TOK2VEC
+from spacy_nmparse.ud.evaluate import blank_copy
+from spacy_nmparse.ud.records import dump
 from spacy_nmparse.ud.treebank import SPLITS
 
 #: Sentences of a batch, and dropout, as of spaCy's own taggers.

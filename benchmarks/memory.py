@@ -36,7 +36,8 @@ from spacy.tokens import Doc
 from benchmarks.common import ROOT, RUNS, WORK, command_line, complain, record
 from benchmarks.formats import markdown
 from benchmarks.speed import PARSER, prepare_data, train
-from scripts.evaluate import dump, read_docs
+from spacy_nmparse.ud.evaluate import read_docs
+from spacy_nmparse.ud.records import dump
 
 MIB = 2**20
 PARTS = ("tok2vec", "document", "stream")

@@ -31,10 +31,10 @@ from benchmarks.common import ROOT, RUNS, WORK, command_line, complain, record, 
 from benchmarks.formats import markdown
 from benchmarks.systems import find_system
 from benchmarks.treebanks import Treebank, convert_treebank
-from scripts.evaluate import dump
 from spacy_nmparse.analysis.plots import draw, learning_curve, read_lines
 from spacy_nmparse.systems.swap.counts import SWAP_ORACLES, count_swaps
 from spacy_nmparse.ud.corpus import read_sentences, whole_trees
+from spacy_nmparse.ud.records import dump
 
 LEARNED = ("nd_sw", "nd_all")
 ORACLES = (*SWAP_ORACLES, *LEARNED)

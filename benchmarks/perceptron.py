@@ -28,12 +28,13 @@ from benchmarks.common import RUNS, WORK, command_line, complain, record
 from benchmarks.systems import System, find_system
 from benchmarks.training import PARTS, counted_moves
 from benchmarks.treebanks import Treebank, add_treebank_arguments, folder_of, open_treebank
-from scripts.evaluate import blank_copy, dump, evaluate
 from spacy_nmparse.analysis.repairs import find_repairs
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.scorers.logistic import Logistic
 from spacy_nmparse.scorers.perceptron import perceptron_of
 from spacy_nmparse.ud.corpus import read_docs
+from spacy_nmparse.ud.evaluate import blank_copy, evaluate
+from spacy_nmparse.ud.records import dump
 
 #: Sentences handed to the parser at a time. It learns from each configuration at once.
 BATCH = 32

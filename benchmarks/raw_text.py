@@ -21,10 +21,11 @@ from typing import Any
 import spacy
 
 from benchmarks.common import command_line, complain
-from scripts.evaluate import dump, print_scores
+from spacy_nmparse.cli.evaluate import print_scores
 from spacy_nmparse.ud import conll18, conllu
 from spacy_nmparse.ud.conllu import FORM, ID, MISC, NO_SPACE
 from spacy_nmparse.ud.parse_files import Job, parse_file
+from spacy_nmparse.ud.records import dump
 
 REPEATS = 3
 
@@ -127,7 +128,7 @@ def evaluate(model: Path, gold: Path, folder: Path, without: Sequence[str] = ())
         "words": words,
         "seconds": statistics.median(clock),
         "processor_seconds": statistics.median(processor),
-        "conll18": conll18.score_files(gold, target),
+        "conll18": conll18.score_text(gold, target),
     }
 
 

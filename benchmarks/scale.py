@@ -47,9 +47,10 @@ from spacy.training import Example
 from benchmarks.common import RUNS, WORK, command_line, complain, record
 from benchmarks.formats import markdown
 from benchmarks.speed import PARSER, prepare_data, train
-from scripts.evaluate import dump, read_docs
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.ud.evaluate import read_docs
+from spacy_nmparse.ud.records import dump
 
 MIB = 2**20
 SYSTEMS = ("nm_parser", "swap_parser", "nl_covington_parser")

@@ -30,9 +30,10 @@ from spacy.training import Example
 
 from benchmarks.common import RUNS, command_line, record
 from benchmarks.formats import markdown
-from scripts.evaluate import blank_copy, dump, read_docs, references
 from spacy_nmparse.pipe.calibration import calibration_error
 from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.ud.evaluate import blank_copy, read_docs, references
+from spacy_nmparse.ud.records import dump
 
 PARSER = "parser"  # the component's name in the configs
 KINDS = ("head", "label")

@@ -17,7 +17,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import ROOT, command_line, complain, record, run, show
+from benchmarks.common import command_line, complain, record, run, show
 from benchmarks.formats import markdown, mean_and_deviation
 from benchmarks.significance import Runs, load
 from benchmarks.systems import System, parse_system
@@ -31,7 +31,7 @@ from benchmarks.treebanks import (
     is_prepared,
     read_prepared,
 )
-from scripts.evaluate import dump, parse_settings
+from spacy_nmparse.ud.records import dump, parse_settings
 
 SYSTEMS = (
     "nm_parser",
@@ -95,7 +95,7 @@ def train_and_evaluate(
     evaluations = {}
     for key, (split, tokens) in EVALUATIONS.items():
         target = output / f"{key}.json"
-        evaluate = [str(ROOT / "scripts" / "evaluate.py"), str(output / "model-best")]
+        evaluate = ["-m", "spacy", "nmparse", "evaluate", str(output / "model-best")]
         evaluate += [str(treebank.corpus[split]), "--unit", "doc", "--tokens", tokens]
         prefix = f"[{treebank.name} {output.name}] {key}:"
         run([*evaluate, "--output", str(target)], output / "log.txt", prefix)

@@ -79,13 +79,14 @@ from benchmarks.systems import find_system
 from benchmarks.treebanks import choose_lang
 from benchmarks.udpipe import Model as UDPipeModel
 from benchmarks.udpipe import read_sentences, write_sentences
-from scripts.evaluate import blank_copy, dump, read_docs, references
 from scripts.prepare_demo import find_treebank, prepare
 from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.known_words import KnownWords
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
 from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.search.greedy import WINDOW
+from spacy_nmparse.ud.evaluate import blank_copy, read_docs, references
+from spacy_nmparse.ud.records import dump
 from spacy_nmparse.ud.treebank import convert, find_splits
 
 DEMO = "turkish-treebanks"

@@ -18,8 +18,8 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from benchmarks.common import ROOT, command_line, complain
-from scripts.demo import KINDS
-from scripts.evaluate import parse_settings
+from spacy_nmparse.ud.records import parse_settings
+from spacy_nmparse.ud.whole_pipeline import KINDS
 
 CONFIGS = ROOT / "configs"
 FILE = Path(__file__).with_name("systems.yml")

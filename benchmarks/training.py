@@ -11,10 +11,10 @@ from typing import Any
 
 from spacy.util import load_config
 
-from benchmarks.common import ROOT, run
+from benchmarks.common import run
 from benchmarks.systems import System
 from benchmarks.treebanks import Treebank
-from scripts.evaluate import write_setting
+from spacy_nmparse.ud.records import write_setting
 
 EVALUATIONS = {
     "dev": ("dev", "none"),
@@ -68,7 +68,7 @@ def evaluate_model(
     for key in which:
         split, sents = EVALUATIONS[key]
         target = output / f"{key}.json"
-        command = [str(ROOT / "scripts" / "evaluate.py"), str(output / "model-best")]
+        command = ["-m", "spacy", "nmparse", "evaluate", str(output / "model-best")]
         command += [str(treebank.corpus[split]), "--sents", sents, "--output", str(target)]
         if reads_tags(output / "model-best"):
             command += ["--tags", "data"]

@@ -23,8 +23,9 @@ import spacy
 from spacy.tokens import Doc
 
 from benchmarks.common import command_line, complain
-from scripts.evaluate import dump, read_docs, references, score_parses
 from spacy_nmparse.ud import conll18
+from spacy_nmparse.ud.evaluate import read_docs, references, score_parses
+from spacy_nmparse.ud.records import dump
 
 #: How its authors train taggers for Universal Dependencies; only what the parser looks at.
 TAGGER = (
@@ -301,7 +302,7 @@ def evaluate(model: Path, conllu: Path, corpus: Path) -> dict[str, Any]:
         corpus: The .spacy file that it was converted to.
 
     Returns:
-        What scripts/evaluate.py writes: scores, counts, words per second, tagging included.
+        What `nmparse evaluate` writes: scores, counts, words per second, tagging included.
 
     Raises:
         ValueError: If UDPipe fails.

@@ -56,9 +56,9 @@ from benchmarks.significance import load
 from benchmarks.summary import COUNTS, Entry, Pair, summarize
 from benchmarks.systems import parse_system
 from benchmarks.treebanks import open_treebank
-from scripts.evaluate import dump, parse_settings
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from spacy_nmparse.systems.repairs.repair import FEATURES as REPAIR_FEATURES
+from spacy_nmparse.ud.records import dump, parse_settings
 
 SPLITS = ("dev", "test")
 

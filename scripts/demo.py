@@ -1,4 +1,4 @@
-"""The steps of the workflows `demo` and `ud` in project.yml.
+"""The steps of the workflows `demo` and `ud` in project.yml that are more than one command.
 
     python scripts/demo.py train corpus/demo training/demo --lang tr --epochs 10
     python scripts/demo.py evaluate training/demo corpus/demo metrics/demo
@@ -6,15 +6,9 @@
     python scripts/demo.py parse tr_nm_parser_demo --text "Bu kitabı sana kim verdi?"
     python scripts/demo.py table metrics/demo
 
-`train` trains the parsers of configs/ on the same data, seed and epochs, at the same time.
-`package` installs the wheel into the environment of the Python that runs it, but for
-`--wheel make`. The scores from raw text are those of scripts/evaluate.py: F1 over all words by the
-CoNLL 2018 evaluation, which needs the package udtools (in the extra demo).
+Systems are names of configs; `none` is left out.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
 import os
 import shutil
@@ -27,49 +21,56 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
+import click
 import spacy
-from spacy.tokens import Doc, DocBin
+import typer
+from spacy.tokens import DocBin
 from spacy.util import load_config
-from wasabi import table
+from wasabi import table as draw
 
-from spacy_nmparse.analysis.licences import Source, source_of
-from spacy_nmparse.ud import conll18
-from spacy_nmparse.ud.treebank import find_splits
-from spacy_nmparse.ud.whole_pipeline import LEMMATIZER, whole_pipeline
+from spacy_nmparse.cli.evaluate import run as evaluate_model
+from spacy_nmparse.ud import conll18, doc_to_conllu
+from spacy_nmparse.ud.licences import source_of
+from spacy_nmparse.ud.packages import VERSION, card, full_name, wheel_of
+from spacy_nmparse.ud.treebank import find_files
+from spacy_nmparse.ud.whole_pipeline import KINDS, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
 #: How long teachers train, and the parser that they teach, in shares of the epochs and steps of one
 #: without teachers.
 TEACHERS, PUPIL = 0.5, 1.5
-#: What teachers differ in, by turns, so that they err in different places: the config; phrases are
-#: exchanged, and no words; a wider network.
-KINDS: dict[str, dict[str, Any]] = {
-    "": {},
-    "phrases": {"training.batcher.level": 0.0, "training.batcher.phrases": 0.4},
-    "wide": {"components.parser.model.recurrent_width": 128},
-}
-NONE = "none"  # in place of a system, or of a wheel: leave it out
-WHEELS = ("install", "make", NONE)
-#: How each model is evaluated: name, options of evaluate.py.
+NONE = "none"  # in place of a system, or of a wheel
+#: How each model is evaluated. From raw text, where the CoNLL-U files are known: the running text.
 EVALUATIONS = {
-    "gold": ("--unit", "sentence", "--tokens", "gold"),
-    "raw": ("--unit", "doc", "--tokens", "raw"),
+    "gold": {"unit": "sentence", "tokens": "gold"},
+    "raw": {"unit": "doc", "tokens": "raw"},
 }
-#: From raw text, where the CoNLL-U file is known: the running text.
-RUNNING = ("--unit", "text", "--tokens", "raw", "--conllu")
-#: Bytes of a wheel above which `package` warns.
-LARGEST_WHEEL = 10_000_000
+LARGEST_WHEEL = 10_000_000  # bytes
+#: What `table` shows: a title, the evaluation, and the score's place there.
+ROWS = [
+    ("UAS, all words", "gold", "scores", "uas_all"),
+    ("LAS, all words", "gold", "scores", "las_all"),
+    ("LAS, as CoNLL 2018", "gold", "scores", "dep_las_conll"),
+    ("CLAS, as CoNLL 2018", "gold", "scores", "dep_clas"),
+    ("UAS, as spaCy", "gold", "scores", "dep_uas"),
+    ("LAS, as spaCy", "gold", "scores", "dep_las"),
+    ("whole sentences right", "gold", "scores", "dep_exact"),
+    ("non-projective arcs, precision", "gold", "scores", "nonproj_p"),
+    ("non-projective arcs, recall", "gold", "scores", "nonproj_r"),
+    *((f"from raw text: {m.lower()} F1", "raw", "conll18", m) for m in conll18.TEXT),
+    *(
+        (f"from raw text: {metric} F1", "raw", "conll18", metric)
+        for metric in conll18.METRICS
+        if metric not in conll18.TEXT
+    ),
+]
+app = typer.Typer(add_completion=False, help=__doc__)
 _printing = threading.Lock()
 
 
 def run(
-    command: list[str],
-    folder: Path,
-    prefix: str = "",
-    *,
-    log: Path | None = None,
-    quiet: bool = False,
+    command: list[str], folder: Path, prefix: str = "", log: str = "", quiet: bool = False
 ) -> None:
     """Run a Python command and show its output line by line.
 
@@ -78,19 +79,14 @@ def run(
         folder: The working folder. (Not the project's: Python would import the package from the
             source tree there, which may not be compiled.)
         prefix: What to write before each line.
-        log: A file to write the output to as well.
+        log: A file of the folder to write the output to as well.
         quiet: Whether to show the output only if the command fails.
 
     Raises:
         RuntimeError: If the command fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    env = {
-        **os.environ,
-        "PYTHONUNBUFFERED": "1",
-        "PYTHONIOENCODING": "utf-8",
-        "ANSI_COLORS_DISABLED": "1",
-    }
+    env = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8", "ANSI_COLORS_DISABLED": "1"}
     lines = []
     with subprocess.Popen(
         [sys.executable, *command],
@@ -99,17 +95,16 @@ def run(
         text=True,
         encoding="utf-8",
         errors="replace",
-        env=env,
+        env={**os.environ, **env},
         cwd=folder,
     ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
+        for line in process.stdout or ():
             lines.append(line)
             if not quiet:
                 with _printing:
                     print(f"{prefix}{line.rstrip()}", flush=True)
-    if log is not None:
-        log.write_text("".join(lines), encoding="utf-8")
+    if log:
+        (folder / log).write_text("".join(lines), encoding="utf-8")
     if process.returncode:
         if quiet:
             print("".join(lines[-40:]), end="")
@@ -119,39 +114,31 @@ def run(
         )
 
 
+def wanted(systems: Sequence[str]) -> list[str]:
+    """The systems without `none`; one that is given twice counts once."""
+    return [name for name in dict.fromkeys(systems) if name != NONE]
+
+
+def unquoted(path: Path) -> Path:
+    """A path without the quotes of project.yml, which arrive with it on Windows."""
+    return Path(str(path).strip("\"'"))
+
+
+@app.command()
 def train(
     corpus: Path,
     output: Path,
-    *,
-    systems: list[str],
-    lang: str,
-    epochs: int,
-    seed: int,
-    settings: list[str],
-    whole: bool = False,
-    teachers: int = 0,
+    systems: list[str] = typer.Argument(default=SYSTEMS),
+    lang: str = "xx",
+    epochs: int = 10,
+    seed: int = 1,
+    settings: list[str] = typer.Option([], "--set", help="Of the configs: KEY=VALUE"),
+    pipeline: str = typer.Option("parser", help="whole: words, tags, lemmas too, of the first"),
+    teachers: int = typer.Option(0, help="Train so many parsers, to teach the first one"),
 ) -> None:
-    """Train the parsers, at the same time.
-
-    Args:
-        corpus: The folder with train.spacy and dev.spacy.
-        output: The folder for a folder per system.
-        systems: Names of configs.
-        lang: spaCy's language code.
-        epochs: Passes over the training data.
-        seed: The random seed.
-        settings: Further settings of the configs, KEY=VALUE.
-        whole: Whether the first system becomes a whole pipeline (scripts/whole_pipeline.py).
-        teachers: How many parsers teach the first system (see `teach`).
-
-    Raises:
-        FileNotFoundError: If the data is missing.
-        ImportError: If udtools, which `evaluate` will need, is not installed.
-        RuntimeError: If a training fails.
-        ValueError: If there is no such system, a setting is malformed, or so many teachers, or
-            teachers of spaCy's parser, are wanted.
-    """
-    conll18.require_udtools()
+    """Train the parsers of configs/ on the same data, seed and epochs, at the same time."""
+    conll18.require_udtools()  # the next step needs it
+    systems = wanted(systems)
     if teachers < 0 or teachers == 1:
         raise ValueError(f"--teachers {teachers}: it takes two or more, or 0 for none.")
     if teachers and systems and systems[0].startswith("spacy_"):
@@ -161,7 +148,10 @@ def train(
     for split in ("train", "dev"):
         path = (corpus / f"{split}.spacy").resolve()
         if not path.is_file():
-            raise FileNotFoundError(f"No file {path}: run the step that makes the data first.")
+            raise FileNotFoundError(
+                f"No file {path}: run the step that makes the data, of a treebank with training "
+                f"data."
+            )
         common += [f"--paths.{split}", str(path)]
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -178,40 +168,30 @@ def train(
         start = time.perf_counter()
         own: list[str] = []
         alone = load_config(config, interpolate=False)
-        if whole and system == systems[0]:
+        if pipeline == "whole" and system == systems[0]:
             made = whole_pipeline(alone)
             config = folder / "pipeline.cfg"
             made.to_disk(config, interpolate=False)
             alone["initialize"]["before_init"] = made["initialize"]["before_init"]
         if teachers and system == systems[0]:
             alone.to_disk(folder / "teacher.cfg", interpolate=False)
-            seeds = range(seed, seed + teachers)
             steps = alone["training"]["max_steps"]
             options = [*common, *duration(epochs, steps, TEACHERS)]
+            seeds = range(seed, seed + teachers)
             own += teach(folder / "teacher.cfg", folder / "teachers", options, seeds)
             own += duration(epochs, steps, PUPIL)
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *own]
-        run(command, folder, f"[{system}] ".ljust(15), log=folder / "log.txt")
+        run(command, folder, f"[{system}] ".ljust(15), "log.txt")
         return time.perf_counter() - start
 
     with ThreadPoolExecutor(len(systems)) as pool:
         times = list(pool.map(train_one, systems))
     for system, seconds in zip(systems, times, strict=True):
-        (output / system / "seconds.json").write_text(json.dumps(seconds), encoding="utf-8")
         print(f"{system}: trained in {seconds:.0f} s")
 
 
 def duration(epochs: int, steps: int, share: float) -> list[str]:
-    """Write how long to train.
-
-    Args:
-        epochs: Passes over the training data.
-        steps: The most steps; 0: no limit.
-        share: The share of both.
-
-    Returns:
-        Options of `spacy train`.
-    """
+    """Options of `spacy train` for a share of the epochs, and of the most steps (0: no limit)."""
     options = ["--training.max_epochs", str(max(1, round(share * epochs)))]
     return [*options, "--training.max_steps", str(round(share * steps))]
 
@@ -227,9 +207,6 @@ def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -
 
     Returns:
         The options of `spacy train` for the parser that they teach.
-
-    Raises:
-        RuntimeError: If a training fails.
     """
 
     def train_one(seed: int) -> str:
@@ -238,7 +215,7 @@ def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -
         for key, value in list(KINDS.values())[(seed - seeds[0]) % len(KINDS)].items():
             options += [f"--{key}", str(value)]
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *options]
-        run(command, folder, f"[teacher {seed}] ".ljust(15), log=folder / "log.txt")
+        run(command, folder, f"[teacher {seed}] ".ljust(15), "log.txt")
         return str(folder / "model-best")
 
     with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:
@@ -250,176 +227,79 @@ def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -
     return ["--paths.teacher", str(together)]
 
 
+@app.command()
 def evaluate(
-    models: Path, corpus: Path, metrics: Path, systems: list[str], treebank: Path | None = None
+    models: Path,
+    corpus: Path,
+    metrics: Path,
+    systems: list[str] = typer.Argument(default=SYSTEMS),
+    treebank: Path | None = typer.Option(None, help="Its CoNLL-U: parse the running text"),
 ) -> None:
-    """Evaluate what `train` has trained on the test data.
-
-    Args:
-        models: The folder with a folder per system.
-        corpus: The folder with test.spacy.
-        metrics: The folder for SYSTEM-gold.json and SYSTEM-raw.json.
-        systems: Names of configs.
-        treebank: The folder with the CoNLL-U files, whose running text is parsed; None: the text
-            of the documents of test.spacy is.
-
-    Raises:
-        FileNotFoundError: If a system has no trained model.
-        ImportError: If udtools is not installed.
-        RuntimeError: If an evaluation fails.
-    """
+    """Evaluate the trained parsers on test.spacy: gold tokens, and raw text."""
     conll18.require_udtools()
-    evaluations = dict(EVALUATIONS)
+    conllu: list[Path] = []
     if treebank is not None:
-        evaluations["raw"] = (*RUNNING, str(find_splits(treebank)["test"].resolve()))
-    for system in systems:
+        conllu = find_files(unquoted(treebank)).get("test", [])
+        if not conllu:
+            raise FileNotFoundError(f"{treebank} has no test file to evaluate on.")
+    for system in wanted(systems):
         model = models / system / "model-best"
         if not model.is_dir():
             raise FileNotFoundError(f"No trained model {model}: run the step that trains first.")
-        for name, options in evaluations.items():
-            target = (metrics / f"{model.parent.name}-{name}.json").resolve()
-            command = [str(ROOT / "scripts" / "evaluate.py"), str(model.resolve())]
-            command += [str((corpus / "test.spacy").resolve()), *options]
-            prefix = f"[{model.parent.name}, {name}] "
-            run([*command, "--output", str(target)], model.parent, prefix)
+        for name, how in EVALUATIONS.items():
+            print(f"[{system}, {name}]", flush=True)
+            files = conllu if how["tokens"] == "raw" else []
+            unit = {"unit": "text"} if files else {}
+            target = metrics / f"{system}-{name}.json"
+            how = {**how, **unit, "sents": NONE, "tags": NONE}
+            evaluate_model(str(model), corpus / "test.spacy", target, how, files, 256, [])
 
 
-def card(model: Path, metrics: Path, source: Source, package: str) -> dict[str, Any]:
-    """Describe a trained pipeline for those who install it.
-
-    Args:
-        model: The trained pipeline.
-        metrics: The folder that `evaluate` wrote to.
-        source: What it was trained on.
-        package: The package's name without the language.
-
-    Returns:
-        The contents of the package's meta.json, of which spaCy makes its README.
-
-    Raises:
-        FileNotFoundError: If there are no scores.
-    """
-    system = model.parent.name
-    path = metrics / f"{system}-raw.json"
-    if not path.is_file():
-        raise FileNotFoundError(f"No scores {path}: run the step that evaluates first.")
-    raw = json.loads(path.read_text(encoding="utf-8"))
-    meta: dict[str, Any] = json.loads((model / "meta.json").read_text(encoding="utf-8"))
-    scores = {name: f1 for name, f1 in raw["conll18"].items() if f1 is not None}
-    pipes = meta["pipeline"]
-    lacks = [] if LEMMATIZER in pipes else ["tags", "lemmas"]
-    meta.update(
-        description=f"Trained on {source.name} with spacy-nmparse ({system}).",
-        license=source.licence,
-        # spaCy links the author to the URL: without them, "n/a" to nowhere.
-        author=meta.get("author") or f"the authors of {source.name} (data)",
-        url=meta.get("url") or source.url,
-        sources=[{"name": source.name, "url": source.url, "license": source.licence}],
-        performance={**{f"conll18_{name}": f1 for name, f1 in scores.items()}},
-        speed={"words_per_second": raw["words_per_second"], "machine": raw["machine"]},
-        notes=(
-            f"F1 of the CoNLL 2018 evaluation from raw text, on the test set of {source.name}. "
-            f"{raw['words_per_second']:,.0f} words a second in one process on "
-            f"{raw['machine']['processor']}.\n\n"
-            f"Parse files: `python -m spacy nmparse parse {meta['lang']}_{package} text.txt -o "
-            f"text.conllu`. In Python: `spacy.load`.\n\n"
-            "It is made for texts like those of the treebank. It knows no enhanced dependencies, "
-            "no empty nodes and no entities, and splits multiword tokens only as the training data "
-            "tell." + (f" It writes no {' and '.join(lacks)}." if lacks else "")
-        ),
-    )
-    return meta
-
-
+@app.command()
 def package(
-    model: Path, packages: Path, name: str, version: str, meta: dict[str, Any] | None = None
-) -> Path:
-    """Package a model as a wheel.
-
-    Args:
-        model: The trained pipeline.
-        packages: The folder for the package.
-        name: The package's name without the language.
-        version: The package's version.
-        meta: What its meta.json says; None: what the model's says.
-
-    Returns:
-        The wheel.
-
-    Raises:
-        FileNotFoundError: If there is no model, or no wheel came of it.
-        RuntimeError: If packaging fails.
-    """
+    model: Path,
+    packages: Path,
+    name: str = typer.Option(..., help="Of the package, without the language"),
+    version: str = VERSION,
+    wheel: str = typer.Option("install", help="Or make: do not install it, or none: make none"),
+    metrics: Path | None = typer.Option(None, help="Scores for the model card"),
+    treebank: Path | None = typer.Option(None, help="What the model was trained on"),
+) -> None:
+    """Package a model as a wheel, and install it into the environment of this Python."""
+    if wheel == NONE:
+        print("No wheel is made (wheel: none).")
+        return
     if not (model / "meta.json").is_file():
         raise FileNotFoundError(f"No trained model in {model}: run the step that trains first.")
     packages = packages.resolve()
+    meta: dict[str, Any] = json.loads((model / "meta.json").read_text(encoding="utf-8"))
+    folder = packages / f"{full_name(meta['lang'], name)}-{version}"
+    shutil.rmtree(folder, ignore_errors=True)  # spaCy keeps the README and wheels of before
     command = ["-m", "spacy", "package", str(model.resolve()), str(packages), "--force"]
     command += ["--build", "wheel", "--name", name, "--version", version]
-    if meta is not None:
+    if metrics and treebank:
+        raw = metrics / f"{model.parent.name}-raw.json"
+        meta = card(model, raw, source_of(unquoted(treebank)), name)
+        path = packages / f"{full_name(meta['lang'], name)}-meta.json"
         packages.mkdir(parents=True, exist_ok=True)
-        described = packages / f"{name}-meta.json"
-        described.write_text(json.dumps(meta, ensure_ascii=False, indent=1), encoding="utf-8")
-        command += ["--meta-path", str(described)]
+        path.write_text(json.dumps(meta, ensure_ascii=False, indent=1), encoding="utf-8")
+        command += ["--meta-path", str(path)]
     run(command, packages, quiet=True)
-    wheels = sorted(packages.glob(f"*_{name}-{version}/dist/*.whl"))
-    if not wheels:
-        raise FileNotFoundError(f"No wheel in {packages}: python -m pip install build")
-    size = wheels[-1].stat().st_size
-    print(f"{wheels[-1].name}: {size / 1e6:.1f} MB", flush=True)
+    made = wheel_of(packages, meta["lang"], name, version)
+    size = made.stat().st_size
+    print(f"{made.name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST_WHEEL:
         print("It is larger than 10 MB: smaller tables (rows of the embedding) make it smaller.")
-    return wheels[-1]
+    if wheel == "install":
+        print(f"Installing {made.name} into {sys.prefix}", flush=True)
+        # What it requires, spaCy and this package, is there where this runs.
+        command = ["-m", "pip", "install", "--no-deps", "--force-reinstall", "--quiet"]
+        run([*command, str(made)], packages, quiet=True)
 
 
-def install(wheel: Path) -> None:
-    """Install a model's wheel into the environment of this Python.
-
-    Args:
-        wheel: The wheel. What it requires (spaCy and this package) is there where this runs.
-
-    Raises:
-        RuntimeError: If pip fails.
-    """
-    print(f"Installing {wheel.name} into {sys.prefix}", flush=True)
-    command = ["-m", "pip", "install", "--no-deps", "--force-reinstall", "--quiet"]
-    run([*command, str(wheel)], wheel.parent, quiet=True)
-
-
-def show(doc: Doc) -> str:
-    """Write out the trees of a document.
-
-    Args:
-        doc: A parsed document.
-
-    Returns:
-        Per sentence a line per token: number, word, number of the head (0: root), label, head.
-    """
-    blocks = []
-    for sent in doc.sents:
-        width = max(len(token.text.strip()) for token in sent)
-        lines = [" ".join(sent.text.split())]
-        for token in sent:
-            is_root = token.head.i == token.i
-            number = 0 if is_root else token.head.i - sent.start + 1
-            head = "" if is_root else token.head.text.strip()
-            place = f"{token.i - sent.start + 1:>4}  {token.text.strip():<{width}}"
-            lines.append(f"{place}  {number:>4}  {token.dep_:<12} {head}".rstrip())
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
-def parse(model: str, text: str, corpus: Path | None) -> None:
-    """Parse a text and print its trees.
-
-    Args:
-        model: An installed package or a folder.
-        text: The text; if empty, that of the first document of `corpus`.
-        corpus: A .spacy file.
-
-    Raises:
-        ValueError: If there is neither a text nor a corpus.
-        OSError: If the model or corpus cannot be loaded.
-    """
+@app.command()
+def parse(model: str, text: str = "", corpus: Path | None = None) -> None:
+    """Parse a text, or that of the first document of a corpus, and print it as CoNLL-U."""
     nlp = spacy.load(model)
     text = text.strip("\"'")  # on Windows, project.yml's quotes arrive with it
     if not text:
@@ -427,79 +307,39 @@ def parse(model: str, text: str, corpus: Path | None) -> None:
             raise ValueError("Nothing to parse: give --text or --corpus.")
         text = next(DocBin().from_disk(corpus).get_docs(nlp.vocab)).text
     print(f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}: {nlp.pipe_names}\n")
-    print(show(nlp(text)))
+    print(doc_to_conllu(nlp(text)), end="")
 
 
-def compare(metrics: Path, names: list[str]) -> None:
-    """Print the scores side by side.
-
-    Args:
-        metrics: The folder that `evaluate` wrote to.
-        names: Names of configs.
-
-    Raises:
-        FileNotFoundError: If it does not hold the scores of all.
-    """
-    missing = [name for name in names if not (metrics / f"{name}-gold.json").is_file()]
+@app.command()
+def table(metrics: Path, systems: list[str] = typer.Argument(default=SYSTEMS)) -> None:
+    """Print the scores side by side."""
+    names = wanted(systems)
+    files = {
+        (name, kind): metrics / f"{name}-{kind}.json" for name in names for kind in EVALUATIONS
+    }
+    missing = [path.name for path in files.values() if not path.is_file()]
     if missing:
         raise FileNotFoundError(
-            f"No scores of {', '.join(missing)} in {metrics}: run the step that evaluates first."
+            f"No {', '.join(missing)} in {metrics}: run the step that evaluates first."
         )
-    results = {
-        name: {
-            kind: json.loads((metrics / f"{name}-{kind}.json").read_text(encoding="utf-8"))
-            for kind in EVALUATIONS
-        }
-        for name in names
-    }
+    found = {key: json.loads(path.read_text(encoding="utf-8")) for key, path in files.items()}
 
-    def percent(name: str, kind: str, part: str, key: str) -> str:
-        value = results[name][kind].get(part, {}).get(key)
+    def percent(value: float | None) -> str:
         return "-" if value is None else f"{100 * value:.2f}"
 
-    rows: list[tuple[str, ...]] = []
-    for title, kind, part, key in (
-        ("UAS, all words", "gold", "scores", "uas_all"),
-        ("LAS, all words", "gold", "scores", "las_all"),
-        ("LAS, as CoNLL 2018", "gold", "scores", "dep_las_conll"),
-        ("CLAS, as CoNLL 2018", "gold", "scores", "dep_clas"),
-        ("UAS, as spaCy", "gold", "scores", "dep_uas"),
-        ("LAS, as spaCy", "gold", "scores", "dep_las"),
-        ("whole sentences right", "gold", "scores", "dep_exact"),
-        ("non-projective arcs, precision", "gold", "scores", "nonproj_p"),
-        ("non-projective arcs, recall", "gold", "scores", "nonproj_r"),
-        ("from raw text: tokens F1", "raw", "conll18", "Tokens"),
-        ("from raw text: sentences F1", "raw", "conll18", "Sentences"),
-        ("from raw text: words F1", "raw", "conll18", "Words"),
-        *(
-            (f"from raw text: {metric} F1", "raw", "conll18", metric)
-            for metric in conll18.METRICS
-            if metric not in conll18.TEXT
-        ),
-    ):
-        values = [percent(name, kind, part, key) for name in names]
+    rows = []
+    for title, kind, part, key in ROWS:
+        values = [percent(found[name, kind].get(part, {}).get(key)) for name in names]
         if set(values) != {"-"}:
             rows.append((title, *values))
-    speeds = (f"{results[name]['gold']['words_per_second']:,.0f}" for name in names)
+    speeds = (f"{found[name, 'gold']['words_per_second']:,.0f}" for name in names)
     rows.append(("words per second", *speeds))
-    first = results[names[0]]["gold"]
+    first = found[names[0], "gold"]
     print(f"Test data: {first['n_sentences']} sentences, {first['n_words']} words")
     print("Gold sentences and tokens; from raw text: the CoNLL 2018 evaluation, over all words")
     aligns: list[Literal["l", "r", "c"]] = ["l"]
     aligns += ["r"] * len(names)
-    print(table(rows, header=("", *names), divider=True, aligns=aligns))
-
-
-def unquoted(path: Path | None) -> Path | None:
-    """A path without the quotes of project.yml, which arrive with it on Windows."""
-    return Path(str(path).strip("\"'")) if path else None
-
-
-def add_systems(step: argparse.ArgumentParser) -> None:
-    """The option that names the systems."""
-    step.add_argument(
-        "--systems", nargs="+", default=list(SYSTEMS), help="names of configs; none is left out"
-    )
+    print(draw(rows, header=("", *names), divider=True, aligns=aligns))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -511,93 +351,17 @@ def main(argv: list[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    steps = parser.add_subparsers(dest="step", required=True)
-
-    step = steps.add_parser("train", help="train the parsers of configs/")
-    step.add_argument("corpus", type=Path)
-    step.add_argument("output", type=Path)
-    add_systems(step)
-    step.add_argument("--lang", default="xx")
-    step.add_argument("--epochs", type=int, default=10)
-    step.add_argument("--seed", type=int, default=1)
-    step.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    step.add_argument(
-        "--pipeline",
-        choices=("whole", "parser"),
-        default="parser",
-        help="whole: words, tags and lemmas too, of the first system",
-    )
-    step.add_argument(
-        "--teachers", type=int, default=0, help="train so many parsers, to teach the first one"
-    )
-
-    step = steps.add_parser("evaluate", help="evaluate the trained parsers")
-    step.add_argument("models", type=Path)
-    step.add_argument("corpus", type=Path)
-    step.add_argument("metrics", type=Path)
-    add_systems(step)
-    step.add_argument("--treebank", type=Path, help="CoNLL-U files: parse their running text")
-
-    step = steps.add_parser("package", help="package a model as a wheel and install it")
-    step.add_argument("model", type=Path)
-    step.add_argument("packages", type=Path)
-    step.add_argument("--name", required=True)
-    step.add_argument("--version", default="0.1.0")
-    step.add_argument("--wheel", choices=WHEELS, default=WHEELS[0])
-    step.add_argument("--metrics", type=Path, help="scores for the model card")
-    step.add_argument("--treebank", type=Path, help="what the model was trained on")
-
-    step = steps.add_parser("parse", help="parse a text and print its trees")
-    step.add_argument("model")
-    step.add_argument("--text", default="")
-    step.add_argument("--corpus", type=Path)
-
-    step = steps.add_parser("table", help="print the scores side by side")
-    step.add_argument("metrics", type=Path)
-    add_systems(step)
-
-    args = parser.parse_args(argv)
-    # A system that is given twice is trained once.
-    systems = [name for name in dict.fromkeys(getattr(args, "systems", ())) if name != NONE]
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
-        if args.step == "train":
-            train(
-                args.corpus,
-                args.output,
-                systems=systems,
-                lang=args.lang,
-                epochs=args.epochs,
-                seed=args.seed,
-                settings=args.set,
-                whole=args.pipeline == "whole",
-                teachers=args.teachers,
-            )
-        elif args.step == "evaluate":
-            evaluate(args.models, args.corpus, args.metrics, systems, unquoted(args.treebank))
-        elif args.step == "package" and args.wheel == NONE:
-            print("No wheel is made (wheel: none).")
-        elif args.step == "package":
-            treebank = unquoted(args.treebank)
-            meta = None
-            if args.metrics and treebank:
-                meta = card(args.model, args.metrics, source_of(treebank), args.name)
-            wheel = package(args.model, args.packages, args.name, args.version, meta)
-            if args.wheel == WHEELS[0]:
-                install(wheel)
-        elif args.step == "parse":
-            parse(args.model, args.text, args.corpus)
-        else:
-            compare(args.metrics, systems)
+        return app(argv, prog_name="demo.py", standalone_mode=False) or 0
+    except click.ClickException as error:  # a wrong option
+        error.show()
+        return error.exit_code
     except (ImportError, OSError, ValueError, RuntimeError) as error:
-        print(f"demo.py {args.step}: {error}", file=sys.stderr)
+        print(f"demo.py: {error}", file=sys.stderr)
         return 1
-    return 0
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spacy_nmparse.analysis.licences import source_of
+from spacy_nmparse.ud.licences import source_of
+from spacy_nmparse.ud.packages import full_name, wheel_of
 
 SCRIPTS = Path(__file__).resolve().parent
 ASSETS = Path("assets")
@@ -136,7 +137,7 @@ def make(line: Line, packages: Path, settings: list[str]) -> dict[str, Any]:
     Raises:
         RuntimeError: If a step fails.
     """
-    name = f"{line.lang}_{line.name}"
+    name = full_name(line.lang, line.name)
     record = packages / f"{name}.json"
     wanted = [*line, settings]
     if record.is_file():
@@ -147,11 +148,11 @@ def make(line: Line, packages: Path, settings: list[str]) -> dict[str, Any]:
     corpus, models, metrics = (str(Path(one) / "models" / name) for one in FOLDERS)
     of_package = line.treebank == TURKISH
     treebank = [] if of_package else ["--treebank", str(line.path)]
-    data = [str(SCRIPTS / "convert_ud.py"), str(line.path), corpus, "--n-sents", "10"]
+    data = [str(SCRIPTS / "nmparse.py"), "convert", str(line.path), corpus, "--n-sents", "10"]
     data += ["--with-single", "--merge-subtokens", "auto", "--lang", line.lang]
-    demo, systems = str(SCRIPTS / "demo.py"), ["--systems", PARSER]
-    train = [demo, "train", corpus, models, "--lang", line.lang, "--epochs", str(line.epochs)]
-    train += ["--pipeline", "whole", *systems]
+    demo = str(SCRIPTS / "demo.py")
+    train = [demo, "train", corpus, models, PARSER, "--pipeline", "whole"]
+    train += ["--lang", line.lang, "--epochs", str(line.epochs)]
     for setting in settings:
         train += ["--set", setting]
     package = [demo, "package", f"{models}/{PARSER}/model-best", str(packages)]
@@ -160,11 +161,11 @@ def make(line: Line, packages: Path, settings: list[str]) -> dict[str, Any]:
     for step in (
         [str(SCRIPTS / "prepare_demo.py"), corpus] if of_package else data,
         train,
-        [demo, "evaluate", models, corpus, metrics, *treebank, *systems],
+        [demo, "evaluate", models, corpus, metrics, PARSER, *treebank],
         package,
     ):
         run(sys.executable, *step)
-    wheel = max(packages.glob(f"{name}-*/dist/*.whl"), key=lambda path: path.stat().st_mtime)
+    wheel = wheel_of(packages, line.lang, line.name)
     raw = json.loads((Path(metrics) / f"{PARSER}-raw.json").read_text(encoding="utf-8"))
     source = source_of(line.path)
     done = {

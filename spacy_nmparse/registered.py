@@ -74,6 +74,7 @@ SWAP_PARSER = {
     },
     **{**LEARNING, "oracle": "nd_all", "explore": 0.5},
 }
+Paths = Union[str, Path, List[Path]]
 NO_REPAIRS: List[str] = []
 NO_OPTIONS: Dict[str, Any] = {}
 ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
@@ -394,26 +395,62 @@ def BatchByWords(
     return NonceBatches(batch, share=share, level=level, phrases=phrases, pos=pos, regroup=regroup)
 
 
-def TaggedCorpus(
-    path: Optional[Path],
+def Corpus(
+    path: Optional[Paths],
     gold_preproc: bool = False,
     max_length: int = 0,
     limit: int = 0,
     augmenter: Optional[Callable] = None,
+    n_sents: int = 10,
 ) -> Callable:
-    """A reader (``@readers``) of data whose tags, right or predicted, the parser sees; see
-    ``spacy_nmparse.pipe.tagged``. The settings are those of ``spacy.Corpus.v1``."""
-    from spacy_nmparse.pipe.tagged import TaggedCorpus as Reader
+    """A reader (``@readers``) of .spacy and CoNLL-U files, which keeps the words of multiword
+    tokens; see ``spacy_nmparse.ud.readers``.
 
-    if path is None:
-        raise ValueError("TaggedCorpus: no path: name the data, as with --paths.train.")
+    Args:
+        path: a .spacy or .conllu file, a folder of such files, or a list of these.
+        gold_preproc: as of ``spacy.Corpus.v1``, like the next three.
+        max_length: longer documents are cut into sentences; 0: none are.
+        limit: only so many documents; 0: all.
+        augmenter: makes other examples of each.
+        n_sents: sentences of a document of CoNLL-U.
+    """
+    from spacy_nmparse.ud.readers import Corpus as Reader
+
     return Reader(
-        path,
+        _named(path),
         gold_preproc=gold_preproc,
         max_length=max_length,
         limit=limit,
         augmenter=augmenter,
+        n_sents=n_sents,
     )
+
+
+def TaggedCorpus(
+    path: Optional[Paths],
+    gold_preproc: bool = False,
+    max_length: int = 0,
+    limit: int = 0,
+    augmenter: Optional[Callable] = None,
+    n_sents: int = 10,
+) -> Callable:
+    """The same, for data whose tags, right or predicted, the parser sees."""
+    from spacy_nmparse.ud.readers import TaggedCorpus as Reader
+
+    return Reader(
+        _named(path),
+        gold_preproc=gold_preproc,
+        max_length=max_length,
+        limit=limit,
+        augmenter=augmenter,
+        n_sents=n_sents,
+    )
+
+
+def _named(path: Optional[Paths]) -> Paths:
+    if not path:
+        raise ValueError("The corpus has no path: give --paths.train FILE and --paths.dev FILE.")
+    return path
 
 
 def LanguageTokenizer() -> Callable[[Language], Any]:
@@ -453,12 +490,12 @@ def SafeCheckpoints() -> Callable:
     return make_safe
 
 
-def FitTokenizer(corpus: Optional[Path]) -> Callable:
+def FitTokenizer(corpus: Optional[Paths]) -> Callable:
     """For ``initialize.before_init``: the tokenizer learns to split words as the training data
     does; see ``spacy_nmparse.ud.tokenization``.
 
     Args:
-        corpus: the training data, a .spacy file; null: nothing is learned.
+        corpus: the training data, as of ``spacy_nmparse.Corpus.v1``; null: nothing is learned.
     """
 
     def fit(nlp: Language) -> Language:

@@ -29,14 +29,14 @@ from benchmarks import (
 )
 from benchmarks.significance import bootstrap, signed_rank
 from benchmarks.systems import System, find_system, parse_system
-from scripts import evaluate
+from spacy_nmparse.ud import records
 from spacy_nmparse.ud.treebank import convert, find_splits
 from tests.toy_treebank import ROOT, SMALL, read
 
 
 def test_dump_keeps_values(tmp_path: Path) -> None:
     value = {"a": [1, 2, 3], "b": {"p": 0.5, "r": None}, "c": ["@line0@", "x"], "d": [], "e": {}}
-    evaluate.dump(value, tmp_path / "x.json")
+    records.dump(value, tmp_path / "x.json")
     text = (tmp_path / "x.json").read_text(encoding="utf-8")
     assert "[1,2,3]" in text
     assert json.loads(text)["a"] == [1, 2, 3]
@@ -126,8 +126,8 @@ def test_parse_evaluation() -> None:
 
 def test_settings_are_read_back() -> None:
     for value in (8, 0.5, True, None, "eager", "true", "8", "", "a=b", ["a", 1], {"a": [1]}):
-        text = f"a.b={evaluate.write_setting(value)}"
-        assert evaluate.parse_settings([text]) == {"a.b": value}
+        text = f"a.b={records.write_setting(value)}"
+        assert records.parse_settings([text]) == {"a.b": value}
 
 
 def test_choose_lang() -> None:
@@ -153,7 +153,10 @@ def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
     again = json.loads(path.with_name("spacy_parser_one-seed7.json").read_text(encoding="utf-8"))
     assert again["system"] == "spacy_parser_one"
     assert again["evaluated_with"] == {"nlp.batch_size": 1}
-    assert again["command"] == result["command"] + "; scripts/evaluate.py --set nlp.batch_size=1"
+    assert (
+        again["command"]
+        == result["command"] + "; python -m spacy nmparse evaluate --set nlp.batch_size=1"
+    )
     assert again["test"]["scores"] == result["test"]["scores"]
 
 
@@ -230,7 +233,7 @@ def test_accuracy_needs_the_model_to_evaluate_it_again(
     treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "runs" / treebank.name
-    evaluate.dump(toy_run("spacy_parser", 7, [3]), folder / "spacy_parser-seed7.json")
+    records.dump(toy_run("spacy_parser", 7, [3]), folder / "spacy_parser-seed7.json")
     command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "1"]
     command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
     assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 1
@@ -290,7 +293,7 @@ def toy_run(system: str, seed: int, right: list[int], split: str = "dev") -> dic
 
 
 def write_run(run: dict[str, Any], folder: Path) -> None:
-    evaluate.dump(run, folder / run["treebank"] / f"{run['system']}-seed{run['seed']}.json")
+    records.dump(run, folder / run["treebank"] / f"{run['system']}-seed{run['seed']}.json")
 
 
 def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -299,7 +302,7 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         base = [rng.randint(3, 7) for _ in range(200)]
         for system, gain in (("spacy_parser", 0), ("better", 1), ("same", 0)):
             run = toy_run(system, seed, [right + gain for right in base])
-            evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed{seed}.json")
+            records.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed{seed}.json")
     assert table.main([str(tmp_path), "-o", str(tmp_path / "table.md")]) == 0
     text = capsys.readouterr().out
     assert (tmp_path / "table.md").read_text(encoding="utf-8").strip() == text.strip()
@@ -334,7 +337,7 @@ def test_bootstrap_finds_no_difference_in_noise() -> None:
 def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for system, right in (("spacy_parser", [5, 5]), ("better", [5, 5, 5])):
         run = toy_run(system, 1, right)
-        evaluate.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed1.json")
+        records.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed1.json")
     assert table.main([str(tmp_path)]) == 1
     assert "other sentences" in capsys.readouterr().err
     assert table.main([str(tmp_path / "none")]) == 1
@@ -380,9 +383,9 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         for seed in (1, 2):
             for name, right in (("monotonic", [5, 9]), ("left", [10, 9])):
                 run = variant_run(name, seed, right, treebank)
-                evaluate.dump(run, tmp_path / treebank / f"{name}-seed{seed}.json")
+                records.dump(run, tmp_path / treebank / f"{name}-seed{seed}.json")
     run = variant_run("left", 1, [10, 9], "UD_C")
-    evaluate.dump(run, tmp_path / "UD_C" / "left-seed1.json")
+    records.dump(run, tmp_path / "UD_C" / "left-seed1.json")
     assert variants.main(["rep", "--runs", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
@@ -399,7 +402,7 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert rows[-2] == ["+ left reattach", "95.00", "95.00", "95.00", "95.00"]
     assert "UD_B" in text and "UD_C" not in text
     run = variant_run("right_lower", 1, [9, 9], "UD_A")  # a row of this comparison alone
-    evaluate.dump(run, tmp_path / "UD_A" / "right_lower-seed1.json")
+    records.dump(run, tmp_path / "UD_A" / "right_lower-seed1.json")
     assert variants.main(["rep", "--runs", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert "UD_A" in text and "UD_B" not in text
@@ -488,7 +491,7 @@ def test_oracle_curves(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFix
     files = {p.name: treebanks.fingerprint(p) for p in find_splits(treebank).values()}
     before = {"seed": 1, "epochs": 2, "files": files}
     before["swaps"] = {"nd_all": [[0, 0.5], [1, 0.7]]}
-    evaluate.dump(before, result)
+    records.dump(before, result)
     assert oracle_curves.main([*arguments, "--learned", "nd_all"]) == 0
     found = json.loads(result.read_text(encoding="utf-8"))
     assert found["las"]["lazy"] == [

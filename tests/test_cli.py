@@ -496,7 +496,7 @@ Arguments = Callable[[Path], Sequence[str | Path]]
         (lambda f: ("repairs", f / "model", f / "gold.spacy", "--unit", "x"), ["--unit", "'x'"]),
         (lambda f: ("errors", f / "model", f / "no.spacy"), ["no.spacy"]),
         (lambda f: ("debug-data", f / "no.cfg"), ["no.cfg"]),
-        (lambda f: ("debug-data", ROOT / "configs" / "nm_parser.cfg"), ["E913"]),
+        (lambda f: ("debug-data", ROOT / "configs" / "nm_parser.cfg"), ["--paths.train FILE"]),
         (
             lambda f: ("parse", f / "model", f / "gold.conllu", "--input-format", "x"),
             ["--input-format", "'x'"],

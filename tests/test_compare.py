@@ -17,9 +17,9 @@ from spacy.vocab import Vocab
 from benchmarks import compare, graph_parsers, segmentation, speed, udpipe
 from benchmarks.systems import find_system
 from benchmarks.treebanks import Treebank
-from scripts import evaluate
 from spacy_nmparse.pipe.evaluation import length_counts
 from spacy_nmparse.ud import conll18
+from spacy_nmparse.ud.evaluate import evaluate, read_docs, references
 from spacy_nmparse.ud.treebank import convert
 from tests.toy_treebank import CONLLU
 
@@ -153,7 +153,7 @@ def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
     convert({"test": source}, tmp_path, n_sents=2)
     nlp = spacy.blank("xx")
     nlp.add_pipe("left_for_test_compare")
-    result = evaluate.evaluate(nlp, tmp_path / "test.spacy", conllu=source)
+    result = evaluate(nlp, tmp_path / "test.spacy", conllu=source)
     # right: Yes; its label too; head and label of nothing else
     assert result["scores"]["uas_all"] == result["conll18"]["UAS"] == 1 / 8
     assert result["by_length"]["root"] == {"words": 3, "heads": 1, "labelled": 1}
@@ -162,12 +162,12 @@ def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
 
     convert({"test": source}, tmp_path, n_sents=2, merge_subtokens=True)
     data = tmp_path / "test.spacy"
-    raw = evaluate.evaluate(nlp, data, unit="doc", tokens="raw")["conll18"]
+    raw = evaluate(nlp, data, unit="doc", tokens="raw")["conll18"]
     # cat and sat are one token to the tokenizer
     assert raw["Tokens"] == pytest.approx(2 * 5 / (7 + 6))
     # do and n't, which the merged token stands for, are one to the tokenizer too
     assert raw["Words"] == pytest.approx(2 * 4 / (8 + 6))
-    words = evaluate.evaluate(nlp, data, unit="doc", tokens="raw", conllu=source)["conll18"]
+    words = evaluate(nlp, data, unit="doc", tokens="raw", conllu=source)["conll18"]
     assert words == raw
 
 
@@ -209,7 +209,7 @@ def test_udpipe_learns(tmp_path: Path, gold: Path) -> None:
     assert result["scores"]["las_all"] == result["conll18"]["LAS"] == 1
     assert udpipe.main(["evaluate", str(gold), str(gold), str(corpus), "-o", str(output)]) == 1
 
-    docs = list(evaluate.references(evaluate.read_docs(spacy.blank("xx"), corpus), "doc"))
+    docs = list(references(read_docs(spacy.blank("xx"), corpus), "doc"))
     timed, greedy = (speed.UDPipe(udpipe.Model(model), docs, greedy) for greedy in (False, True))
     speed.measure([timed, greedy], 2)
     assert greedy.name == "parser_greedy"
@@ -448,7 +448,7 @@ def test_segmentation_prepares_documents(tmp_path: Path) -> None:
         (folder / f"toy_test-ud-{split}.conllu").write_text(CONLLU, encoding="utf-8")
     found = segmentation.prepare(folder, tmp_path / "work", None, "1")
     nlp = spacy.blank("xx")
-    (doc,) = evaluate.read_docs(nlp, found.corpus["test"])
+    (doc,) = read_docs(nlp, found.corpus["test"])
     assert len(list(doc.sents)) == 3
     assert doc[0].text == "don't"
     assert (found.lang, found.train_words) == ("xx", 7 + 2)

@@ -103,7 +103,7 @@ def test_models_are_made_once(
 
 
 def test_a_step_that_fails_is_named(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (toy / "toy_test-ud-dev.conllu").unlink()
+    (toy / "toy_test-ud-train.conllu").unlink()
     assert make("UD_Toy-Test en 1\n") == 1
-    assert "convert_ud.py" in capsys.readouterr().err
+    assert "demo.py train" in capsys.readouterr().err
     assert not list(Path("packages").glob("*.json"))

@@ -23,12 +23,12 @@ def test_running_text(tmp_path: Path) -> None:
     assert raw_text.running_text(path) == "don't!\n\nA catsat on Yes\n"
 
 
-def test_score_files(tmp_path: Path) -> None:
+def test_scores_of_files(tmp_path: Path) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
     gold, parse = tmp_path / "gold.conllu", tmp_path / "parse.conllu"
     gold.write_text(XPOS + "\n", encoding="utf-8")
     parse.write_text(XPOS.replace("UH", "X").replace("yes", "Yes") + "\n", encoding="utf-8")
-    found = conll18.score_files(gold, parse)
+    found = conll18.score_text(gold, parse)
     assert list(found) == list(conll18.METRICS)
     assert {metric for metric, f1 in found.items() if f1 == 0} == {
         "XPOS",

@@ -7,6 +7,8 @@ from pathlib import Path
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_nmparse import cli
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # spaCy's parser cannot learn rare labels otherwise
@@ -42,3 +44,9 @@ def write_treebank(folder: Path) -> Path:
 
 def read(path: Path) -> list[Doc]:
     return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def nmparse(arguments: list[str]) -> int:
+    """The exit status of a command of ours."""
+    status = cli.nmparse(arguments, standalone_mode=False)
+    return status or 0

@@ -396,7 +396,7 @@ def _sentences(train: Split, nlp: Language, parser: TransitionParser) -> Iterabl
             WARNING,
             "one_sentence",
             "Every training document is one sentence: the parser will not learn sentence "
-            "boundaries. Put several into a document (scripts/convert_ud.py --n-sents 10 "
+            "boundaries. Put several into a document (nmparse convert --n-sents 10 "
             "--with-single), or have a senter before the parser.",
         )
     elif 1 not in sizes and sum(sizes.values()) > 1:
@@ -404,7 +404,7 @@ def _sentences(train: Split, nlp: Language, parser: TransitionParser) -> Iterabl
             INFO,
             "no_single_sentence",
             "No training document is a single sentence: add some if the parser will meet such "
-            "texts (scripts/convert_ud.py --with-single).",
+            "texts (nmparse convert --with-single).",
         )
 
 

@@ -4,6 +4,7 @@ of the factory ``parser`` only.)"""
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_nmparse.analysis.page import is_right_to_left
 from spacy_nmparse.pipe.doc_io import gold_parse
 
 LIMIT = 25  # pictures
@@ -49,7 +51,22 @@ def displacy_data(doc: Doc, gold: Doc | Example | None = None) -> dict[str, Any]
         # displaCy escapes words, but not labels
         arcs.append({"start": first, "end": last, "label": html.escape(label), "dir": way})
     words = [{"text": token.text, "tag": token.pos_, "lemma": None} for token in doc]
-    return {"words": words, "arcs": arcs, "settings": {"lang": doc.lang_, "direction": "ltr"}}
+    return {
+        "words": words,
+        "arcs": arcs,
+        "settings": {"lang": doc.lang_, "direction": direction(doc)},
+    }
+
+
+def direction(doc: Doc) -> str:
+    """Which way a document's letters run, whatever its language: "ltr" or "rtl"; of one without
+    letters, which way its language runs."""
+    texts = [token.text for token in doc]
+    if is_right_to_left(texts):
+        return "rtl"
+    if any(unicodedata.bidirectional(sign) == "L" for text in texts for sign in text):
+        return "ltr"
+    return str(doc.vocab.writing_system.get("direction", "ltr"))
 
 
 def write_parses(nlp: Language, golds: Iterable[Doc], path: Path, *, limit: int = LIMIT) -> int:

@@ -18,10 +18,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.analysis.statistics import bin_name, bin_names
 from spacy_nmparse.analysis.steps import Step
 from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.pipe.doc_io import gold_parse
+from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Action, State
 from spacy_nmparse.systems.projective import crossing_arcs
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.ud.corpus import read_docs
+from spacy_nmparse.ud.extensions import split_doc
 
 N_SENTENCES = 500
 
@@ -81,8 +83,8 @@ def make_callback(
             return
         seen.add(epoch)
         if not docs:
-            sentences = (s for doc in read_docs(Path(corpus), nlp.vocab) for s in doc.sents)
-            docs.extend(sentence.as_doc() for sentence, _ in zip(sentences, range(limit)))  # noqa: B905
+            read = read_docs(Path(corpus), nlp.vocab)
+            docs.extend(islice((sentence for doc in read for sentence in split_doc(doc)), limit))
         with Path(output).open("a", encoding="utf-8") as file:
             for oracle in oracles:
                 swaps = swaps_per_sentence(nlp, docs, oracle)

@@ -10,8 +10,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis.statistics import bin_name, bin_names
 from spacy_nmparse.analysis.tracing import parser_of
+from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 
 BATCH = 256
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spacy_nmparse import systems
+from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import crossing_arcs, is_projective
 from spacy_nmparse.systems.swap.counts import count_swaps
@@ -27,8 +28,6 @@ def _columns() -> dict[str, tuple[str, dict[str, Any], bool]]:
 
 #: What is counted, as in FG18's Table 4: system, its options, whether it derives crossing arcs.
 COLUMNS: dict[str, tuple[str, dict[str, Any], bool]] = _columns()
-#: The last bin of a length has no end.
-BINS = (1, 2, 3, 6, 11, 21, 41)
 
 
 def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any]]:
@@ -67,20 +66,6 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
             "per_sentence": total / derived if derived else None,
         }
     return result
-
-
-def bin_name(length: int) -> str:
-    """The bin of a length, as "3-5"."""
-    place = sum(length >= first for first in BINS)
-    if place == len(BINS):
-        return f"{BINS[-1]}+"
-    first, last = BINS[place - 1], BINS[place] - 1
-    return str(first) if first == last else f"{first}-{last}"
-
-
-def bin_names() -> list[str]:
-    """All bins of lengths, in order."""
-    return [bin_name(first) for first in BINS]
 
 
 def describe(sentences: Iterable[Sentence]) -> dict[str, Any]:

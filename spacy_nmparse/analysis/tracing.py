@@ -14,10 +14,10 @@ from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
 from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
-from spacy_nmparse.pipe.tagged import copy_tags
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.operations import looks_at_tags
 from spacy_nmparse.systems import Action, Gold, State
+from spacy_nmparse.ud.readers import copy_tags
 
 
 def parser_of(nlp: Language, name: str | None = None) -> TransitionParser:

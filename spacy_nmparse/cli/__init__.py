@@ -11,7 +11,7 @@ from typing import List, Optional
 
 import typer
 
-HELP = "Parse files, and see what parsers do: derivations, repairs, errors, treebanks."
+HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 JSON = typer.Option(False, "--json", help="Print JSON")
 MODEL = typer.Argument(..., help="A pipeline: its package or folder")
 CORPUS = typer.Argument(..., help="A .spacy or CoNLL-U (.conllu) file with trees")
@@ -26,7 +26,7 @@ nmparse = typer.Typer(name="nmparse", no_args_is_help=True, help=HELP)
 
 @nmparse.callback()
 def main() -> None:
-    """Parse files, and see what parsers do: derivations, repairs, errors, treebanks."""
+    """Convert treebanks, parse files, evaluate, and see what parsers do."""
 
 
 @nmparse.command("parse")
@@ -57,6 +57,79 @@ def parse(
     from spacy_nmparse.cli.parse import run
 
     run(model, inputs, output, form, kind, confidence, n_process, batch_size, force)
+
+
+@nmparse.command("convert")
+def convert(
+    paths: List[str] = typer.Argument(
+        ..., metavar="[TREEBANK] OUTPUT", help="Folder of a UD treebank, and folder to write"
+    ),
+    train: List[Path] = typer.Option([], "--train", help="A training file, instead of TREEBANK's"),
+    dev: List[Path] = typer.Option([], "--dev", help="A file of development data, likewise"),
+    test: List[Path] = typer.Option([], "--test", help="A file of test data, likewise"),
+    n_sents: int = typer.Option(1, "--n-sents", min=1, help="Sentences of a document"),
+    with_single: bool = typer.Option(
+        False, "--with-single", help="Also each tenth training sentence alone"
+    ),
+    merge_subtokens: str = typer.Option(
+        "no",
+        "--merge-subtokens",
+        help="Keep multiword tokens in one piece: 'yes', 'no', or 'auto': those that the tokenizer "
+        "of --lang does not split into their words",
+    ),
+    lang: Optional[str] = typer.Option(
+        None, "--lang", help="spaCy's language code: say how well its tokenizer fits the treebank"
+    ),
+) -> None:
+    """Convert a treebank of Universal Dependencies (CoNLL-U) to .spacy files."""
+    from spacy_nmparse.cli.convert import run
+
+    named = {"train": train, "dev": dev, "test": test}
+    run(paths, named, n_sents, with_single, merge_subtokens, lang)
+
+
+@nmparse.command("init-config")
+def init_config(
+    config: Path = typer.Argument(..., help="A parser's config, one of configs/"),
+    output: Path = typer.Argument(..., help="The config to write"),
+    lang: Optional[str] = typer.Option(None, "--lang", help="spaCy's language code"),
+) -> None:
+    """Make of a parser's config one of a whole pipeline: words, tags, lemmas and trees."""
+    from spacy_nmparse.cli.init_config import run
+
+    run(config, output, lang)
+
+
+@nmparse.command("evaluate")
+def evaluate(
+    model: str = MODEL,
+    data: Path = typer.Argument(..., help="Gold data: a .spacy or CoNLL-U (.conllu) file"),
+    output: Optional[Path] = typer.Option(None, "--output", "-o", help="A JSON file to write"),
+    unit: str = typer.Option(
+        "sentence",
+        "--unit",
+        help="'sentence': each gold sentence by itself; 'doc': whole documents; 'text': the "
+        "running text of the CoNLL-U file",
+    ),
+    tokens: str = typer.Option("gold", "--tokens", help="'gold', or 'raw': the tokenizer's"),
+    sents: str = typer.Option("none", "--sents", help="'gold': preset the gold boundaries; 'none'"),
+    tags: str = typer.Option("none", "--tags", help="'data': show the parser gold tags; 'none'"),
+    conllu: List[Path] = typer.Option(
+        [],
+        "--conllu",
+        help="The CoNLL-U file that DATA was made from: score by the program of the CoNLL 2018 "
+        "shared task against its words",
+    ),
+    batch_size: int = typer.Option(256, "--batch-size", min=1, help="Documents of a batch"),
+    settings: List[str] = typer.Option(
+        [], "--set", help="Another setting, KEY=VALUE, as components.parser.beam_width=8"
+    ),
+) -> None:
+    """Score a pipeline on gold data: trees on gold tokens, or everything from raw text."""
+    from spacy_nmparse.cli.evaluate import run
+
+    how = {"unit": unit, "tokens": tokens, "sents": sents, "tags": tags}
+    run(model, data, output, how, conllu, batch_size, settings)
 
 
 @nmparse.command("trace")

@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 from wasabi import color, table
 
 from spacy_nmparse.ud.corpus import read_docs
+from spacy_nmparse.ud.extensions import split_doc
 
 COLORS: dict[str, dict[str, Any]] = {
     "new": {"fg": "green"},
@@ -85,11 +86,7 @@ def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
         fail(f"--unit is 'sentence' or 'doc', not {unit!r}.")
     docs = read_docs(corpus, nlp.vocab)
     if unit == "sentence":
-        docs = [
-            sentence.as_doc() if len(sentence) < len(doc) else doc
-            for doc in docs
-            for sentence in (doc.sents if doc.has_annotation("SENT_START") else [doc[:]])
-        ]
+        docs = [sentence for doc in docs for sentence in split_doc(doc)]
     return docs[:limit] if limit else docs
 
 

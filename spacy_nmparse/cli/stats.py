@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.analysis.statistics import bin_names, describe
+from spacy_nmparse.analysis.statistics import describe
 from spacy_nmparse.cli.console import failures, print_json, print_table, title
+from spacy_nmparse.pipe.evaluation import bin_names
 from spacy_nmparse.ud.corpus import read_sentences
 
 N_LABELS = 15

@@ -18,7 +18,7 @@ Words without gold annotation count neither as hits nor as misses. (spaCy's scor
 positions of such words from one document to the next, so that its scores depend on the order of
 the documents. On fully annotated documents the two agree.)
 
-CoNLL scores match words by their place in the text, whitespace left out; labels are lower-cased.
+CoNLL scores match words by their place in the text, whitespace left out; the case of labels counts.
 `dep_clas` counts the relations that CoNLL 2018 lists; on a treebank with other labels than those of
 Universal Dependencies it says little.
 
@@ -76,9 +76,12 @@ CONTENT_RELATIONS = frozenset(
     )
 )
 
+#: The last bin of a length has no end.
+BINS = (1, 2, 3, 6, 11, 21, 41)
 #: The labels that spaCy's scores leave out.
 PUNCTUATION = frozenset(("p", "punct"))
 
+ROOT = "root"
 _UNKNOWN = -1  # a head that is not annotated
 _UNALIGNED = -2  # a head without counterpart on the other side
 
@@ -106,11 +109,14 @@ class _Tree:
         deps = values[:, 1].tolist()
         offsets = values[:, 0].astype(np.int64).tolist()
         strings = doc.vocab.strings
-        names = {dep: strings[dep].lower() if dep else "" for dep in set(deps)}
+        names = {dep: strings[dep] if dep else "" for dep in set(deps)}
         self.labels: list[str] = [names[dep] for dep in deps]
         self.heads: list[int] = [
             i + offsets[i] if deps[i] else _UNKNOWN for i in range(len(offsets))
         ]
+        for i, head in enumerate(self.heads):
+            if head == i and self.labels[i].lower() == ROOT:
+                self.labels[i] = ROOT  # what documents call ROOT
         #: First and last character of each word, counted without whitespace; None: all whitespace.
         self.places: list[tuple[int, int] | None] = []
         end = 0
@@ -294,6 +300,20 @@ def length_counts(example: Example) -> dict[int, SentenceCounts]:
     return {length: SentenceCounts(*counts) for length, counts in found.items()}
 
 
+def bin_name(length: int) -> str:
+    """The bin of a length, as "3-5"."""
+    place = sum(length >= first for first in BINS)
+    if place == len(BINS):
+        return f"{BINS[-1]}+"
+    first, last = BINS[place - 1], BINS[place] - 1
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def bin_names() -> list[str]:
+    """All bins of lengths, in order."""
+    return [bin_name(first) for first in BINS]
+
+
 @dataclass
 class _F1:
     gold: int = 0
@@ -397,6 +417,8 @@ def _spacy_dependency_scores(examples: list[Example]) -> dict[str, Any]:
     per_type: dict[str, PRFScore] = {}
     for example in examples:
         gold, pred = _Tree(example.reference), _Tree(example.predicted)
+        for tree in (gold, pred):
+            tree.labels = [label.lower() for label in tree.labels]
         alignment = example.alignment.x2y
         lengths = alignment.lengths.tolist()
         targets = alignment.data.tolist()

@@ -4,13 +4,13 @@ Parses of the gold words (`score_words`) are written into the gold CoNLL-U file 
 and labels, so that words, multiword tokens and the text are the treebank's own. Parses of the text
 (`score_text`) have the tokenizer's words, which the program aligns with the gold words by their
 place in the text: all words count on both sides. Enhanced dependencies and empty nodes are left
-out.
+out. Labels count with their case, as in the program.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID
 from spacy_nmparse.ud.conllu_docs import sentence_rows
 
 Rows = list[list[str]]
+#: What is scored: CoNLL-U files, or documents.
+Side = str | Path | Sequence[Path] | Sequence[Doc]
 TREES = ("UAS", "LAS", "CLAS")
 #: What a tokenizer and a sentence splitter are scored by.
 TEXT = ("Tokens", "Sentences", "Words")
@@ -100,7 +102,7 @@ def put_in(gold: list[Rows], docs: Iterable[Doc]) -> list[Rows]:
                 is_root = token.head.i == token.i
                 row[ID] = str(word)
                 row[HEAD] = "0" if is_root else str(token.head.i - sent.start + 1)
-                row[DEPREL] = "root" if is_root else token.dep_.lower()
+                row[DEPREL] = _root_label(token.dep_) if is_root else token.dep_
                 filled.append(row)
             sentences.append(filled)
     if place != len(rows):
@@ -127,18 +129,34 @@ def _sentence_rows(doc: Doc) -> Iterator[Rows]:
         rows = sentence_rows(sent)
         for row in rows:
             row[FORM] = "".join(row[FORM].split())
-            row[DEPREL] = row[DEPREL].lower()
             if row[ID].isdecimal() and row[HEAD] == EMPTY:
                 row[HEAD] = "0"
         if rows:
             yield rows
 
 
-def score_words(gold: Path, docs: Iterable[Doc]) -> dict[str, Any]:
+def _root_label(label: str) -> str:
+    """What documents call ROOT is root in CoNLL-U."""
+    return "root" if label.lower() == "root" else label
+
+
+def _as_documents_have_it(sentences: list[Rows]) -> list[Rows]:
+    """Rows of a file with what a document cannot tell apart made alike: whitespace in words, how
+    the label of a root is written, a missing label."""
+    for row in (row for sentence in sentences for row in sentence):
+        row[FORM] = "".join(row[FORM].split())
+        if row[HEAD] == "0":
+            row[DEPREL] = _root_label(row[DEPREL])
+        elif row[DEPREL] == EMPTY and row[ID].isdecimal():
+            row[DEPREL] = "dep"
+    return sentences
+
+
+def score_words(gold: Path | Sequence[Path], docs: Iterable[Doc]) -> dict[str, Any]:
     """Score parses of the gold words as the CoNLL 2018 shared task did.
 
     Args:
-        gold: The gold CoNLL-U file.
+        gold: The gold CoNLL-U file, or its parts.
         docs: The parses of its words, in its order.
 
     Returns:
@@ -148,58 +166,59 @@ def score_words(gold: Path, docs: Iterable[Doc]) -> dict[str, Any]:
         ImportError: If udtools is not installed.
         ValueError: If the words are not those of the gold file.
     """
-    rows = read_rows(gold)
+    paths = [gold] if isinstance(gold, Path) else gold
+    rows = _as_documents_have_it([rows for path in paths for rows in read_rows(path)])
     return _evaluate(rows, put_in(rows, docs), TREES)
 
 
-def score_text(gold: Path | list[Doc], docs: list[Doc]) -> dict[str, Any]:
+def score_text(gold: Side, system: Side) -> dict[str, Any]:
     """Score parses of plain text as the CoNLL 2018 shared task did.
 
     Args:
-        gold: The gold documents; or the gold CoNLL-U file: then the words that it splits multiword
-            tokens into are the gold words, as in the shared task.
-        docs: The parses of the same text, in the same order, with any tokens.
+        gold: The gold CoNLL-U file, or several; or the gold documents. The gold words are those
+            that multiword tokens are split into, as in the shared task: documents have them in
+            `spacy_nmparse.ud.extensions`.
+        system: The parses of the same text, in the same order, with any tokens: files or documents.
 
     Returns:
-        F1 of Tokens, Sentences, Words, UAS, LAS and CLAS, the last three None where nothing was
-        parsed; where the parses have tags or lemmas, of these too, of MLAS and of BLEX; or
-        `error`, what the program objected to.
+        F1 of METRICS. If `system` are documents: of Tokens, Sentences, Words, UAS, LAS and CLAS,
+        the last three None where nothing was parsed; where they have tags or lemmas, of these too,
+        of MLAS and of BLEX. Or `error`, what the program objected to.
 
     Raises:
         ImportError: If udtools is not installed.
+        OSError: If a file cannot be read.
+        ValueError: If a file is not CoNLL-U.
     """
-    if isinstance(gold, Path):
-        rows = read_rows(gold)
-    elif all(token.dep or token.text.isspace() for doc in gold for token in doc):
-        rows = rows_of(gold)
-    else:
+    (gold_files, gold_docs), (files, docs) = map(_files_or_docs, (gold, system))
+    if not all(token.dep or token.text.isspace() for doc in gold_docs for token in doc):
         return {"error": "The gold data have words without a head and label."}
-    has_tags = any(doc.has_annotation("POS") for doc in docs)
-    has_lemmas = any(doc.has_annotation("LEMMA") for doc in docs)
+    gold_rows = [rows for path in gold_files for rows in read_rows(path)]
+    rows = [rows for path in files for rows in read_rows(path)]
+    if docs:
+        gold_rows = _as_documents_have_it(gold_rows)
+    if gold_docs:
+        rows = _as_documents_have_it(rows)
+    gold_rows += rows_of(gold_docs)
+    if files:
+        return _evaluate(gold_rows, rows, METRICS)
     metrics = [*TEXT, *TREES]
-    metrics += [*TAGS, "MLAS"] if has_tags else []
-    metrics += ["Lemmas", "BLEX"] if has_lemmas else []
-    found = _evaluate(rows, rows_of(docs), sorted(metrics, key=METRICS.index))
+    if any(doc.has_annotation("POS") for doc in docs):
+        metrics += [*TAGS, "MLAS"]
+    if any(doc.has_annotation("LEMMA") for doc in docs):
+        metrics += ["Lemmas", "BLEX"]
+    found = _evaluate(gold_rows, rows_of(docs), sorted(metrics, key=METRICS.index))
     if "error" not in found and not any(doc.has_annotation("DEP") for doc in docs):
         found.update((metric, None) for metric in (*TREES, "MLAS", "BLEX") if metric in found)
     return found
 
 
-def score_files(gold: Path, parse: Path) -> dict[str, Any]:
-    """Score a CoNLL-U file as the CoNLL 2018 shared task did.
-
-    Args:
-        gold: The gold CoNLL-U file.
-        parse: The parse of its text.
-
-    Returns:
-        F1 of all METRICS; or `error`, what the program objected to.
-
-    Raises:
-        ImportError: If udtools is not installed.
-        ValueError: If one of the files is not CoNLL-U.
-    """
-    return _evaluate(read_rows(gold), read_rows(parse), METRICS)
+def _files_or_docs(side: Side) -> tuple[list[Path], list[Doc]]:
+    items = [Path(side)] if isinstance(side, str | Path) else list(side)
+    return (
+        [one for one in items if isinstance(one, Path)],
+        [one for one in items if isinstance(one, Doc)],
+    )
 
 
 def _evaluate(gold: list[Rows], parse: list[Rows], metrics: Iterable[str]) -> dict[str, Any]:

@@ -208,6 +208,8 @@ def _arc(token: Token, numbers: dict[int, int]) -> tuple[str, str]:
     head = token.head
     while head.text.isspace() and head.head.i != head.i:
         head = head.head
+    if head.i == token.i and token.dep_.lower() != "root":
+        return "0", token.dep_  # a treebank may have its own label for roots
     if head.text.isspace() or head.i == token.i or head.i not in numbers:
         return "0", "root"
     return str(numbers[head.i]), token.dep_

@@ -10,11 +10,14 @@
 ``token._.ud_comments``
     The comments before the sentence that begins here.
 
-They stay with a Doc wherever its ``user_data`` does.
+They stay with a Doc wherever its ``user_data`` does. ``Span.as_doc`` loses them: ``split_doc``
+does not.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Token
@@ -73,3 +76,23 @@ def in_multiword_tokens(doc: Doc) -> set[int]:
     if doc.user_data:
         found |= {token.i for token in doc if value_of(token, "ud_words")}
     return found
+
+
+def split_doc(doc: Doc) -> Iterator[Doc]:
+    """The sentences of a document as documents, with the extensions of their tokens and spans; the
+    document itself, where it is one sentence or its sentences are not known."""
+    sents = list(doc.sents) if doc.has_annotation("SENT_START") else []
+    if len(sents) < 2:
+        yield doc
+        return
+    starts = [sent.start_char for sent in sents]
+    data: list[dict[Any, Any]] = [{} for _ in sents]
+    for key, value in doc.user_data.items():
+        if isinstance(key, tuple) and len(key) == 4 and key[0] == "._." and key[2] is not None:
+            place = max(0, bisect_right(starts, key[2]) - 1)
+            end = None if key[3] is None else key[3] - starts[place]
+            data[place][(*key[:2], key[2] - starts[place], end)] = value
+    for sent, own in zip(sents, data, strict=True):
+        part = sent.as_doc()
+        part.user_data = own
+        yield part

@@ -65,6 +65,23 @@ class UDLemmatizer(EditTreeLemmatizer):
 
     # Learning
 
+    @property
+    def label_data(self) -> dict[str, Any]:
+        """All that ``initialize`` learns, to be given to it as ``labels``."""
+        learned: dict[str, Any] = super().label_data
+        return {**learned, "known": self.cfg["known"], "case": self.cfg["case"]}
+
+    def _add_labels(self, labels: dict[str, Any]) -> None:
+        missing = {"trees", "labels", "known", "case"}.difference(labels)
+        if missing:
+            raise ValueError(
+                f"The component '{self.name}' got labels without {', '.join(sorted(missing))}: "
+                f"make them with spacy init labels."
+            )
+        super()._add_labels(labels)
+        self.cfg.update(known=labels["known"], case=labels["case"])
+        self._lemmas = None
+
     def _labels_from_data(self, get_examples: Callable[[], Iterable[Example]]) -> None:
         pairs: Counter[tuple[str, str]] = Counter()
         known: dict[str, dict[str, Counter[str]]] = {}

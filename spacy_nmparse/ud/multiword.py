@@ -20,6 +20,7 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Token
 from spacy.training import Example
+from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.files import write_files
@@ -50,10 +51,37 @@ class MultiwordTokens(Pipe):
         self._longest: dict[str, int] | None = None
         register_extensions()
 
+    @property
+    def label_data(self) -> dict[str, Any]:
+        """All that ``initialize`` learns, to be given to it as ``labels``."""
+        return self.tables
+
     def initialize(
-        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, Any] | None = None,
     ) -> None:
-        """Learn from the reference documents of examples, as ``conllu_to_docs`` makes them."""
+        """Learn from the reference documents of examples, as ``conllu_to_docs`` makes them.
+
+        Args:
+            get_examples: Returns the examples.
+            nlp: The pipeline.
+            labels: What ``label_data`` gave; then the examples are not read.
+
+        Raises:
+            ValueError: If ``labels`` is not such data.
+        """
+        if labels is not None:
+            try:
+                self._learn(labels)
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(
+                    f"The component '{self.name}' got labels that are not its label data: make "
+                    f"them with spacy init labels."
+                ) from error
+            return
         forms: dict[str, Counter[str]] = {}
         endings: dict[str, Counter[str]] = {}
         tagged: dict[str, list[str]] = {}  # multiword tokens by tag
@@ -82,8 +110,7 @@ class MultiwordTokens(Pipe):
                         ranges.setdefault(_key(pair), Counter())[inside > 1] += 1
                         clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
                 inside = max(0, inside - 1)
-        self._longest = None
-        self.tables = {
+        tables = {
             "forms": {
                 key: json.loads(counts.most_common(1)[0][0] or "[]")
                 for key, counts in forms.items()
@@ -98,6 +125,18 @@ class MultiwordTokens(Pipe):
             "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
             "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
         }
+        self._learn(tables)
+        logger.info(
+            "%s: %d forms and %d endings of multiword tokens, %d pairs of words that are one",
+            self.name,
+            sum(map(bool, tables["forms"].values())),
+            len(tables["endings"]),
+            len(tables["ranges"]),
+        )
+
+    def _learn(self, tables: dict[str, Any]) -> None:
+        self.tables = {table: dict(tables[table]) for table in TABLES}
+        self._longest = None
 
     def __call__(self, doc: Doc) -> Doc:
         """Tell the words of a document's multiword tokens, where nothing is known of them."""
@@ -160,9 +199,7 @@ class MultiwordTokens(Pipe):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> MultiwordTokens:
         """Load what ``to_bytes`` gave. Raises ValueError where it is damaged."""
         try:
-            tables = json.loads(bytes_data.decode("utf8"))
-            self._longest = None
-            self.tables = {table: dict(tables[table]) for table in TABLES}
+            self._learn(json.loads(bytes_data.decode("utf8")))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"The component '{self.name}' cannot load {FILE}: it is damaged "

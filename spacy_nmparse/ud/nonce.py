@@ -19,7 +19,7 @@ from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
-from spacy_nmparse.ud.extensions import in_multiword_tokens, multiword_ranges
+from spacy_nmparse.ud.extensions import in_multiword_tokens, multiword_ranges, split_doc
 
 #: In data of at most so many words, words and phrases are exchanged unasked.
 MOST_WORDS = 300_000
@@ -381,10 +381,11 @@ def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
     sentences: list[Doc] = []
     n_docs = 0
     for doc in docs:
-        if not doc.has_annotation("SENT_START") or len(found := list(doc.sents)) < 2:
+        found = list(split_doc(doc))
+        if len(found) < 2:
             yield doc
             continue
-        sentences += map(_alone, found)
+        sentences += found
         n_docs += 1
     random.shuffle(sentences)
     begin = 0
@@ -394,17 +395,6 @@ def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
         assert joined is not None
         yield joined
         begin = end
-
-
-def _alone(sentence: Span) -> Doc:
-    """A document of a sentence. ``Span.as_doc`` takes the extensions of all other tokens along."""
-    doc = sentence.as_doc(copy_user_data=True)
-    doc.user_data = {
-        key: value
-        for key, value in doc.user_data.items()
-        if isinstance(key, tuple) and len(key) == 4 and 0 <= (key[2] or 0) < len(doc.text)
-    }
-    return doc
 
 
 def _orths(doc: Doc) -> list[int]:

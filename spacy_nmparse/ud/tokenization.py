@@ -11,15 +11,17 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, logger
+
+from spacy_nmparse.ud.readers import Corpus
 
 Split = tuple[str, ...]
 
@@ -285,17 +287,17 @@ def _has_space(text: str) -> bool:
     return any(sign.isspace() for sign in text)
 
 
-def fit_to_corpus(nlp: Language, path: Path) -> Fitted | None:
-    """Fit the tokenizer of a pipeline to a .spacy file, and log what was learned.
+def fit_to_corpus(nlp: Language, path: str | Path | Sequence[str | Path]) -> Fitted | None:
+    """Fit the tokenizer of a pipeline to training data, and log what was learned.
 
     Args:
         nlp: The pipeline; its tokenizer is changed.
-        path: The file.
+        path: As of ``readers.Corpus``.
 
     Returns:
         As of ``fit``.
     """
-    fitted = fit(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))
+    fitted = fit(nlp, Corpus(path).docs(nlp))
     if fitted is not None:
         _log(fitted)
     return fitted

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from spacy.language import Language
 from spacy.tokens import Doc, Token
 
 SHOWN = 100  # differences for programs
@@ -85,6 +87,22 @@ class TokenMatch:
             for (own, other), count in self.differences.most_common(SHOWN)
         ]
         return result
+
+
+def match_tokens(nlp: Language, docs: Iterable[Doc]) -> TokenMatch:
+    """Compare a tokenizer's tokens with a treebank's.
+
+    Args:
+        nlp: The pipeline of the tokenizer.
+        docs: The treebank's documents.
+
+    Returns:
+        The counts.
+    """
+    match = TokenMatch()
+    for doc in docs:
+        match.add(doc, nlp.make_doc(doc.text))
+    return match
 
 
 def _letters(doc: Doc) -> tuple[str, list[tuple[int, int]], list[Token]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from spacy.language import Language
@@ -12,14 +13,60 @@ from spacy.vocab import Vocab
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 
 SPLITS = ("train", "dev", "test")
+#: Names of files of Universal Dependencies, also in parts: de_hdt-ud-train-a-1.conllu.
+NAME = re.compile(r"(?P<treebank>|.*[-_.])(?P<split>train|dev|test)(?:-[\w-]+)?\.conllu")
+HELD_OUT = 10
+
+Files = dict[str, list[Path]]
+
+
+def split_of(file: Path) -> str | None:
+    """Which split of a treebank a CoNLL-U file is of, by its name."""
+    match = NAME.fullmatch(file.name)
+    return match["split"] if match else None
+
+
+def find_files(folder: Path) -> Files:
+    """Find the CoNLL-U files of a UD treebank.
+
+    Args:
+        folder: A folder that holds `*-train.conllu`, `*-dev.conllu` or `*-test.conllu`, or each in
+            parts (`*-train-a-1.conllu`, `*-train-a-2.conllu`).
+
+    Returns:
+        The files of each split that there is, in the order of their names.
+
+    Raises:
+        FileNotFoundError: If the folder is missing, or has no such file.
+        ValueError: If it holds several treebanks.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(f"No folder {folder}: give the folder of a UD treebank.")
+    found: Files = {}
+    for split in SPLITS:
+        files = [file for file in sorted(folder.glob("*.conllu")) if split_of(file) == split]
+        names = {match["treebank"] for file in files if (match := NAME.fullmatch(file.name))}
+        if len(names) > 1:
+            listed = ", ".join(file.name for file in files)
+            raise ValueError(
+                f"{folder} has {split} files of several treebanks ({listed}): put each treebank "
+                f"into a folder of its own."
+            )
+        if files:
+            found[split] = files
+    if not found:
+        raise FileNotFoundError(
+            f"No file *train.conllu, *dev.conllu or *test.conllu in {folder}: give the folder of a "
+            f"UD treebank."
+        )
+    return found
 
 
 def find_splits(folder: Path) -> dict[str, Path]:
     """Find the train, dev and test file of a UD treebank folder, or of a converted one.
 
     Args:
-        folder: A folder that holds `*-train.conllu`, `*-dev.conllu` and `*-test.conllu`, or
-            `train.spacy`, `dev.spacy` and `test.spacy`.
+        folder: As of `find_files`; or one that holds `train.spacy`, `dev.spacy` and `test.spacy`.
 
     Returns:
         The path of each split.
@@ -28,27 +75,21 @@ def find_splits(folder: Path) -> dict[str, Path]:
         FileNotFoundError: If the folder or one of the three files is missing.
         ValueError: If a split has more than one file.
     """
-    if not folder.is_dir():
-        raise FileNotFoundError(f"No folder {folder}: give the folder of a UD treebank.")
-    found = {split: folder / f"{split}.spacy" for split in SPLITS}
-    if all(path.is_file() for path in found.values()):
-        return found
+    converted = {split: folder / f"{split}.spacy" for split in SPLITS}
+    if all(path.is_file() for path in converted.values()):
+        return converted
+    files = find_files(folder)
     for split in SPLITS:
-        files = sorted(folder.glob(f"*{split}.conllu"))
-        if not files:
-            raise FileNotFoundError(
-                f"No file *{split}.conllu in {folder}: name the files with --train, --dev, --test."
-            )
-        if len(files) > 1:
-            names = ", ".join(file.name for file in files)
-            raise ValueError(
-                f"{folder} has several {split} files ({names}): choose one with --{split}."
-            )
-        found[split] = files[0]
-    return found
+        if split not in files:
+            raise FileNotFoundError(f"{folder} has no {split} file, which is needed here.")
+        if len(files[split]) > 1:
+            raise ValueError(f"The {split} data of {folder} is in parts: join them into one file.")
+    return {split: paths[0] for split, paths in files.items()}
 
 
-def sentence_docs(source: Path | str, merge: bool | Merges = False) -> Iterator[Doc]:
+def sentence_docs(
+    source: Path | str, merge: bool | Merges = False, vocab: Vocab | None = None
+) -> Iterator[Doc]:
     """Convert CoNLL-U to one Doc per sentence, for training.
 
     Where there is no XPOS, the part of speech is the tag, as spaCy's converter has it: spaCy's
@@ -57,6 +98,7 @@ def sentence_docs(source: Path | str, merge: bool | Merges = False) -> Iterator[
     Args:
         source: A CoNLL-U file, or CoNLL-U text.
         merge: Whether multiword tokens stay one token; or what decides that for each.
+        vocab: The documents' vocabulary; None: a new one.
 
     Yields:
         A Doc with words, spaces, tags, lemmas, morphology, heads and labels, and the words of
@@ -67,7 +109,7 @@ def sentence_docs(source: Path | str, merge: bool | Merges = False) -> Iterator[
         ValueError: If it is not CoNLL-U, or holds no sentence.
     """
     found = False
-    for doc in conllu_to_docs(source, Vocab(), merge=merge, n_sents=1):
+    for doc in conllu_to_docs(source, Vocab() if vocab is None else vocab, merge=merge, n_sents=1):
         found = True
         for token in doc:
             token.tag_ = token.tag_ or token.pos_
@@ -144,16 +186,17 @@ def write_docs(docs: Iterable[Doc], path: Path) -> tuple[int, int]:
 
 
 def convert(
-    files: dict[str, Path],
+    files: Mapping[str, Path | Sequence[Path]],
     output: Path,
     n_sents: int = 1,
     with_single: bool = False,
     merge_subtokens: bool | Merges = False,
 ) -> dict[str, Path]:
-    """Convert the splits of a treebank.
+    """Convert the splits of a treebank. Where there is training data and no development data, every
+    tenth training document becomes that.
 
     Args:
-        files: The CoNLL-U file of each split, as from `find_splits`.
+        files: The CoNLL-U file of each split, or its parts.
         output: The folder for `train.spacy`, `dev.spacy` and `test.spacy`.
         n_sents: Sentences per document.
         with_single: With n_sents > 1, add each tenth training sentence as a document of its own.
@@ -161,18 +204,37 @@ def convert(
 
     Returns:
         The .spacy file of each split.
+
+    Raises:
+        ValueError: If a file is not CoNLL-U, or the training data is too small to hold out some.
     """
-    written = {}
+    written: dict[str, Path] = {}
+
+    def write(split: str, docs: list[Doc], what: str) -> None:
+        written[split] = output / f"{split}.spacy"
+        n_docs, n_tokens = write_docs(docs, written[split])
+        print(f"{what} -> {split}.spacy: {n_docs} documents, {n_tokens} tokens")
+
     for split, source in files.items():
-        sentences = list(sentence_docs(source, merge_subtokens))
+        parts = [source] if isinstance(source, Path) else source
+        vocab = Vocab()
+        sentences = [doc for part in parts for doc in sentence_docs(part, merge_subtokens, vocab)]
         docs = list(group_docs(sentences, n_sents))
+        held_out: set[int] = set()  # numbers of documents
+        if split == "train" and "dev" not in files:
+            if len(docs) < 2:
+                raise ValueError(
+                    f"{parts[0]} has {len(sentences)} sentences, too few to hold some out as "
+                    f"development data: give a dev file, or put fewer sentences into a document."
+                )
+            held_out = set(range(HELD_OUT - 1, len(docs), HELD_OUT)) or {len(docs) - 1}
+            which = "every tenth training document" if len(docs) >= HELD_OUT else "the last one"
+            dev = [doc for i, doc in enumerate(docs) if i in held_out]
+            write("dev", dev, f"There is no dev file, so {which} is held out")
+        name = f"{', '.join(part.name for part in parts)}: {len(sentences)} sentences"
+        docs = [doc for i, doc in enumerate(docs) if i not in held_out]
         if split == "train" and n_sents > 1 and with_single:
-            docs += sentences[::10]
-        target = output / f"{split}.spacy"
-        n_docs, n_tokens = write_docs(docs, target)
-        print(
-            f"{source.name}: {len(sentences)} sentences -> {target.name}: "
-            f"{n_docs} documents, {n_tokens} tokens"
-        )
-        written[split] = target
-    return written
+            own = (doc for i, doc in enumerate(sentences) if i // n_sents not in held_out)
+            docs += list(own)[::10]
+        write(split, docs, name)
+    return {split: written[split] for split in SPLITS if split in written}

@@ -1,4 +1,4 @@
-"""A config for a parser, made one for a whole pipeline."""
+"""A config for a parser, made one for a whole pipeline; and what teachers of it differ in."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Any
 from thinc.api import Config
 
 LEMMATIZER, MULTIWORD = "ud_lemmatizer", "multiword_tokens"
+#: What teachers differ in, by turns, so that they err in different places: the config; phrases are
+#: exchanged, and no words; a wider network.
+KINDS: dict[str, dict[str, Any]] = {
+    "": {},
+    "phrases": {"training.batcher.level": 0.0, "training.batcher.phrases": 0.4},
+    "wide": {"components.parser.model.recurrent_width": 128},
+}
 
 
 def whole_pipeline(config: dict[str, Any]) -> Config:
-    """Add what a parser's pipeline lacks.
+    """Add what a parser's pipeline lacks: tags, a lemmatizer on the same token vectors, the words
+    of multiword tokens, and a tokenizer that learns from the training data.
 
     Args:
         config: A config with a `tok2vec` and a parser of this package called `parser`, variables

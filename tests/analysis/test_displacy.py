@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+import spacy
 from spacy import displacy
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -38,3 +40,30 @@ def test_a_page_of_parses(trained: Language, tmp_path: Path) -> None:
     assert page.count("<svg") == 2
     assert "London" in page and "Sleep" not in page
     assert "✗" not in page
+
+
+@pytest.mark.parametrize(
+    ("lang", "words", "way"),
+    [
+        ("xx", "הוא ראה את NATO .", "rtl"),
+        ("ar", "رأى الولد القطة .", "rtl"),
+        ("he", "He said : שלום", "ltr"),  # the letters decide, whatever the pipeline's language
+        ("en", "سلام دنیا !", "rtl"),
+        ("fa", "12 + 3", "rtl"),
+        ("en", "12 + 3", "ltr"),
+    ],
+)
+def test_letters_that_run_from_right_to_left(
+    lang: str, words: str, way: str, tmp_path: Path
+) -> None:
+    nlp = spacy.blank(lang)
+    tokens = words.split()
+    doc = Doc(
+        nlp.vocab,
+        words=tokens,
+        heads=[0] * len(tokens),
+        deps=["ROOT", "a", "b", "c", "d"][: len(tokens)],
+    )
+    assert displacy_data(doc)["settings"]["direction"] == way
+    assert write_parses(nlp, [doc], tmp_path / "page.html") == 1
+    assert f'direction: {way}"' in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy
@@ -107,3 +108,18 @@ def test_learning_and_saving(nlp: Language, tmp_path: Path) -> None:
         )
         assert [token.lemma_ for token in made] == [token.lemma_ for token in again]
     assert nlp.evaluate(examples)["lemma_acc"] == 1
+
+
+def test_label_data_are_all_that_was_learned(nlp: Language) -> None:
+    """As spacy init labels writes them: JSON."""
+    examples = [gold(nlp, pos) for pos in WORDS]
+    learned = nlp.get_pipe("ud_lemmatizer")
+    other = spacy.blank("en")
+    pipe = other.add_pipe("ud_lemmatizer")
+    labels = json.loads(json.dumps(learned.label_data))
+    pipe.initialize(lambda: examples[:1], labels=labels)  # what streamed training shows at first
+    assert pipe.cfg == learned.cfg and pipe.label_data == learned.label_data
+    assert lemma(other, "WENT", "NOUN") == "go"
+    del labels["known"]
+    with pytest.raises(ValueError, match="'ud_lemmatizer' got labels without known"):
+        pipe.initialize(lambda: examples, labels=labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,15 @@ def test_saving(nlp: Language, tmp_path: Path) -> None:
     empty.add_pipe("multiword_tokens")
     empty.initialize()
     assert ud_words(empty("du")[0]) == []
+
+
+def test_label_data_are_all_that_was_learned(nlp: Language) -> None:
+    """As spacy init labels writes them: JSON."""
+    labels = json.loads(json.dumps(nlp.get_pipe("multiword_tokens").label_data))
+    other = spacy.blank("xx")
+    pipe = other.add_pipe("multiword_tokens")
+    pipe.initialize(lambda: [], labels=labels)  # type: ignore[attr-defined]
+    assert [word.form for word in ud_words(other("du")[0])] == ["de", "le"]
+    assert pipe.to_bytes() == nlp.get_pipe("multiword_tokens").to_bytes()  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="'multiword_tokens' got labels that are not its"):
+        pipe.initialize(lambda: [], labels={"forms": []})  # type: ignore[attr-defined]

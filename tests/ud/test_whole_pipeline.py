@@ -10,11 +10,13 @@ import spacy
 from spacy.cli.package import generate_readme
 from spacy.util import load_config
 
-from scripts import convert_ud, demo, evaluate, whole_pipeline
-from spacy_nmparse.analysis.licences import source_of
+from scripts import demo
 from spacy_nmparse.ud import doc_to_conllu
+from spacy_nmparse.ud.evaluate import evaluate
+from spacy_nmparse.ud.licences import source_of
+from spacy_nmparse.ud.packages import card
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline as make_whole
-from tests.toy_treebank import CONLLU, ROOT
+from tests.toy_treebank import CONLLU, ROOT, nmparse
 from tests.validator import format_errors
 
 CONFIG = ROOT / "configs" / "nl_covington_parser.cfg"
@@ -24,7 +26,7 @@ PIPES = ["tok2vec", "parser", "ud_lemmatizer", "multiword_tokens"]
 def test_the_config(tmp_path: Path) -> None:
     """Everything but what is added stays."""
     target = tmp_path / "made" / "pipeline.cfg"
-    assert whole_pipeline.main([str(CONFIG), str(target)]) == 0
+    assert nmparse(["init-config", str(CONFIG), str(target), "--lang", "en"]) == 0
     made, old = load_config(target), load_config(CONFIG)
     assert made["nlp"]["pipeline"] == PIPES
     assert made["components"]["parser"].pop("write_tags") is True
@@ -40,7 +42,7 @@ def test_the_config(tmp_path: Path) -> None:
 
 def test_only_for_our_parsers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = ROOT / "configs" / "spacy_parser.cfg"
-    assert whole_pipeline.main([str(config), str(tmp_path / "x.cfg")]) == 1
+    assert nmparse(["init-config", str(config), str(tmp_path / "x.cfg")]) == 2
     assert "no parser of spacy-nmparse" in capsys.readouterr().err
     with pytest.raises(ValueError, match="no tok2vec"):
         make_whole({"components": {}})
@@ -55,13 +57,13 @@ def test_from_a_treebank_to_a_model_card(
     train_file.write_text(f"{CONLLU}\n" * 5, encoding="utf-8")
     corpus, models, metrics = (tmp_path / name for name in ("corpus", "models", "metrics"))
     data = [str(treebank), str(corpus), "--n-sents", "2", "--merge-subtokens", "auto"]
-    assert convert_ud.main([*data, "--lang", "en"]) == 0
-    systems = ["--systems", "nl_covington_parser", "none"]
-    train = ["train", str(corpus), str(models), "--lang", "en", "--epochs", "1", *systems]
+    assert nmparse(["convert", *data, "--lang", "en"]) == 0
+    systems = ["nl_covington_parser", "none"]
+    train = ["train", str(corpus), str(models), *systems, "--lang", "en", "--epochs", "1"]
     small = ["--set", "components.tok2vec.model.encode.depth=1"]
     assert demo.main([*train, "--pipeline", "whole", *small]) == 0
-    evaluate = ["evaluate", str(models), str(corpus), str(metrics), *systems]
-    assert demo.main([*evaluate, "--treebank", f'"{treebank}"']) == 0
+    scores = ["evaluate", str(models), str(corpus), str(metrics), *systems]
+    assert demo.main([*scores, "--treebank", f'"{treebank}"']) == 0
     capsys.readouterr()
     assert demo.main(["table", str(metrics), *systems]) == 0
     out = capsys.readouterr().out
@@ -69,16 +71,16 @@ def test_from_a_treebank_to_a_model_card(
         assert f"from raw text: {metric.lower() if metric == 'Words' else metric} F1" in out
     model = models / "nl_covington_parser" / "model-best"
     source = source_of(treebank)
-    meta = demo.card(model, metrics, source, "nl_covington_parser_ud")
+    meta = card(model, metrics / "nl_covington_parser-raw.json", source, "nl_covington_parser_ud")
     assert meta["license"] == "CC BY-SA 4.0"
-    card = generate_readme(meta)
-    assert f"[the authors of {source.name} (data)]({source.url})" in card
-    assert "]()" not in card
+    page = generate_readme(meta)
+    assert f"[the authors of {source.name} (data)]({source.url})" in page
+    assert "]()" not in page
     raw = json.loads((metrics / "nl_covington_parser-raw.json").read_text(encoding="utf-8"))
     assert meta["performance"]["conll18_LAS"] == raw["conll18"]["LAS"]
     assert "entities" in meta["notes"] and "nmparse parse en_nl_covington" in meta["notes"]
     with pytest.raises(FileNotFoundError, match="evaluates first"):
-        demo.card(model, tmp_path, source, "x")
+        card(model, tmp_path / "none.json", source, "x")
     nlp = spacy.load(model)
     assert nlp.pipe_names == PIPES
     text = doc_to_conllu(nlp("don't! A catsat on"))
@@ -95,7 +97,7 @@ def test_running_text_has_the_letters_of_multiword_tokens(tmp_path: Path) -> Non
     source.write_text("\n".join(rows).replace(" ", "\t") + "\n\n", encoding="utf-8")
     nlp = spacy.blank("xx")
     data = tmp_path / "unused.spacy"
-    found = evaluate.evaluate(nlp, data, unit="text", tokens="raw", conllu=source)["conll18"]
+    found = evaluate(nlp, data, unit="text", tokens="raw", conllu=source)["conll18"]
     assert (found["Tokens"], found["Words"]) == (1, pytest.approx(2 / 5))
-    with pytest.raises(ValueError, match="--unit text needs --conllu"):
-        evaluate.evaluate(nlp, data, unit="text", tokens="raw")
+    with pytest.raises(ValueError, match="running text"):
+        evaluate(nlp, data, unit="text", tokens="raw")

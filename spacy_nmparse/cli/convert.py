@@ -1,0 +1,142 @@
+"""``nmparse convert``: treebanks of Universal Dependencies as .spacy files to train on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_nmparse.cli.console import fail, failures
+from spacy_nmparse.ud.conllu import ID, read_rows
+from spacy_nmparse.ud.conllu_docs import Merges
+from spacy_nmparse.ud.tokenization import fit
+from spacy_nmparse.ud.tokens import TokenMatch, match_tokens, shorten
+from spacy_nmparse.ud.treebank import (
+    SPLITS,
+    Files,
+    convert,
+    find_files,
+    sentence_docs,
+    split_by,
+)
+
+N_STRINGS = 15
+MERGES = ("yes", "no", "auto")
+
+
+def run(
+    paths: list[str],
+    named: Mapping[str, list[Path]],
+    n_sents: int,
+    with_single: bool,
+    merge_subtokens: str,
+    lang: str | None,
+) -> None:
+    """Convert a treebank.
+
+    Args:
+        paths: The treebank's folder, or nothing, and the folder to write.
+        named: Files of each split, instead of the treebank's.
+        n_sents: Sentences per document.
+        with_single: Whether each tenth training sentence is a document of its own, too.
+        merge_subtokens: One of MERGES.
+        lang: spaCy's language code: say how well its tokenizer fits.
+    """
+    if len(paths) > 2:
+        fail(f"{len(paths)} paths given: at most a treebank folder and an output folder.")
+    if merge_subtokens not in MERGES:
+        fail(f"--merge-subtokens is one of {', '.join(MERGES)}, not {merge_subtokens!r}.")
+    if merge_subtokens == "auto" and not lang:
+        fail("--merge-subtokens auto needs --lang.")
+    # On Windows, project.yml's quotes arrive with the path.
+    *folders, output = (Path(path.strip("\"'")) for path in paths)
+    with failures():
+        files: Files = find_files(folders[0]) if folders else {}
+        files.update((split, parts) for split, parts in named.items() if parts)
+        if not files:
+            fail("No input: give a treebank folder, or --train, --dev and --test.")
+        merge: bool | Merges = merge_subtokens == "yes"
+        if merge_subtokens == "auto":
+            assert lang is not None
+            merge = split_by(spacy.blank(lang))
+        written = convert(files, output, n_sents, with_single, merge)
+        for split in SPLITS if folders else ():
+            if split not in written:  # of another treebank
+                (output / f"{split}.spacy").unlink(missing_ok=True)
+        if lang:
+            report_tokens(files, written, lang, merge_subtokens)
+
+
+def report_tokens(
+    files: Files, written: Mapping[str, Path], lang: str, merge_subtokens: str
+) -> None:
+    """Print how well the tokenizer of a language fits a converted treebank.
+
+    Args:
+        files: The CoNLL-U files of each split.
+        written: The .spacy file of each split, as from `convert`.
+        lang: spaCy's language code.
+        merge_subtokens: Which multiword tokens were merged: "yes", "no" or "auto".
+
+    Raises:
+        ImportError: If spaCy has no such language, or its tokenizer needs another package.
+    """
+    nlp = spacy.blank(lang)
+    matches = {
+        split: match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))
+        for split, path in written.items()
+    }
+    how = {"yes": "with --merge-subtokens", "no": "without --merge-subtokens"}
+    how["auto"] = "with --merge-subtokens auto"
+    figures = ", ".join(f"{split} {100 * (m.f1 or 0):.2f}" for split, m in matches.items())
+    print(f"Tokens of spaCy's tokenizer for {lang!r}, F1 {how[merge_subtokens]}: {figures}")
+    report_fitted(written, lang)
+
+    split = "dev" if "dev" in files else next(iter(files))
+    parts = files[split]
+    if merge_subtokens != "auto" and any(
+        "-" in row[ID] for part in parts for sentence in read_rows(part) for row in sentence.rows
+    ):
+        merged = merge_subtokens == "yes"
+        docs = (doc for part in parts for doc in sentence_docs(part, not merged))
+        other = match_tokens(nlp, docs)
+        other_way = "without" if merged else "with"
+        print(f"{other_way} --merge-subtokens: {split} {100 * (other.f1 or 0):.2f}".capitalize())
+        if (other.f1 or 0) > (matches[split].f1 or 0):
+            value = "no" if merged else "yes"
+            print(
+                f"The tokenizer fits better {other_way}: convert with --merge-subtokens {value} "
+                f"(the workflow ud: --vars.merge_subtokens {value})."
+            )
+
+    differences = sum((m.differences for m in matches.values()), TokenMatch().differences)
+    if not differences:
+        return
+    print(f"It splits {differences.total()} strings otherwise than the treebank. Most frequent:")
+    print(f"  {'count':>6}  {'treebank':<24}  tokenizer")
+    for (own, found), count in differences.most_common(N_STRINGS):
+        print(f"  {count:>6}  {shorten(own):<24}  {shorten(found)}")
+    print("docs/training.md shows how to change a tokenizer's rules.")
+
+
+def report_fitted(written: Mapping[str, Path], lang: str) -> None:
+    """Print how well the tokenizer fits after it has learned from the training data.
+
+    Args:
+        written: The .spacy file of each split.
+        lang: spaCy's language code.
+    """
+    if "train" not in written or len(written) < 2:
+        return
+    nlp = spacy.blank(lang)
+    if fit(nlp, DocBin().from_disk(written["train"]).get_docs(nlp.vocab)) is None:
+        return
+    figures = ", ".join(
+        f"{split} {100 * (match.f1 or 0):.2f}"
+        for split, path in written.items()
+        if split != "train"
+        for match in [match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))]
+    )
+    print(f"With rules learned from the training data (spacy_nmparse.fit_tokenizer.v1): {figures}")

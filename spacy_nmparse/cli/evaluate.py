@@ -1,0 +1,88 @@
+"""``nmparse evaluate``: the scores of a trained pipeline, printed and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import spacy
+
+from spacy_nmparse.cli.console import fail, failures
+from spacy_nmparse.ud.evaluate import evaluate
+from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
+
+CHOICES = {
+    "unit": ("sentence", "doc", "text"),
+    "tokens": ("gold", "raw"),
+    "sents": ("none", "gold"),
+    "tags": ("none", "data"),
+}
+
+
+def run(
+    model: str,
+    data: Path,
+    output: Path | None,
+    how: dict[str, str],
+    conllu: Sequence[Path],
+    batch_size: int,
+    settings: Sequence[str],
+) -> None:
+    """Print the scores of a pipeline, and write them.
+
+    Args:
+        model: A pipeline.
+        data: Gold data.
+        output: The JSON file to write.
+        how: A value of each of CHOICES.
+        conllu: The CoNLL-U files that the data was made from.
+        batch_size: Documents per batch.
+        settings: Other settings of the pipeline, KEY=VALUE.
+    """
+    for name, value in how.items():
+        if value not in CHOICES[name]:
+            fail(f"--{name} is one of {', '.join(CHOICES[name])}, not {value!r}.")
+    with failures():
+        nlp = spacy.load(model, config=parse_settings(settings))
+        result = evaluate(nlp, data, **how, batch_size=batch_size, conllu=conllu)
+    command = ["python -m spacy nmparse evaluate", Path(model).name, data.name]
+    for name, value in how.items():
+        command += [f"--{name}", value]
+    for path in conllu:
+        command += ["--conllu", path.name]
+    for setting in settings:
+        command += ["--set", setting]
+    result = {
+        "model": nlp.meta.get("name") or Path(model).name,
+        "command": " ".join(command),
+        "versions": versions(),
+        "machine": machine(),
+        **result,
+    }
+    print(f"{data.name}: {result['n_sentences']} sentences, {result['n_words']} words")
+    if how["tokens"] == "gold":
+        print_scores(result["scores"])
+    if "conll18" in result:
+        gold = ", ".join(path.name for path in conllu) or data.name
+        print(f"  CoNLL 2018 evaluation, F1 against the words of {gold}")
+        print_scores(result["conll18"])
+    print(f"  {'words/s':<14} {result['words_per_second'] or 0:6.0f}")
+    if output is not None:
+        dump(result, output)
+        print(f"  written to {output}")
+
+
+def print_scores(scores: dict[str, Any]) -> None:
+    """Print scores in percent.
+
+    Args:
+        scores: The scores, between 0 and 1 or None, by name; others are left out. Or `error`.
+    """
+    if "error" in scores:
+        print(f"  not evaluated: {scores['error']}")
+    for name, value in scores.items():
+        if isinstance(value, float):
+            print(f"  {name:<14} {100 * value:6.2f}")
+        elif value is None:
+            print(f"  {name:<14}      -")

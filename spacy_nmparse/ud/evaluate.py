@@ -1,0 +1,222 @@
+"""Evaluation of trained pipelines on gold data: scores, speed, counts.
+
+`uas_all` and `las_all` are the shares of gold words with the right head, and with the right head
+and whole label; punctuation counts. `uas_words` and `las_words` leave out words whose gold part of
+speech is PUNCT. The other scores are described in `spacy_nmparse.pipe.evaluation`.
+
+From raw text the scores are those of the CoNLL 2018 evaluation (package udtools): F1 of tokens,
+sentences, words, UAS, LAS (labels without subtypes) and CLAS over all words, so that a word that
+the tokenizer splits otherwise than the gold data lowers precision and recall. The gold words are
+those that multiword tokens are split into, where the data has these (`ud.extensions`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from spacy_nmparse.pipe.evaluation import (
+    bin_name,
+    bin_names,
+    length_counts,
+    score_dependencies,
+    sentence_counts,
+)
+from spacy_nmparse.ud import conll18
+from spacy_nmparse.ud.conllu_docs import conllu_to_docs
+from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.readers import copy_tags
+from spacy_nmparse.ud.treebank import split_by
+
+CONLLU = ".conllu"
+
+
+def read_docs(nlp: Language, path: Path) -> list[Doc]:
+    """Read the gold documents.
+
+    Args:
+        nlp: The pipeline whose vocab the documents will share.
+        path: A .spacy file, or a CoNLL-U file: multiword tokens that the tokenizer does not split
+            into their words are one token.
+
+    Returns:
+        The documents that have tokens.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If it holds no document.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"No file {path}.")
+    if path.suffix == CONLLU:
+        docs = list(conllu_to_docs(path, nlp.vocab, merge=split_by(nlp)))
+    else:
+        docs = [doc for doc in DocBin().from_disk(path).get_docs(nlp.vocab) if len(doc)]
+    if not docs:
+        raise ValueError(f"{path} holds no document.")
+    return docs
+
+
+def references(docs: list[Doc], unit: str) -> Iterator[Doc]:
+    """Give the gold documents in the unit to be parsed.
+
+    Args:
+        docs: The gold documents.
+        unit: "sentence" (one document per gold sentence) or "doc" (as they are).
+
+    Yields:
+        The gold documents.
+    """
+    for doc in docs:
+        yield from [doc] if unit == "doc" else split_doc(doc)
+
+
+def blank_copy(nlp: Language, gold: Doc, tokens: str, sents: str, tags: str = "none") -> Doc:
+    """Make the document that the pipeline will parse.
+
+    Args:
+        nlp: The pipeline.
+        gold: The gold document.
+        tokens: "gold", or "raw" for the pipeline's own tokenizer.
+        sents: "gold" presets the gold sentence boundaries, "none" leaves them open.
+        tags: "data" takes over tags and parts of speech, "none" does not.
+
+    Returns:
+        A document with the text of `gold` and no parse.
+
+    Raises:
+        ValueError: If boundaries or tags of the data are asked for on raw tokens.
+    """
+    if tokens == "raw":
+        if sents == "gold" or tags == "data":
+            raise ValueError(
+                "Raw tokens (tokens) have no gold sentences (sents), and no tags (tags)."
+            )
+        return nlp.make_doc(gold.text)
+    doc = Doc(
+        nlp.vocab,
+        words=[token.text for token in gold],
+        spaces=[bool(token.whitespace_) for token in gold],
+        sent_starts=[bool(token.is_sent_start) for token in gold] if sents == "gold" else None,
+    )
+    if tags == "data":
+        copy_tags(gold, doc)
+    return doc
+
+
+def evaluate(
+    nlp: Language,
+    path: Path,
+    *,
+    unit: str = "sentence",
+    tokens: str = "gold",
+    sents: str = "none",
+    tags: str = "none",
+    batch_size: int = 256,
+    conllu: Path | Sequence[Path] | None = None,
+) -> dict[str, Any]:
+    """Parse a file and score the parses.
+
+    Args:
+        nlp: The pipeline.
+        path: The gold .spacy or CoNLL-U file.
+        unit: See `references`; or "text": the running text of the CoNLL-U file.
+        tokens: See `blank_copy`.
+        sents: See `blank_copy`.
+        tags: See `blank_copy`.
+        batch_size: Documents per batch.
+        conllu: The CoNLL-U file, or its parts, that a .spacy file was made from. With gold tokens
+            the parses are scored by the program of the CoNLL 2018 shared task too; with raw ones,
+            which always are, its words are gold, instead of those of `path`.
+
+    Returns:
+        The settings, speed, scores, and counts by length of the gold arc and per sentence.
+
+    Raises:
+        ImportError: If the package udtools is needed and not installed.
+        ValueError: If `conllu` does not hold the words of `path`.
+    """
+    sources = [conllu] if isinstance(conllu, Path) else list(conllu or ())
+    if path.suffix == CONLLU and tokens == "raw":
+        sources = sources or [path]
+    if tokens == "raw" or sources:
+        conll18.require_udtools()
+    if unit == "text":
+        if not sources:
+            raise ValueError("The running text (unit) is that of a CoNLL-U file: name it (conllu).")
+        # Merged, multiword tokens have the letters of the text; their words may have others.
+        gold = [doc for one in sources for doc in conllu_to_docs(one, nlp.vocab, merge=True)]
+    else:
+        gold = list(references(read_docs(nlp, path), unit))
+    blank = [blank_copy(nlp, doc, tokens, sents, tags) for doc in gold]
+    for _ in nlp.pipe([blank_copy(nlp, doc, tokens, sents, tags) for doc in gold[:64]]):
+        pass  # warm up
+    start = time.perf_counter()
+    parsed = list(nlp.pipe(blank, batch_size=batch_size))
+    seconds = time.perf_counter() - start
+
+    n_tokens = sum(len(doc) for doc in parsed)
+    result = {
+        "data": path.name,
+        "unit": unit,
+        "tokens": tokens,
+        "sents": sents,
+        "tags": tags,
+        "words_per_second": round(n_tokens / seconds, 1) if seconds else None,
+        **score_parses(parsed, gold),
+    }
+    if tokens == "raw":
+        result["conll18"] = conll18.score_text(sources or gold, parsed)
+    elif sources:
+        result["conll18"] = conll18.score_words(sources, parsed)
+    return result
+
+
+def score_parses(parsed: list[Doc], gold: list[Doc]) -> dict[str, Any]:
+    """Score parses.
+
+    Args:
+        parsed: The parsed documents.
+        gold: The gold documents.
+
+    Returns:
+        The scores, counts by length of the gold arc, and counts per sentence.
+    """
+    examples = [Example(pred, ref) for pred, ref in zip(parsed, gold, strict=True)]
+    counts = [count for example in examples for count in sentence_counts(example)]
+    words = sum(count.words for count in counts)
+    scores: dict[str, Any] = {}
+    for name, kind in (
+        ("all", counts),
+        ("words", [count for eg in examples for count in sentence_counts(eg, punctuation=False)]),
+    ):
+        total = sum(count.words for count in kind)
+        scores[f"uas_{name}"] = sum(count.heads for count in kind) / total if total else None
+        scores[f"las_{name}"] = sum(count.labelled for count in kind) / total if total else None
+    scores.update(score_dependencies(examples))
+    by_length = {name: [0, 0, 0] for name in ("root", *bin_names())}
+    for example in examples:
+        for length, count in length_counts(example).items():
+            totals = by_length[bin_name(length) if length else "root"]
+            for i, value in enumerate((count.words, count.heads, count.labelled)):
+                totals[i] += value
+    return {
+        "n_sentences": len(counts),
+        "n_words": words,
+        "scores": scores,
+        "by_length": {
+            name: dict(zip(("words", "heads", "labelled"), totals, strict=True))
+            for name, totals in by_length.items()
+        },
+        "per_sentence": {
+            "words": [count.words for count in counts],
+            "heads": [count.heads for count in counts],
+            "labelled": [count.labelled for count in counts],
+        },
+    }

@@ -1,0 +1,141 @@
+"""Readers of training data (``@readers``): .spacy and CoNLL-U files.
+
+spaCy's ``Corpus`` reads .spacy files only, and where it cuts documents into sentences
+(``gold_preproc``, ``max_length``), the words of multiword tokens are lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.training.augment import dont_augment
+
+from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
+
+SUFFIXES = (".spacy", ".conllu")
+
+
+class Corpus:
+    """Yields examples, as spaCy's ``Corpus`` does; the words of multiword tokens stay."""
+
+    def __init__(
+        self,
+        path: str | Path | Sequence[str | Path],
+        *,
+        gold_preproc: bool = False,
+        max_length: int = 0,
+        limit: int = 0,
+        augmenter: Callable[..., Any] | None = None,
+        n_sents: int = 10,
+    ) -> None:
+        """Make a reader.
+
+        Args:
+            path: A .spacy or .conllu file, a folder of such files, or several of these.
+            gold_preproc: Whether each sentence is a document, with gold tokens.
+            max_length: Longer documents are cut into sentences; 0: none are.
+            limit: Only so many documents; 0: all.
+            augmenter: Makes other examples of each.
+            n_sents: Sentences of a document of CoNLL-U.
+        """
+        self.paths = [Path(one) for one in ([path] if isinstance(path, str | Path) else path)]
+        self.gold_preproc = gold_preproc
+        self.max_length = max_length
+        self.limit = limit
+        self.augmenter = augmenter or dont_augment
+        self.n_sents = n_sents
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Read the examples.
+
+        Args:
+            nlp: The pipeline; its tokenizer splits the text, but for gold_preproc. Multiword tokens
+                of CoNLL-U that the language's tokenizer does not split into their words are one
+                token.
+
+        Yields:
+            The examples.
+
+        Raises:
+            FileNotFoundError: If there is no data.
+            ValueError: If a file is damaged, or a folder has several splits of a treebank.
+        """
+        for doc in self.docs(nlp):
+            whole = not self.max_length or len(doc) < self.max_length
+            for part in split_doc(doc) if self.gold_preproc or not whole else [doc]:
+                if self.gold_preproc or not self.max_length or len(part) < self.max_length:
+                    yield from self.augmenter(nlp, self.example(nlp, part))
+
+    def example(self, nlp: Language, reference: Doc) -> Example:
+        """An example of a gold document: its words, or its text as the tokenizer splits it."""
+        if not (self.gold_preproc or reference.has_unknown_spaces):
+            return Example(nlp.make_doc(reference.text), reference)
+        words = [token.text for token in reference]
+        spaces = [bool(token.whitespace_) for token in reference]
+        return Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
+
+    def docs(self, nlp: Language) -> Iterator[Doc]:
+        """The gold documents that have tokens, as of ``limit``."""
+        files = find_files(self.paths)
+        docs = (doc for file in files for doc in self._read(file, nlp) if len(doc))
+        return islice(docs, self.limit or None)
+
+    def _read(self, file: Path, nlp: Language) -> Iterator[Doc]:
+        if file.suffix == ".spacy":
+            return DocBin().from_disk(file).get_docs(nlp.vocab)
+        merges = split_by(spacy.blank(nlp.lang or "xx"))
+        return group_docs(sentence_docs(file, merges, nlp.vocab), self.n_sents)
+
+
+class TaggedCorpus(Corpus):
+    """A corpus whose words to be parsed have the tags of the data, for a scorer that looks at tags
+    (``scorers.linear_scorer``)."""
+
+    def example(self, nlp: Language, reference: Doc) -> Example:
+        """The same, with tags."""
+        example = super().example(nlp, reference)
+        if [token.text for token in example.predicted] == [token.text for token in reference]:
+            copy_tags(reference, example.predicted)
+        return example
+
+
+def copy_tags(source: Doc, target: Doc) -> None:
+    """Give a document the tags of another one with the same tokens; where that has none, its parts
+    of speech."""
+    attribute = "TAG" if source.has_annotation("TAG") else "POS"
+    tags: Any = source.to_array([attribute])
+    target.from_array([attribute], tags)
+
+
+def find_files(paths: Sequence[Path]) -> list[Path]:
+    """The data files of paths, those of folders in the order of their names.
+
+    Raises:
+        FileNotFoundError: If a path does not exist, or a folder has no such file.
+        ValueError: If a folder has several splits of a treebank, or a file another ending.
+    """
+    found = []
+    for path in paths:
+        files = [path]
+        if path.is_dir():
+            files = [file for file in sorted(path.rglob("*")) if file.suffix in SUFFIXES]
+        if not path.exists() or not files:
+            raise FileNotFoundError(f"There is no .spacy or .conllu file {path}.")
+        splits = {split for file in files if (split := split_of(file))}
+        if len(splits) > 1:
+            raise ValueError(
+                f"{path} has the data of {' and '.join(sorted(splits))}: name the files of one."
+            )
+        found += files
+    for file in found:
+        if file.suffix not in SUFFIXES:
+            raise ValueError(f"{file} is neither a .spacy nor a .conllu file.")
+    return found

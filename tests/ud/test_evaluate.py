@@ -1,0 +1,148 @@
+"""Evaluation of pipelines: `nmparse evaluate`, and what is beneath it."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from scripts import demo
+from spacy_nmparse.ud import conll18
+from spacy_nmparse.ud.evaluate import blank_copy, evaluate, read_docs
+from spacy_nmparse.ud.treebank import write_docs
+from tests.toy_treebank import ROOT, nmparse
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A pipeline whose component attaches every word to the one before."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("chain_for_test_scripts")
+    nlp.to_disk(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@spacy.Language.component("chain_for_test_scripts")
+def chain(doc: Doc) -> Doc:
+    for token in doc:
+        token.head = doc[max(0, token.i - 1)]
+        token.dep_ = "ROOT" if token.i == 0 else "obj"
+    return doc
+
+
+def gold_file(tmp_path: Path) -> Path:
+    words = ["a", "b", "c", "d", "e"]
+    doc = Doc(
+        Vocab(),
+        words=words,
+        spaces=[True] * 5,
+        heads=[0, 0, 0, 3, 3],
+        deps=["ROOT", "obj", "nsubj", "ROOT", "punct"],
+    )
+    write_docs([doc], tmp_path / "gold.spacy")
+    return tmp_path / "gold.spacy"
+
+
+def test_evaluate(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = gold_file(tmp_path)
+    output = tmp_path / "scores" / "out.json"
+    assert nmparse(["evaluate", str(model), str(gold), "-o", str(output)]) == 0
+    result = json.loads(output.read_text(encoding="utf-8"))
+    assert result["per_sentence"] == {"words": [3, 2], "heads": [2, 2], "labelled": [2, 1]}
+    assert result["scores"]["uas_all"] == pytest.approx(4 / 5)
+    assert result["scores"]["las_all"] == pytest.approx(3 / 5)
+    assert result["scores"]["dep_exact"] == 0
+    assert result["words_per_second"] > 0
+    assert result["versions"]["spacy"] == spacy.__version__
+    assert str(tmp_path) not in output.read_text(encoding="utf-8")
+    assert "80.00" in capsys.readouterr().out
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    for tokens in ("gold", "raw"):
+        whole = evaluate(spacy.load(model), gold, unit="doc", tokens=tokens)
+        assert whole["per_sentence"] == {"words": [3, 2], "heads": [2, 1], "labelled": [2, 0]}
+
+
+def test_evaluate_from_raw_text(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gold word that the tokenizer splits lowers the scores."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    doc = Doc(Vocab(), words=["a", "b.c"], heads=[0, 0], deps=["ROOT", "obj"])
+    write_docs([doc], tmp_path / "gold.spacy")
+    nlp = spacy.load(model)
+    assert len(nlp.make_doc("a b.c")) == 2
+    nlp.tokenizer.add_special_case("b.c", [{"ORTH": "b."}, {"ORTH": "c"}])
+    nlp.to_disk(tmp_path / "splits")
+    command = [str(tmp_path / "splits"), str(tmp_path / "gold.spacy"), "--tokens", "raw"]
+    assert nmparse(["evaluate", *command, "-o", str(tmp_path / "x.json")]) == 0
+    found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["conll18"]
+    assert found["Words"] == found["LAS"] == pytest.approx(2 / 5)
+    out = capsys.readouterr().out
+    assert re.search(r"F1 against the words of gold.spacy\n(.*\n)* +LAS +40.00\n", out)
+    assert "dep_las" not in out
+
+
+def test_the_evaluation_names_the_extra_that_it_needs(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(conll18, "find_spec", lambda name: None)
+    gold = str(gold_file(tmp_path))
+    assert nmparse(["evaluate", str(model), gold]) == 0
+    capsys.readouterr()
+    folder = str(tmp_path)
+    assert nmparse(["evaluate", str(model), gold, "--tokens", "raw"]) == 2
+    assert "extra demo" in capsys.readouterr().err
+    for arguments in (["train", folder, folder], ["evaluate", *[folder] * 3]):
+        assert demo.main(arguments) == 1
+        assert "extra demo" in capsys.readouterr().err
+    extras = configparser.ConfigParser()
+    extras.read(ROOT / "setup.cfg", encoding="utf-8")
+    for extra in ("demo", "test", "bench"):
+        assert "udtools" in extras["options.extras_require"][extra], extra
+
+
+def test_evaluate_presets_sentences(model: Path, tmp_path: Path) -> None:
+    nlp = spacy.load(model)
+    doc = read_docs(nlp, gold_file(tmp_path))[0]
+    preset = blank_copy(nlp, doc, "gold", "gold")
+    assert [token.is_sent_start for token in preset] == [True, False, False, True, False]
+    free = blank_copy(nlp, doc, "gold", "none")
+    assert not free.has_annotation("SENT_START")
+    with pytest.raises(ValueError, match="no gold sentences"):
+        blank_copy(nlp, doc, "raw", "gold")
+
+
+def test_evaluate_shows_tags() -> None:
+    nlp = spacy.blank("xx")
+    gold = Doc(nlp.vocab, words=["a", "b"], tags=["X", "Y"], heads=[0, 0], deps=["ROOT", "obj"])
+    assert [t.tag_ for t in blank_copy(nlp, gold, "gold", "none", "data")] == ["X", "Y"]
+    assert not blank_copy(nlp, gold, "gold", "none").has_annotation("TAG")
+    with pytest.raises(ValueError, match="no gold sentences"):
+        blank_copy(nlp, gold, "raw", "none", "data")
+
+
+def test_evaluate_with_another_setting(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, output = gold_file(tmp_path), tmp_path / "x.json"
+    setting = "nlp.batch_size=3"
+    assert nmparse(["evaluate", str(model), str(gold), "-o", str(output), "--set", setting]) == 0
+    assert json.loads(output.read_text())["command"].endswith(f"--set {setting}")
+    wrong = "components.parser.beam_width=3"
+    assert nmparse(["evaluate", str(model), str(gold), "--set", wrong]) == 2
+    assert "components -> parser -> beam_width" in capsys.readouterr().err
+    assert nmparse(["evaluate", str(model), str(gold), "--set", "beam_width"]) == 2
+    assert "KEY=VALUE" in capsys.readouterr().err
+
+
+def test_evaluate_names_what_is_missing(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert nmparse(["evaluate", str(model), str(tmp_path / "none.spacy")]) == 2
+    assert "none.spacy" in capsys.readouterr().err

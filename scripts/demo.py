@@ -21,7 +21,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
-import click
 import spacy
 import typer
 from spacy.tokens import DocBin
@@ -355,13 +354,12 @@ def main(argv: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
-        return app(argv, prog_name="demo.py", standalone_mode=False) or 0
-    except click.ClickException as error:  # a wrong option
-        error.show()
-        return error.exit_code
+        app(argv, prog_name="demo.py")
+    except SystemExit as end:
+        return int(end.code or 0)
     except (ImportError, OSError, ValueError, RuntimeError) as error:
         print(f"demo.py: {error}", file=sys.stderr)
-        return 1
+    return 1
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import srsly
 from spacy.cli import app
 from spacy.language import Language
 from spacy.tokens import DocBin
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from spacy_nmparse.cli import nmparse
@@ -130,12 +131,14 @@ RUN_IN_TEXT = {
     "python examples/lectures.py": "tests/test_examples.py",
     "python -m spacy nmparse parse": "tests/ud/test_parse_files.py",
     "python -m spacy nmparse parse en_nl_covington_parser_ud text.txt -o text.conllu": "the same",
-    "python scripts/convert_ud.py TREEBANK OUTPUT --n-sents 10 --with-single --merge-subtokens "
+    "python -m spacy nmparse evaluate MODEL FILE.conllu": "tests/ud/test_evaluate.py",
+    "python -m spacy nmparse init-config CONFIG OUTPUT": "tests/ud/test_whole_pipeline.py",
+    "python -m spacy nmparse convert TREEBANK OUTPUT --n-sents 10 --with-single --merge-subtokens "
     "auto --lang LANG": "tests/ud/test_whole_pipeline.py",
     "python scripts/fill_configs.py configs/*.cfg": "tests/test_configs.py",
-    "python scripts/evaluate.py MODEL DATA --set components.parser.beam_width=4": "test_scripts.py",
-    "python scripts/evaluate.py MODEL DATA --unit sentence --tokens gold --set "
-    "components.parser.rounded=false": "test_scripts.py",
+    "python -m spacy nmparse evaluate MODEL DATA --set components.parser.beam_width=4": "the same",
+    "python -m spacy nmparse evaluate MODEL DATA --unit sentence --tokens gold --set "
+    "components.parser.rounded=false": "the same",
 }
 
 
@@ -148,6 +151,11 @@ def is_run(command: str) -> bool:
 
 def check_options(command: str) -> None:
     """Let a program of this repository read the options of a command line."""
+    if found := re.match(r"python -m spacy nmparse ([a-z-]+) ", command):
+        own: Any = get_command(nmparse)
+        own.commands[found[1]].make_context(
+            found[1], shlex.split(command[found.end() :].split(" > ")[0])
+        )
     # tests.sanitize and tests.coverage take the arguments of another program.
     modules, files = (
         r"(?:benchmarks|tests)\.(?!sanitize|coverage)\w+",
@@ -191,7 +199,9 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(AssertionError):
             reason(command)
     with pytest.raises(SystemExit):
-        check_options("python scripts/evaluate.py MODEL DATA --nonsense")
+        check_options("python scripts/fill_configs.py CONFIG --nonsense")
+    with pytest.raises(Exception, match="No such option: --nonsense"):
+        check_options("python -m spacy nmparse evaluate MODEL DATA --nonsense")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AssertionError, match="no file"):
         execute("python -m spacy nmparse stats corpus.conllu")

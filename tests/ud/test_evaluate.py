@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from scripts import demo
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.evaluate import blank_copy, evaluate, read_docs
-from spacy_nmparse.ud.treebank import write_docs
+from spacy_nmparse.ud.treebank import convert, write_docs
 from tests.toy_treebank import ROOT, nmparse
 
 
@@ -146,3 +146,51 @@ def test_evaluate_names_what_is_missing(
 ) -> None:
     assert nmparse(["evaluate", str(model), str(tmp_path / "none.spacy")]) == 2
     assert "none.spacy" in capsys.readouterr().err
+
+
+def test_a_conllu_file_alone(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Is enough, for gold tokens and for the running text; so are its parts."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    whole, one, two = (tmp_path / f"{name}.conllu" for name in ("whole", "one", "two"))
+    rows = [
+        "1-2 du _ _ _ _ _ _ _ _",
+        "1 de de ADP _ _ 3 case _ _",
+        "2 le le DET _ _ 1 det _ _",
+        "3 pain pain NOUN _ _ 0 root _ _",
+    ]
+    first = "\n".join(rows).replace(" ", "\t") + "\n\n"
+    second = "1\tva\taller\tVERB\t_\t_\t0\troot\t_\t_\n2\tlà\tlà\tADV\t_\t_\t1\tobj\t_\t_\n\n"
+    for path, text in ((whole, first + second), (one, first), (two, second)):
+        path.write_text(text, encoding="utf-8")
+    output = tmp_path / "x.json"
+    assert nmparse(["evaluate", str(model), str(whole), "-o", str(output)]) == 0
+    found = json.loads(output.read_text(encoding="utf-8"))
+    assert found["per_sentence"]["words"] == [2, 2]  # du is one token of this tokenizer
+    assert found["per_sentence"]["heads"] == [0, 2] and "conll18" not in found
+    parts = ["--conllu", str(one), "--conllu", str(two)]
+    results = []
+    for data, more in ((whole, []), (whole, parts), (gold_file(tmp_path), parts)):
+        command = ["evaluate", str(model), str(data), "--unit", "text", "--tokens", "raw"]
+        assert nmparse([*command, *more, "-o", str(output)]) == 0
+        results.append(json.loads(output.read_text(encoding="utf-8"))["conll18"])
+    assert results[0]["Words"] == pytest.approx(2 * 3 / (4 + 5)) and results[0]["Tokens"] == 1
+    assert [found["Words"] for found in results] == [results[0]["Words"]] * 3
+    capsys.readouterr()
+    assert nmparse(["evaluate", str(model), str(whole), "--unit", "x"]) == 2
+    assert "--unit is one of sentence, doc, text, not 'x'" in capsys.readouterr().err
+
+
+def test_words_of_multiword_tokens_count_in_sentences(model: Path, tmp_path: Path) -> None:
+    """As many as in whole documents."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    row = "1-2\tau\t_\t_\t_\t_\t_\t_\t_\t_\n1\tà\tà\tADP\t_\t_\t0\troot\t_\t_\n"
+    row += "2\tle\tle\tDET\t_\t_\t1\tdet\t_\t_\n3\tlac\tlac\tNOUN\t_\t_\t1\tobl\t_\t_\n\n"
+    source = tmp_path / "a.conllu"
+    source.write_text(row * 3, encoding="utf-8")
+    data = convert({"test": source}, tmp_path, 10, merge_subtokens=True)["test"]
+    nlp = spacy.load(model)
+    for unit in ("sentence", "doc"):
+        found = evaluate(nlp, data, unit=unit, tokens="raw")["conll18"]
+        assert found["Words"] == pytest.approx(2 * 3 / (9 + 6)), unit  # lac, of 3 words and of 2

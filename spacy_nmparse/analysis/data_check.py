@@ -272,13 +272,13 @@ def _advice(tokens: TokenMatch) -> str:
     most = tokens.differences.total() / 2
     if tokens.split_merged > most:
         return (
-            "Most are multiword tokens that were merged: convert the treebank without "
-            "--merge-subtokens."
+            "Most are multiword tokens that were merged: convert the treebank with "
+            "--merge-subtokens no."
         )
     if tokens.kept_letters > most and not tokens.merged:
         return (
             "Most are words that are split within, as multiword tokens are: convert the treebank "
-            "with --merge-subtokens."
+            "with --merge-subtokens yes."
         )
     (own, other), count = tokens.differences.most_common(1)[0]
     return (

@@ -88,10 +88,11 @@ def report_tokens(
         split: match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))
         for split, path in written.items()
     }
-    how = {"yes": "with --merge-subtokens", "no": "without --merge-subtokens"}
-    how["auto"] = "with --merge-subtokens auto"
     figures = ", ".join(f"{split} {100 * (m.f1 or 0):.2f}" for split, m in matches.items())
-    print(f"Tokens of spaCy's tokenizer for {lang!r}, F1 {how[merge_subtokens]}: {figures}")
+    print(
+        f"Tokens of spaCy's tokenizer for {lang!r}, F1 with --merge-subtokens {merge_subtokens}: "
+        f"{figures}"
+    )
     report_fitted(written, lang)
 
     split = "dev" if "dev" in files else next(iter(files))
@@ -99,15 +100,13 @@ def report_tokens(
     if merge_subtokens != "auto" and any(
         "-" in row[ID] for part in parts for sentence in read_rows(part) for row in sentence.rows
     ):
-        merged = merge_subtokens == "yes"
-        docs = (doc for part in parts for doc in sentence_docs(part, not merged))
+        value = "no" if merge_subtokens == "yes" else "yes"
+        docs = (doc for part in parts for doc in sentence_docs(part, value == "yes"))
         other = match_tokens(nlp, docs)
-        other_way = "without" if merged else "with"
-        print(f"{other_way} --merge-subtokens: {split} {100 * (other.f1 or 0):.2f}".capitalize())
+        print(f"With --merge-subtokens {value}: {split} {100 * (other.f1 or 0):.2f}")
         if (other.f1 or 0) > (matches[split].f1 or 0):
-            value = "no" if merged else "yes"
             print(
-                f"The tokenizer fits better {other_way}: convert with --merge-subtokens {value} "
+                f"The tokenizer fits better so: convert with --merge-subtokens {value} "
                 f"(the workflow ud: --vars.merge_subtokens {value})."
             )
 

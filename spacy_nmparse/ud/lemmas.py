@@ -61,7 +61,7 @@ class UDLemmatizer(EditTreeLemmatizer):
         """
         super().__init__(vocab, model, name, min_tree_freq=min_tree_freq, scorer=scorer)
         self.cfg.update(known={}, case={})
-        self._lemmas: set[str] | None = None
+        self._lemmas: tuple[Any, set[str]] = None, set()  # of known words, and which these are
 
     # Learning
 
@@ -80,7 +80,6 @@ class UDLemmatizer(EditTreeLemmatizer):
             )
         super()._add_labels(labels)
         self.cfg.update(known=labels["known"], case=labels["case"])
-        self._lemmas = None
 
     def _labels_from_data(self, get_examples: Callable[[], Iterable[Example]]) -> None:
         pairs: Counter[tuple[str, str]] = Counter()
@@ -103,7 +102,6 @@ class UDLemmatizer(EditTreeLemmatizer):
             if n >= self.min_tree_freq:
                 self.tree2label[tree] = len(self.cfg["labels"])
                 self.cfg["labels"].append(tree)
-        self._lemmas = None
         self.cfg["known"] = {
             form: {pos: lemmas.most_common(1)[0][0] for pos, lemmas in by_pos.items()}
             for form, by_pos in known.items()
@@ -111,6 +109,8 @@ class UDLemmatizer(EditTreeLemmatizer):
         self.cfg["case"] = {key: case.most_common(1)[0][0] for key, case in cases.items()}
 
     def _pair2label(self, form: str, lemma: str, add_label: bool = False) -> int | None:
+        if len(self.tree2label) < len(self.labels):  # spaCy's does not load them
+            self.tree2label = {tree: label for label, tree in enumerate(self.labels)}
         tree = self.trees.add(self._lower(form), self._lower(lemma))
         label: int | None = self.tree2label.get(tree)
         return label
@@ -159,9 +159,10 @@ class UDLemmatizer(EditTreeLemmatizer):
         return found
 
     def _made(self, form: str, token: Token, scores: numpy.ndarray) -> str:
-        if self._lemmas is None:
-            known = self.cfg["known"].values()
-            self._lemmas = {self._lower(lemma) for lemmas in known for lemma in lemmas.values()}
+        if self._lemmas[0] is not self.cfg["known"]:
+            known = self.cfg["known"]
+            lemmas = {self._lower(one) for by_pos in known.values() for one in by_pos.values()}
+            self._lemmas = known, lemmas
         n = min(TRIED, len(scores))
         best = numpy.argpartition(-scores, n - 1)[:n]
         first: str | None = None
@@ -174,7 +175,7 @@ class UDLemmatizer(EditTreeLemmatizer):
                 continue
             if first is None:
                 first, least = lemma, scores[label] - MARGIN
-            if lemma in self._lemmas:
+            if lemma in self._lemmas[1]:
                 first = lemma
                 break
         if first is None:

@@ -15,6 +15,7 @@ import spacy
 import thinc
 
 from spacy_nmparse.about import __version__
+from spacy_nmparse.pipe.files import write_files
 
 
 def versions() -> dict[str, str]:
@@ -83,9 +84,7 @@ def dump(result: dict[str, Any], path: Path) -> None:
     text = json.dumps(fold(result), indent=1, ensure_ascii=False)
     text = re.sub(r'"@line(\d+)@"', lambda match: lines[int(match[1])], text)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_files({path: f"{text}\n".encode()})
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:

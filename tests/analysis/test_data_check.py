@@ -148,7 +148,7 @@ def test_tokens_that_do_not_match(tmp_path: Path, make: Callable[..., Doc]) -> N
         {"treebank": "do n't", "tokenizer": "don't", "count": 1}
     ]
     message = message_of(found)
-    assert "F1 40.00" in message and "with --merge-subtokens" in message
+    assert "F1 40.00" in message and "--merge-subtokens yes" in message
     # the parser sees the data's tokens in training, and the tokenizer's in use
     preset = {"corpora.train.gold_preproc": True}
     found = check(tmp_path, [doc], **preset)
@@ -168,11 +168,11 @@ def test_the_advice_fits_the_conversion(tmp_path: Path) -> None:
     )
     found = check(tmp_path, merged, **english)
     assert (found.train.tokens.merged, found.train.tokens.split_merged) == (1, 1)
-    assert "without --merge-subtokens" in message_of(found)
+    assert "--merge-subtokens no" in message_of(found)
     found = check(tmp_path, split, **english)
     assert "tokens_training" in codes(found, "good")
     assert "F1 100.00" in message_of(found, "tokens_training")
-    assert "with --merge-subtokens" in message_of(check(tmp_path, split))
+    assert "--merge-subtokens yes" in message_of(check(tmp_path, split))
     marks = Doc(split[0].vocab, words=["!!", "go"], heads=[1, 1], deps=["punct", "ROOT"])
     message = message_of(check(tmp_path, [*merged, marks, marks], **english))
     assert "--merge-subtokens" not in message

@@ -108,6 +108,11 @@ def test_learning_and_saving(nlp: Language, tmp_path: Path) -> None:
         )
         assert [token.lemma_ for token in made] == [token.lemma_ for token in again]
     assert nlp.evaluate(examples)["lemma_acc"] == 1
+    pipe = loaded.get_pipe("ud_lemmatizer")
+    loaded.resume_training()
+    scores = [numpy.zeros((3, len(pipe.labels)), dtype="float32")]
+    loss, _ = pipe.get_loss([gold(loaded, "PROPN")], scores)
+    assert loss > 0, "a loaded one learns on"
 
 
 def test_label_data_are_all_that_was_learned(nlp: Language) -> None:

@@ -44,9 +44,9 @@ def test_convert_compares_tokens(
     merged = capsys.readouterr().out
     # do n't ! A catsat on Yes, of which don't is one token of the data, and cat and sat are two
     figure = 100 * 2 * 4 / (7 + 7)
-    assert f"with --merge-subtokens: train {figure:.2f}, dev {figure:.2f}" in merged
-    assert f"Without --merge-subtokens: dev {100 * 2 * 6 / (8 + 7):.2f}" in merged
-    assert "fits better without: convert with --merge-subtokens no" in merged
+    assert f"with --merge-subtokens yes: train {figure:.2f}, dev {figure:.2f}" in merged
+    assert f"With --merge-subtokens no: dev {100 * 2 * 6 / (8 + 7):.2f}" in merged
+    assert "fits better so: convert with --merge-subtokens no" in merged
     assert re.search(r"(?m)^ +3 +don't +do n't$", merged)
     assert re.search(r"(?m)^ +3 +cat sat +catsat$", merged)
     assert nmparse(["convert", *command, "--merge-subtokens", "no"]) == 0

@@ -90,7 +90,7 @@ def words(path: Path) -> list[str]:
 
 
 def numbered(first: int, n: int) -> str:
-    """Sentences of a number, and one of two words for each fifth."""
+    """Sentences of one word, its number."""
     return "".join(f"1\tw{i}\t_\t_\t_\t_\t0\troot\t_\t_\n\n" for i in range(first, first + n))
 
 
@@ -101,7 +101,7 @@ def in_parts(tmp_path: Path) -> Path:
     folder.mkdir()
     for i, part in enumerate(("a-1", "a-2", "b-1")):
         path = folder / f"de_parts-ud-train-{part}.conllu"
-        path.write_text(numbered(100 * i, 15), encoding="utf-8")
+        path.write_text(numbered(100 * i, 40), encoding="utf-8")
     (folder / "de_parts-ud-test.conllu").write_text(numbered(900, 3), encoding="utf-8")
     return folder
 
@@ -112,20 +112,20 @@ def test_parts_are_joined(in_parts: Path, tmp_path: Path) -> None:
     assert [len(find_files(in_parts)[split]) for split in ("train", "dev", "test")] == [3, 1, 1]
     out = tmp_path / "out"
     assert nmparse(["convert", str(in_parts), str(out), "--n-sents", "10"]) == 0
-    assert words(out / "train.spacy") == [f"w{i + 100 * p}" for p in range(3) for i in range(15)]
-    assert [len(doc) for doc in read(out / "train.spacy")] == [10, 10, 10, 10, 5]
+    assert words(out / "train.spacy") == [f"w{i + 100 * p}" for p in range(3) for i in range(40)]
+    assert [len(doc) for doc in read(out / "train.spacy")] == [10] * 12
     assert words(out / "dev.spacy") == ["w800", "w801", "w802", "w803"]
 
 
-@pytest.mark.parametrize(("n_sents", "held_out"), [(1, [9, 19, 29, 39]), (4, [36, 37, 38, 39])])
+@pytest.mark.parametrize(("n_sents", "held_out"), [(1, range(9, 120, 10)), (10, range(90, 100))])
 def test_without_a_dev_file_some_training_documents_are_held_out(
     in_parts: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     n_sents: int,
-    held_out: list[int],
+    held_out: range,
 ) -> None:
-    everything = [f"w{i + 100 * part}" for part in range(3) for i in range(15)]
+    everything = [f"w{i + 100 * part}" for part in range(3) for i in range(40)]
     out = tmp_path / "out"
     options = ["--n-sents", str(n_sents), "--with-single"]
     assert nmparse(["convert", str(in_parts), str(out), *options]) == 0
@@ -133,7 +133,7 @@ def test_without_a_dev_file_some_training_documents_are_held_out(
     assert dev == [everything[i] for i in held_out]
     train = words(out / "train.spacy")
     assert set(train) == set(everything) - set(dev)
-    assert len(train) == 41 + (5 if n_sents > 1 else 0)  # each tenth once more, alone
+    assert len(train) == (110 + 11 if n_sents > 1 else 108)  # each tenth once more, alone
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "held out" in line]
     assert "every tenth training document" in line and "dev.spacy" in line
 

@@ -11,6 +11,7 @@ are split elsewhere.
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -82,6 +83,15 @@ class MultiwordTokens(Pipe):
                     f"them with spacy init labels."
                 ) from error
             return
+        corpus = nlp.config.get("corpora", {}).get("train", {}) if nlp is not None else {}
+        if corpus.get("@readers") == "spacy.Corpus.v1" and (
+            corpus.get("gold_preproc") or corpus.get("max_length")
+        ):
+            warnings.warn(
+                f"The component '{self.name}' learns nothing where spacy.Corpus.v1 cuts documents "
+                f"into sentences: take the reader spacy_nmparse.Corpus.v1 in [corpora.train].",
+                stacklevel=2,
+            )
         forms: dict[str, Counter[str]] = {}
         endings: dict[str, Counter[str]] = {}
         tagged: dict[str, list[str]] = {}  # multiword tokens by tag

@@ -145,6 +145,26 @@ def test_saving(nlp: Language, tmp_path: Path) -> None:
     assert ud_words(empty("du")[0]) == []
 
 
+@pytest.mark.parametrize(
+    ("reader", "setting", "warns"),
+    [
+        ("spacy.Corpus.v1", {"gold_preproc": True}, True),
+        ("spacy.Corpus.v1", {"max_length": 20}, True),
+        ("spacy.Corpus.v1", {"gold_preproc": False, "max_length": 0}, False),
+        ("spacy_nmparse.Corpus.v1", {"gold_preproc": True}, False),
+    ],
+)
+def test_a_reader_that_loses_the_words(
+    reader: str, setting: dict[str, object], warns: bool, recwarn: pytest.WarningsRecorder
+) -> None:
+    config = {"corpora": {"train": {"@readers": reader, "path": "x", **setting}}}
+    nlp = spacy.blank("xx", config=config)
+    nlp.add_pipe("multiword_tokens")
+    nlp.initialize()
+    messages = [str(one.message) for one in recwarn]
+    assert any("take the reader spacy_nmparse.Corpus.v1" in one for one in messages) is warns
+
+
 def test_label_data_are_all_that_was_learned(nlp: Language) -> None:
     """As spacy init labels writes them: JSON."""
     labels = json.loads(json.dumps(nlp.get_pipe("multiword_tokens").label_data))

@@ -11,9 +11,10 @@ import ctypes
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from spacy.language import Language
 
@@ -22,22 +23,38 @@ NEW, OLD = ".new", ".old"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
 
 
+@contextmanager
+def new_file(path: Path, mark: str = "") -> Iterator[IO[bytes]]:
+    """Open a file that is written next to the old one, and replaces it when the block ends.
+
+    Args:
+        path: The file. Its folder exists.
+        mark: Tells new files for the same path apart, where several processes write them.
+
+    Raises:
+        OSError: If it cannot be written. After this or any other error the old file is as it was.
+    """
+    new = path.with_name(path.name + mark + NEW)
+    new.unlink(missing_ok=True)  # of a killed process; a link would lead elsewhere
+    try:
+        with new.open("xb") as file:
+            yield file
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
 def write_files(data: dict[Path, bytes]) -> None:
     """Write several files. All of them are complete before the first takes its place.
 
     Raises OSError where one cannot be written; then the old ones are as they were.
     """
-    new = {path: path.with_name(path.name + NEW) for path in data}
-    try:
+    with ExitStack() as stack:
         for path, content in data.items():
-            new[path].unlink(missing_ok=True)  # a link would lead elsewhere
-            new[path].write_bytes(content)
-        for path, written in new.items():
-            written.replace(path)
-    except OSError:
-        for written in new.values():
-            written.unlink(missing_ok=True)
-        raise
+            file = stack.enter_context(new_file(path))
+            file.write(content)
+            file.flush()
 
 
 def replace_folder(path: Path, write: Callable[[Path], None]) -> None:

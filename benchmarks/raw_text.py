@@ -24,7 +24,8 @@ from benchmarks.common import command_line, complain
 from spacy_nmparse.cli.evaluate import print_scores
 from spacy_nmparse.ud import conll18, conllu
 from spacy_nmparse.ud.conllu import FORM, ID, MISC, NO_SPACE
-from spacy_nmparse.ud.parse_files import Job, parse_file
+from spacy_nmparse.ud.jobs import Job
+from spacy_nmparse.ud.parse_files import parse_file
 from spacy_nmparse.ud.records import dump
 
 REPEATS = 3

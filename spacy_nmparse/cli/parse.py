@@ -16,7 +16,8 @@ from tqdm import tqdm
 
 from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.parsing import ParsingComponent
-from spacy_nmparse.ud.parse_files import Counts, Job, is_done, parse_file, plan
+from spacy_nmparse.ud.jobs import STANDARD, Job, is_done, options_of, plan
+from spacy_nmparse.ud.parse_files import Counts, parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS
 
@@ -39,45 +40,48 @@ def run(
     if kind is not None and kind not in KINDS:
         fail(f"--input-format is one of {', '.join(KINDS)}, not {kind!r}.")
     with failures():
-        jobs = plan(inputs, output, form)
+        jobs = plan(inputs, output, form, _say_skipped)
         if kind == "spacy" and any(job.source is None for job in jobs):
             raise ValueError("A .spacy file cannot come from standard input: name it.")
     nlp = load(model)
     if confidence:
         _want_confidence(nlp, model)
-    todo = [job for job in jobs if force or not is_done(job, nlp.path)]
-    for job in jobs:
-        if job not in todo:
-            _say(f"{job.target} is there already, newer than {job.name} (--force: parse again)")
+    todo = jobs
+    if not force and output != STANDARD:
+        options = options_of(nlp.path, form, kind, confidence)
+        todo = [job for job in jobs if not is_done(job, nlp.path, options)]
+        for job in jobs:
+            if job not in todo:
+                _say(f"{job.target} is there already, made of {job.name} (--force: parse again)")
     start = time.perf_counter()
     total, failed = Counts(), 0
-    with _progress(todo) as on_read:
-        for job in todo:
-            try:
-                counts = parse_file(
-                    nlp,
-                    job,
-                    form,
-                    kind=kind,
-                    confidence=confidence,
-                    n_process=n_process,
-                    batch_size=batch_size or None,
-                    on_read=on_read,
-                )
-            except BrokenPipeError:  # nobody reads standard output any more
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise typer.Exit(1) from None
-            except (OSError, ValueError, RuntimeError) as error:
-                failed += 1
-                text = str(error)
-                where = "" if job.name in text else f"{job.name}: "
-                kept = f" Nothing was written to {job.target}." if job.target else ""
-                _say(f"Error: {where}{text}{kept}")
-                continue
-            if not counts.documents:
-                _say(f"Warning: {job.name} is empty, and so is its output.")
-            for name, value in vars(counts).items():
-                setattr(total, name, getattr(total, name) + value)
+    with _progress(todo) as on_done:
+        outcomes = parse_files(
+            nlp,
+            todo,
+            form,
+            kind=kind,
+            confidence=confidence,
+            n_process=n_process,
+            batch_size=batch_size or None,
+            on_done=on_done,
+        )
+        try:
+            for job, outcome in outcomes:
+                if isinstance(outcome, Exception):
+                    failed += 1
+                    text = str(outcome)
+                    where = "" if job.name in text else f"{job.name}: "
+                    kept = f" Nothing was written to {job.target}." if job.target else ""
+                    _say(f"Error: {where}{text}{kept}")
+                    continue
+                if not outcome.documents:
+                    _say(f"Warning: {job.name} is empty, and so is its output.")
+                for name, value in vars(outcome).items():
+                    setattr(total, name, getattr(total, name) + value)
+        except BrokenPipeError:  # nobody reads standard output any more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
     seconds = time.perf_counter() - start
     if total.words:
         _say(
@@ -107,14 +111,18 @@ def _say(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
 
 
+def _say_skipped(folder: Path, n: int) -> None:
+    _say(f"{folder}: {n} files that this command wrote earlier are no inputs")
+
+
 @contextmanager
-def _progress(jobs: Sequence[Job]) -> Iterator[Callable[[int], Any] | None]:
-    """A bar on a terminal that counts the bytes that were read; none elsewhere."""
+def _progress(jobs: Sequence[Job]) -> Iterator[Callable[[int], Any]]:
+    """A bar on a terminal that counts the bytes of the inputs that were parsed; none elsewhere."""
     if not jobs or not sys.stderr.isatty():
-        yield None
+        yield lambda n_bytes: None
         return
     sizes = [job.source.stat().st_size for job in jobs if job.source is not None]
     total = sum(sizes) if len(sizes) == len(jobs) else None
-    bar = tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, leave=False)
-    with bar:
+    tqdm.monitor_interval = 0  # no thread: processes are forked
+    with tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, leave=False) as bar:
         yield bar.update

@@ -108,14 +108,18 @@ def check_file(path: Path) -> None:
 
 def read_spacy(path: Path, vocab: Vocab) -> Iterator[Doc]:
     """The documents of a .spacy file."""
+    yield from open_spacy(path).get_docs(vocab)
+
+
+def open_spacy(path: Path) -> DocBin:
+    """A .spacy file; ValueError, if it is none."""
     try:
-        store = DocBin().from_disk(path)
+        return DocBin().from_disk(path)
     except Exception as error:
         raise ValueError(
             f"{path} cannot be read as a .spacy file ({type(error).__name__}: {error}): "
             f"is it damaged, or was it written by another program?"
         ) from error
-    yield from store.get_docs(vocab)
 
 
 def sentences_of(doc: Doc) -> Iterator[Sentence]:

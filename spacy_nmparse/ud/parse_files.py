@@ -1,39 +1,24 @@
-"""Parse files: which ones, into which files, and one after the other in bounded memory."""
+"""Parse files into others, piece by piece, with one process or several."""
 
 from __future__ import annotations
 
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
 from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.util import minibatch
 
-from spacy_nmparse.pipe.processes import pipe_in_processes
-from spacy_nmparse.ud.parse_inputs import TEXT, Item, kind_of, read_items
-from spacy_nmparse.ud.parse_outputs import FORMATS, SPACY, open_writer
-
-PER_ZONE = 1000  # documents after which new words are forgotten
-STANDARD = "-"  # standard input or output
-PARSED = (".txt", ".conllu", ".conll", ".spacy")  # the files of a folder that are parsed
-
-
-@dataclass(frozen=True)
-class Job:
-    """An input, and where its parses go; None: standard input, standard output."""
-
-    source: Path | None
-    target: Path | None
-
-    @property
-    def name(self) -> str:
-        """What messages call the input."""
-        return "standard input" if self.source is None else str(self.source)
+from spacy_nmparse.pipe.files import new_file
+from spacy_nmparse.pipe.processes import ProcessDied, in_order
+from spacy_nmparse.ud.jobs import Job, note, options_of, stamp
+from spacy_nmparse.ud.parse_inputs import TEXT, kind_of
+from spacy_nmparse.ud.parse_outputs import Joined
+from spacy_nmparse.ud.pieces import Part, Piece, PieceParser, cut
 
 
 @dataclass
@@ -45,87 +30,111 @@ class Counts:
     words: int = 0
 
 
-def plan(inputs: Sequence[str], output: str, form: str) -> list[Job]:
-    """Find out which file is parsed into which.
+def parse_files(
+    nlp: Language,
+    jobs: Sequence[Job],
+    form: str,
+    *,
+    kind: str | None = None,
+    confidence: bool = False,
+    n_process: int = 1,
+    batch_size: int | None = None,
+    on_done: Callable[[int], Any] = lambda n_bytes: None,
+) -> Iterator[tuple[Job, Counts | Exception]]:
+    """Parse files into others.
+
+    Inputs are cut into pieces, which the processes parse side by side; this process puts them in
+    order. The outputs are the same, byte for byte, with any number of processes. The folder of each
+    output gets a record of how it was made (RECORD).
 
     Args:
-        inputs: Files, folders, or "-" for standard input. Of a folder all .txt, .conllu and .spacy
-            files are parsed, those of folders in it too.
-        output: A file, a folder, or "-" for standard output. It must be a folder where there are
-            several inputs or a folder among them; the files in it have the names and places of the
-            inputs.
+        nlp: The pipeline.
+        jobs: The files.
         form: One of FORMATS.
+        kind: One of KINDS; None: by the name of the input, plain text where it has none.
+        confidence: Whether confidences are written.
+        n_process: Processes.
+        batch_size: Documents of a batch; None: the pipeline's own.
+        on_done: Called with the bytes of the input of each piece that is written.
 
-    Returns:
-        The jobs.
-
-    Raises:
-        FileNotFoundError: If an input is missing.
-        ValueError: If two inputs would have the same output, an input would be overwritten, an
-            output would not be in the folder, or .spacy is asked for on standard output.
+    Yields:
+        Each job, in order, and what was parsed or what went wrong: an OSError where a file cannot
+        be read or written, a ValueError where the input is not what it should be, a RuntimeError
+        where a process died. What was at the output before stays then.
     """
-    if output == STANDARD and form == SPACY:
-        raise ValueError("A .spacy file cannot go to standard output: name one with --output.")
-    found: list[tuple[Path | None, Path]] = []  # the input, and its place below the output
-    for given in inputs:
-        path = Path(given)
-        if given == STANDARD:
-            found.append((None, Path("stdin")))
-        elif path.is_dir():
-            files = [one for one in sorted(path.rglob("*")) if one.suffix.lower() in PARSED]
-            if not files:
-                raise FileNotFoundError(f"The folder {path} has no {', '.join(PARSED)} file.")
-            found += [(one, one.relative_to(path)) for one in files if one.is_file()]
-        elif path.is_file():
-            found.append((path, Path(path.name)))
-        else:
-            raise FileNotFoundError(f"There is no file or folder {path}.")
-    if output == STANDARD:
-        return [Job(source, None) for source, _ in found]
-    target = Path(output)
-    single = len(found) == 1 and not Path(inputs[0]).is_dir()
-    if single and not target.is_dir() and not output.endswith(("/", "\\")):
-        jobs = [Job(found[0][0], target)]
-    else:
-        if target.is_file():
-            raise ValueError(f"There are several inputs, so {target} must be a folder.")
-        jobs = [Job(one, target / place.with_suffix(FORMATS[form])) for one, place in found]
-        for job in jobs:
-            assert job.target is not None
-            if not job.target.parent.resolve().is_relative_to(target.resolve()):
-                raise ValueError(f"{job.target} is not in {target}: a link leads out of it.")
-    return _checked(jobs)
+    work = PieceParser(nlp, form, confidence, batch_size)
+    to_files = any(job.target for job in jobs)
+    options = options_of(nlp.path if to_files else None, form, kind, confidence)
+    todo, alone = deque(jobs), False
+    try:
+        while todo:
+            group = _group(todo, alone)
+            outcomes = _parse_group(work, nlp, group, form, kind, n_process, on_done, options)
+            try:
+                for outcome in outcomes:
+                    yield todo.popleft(), outcome
+            except ProcessDied as error:
+                # Which file it died of is seen when each is parsed by itself.
+                if len(group) == 1 or todo[0].target is None:
+                    yield todo.popleft(), error
+                alone = True
+    finally:
+        work.close()
 
 
-def _checked(jobs: list[Job]) -> list[Job]:
-    targets: dict[Path, Job] = {}
-    sources = {job.source.resolve() for job in jobs if job.source}
-    for job in jobs:
-        assert job.target is not None
-        target = job.target.resolve()
-        if target in targets:
-            raise ValueError(
-                f"{targets[target].name} and {job.name} would both be parsed into {job.target}: "
-                f"parse them with different outputs."
-            )
-        if target in sources:
-            raise ValueError(f"{job.target} is an input, and would be overwritten.")
-        targets[target] = job
-    return jobs
+def _group(todo: Iterable[Job], alone: bool) -> list[Job]:
+    """The jobs that are parsed together. Standard input cannot be read twice: it comes alone."""
+    group: list[Job] = []
+    for job in todo:
+        if group and (alone or job.source is None or group[0].source is None):
+            break
+        group.append(job)
+    return group
 
 
-def is_done(job: Job, model: Path | None) -> bool:
-    """Whether the output is there, and newer than the input and the model.
+def _parse_group(
+    work: PieceParser,
+    nlp: Language,
+    jobs: Sequence[Job],
+    form: str,
+    kind: str | None,
+    n_process: int,
+    on_done: Callable[[int], Any],
+    options: dict[str, Any],
+) -> Iterator[Counts | Exception]:
+    failed: set[int] = set()
+    stamps: dict[int, Any] = {}
 
-    Args:
-        job: The job.
-        model: The pipeline's folder; None: it is not known.
-    """
-    if job.source is None or job.target is None or not job.target.is_file():
-        return False
-    sources = [job.source, *((model / "meta.json", model / "config.cfg") if model else ())]
-    made = job.target.stat().st_mtime_ns
-    return all(made > path.stat().st_mtime_ns for path in sources if path.is_file())
+    def pieces() -> Iterator[Piece]:
+        for number, job in enumerate(jobs):
+            its_kind = kind or (kind_of(job.source) if job.source else TEXT)
+            stamps[number] = stamp(job.source)
+            try:
+                opened = job.source.open("rb") if job.source else nullcontext(sys.stdin.buffer)
+                with opened as file:
+                    for piece in cut(
+                        file, job.source, its_kind, job=number, name=job.name, vocab=nlp.vocab
+                    ):
+                        if number in failed:
+                            break
+                        yield piece
+            except (OSError, ValueError) as error:
+                yield Piece(number, its_kind, job.name, error=error)
+
+    parts: Any = in_order(work, pieces(), n_process)
+    with closing(parts):
+        for number, its_parts in groupby(parts, key=lambda part: part.job):
+            job = jobs[number]
+            outcome: Counts | Exception
+            try:
+                how = {"input": job.name, "input_stamp": stamps[number], "options": options}
+                outcome = _write(job, form, its_parts, on_done, how)
+            except (ProcessDied, BrokenPipeError):
+                raise
+            except (OSError, ValueError, RuntimeError) as error:
+                failed.add(number)
+                outcome = error
+            yield outcome
 
 
 def parse_file(
@@ -137,19 +146,8 @@ def parse_file(
     confidence: bool = False,
     n_process: int = 1,
     batch_size: int | None = None,
-    on_read: Callable[[int], Any] | None = None,
 ) -> Counts:
-    """Parse a file into another, document by document.
-
-    Args:
-        nlp: The pipeline.
-        job: The files.
-        form: One of FORMATS.
-        kind: One of KINDS; None: by the name of the input, plain text where it has none.
-        confidence: Whether confidences are written.
-        n_process: Processes.
-        batch_size: Documents of a batch; None: the pipeline's own.
-        on_read: Called with the number of bytes that were read since the last call.
+    """Parse a file into another: ``parse_files`` for one.
 
     Returns:
         What was parsed.
@@ -159,71 +157,53 @@ def parse_file(
         ValueError: If the input is not what it should be; so does it then.
         RuntimeError: If a process died; so does it then.
     """
+    for _, outcome in parse_files(
+        nlp,
+        [job],
+        form,
+        kind=kind,
+        confidence=confidence,
+        n_process=n_process,
+        batch_size=batch_size,
+    ):
+        if isinstance(outcome, Exception):
+            raise outcome
+    return outcome
+
+
+def _write(
+    job: Job,
+    form: str,
+    parts: Iterable[Part],
+    on_done: Callable[[int], Any],
+    how: dict[str, Any],
+) -> Counts:
     counts = Counts()
-    kind = kind or (kind_of(job.source) if job.source else TEXT)
-    doc_id = job.source.stem.replace(" ", "_") if job.source else "stdin"
-    opened = job.source.open("rb") if job.source else nullcontext(sys.stdin.buffer)
-    with opened as file, open_writer(job.target, form, confidence) as writer:
-        watched: Any = _Watched(file, on_read) if on_read else file
-        if on_read and job.source and kind == SPACY:  # is read at once
-            on_read(job.source.stat().st_size)
-        items = read_items(watched, kind, nlp.vocab, job.name, doc_id)
-        # New words of plain text are forgotten from time to time. Other inputs bring strings of
-        # annotation that spaCy keeps references to.
-        forgets = kind == TEXT and n_process == 1
-        for chunk in minibatch(items, PER_ZONE) if forgets else [items]:
-            with nlp.memory_zone() if forgets else nullcontext():
-                for doc in parsed(nlp, chunk, n_process, batch_size):
-                    writer.write(doc)
-                    counts.documents += 1
-                    counts.words += sum(not token.is_space for token in doc)
-        counts.sentences = writer.n_sents
+    with _opened(job.target, how) as file:
+        joined = Joined(file, form)
+        for part in parts:
+            if part.error is not None:
+                raise part.error
+            assert part.written is not None
+            joined.add(part.written)
+            counts.documents += part.n_docs
+            counts.words += part.n_words
+            on_done(part.n_bytes)
+        joined.finish()
+    counts.sentences = joined.n_sents
     return counts
 
 
-def parsed(
-    nlp: Language, items: Iterable[Item], n_process: int, batch_size: int | None
-) -> Iterator[Doc]:
-    """Parse documents, in order.
-
-    Args:
-        nlp: The pipeline.
-        items: The documents.
-        n_process: Processes.
-        batch_size: Documents of a batch; None: the pipeline's own.
-
-    Yields:
-        The parsed documents, completed.
-    """
-    waiting: deque[Item] = deque()
-
-    def docs() -> Iterator[str | Doc]:
-        for item in items:
-            waiting.append(item)
-            yield item.doc
-
-    stream: Iterator[Doc]
-    if n_process > 1:
-        stream = pipe_in_processes(nlp, docs(), n_process=n_process, batch_size=batch_size)
-    else:
-        stream = nlp.pipe(docs(), batch_size=batch_size)
-    with closing(stream):  # type: ignore[type-var]
-        for doc in stream:
-            waiting.popleft().finish(doc)
-            yield doc
-
-
-class _Watched:
-    """A file that tells how much of it was read."""
-
-    def __init__(self, file: IO[bytes], on_read: Callable[[int], Any]) -> None:
-        self._file = file
-        self._on_read = on_read
-
-    def readline(self, size: int = -1) -> bytes:
-        line = self._file.readline(size)
-        self._on_read(len(line))
-        return line
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self.readline, b"")
+@contextmanager
+def _opened(path: Path | None, how: dict[str, Any]) -> Iterator[IO[bytes]]:
+    """The file at an output, which replaces what is there when it is complete and recorded."""
+    if path is None:
+        yield sys.stdout.buffer
+        return
+    with ExitStack() as stack:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(new_file(path, note=lambda new: note(path, new, **how)))
+        except OSError as error:
+            raise OSError(f"{path} cannot be written: {error.strerror}.") from error
+        yield file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -14,7 +14,6 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.ud.conllu import NO_SPACE, decode
 from spacy_nmparse.ud.conllu_docs import SPACES_AFTER, conllu_to_docs, escaped
-from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import EXTENSIONS, register_extensions
 
 TEXT, CONLLU, SPACY = "text", "conllu", "spacy"
@@ -49,8 +48,8 @@ def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str)
     """Read the documents of a file.
 
     Args:
-        file: The file. A .spacy file is read whole, others piece by piece.
-        kind: One of KINDS.
+        file: The file, or its lines of CoNLL-U.
+        kind: TEXT or CONLLU.
         vocab: The pipeline's vocabulary.
         name: What messages call the file.
         doc_id: The id of the document that plain text is.
@@ -68,10 +67,12 @@ def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str)
     if kind == TEXT:
         yield from _text_items(file, name, doc_id)
         return
-    if kind == CONLLU:
-        docs = conllu_to_docs(decode(file, name), vocab, n_sents=N_SENTS, name=name)
-    else:
-        docs = read_spacy(Path(name), vocab)
+    yield from items_of(conllu_to_docs(decode(file, name), vocab, n_sents=N_SENTS, name=name))
+
+
+def items_of(docs: Iterable[Doc]) -> Iterator[Item]:
+    """Documents to be parsed again: what they say fills in what the pipeline does not set."""
+    register_extensions()
     for doc in docs:
         if len(doc):
             yield Item(unannotated(doc), _Completion(doc))

@@ -1,54 +1,122 @@
-"""Where parses go: CoNLL-U, JSON and .spacy files, each written whole or not at all."""
+"""Parses as CoNLL-U, JSON and .spacy files, made of parts."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import IO, Any
 
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.confidence import confidences
-from spacy_nmparse.pipe.files import NEW
 from spacy_nmparse.ud.conllu_docs import conllu_sentences
 from spacy_nmparse.ud.extensions import ud_words
 
 CONLLU, JSON, SPACY = "conllu", "json", "spacy"
 #: Formats, and how the names of their files end.
 FORMATS = {CONLLU: ".conllu", JSON: ".jsonl", SPACY: ".spacy"}
+SENT_ID = "# sent_id = "
+
+
+@dataclass
+class Written:
+    """Some documents as they go into an output.
+
+    Attributes:
+        n_sents: How many sentences they have.
+        texts: Bytes. Of CoNLL-U: what stands between numbers of sentences.
+        numbers: Those numbers, counted from 0.
+        store: The content of a DocBin.
+    """
+
+    n_sents: int = 0
+    texts: list[bytes] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    store: dict[str, Any] | None = None
+
+
+class _Number:
+    """Stands for the number of a sentence, which is not known yet."""
+
+    def __add__(self, other: int) -> _Number:
+        return self
+
+    def __str__(self) -> str:
+        return "\0"
 
 
 class Writer:
-    """Writes documents to a file that is open.
+    """Writes documents, some of those of an output.
 
-    Attributes:
-        n_sents: How many sentences were written.
+    Args:
+        form: One of FORMATS.
+        confidence: Whether confidences are written.
     """
 
-    def __init__(self, file: IO[bytes], form: str, confidence: bool) -> None:
-        self.n_sents = 0
-        self._file = file
+    def __init__(self, form: str, confidence: bool) -> None:
         self._form = form
         self._confidence = confidence
+        self._done = Written()
+        self._texts: list[str] = []  # since the last number
         self._store = DocBin(store_user_data=True)
 
     def write(self, doc: Doc) -> None:
-        """Write a document. Those of a .spacy file are held until ``finish``."""
+        """Write a document."""
         if self._form == CONLLU:
-            first = self.n_sents + 1
-            for text in conllu_sentences(doc, confidence=self._confidence, first=first):
-                self._file.write(text.encode())
-                self.n_sents += 1
+            number: Any = _Number()
+            for text in conllu_sentences(doc, confidence=self._confidence, first=number):
+                before, mark, after = text.partition(f"{SENT_ID}{number}\n")
+                self._texts.append(before)
+                if mark:
+                    self._texts.append(SENT_ID)
+                    self._done.texts.append("".join(self._texts).encode())
+                    self._done.numbers.append(self._done.n_sents)
+                    self._texts = ["\n", after]
+                self._done.n_sents += 1
             return
-        self.n_sents += len(list(doc.sents)) if doc.has_annotation("SENT_START") else 1
+        self._done.n_sents += len(list(doc.sents)) if doc.has_annotation("SENT_START") else 1
         if self._form == JSON:
             line = json.dumps(doc_to_json(doc, self._confidence), ensure_ascii=False)
-            self._file.write(f"{line}\n".encode())
+            self._texts.append(f"{line}\n")
         else:
             self._store.add(doc)
+
+    def written(self) -> Written:
+        """What was written."""
+        self._done.texts.append("".join(self._texts).encode())
+        if self._form == SPACY:
+            self._done.store = vars(self._store)  # as a DocBin, it would be compressed
+        return self._done
+
+
+class Joined:
+    """Puts what writers have written into a file, in order.
+
+    Attributes:
+        n_sents: How many sentences were put there.
+
+    Args:
+        file: The open file.
+        form: One of FORMATS.
+    """
+
+    def __init__(self, file: IO[bytes], form: str) -> None:
+        self.n_sents = 0
+        self._file = file
+        self._form = form
+        self._store = DocBin(store_user_data=True)
+
+    def add(self, written: Written) -> None:
+        """Put documents behind the others. Those of a .spacy file are held until ``finish``."""
+        numbers = [str(self.n_sents + number + 1).encode() for number in written.numbers]
+        for text, number in zip_longest(written.texts, numbers, fillvalue=b""):
+            self._file.write(text + number)
+        if written.store is not None:
+            store = DocBin()
+            vars(store).update(written.store)
+            self._store.merge(store)
+        self.n_sents += written.n_sents
 
     def finish(self) -> None:
         """Write what is left."""
@@ -75,39 +143,3 @@ def doc_to_json(doc: Doc, confidence: bool = False) -> dict[str, Any]:
             head, dep = sure[:, token.i].tolist()
             entry.update(head_confidence=round(head, 3), dep_confidence=round(dep, 3))
     return found
-
-
-@contextmanager
-def open_writer(path: Path | None, form: str, confidence: bool = False) -> Iterator[Writer]:
-    """Open a file for documents. It takes its place when all of them are written; if that fails, or
-    is interrupted, what was there before stays.
-
-    Args:
-        path: The file; its folder is made if needed. None: standard output, written as it comes.
-        form: One of FORMATS.
-        confidence: Whether confidences are written.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
-    if path is None:
-        writer = Writer(sys.stdout.buffer, form, confidence)
-        yield writer
-        writer.finish()
-        return
-    new = path.with_name(path.name + NEW)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new.unlink(missing_ok=True)  # of a killed process; a link would lead elsewhere
-        opened = new.open("xb")
-    except OSError as error:
-        raise OSError(f"{path} cannot be written: {error.strerror}.") from error
-    try:
-        with opened as file:
-            writer = Writer(file, form, confidence)
-            yield writer
-            writer.finish()
-        new.replace(path)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise

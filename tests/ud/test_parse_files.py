@@ -20,7 +20,8 @@ from spacy_nmparse.cli import nmparse
 from spacy_nmparse.cli.parse import run as run_command
 from spacy_nmparse.ud import parse_inputs
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
-from spacy_nmparse.ud.parse_files import Job, is_done, parse_file, plan
+from spacy_nmparse.ud.jobs import Job, is_done, plan
+from spacy_nmparse.ud.parse_files import parse_file
 from spacy_nmparse.ud.parse_inputs import read_items
 from tests.pipe.common import TREES, gold_doc
 from tests.validator import format_errors
@@ -158,7 +159,7 @@ def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert f"{bad}, line 2: byte 0xe9 is not UTF-8" in done.stderr
     assert "empty.txt is empty" in done.stderr and "3 of 4 inputs" in done.stderr
-    found = sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+    found = sorted(str(path.relative_to(out)) for path in out.rglob("[!.]*.*"))
     assert found == ["a.conllu", "empty.conllu", os.path.join("sub", "c.conllu")]
     made = (out / "a.conllu").stat().st_mtime_ns
     bad.write_text("Yes", encoding="utf-8")
@@ -300,7 +301,7 @@ def test_links_lead_nowhere(model: Path, tmp_path: Path) -> None:
     done = run(model, tmp_path / "in", "-o", out, "--force")
     assert done.exit_code == 0, done.output
     assert kept.read_text() == "as it was"
-    assert [(path.name, path.is_symlink()) for path in (out / "sub").iterdir()] == [
+    assert [(path.name, path.is_symlink()) for path in (out / "sub").glob("[!.]*")] == [
         ("a.conllu", False)
     ]
 
@@ -352,7 +353,7 @@ def test_documents_keep_their_sentences(model: Path, tmp_path: Path) -> None:
 def test_words_of_plain_text_are_forgotten(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spacy_nmparse.ud.parse_files.PER_ZONE", 3)
+    monkeypatch.setattr("spacy_nmparse.ud.pieces.PER_ZONE", 3)
     text = "\n\n".join(f"word{i} saw{i} the cat ." for i in range(50))
     source = str(write(tmp_path / "a.txt", text))
     before = len(trained.vocab.strings)

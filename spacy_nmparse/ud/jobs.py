@@ -1,0 +1,231 @@
+"""Which file is parsed into which, and what earlier runs have written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+
+from spacy_nmparse.ud.parse_outputs import FORMATS, SPACY
+
+STANDARD = "-"  # standard input or output
+PARSED = (".txt", ".conllu", ".conll", ".spacy")  # the files of a folder that are parsed
+#: In each folder with outputs: how they were made, a line of JSON each.
+RECORD = ".nmparse.jsonl"
+MANIFEST = "nmparse.json"  # in a folder of shards
+
+
+@dataclass(frozen=True)
+class Job:
+    """An input, and where its parses go; None: standard input, standard output."""
+
+    source: Path | None
+    target: Path | None
+
+    @property
+    def name(self) -> str:
+        """What messages call the input."""
+        return "standard input" if self.source is None else str(self.source)
+
+
+def plan(
+    inputs: Sequence[str],
+    output: str,
+    form: str,
+    on_skip: Callable[[Path, int], Any] = lambda folder, n: None,
+) -> list[Job]:
+    """Find out which file is parsed into which.
+
+    Args:
+        inputs: Files, folders, or "-" for standard input. Of a folder all .txt, .conllu and .spacy
+            files are parsed, those of folders in it too, but nothing that earlier runs have
+            written: files in their records, and the folder ``output``.
+        output: A file, a folder, or "-" for standard output. It must be a folder where there are
+            several inputs or a folder among them; the files in it have the names and places of the
+            inputs.
+        form: One of FORMATS.
+        on_skip: Called with each folder in which earlier outputs were passed over, and how many.
+
+    Returns:
+        The jobs.
+
+    Raises:
+        FileNotFoundError: If an input is missing.
+        ValueError: If two inputs would have the same output, an input would be overwritten, an
+            output would not be in the folder, or .spacy is asked for on standard output.
+    """
+    if output == STANDARD and form == SPACY:
+        raise ValueError("A .spacy file cannot go to standard output: name one with --output.")
+    found: list[tuple[Path | None, Path]] = []  # the input, and its place below the output
+    for given in inputs:
+        path = Path(given)
+        if given == STANDARD:
+            found.append((None, Path("stdin")))
+        elif path.is_dir():
+            files, n_skipped = _files_of(path, Path(output))
+            if n_skipped:
+                on_skip(path, n_skipped)
+            if not files:
+                but = " that this command did not write: name files to parse them" * bool(n_skipped)
+                raise FileNotFoundError(f"The folder {path} has no {', '.join(PARSED)} file{but}.")
+            found += [(one, one.relative_to(path)) for one in files]
+        elif path.is_file():
+            found.append((path, Path(path.name)))
+        else:
+            raise FileNotFoundError(f"There is no file or folder {path}.")
+    if output == STANDARD:
+        return [Job(source, None) for source, _ in found]
+    target = Path(output)
+    single = len(found) == 1 and not Path(inputs[0]).is_dir()
+    if single and not target.is_dir() and not output.endswith(("/", "\\")):
+        jobs = [Job(found[0][0], target)]
+    else:
+        if target.is_file():
+            raise ValueError(f"There are several inputs, so {target} must be a folder.")
+        jobs = [Job(one, target / place.with_suffix(FORMATS[form])) for one, place in found]
+        for job in jobs:
+            assert job.target is not None
+            if not job.target.parent.resolve().is_relative_to(target.resolve()):
+                raise ValueError(f"{job.target} is not in {target}: a link leads out of it.")
+    return _checked(jobs)
+
+
+def _files_of(folder: Path, output: Path) -> tuple[list[Path], int]:
+    """The files of a folder that are to be parsed, and how many others are earlier outputs."""
+    files, n_skipped = [], 0
+    made = output.resolve()
+    made_below = made != folder.resolve() and made.is_relative_to(folder.resolve())
+    written: dict[Path, set[str]] = {}
+    shards = {path.parent for path in folder.rglob(MANIFEST) if _is_manifest(path)}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in PARSED or not path.is_file():
+            continue
+        if path.parent not in written:
+            written[path.parent] = set(read_record(path.parent))
+        if (
+            path.name in written[path.parent]
+            or (made_below and path.resolve().is_relative_to(made))
+            or not shards.isdisjoint(path.parents)
+        ):
+            n_skipped += 1
+        else:
+            files.append(path)
+    return files, n_skipped
+
+
+def _is_manifest(path: Path) -> bool:
+    try:
+        return "shards" in json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _checked(jobs: list[Job]) -> list[Job]:
+    targets: dict[Path, Job] = {}
+    sources = {job.source.resolve() for job in jobs if job.source}
+    for job in jobs:
+        assert job.target is not None
+        target = job.target.resolve()
+        if target in targets:
+            raise ValueError(
+                f"{targets[target].name} and {job.name} would both be parsed into {job.target}: "
+                f"parse them with different outputs."
+            )
+        if target in sources:
+            raise ValueError(f"{job.target} is an input, and would be overwritten.")
+        targets[target] = job
+    return jobs
+
+
+def options_of(
+    model: str | Path | None, form: str, kind: str | None, confidence: bool
+) -> dict[str, Any]:
+    """What an output depends on beside its input, for the record.
+
+    Args:
+        model: The pipeline's folder, or name; None: it has none.
+        form: The format of the output.
+        kind: That of the input; None: by its name.
+        confidence: Whether confidences are written.
+    """
+    digest = None if model is None else digest_of(model)
+    return {"format": form, "input_format": kind, "confidence": confidence, "model": digest}
+
+
+def digest_of(model: str | Path) -> str:
+    """The SHA-256 of a model's files, or of its description if it is a package."""
+    whole = hashlib.sha256()
+    folder = Path(model)
+    if not folder.is_dir():
+        whole.update(json.dumps(spacy.info(str(model), silent=True), default=str).encode())
+        return whole.hexdigest()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            whole.update(path.relative_to(folder).as_posix().encode())
+            whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def read_record(folder: Path) -> dict[str, dict[str, Any]]:
+    """What runs have written into a folder: the last line of the record for each file."""
+    try:
+        lines = (folder / RECORD).read_bytes().splitlines()
+    except OSError:
+        return {}
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            found[entry["output"]] = entry
+        except (ValueError, TypeError, KeyError):  # a killed process did not finish the line
+            continue
+    return found
+
+
+def note(target: Path, made: Path, **how: Any) -> None:
+    """Note in the record that an output is this command's, and how it was made.
+
+    Args:
+        target: The output.
+        made: The file that is about to take its place.
+        how: The name of the ``input``, its stamp before it was read as ``input_stamp``, and what
+            ``options_of`` gives as ``options``.
+    """
+    entry = {"output": target.name, "stamp": stamp(made), **how}
+    with (target.parent / RECORD).open("ab") as file:
+        file.write(b"\n" * bool(file.tell()) + json.dumps(entry).encode())
+
+
+def stamp(path: Path | None) -> list[int] | None:
+    """The size of a file, and when it was last changed; None, where there is no file."""
+    if path is None or not path.is_file():
+        return None
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]
+
+
+def is_done(job: Job, model: Path | None, options: dict[str, Any] | None = None) -> bool:
+    """Whether the output is there and need not be made again.
+
+    An output with a record must be of the same input, with the same options and model. One that has
+    none, or was changed since, must be newer than the input and the model.
+
+    Args:
+        job: The job.
+        model: The pipeline's folder; None: it is not known.
+        options: What ``options_of`` gives.
+    """
+    if job.source is None or job.target is None or not job.target.is_file():
+        return False
+    entry = read_record(job.target.parent).get(job.target.name, {})
+    if entry.get("stamp") == stamp(job.target):
+        return bool(entry["input_stamp"] == stamp(job.source) and entry["options"] == options)
+    sources = [job.source, *((model / "meta.json", model / "config.cfg") if model else ())]
+    made = job.target.stat().st_mtime_ns
+    return all(made > path.stat().st_mtime_ns for path in sources if path.is_file())

@@ -1,0 +1,256 @@
+"""Cut inputs into pieces that any process can parse, and parse them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain, repeat
+from pathlib import Path
+from typing import IO, Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_nmparse.ud.corpus import open_spacy
+from spacy_nmparse.ud.parse_inputs import CONLLU, SPACY, TEXT, Item, items_of, read_items
+from spacy_nmparse.ud.parse_outputs import Written, Writer
+
+SIZE = 1 << 16  # characters of a piece of text, about; and bytes of CoNLL-U are eight times as many
+WORDS = 12_000  # of a piece of a .spacy file
+PER_ZONE = 1000  # documents after which new words are forgotten
+
+
+@dataclass
+class Piece:
+    """A part of an input. What a piece holds depends on the input alone: with any number of
+    processes each is parsed by itself, so the parses are the same.
+
+    Attributes:
+        job: The number of its job.
+        kind: One of KINDS.
+        name: What messages call the input.
+        n_bytes: Bytes of the input, for a progress bar.
+        items: Paragraphs of plain text.
+        lines: Lines of CoNLL-U: whole sentences.
+        line: The number of the first one.
+        docs: Documents of a .spacy file: the first, and the one behind the last.
+        error: Why there is no such piece.
+    """
+
+    job: int
+    kind: str
+    name: str
+    n_bytes: int = 0
+    items: list[Item] = field(default_factory=list)
+    lines: bytes = b""
+    line: int = 1
+    docs: tuple[int, int] = (0, 0)
+    error: Exception | None = None
+
+
+@dataclass
+class Part:
+    """The parses of a piece.
+
+    Attributes:
+        job: The number of its job.
+        n_bytes: Bytes of the input.
+        n_docs: Documents.
+        n_words: Words.
+        written: What goes into the output.
+        error: Why there are none.
+    """
+
+    job: int
+    n_bytes: int
+    n_docs: int = 0
+    n_words: int = 0
+    written: Written | None = None
+    error: Exception | None = None
+
+
+def cut(
+    file: IO[bytes], path: Path | None, kind: str, *, job: int, name: str, vocab: Vocab
+) -> Iterator[Piece]:
+    """Cut an input into pieces, in order; an empty one has one, too.
+
+    Args:
+        file: The open file.
+        path: The file; None: standard input.
+        kind: One of KINDS.
+        job: The number of its job.
+        name: What messages call it.
+        vocab: The pipeline's vocabulary.
+
+    Raises:
+        OSError: If it cannot be read.
+        ValueError: If it is not UTF-8, or no .spacy file.
+    """
+    if kind == TEXT:
+        doc_id = path.stem.replace(" ", "_") if path else "stdin"
+        yield from _cut_text(file, Piece(job, kind, name), vocab, doc_id)
+    elif kind == CONLLU:
+        yield from _cut_conllu(file, job, name)
+    else:
+        yield from _cut_store(Path(name), job)
+
+
+def _cut_text(file: IO[bytes], piece: Piece, vocab: Vocab, doc_id: str) -> Iterator[Piece]:
+    watched: Any = _Watched(file)
+    size = 0
+    for item in read_items(watched, TEXT, vocab, piece.name, doc_id):
+        piece.items.append(item)
+        size += len(item.doc)
+        if size >= SIZE:
+            piece.n_bytes = watched.taken()
+            yield piece
+            piece, size = Piece(piece.job, piece.kind, piece.name), 0
+    piece.n_bytes = watched.taken()
+    yield piece
+
+
+class _Watched:
+    """A file that knows how much of it was read since it was last asked."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._n_bytes = 0
+
+    def readline(self, size: int = -1) -> bytes:
+        line = self._file.readline(size)
+        self._n_bytes += len(line)
+        return line
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.readline, b"")
+
+    def taken(self) -> int:
+        n_bytes, self._n_bytes = self._n_bytes, 0
+        return n_bytes
+
+
+def _cut_conllu(file: IO[bytes], job: int, name: str) -> Iterator[Piece]:
+    """Cut behind blank lines that end sentences: comments stay with the sentence that follows."""
+    lines: list[bytes] = []
+    size, first, in_sentence = 0, 1, False
+    for line in file:
+        lines.append(line)
+        size += len(line)
+        if line.strip():
+            in_sentence = not line.startswith(b"#")
+        elif in_sentence and size >= 8 * SIZE:
+            yield Piece(job, CONLLU, name, size, lines=b"".join(lines), line=first)
+            first += len(lines)
+            lines, size, in_sentence = [], 0, False
+    yield Piece(job, CONLLU, name, size, lines=b"".join(lines), line=first)
+
+
+def _cut_store(path: Path, job: int) -> Iterator[Piece]:
+    lengths = [len(tokens) for tokens in _store(path).tokens]
+    n_bytes, first, words = path.stat().st_size, 0, 0
+    for end, length in enumerate(lengths, start=1):
+        words += length
+        if words >= WORDS:
+            share = n_bytes * end // len(lengths) - n_bytes * first // len(lengths)
+            yield Piece(job, SPACY, str(path), share, docs=(first, end))
+            first, words = end, 0
+    rest = n_bytes - n_bytes * first // max(len(lengths), 1)
+    yield Piece(job, SPACY, str(path), rest, docs=(first, len(lengths)))
+
+
+@lru_cache(maxsize=1)
+def _store(path: Path) -> DocBin:
+    """A .spacy file, which each process reads once."""
+    return open_spacy(path)
+
+
+class PieceParser:
+    """Parses pieces. Each process has one.
+
+    Args:
+        nlp: The pipeline.
+        form: One of FORMATS.
+        confidence: Whether confidences are written.
+        batch_size: Documents of a batch; None: the pipeline's own.
+    """
+
+    def __init__(
+        self, nlp: Language, form: str, confidence: bool, batch_size: int | None = None
+    ) -> None:
+        self._nlp = nlp
+        self._form = form
+        self._confidence = confidence
+        self._batch_size = batch_size
+        self._zone: ExitStack | None = None
+        self._n_held = 0  # documents since new words were last forgotten
+
+    def __call__(self, piece: Piece) -> Part:
+        """Parse a piece. What is wrong with it comes back in the part."""
+        part = Part(piece.job, piece.n_bytes, error=piece.error)
+        try:
+            if part.error is None:
+                self._open_zone(piece.kind == TEXT)
+                self._parse(piece, part)
+        except (OSError, ValueError, RuntimeError) as error:
+            part.error = error
+        return part
+
+    def close(self) -> None:
+        """Forget what was kept for the next piece."""
+        self._open_zone(False)
+        _store.cache_clear()
+
+    def _open_zone(self, wanted: bool) -> None:
+        """New words of plain text are forgotten from time to time. Other inputs bring strings of
+        annotation that spaCy keeps references to."""
+        if self._zone is not None and (not wanted or self._n_held >= PER_ZONE):
+            zone, self._zone = self._zone, None
+            zone.close()
+        if wanted and self._zone is None:
+            self._zone = ExitStack()
+            self._zone.enter_context(self._nlp.memory_zone())
+            self._n_held = 0
+
+    def _parse(self, piece: Piece, part: Part) -> None:
+        items = list(self._items(piece))
+        writer = Writer(self._form, self._confidence)
+        docs: Iterator[Doc] = self._nlp.pipe(
+            (item.doc for item in items), batch_size=self._batch_size
+        )
+        for item, doc in zip(items, docs, strict=True):
+            item.finish(doc)
+            writer.write(doc)
+            part.n_words += sum(not token.is_space for token in doc)
+        self._n_held += len(items)
+        part.n_docs = len(items)
+        part.written = writer.written()
+
+    def _items(self, piece: Piece) -> Iterator[Item]:
+        vocab = self._nlp.vocab
+        if piece.kind == TEXT:
+            return iter(piece.items)
+        if piece.kind == SPACY:
+            return items_of(_documents(Path(piece.name), *piece.docs, vocab))
+        lines: Any = io.BytesIO(piece.lines)
+        try:
+            return iter(list(read_items(lines, CONLLU, vocab, piece.name, "")))
+        except ValueError:  # for the line's number: once more, behind as many lines as there are
+            lines = chain(repeat(b"\n", piece.line - 1), io.BytesIO(piece.lines))
+            return iter(list(read_items(lines, CONLLU, vocab, piece.name, "")))
+
+
+def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:
+    """Documents of a .spacy file."""
+    store = _store(path)
+    for string in store.strings:
+        vocab.strings.add(string)
+    store.strings = set()  # once is enough
+    some = DocBin()
+    for name in ("tokens", "spaces", "cats", "span_groups", "user_data", "flags"):
+        setattr(some, name, getattr(store, name)[first:last])
+    some.attrs = store.attrs
+    return some.get_docs(vocab)

@@ -209,6 +209,22 @@ def ensemble(
     run(models, output, component)
 
 
+@nmparse.command("replace")
+def replace(
+    pipeline: str = typer.Argument(..., help="The pipeline to change: its package or folder"),
+    parser: str = typer.Argument(..., help="The pipeline that has the new parser"),
+    output: Path = typer.Option(..., "--output", "-o", help="Folder for the new pipeline"),
+    component: Optional[str] = COMPONENT,
+    text: Optional[Path] = typer.Option(
+        None, "--text", help="Check on the lines of this file; else on spaCy's examples"
+    ),
+) -> None:
+    """Replace the parser of a pipeline, and check that all other annotation stays the same."""
+    from spacy_nmparse.cli.replace import run
+
+    run(pipeline, parser, output, component, text)
+
+
 @nmparse.command("oracle")
 def oracle(
     system: str = typer.Argument(..., help="Name of a transition system, as arc_eager"),

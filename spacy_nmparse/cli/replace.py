@@ -1,0 +1,48 @@
+"""``nmparse replace``: a trained parser in the place of another pipeline's parser."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_nmparse.analysis.tracing import parser_of
+from spacy_nmparse.cli.console import fail, failures, load
+from spacy_nmparse.pipe.files import safe_to_disk
+from spacy_nmparse.pipe.replace import ANNOTATIONS, changed, replace_parser
+
+
+def run(pipeline: str, parser: str, output: Path, component: str | None, text: Path | None) -> None:
+    """Save the pipeline with the other parser, and say what changed on a text."""
+    if output.exists():
+        fail(f"{output} exists already: give another folder as --output.")
+    nlp, source = load(pipeline), load(parser)
+    with failures():
+        before = list(nlp.pipe(_texts(nlp, text)))
+        name = replace_parser(nlp, source, parser_of(source, component).name)
+        safe_to_disk(nlp, output)
+        after = list(load(str(output)).pipe(doc.text for doc in before))
+        counts = changed(before, after)
+    print(f"{output}: {nlp.pipe_names}, the parser of {parser} as '{name}'")
+    n_words = sum(map(len, after))
+    same = [kind for kind in ANNOTATIONS if kind not in counts]
+    print(f"The same for all of {n_words} words: {', '.join(same) or 'nothing'}.")
+    for kind, n in counts.items():
+        print(f"Changed for {n} words: {kind}. A component behind the parser reads its trees.")
+    print(f"Sentences: {_n_sents(before)} before, {_n_sents(after)} now.")
+
+
+def _texts(nlp: Language, path: Path | None) -> list[str]:
+    """The lines of a file, or spaCy's examples of the language."""
+    if path is not None:
+        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    try:
+        return list(import_module(f"spacy.lang.{nlp.lang}.examples").sentences)
+    except ImportError:
+        fail(f"spaCy has no example sentences for '{nlp.lang}': give a text as --text.")
+
+
+def _n_sents(docs: list[Doc]) -> int:
+    return sum(1 for doc in docs for _ in doc.sents)

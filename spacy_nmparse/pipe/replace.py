@@ -1,0 +1,106 @@
+"""Put a trained parser in the place of another pipeline's parser."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+
+from spacy_nmparse.pipe.members import looks_up, own_token_vectors, static_vectors, title
+from spacy_nmparse.pipe.parsing import ParsingComponent
+
+#: What spaCy's factories of parsers are called.
+SPACY_PARSERS = ("parser", "beam_parser")
+#: Scores that a parser has in the meta of its pipeline.
+SCORES = ("dep_", "sents_", "nonproj_")
+#: What other components say of a token.
+ANNOTATIONS: dict[str, Callable[[Token], Any]] = {
+    "tags": lambda token: token.tag_,
+    "parts of speech": lambda token: token.pos_,
+    "morphology": lambda token: str(token.morph),
+    "lemmas": lambda token: token.lemma_,
+    "entities": lambda token: (token.ent_iob_, token.ent_type_, token.ent_kb_id_),
+}
+
+
+def replace_parser(nlp: Language, source: Language, name: str) -> str:
+    """Put a trained parser in the place of a pipeline's parser.
+
+    The parser brings token vectors of its own: those of ``nlp`` are not the ones that it was
+    trained on. All other components stay as they are.
+
+    Args:
+        nlp: The pipeline, which is changed.
+        source: The pipeline that has the parser. It gives the parser away: load it again to use it.
+        name: The parser's name in ``source``.
+
+    Returns:
+        The parser's name in ``nlp``: that of the parser which it replaces.
+
+    Raises:
+        ValueError: ``nlp`` has no parser, or several; or the parser looks up vectors of words in a
+            table that ``nlp`` does not have.
+    """
+    replaced = [
+        one
+        for one, pipe in nlp.components
+        if nlp.get_pipe_meta(one).factory in SPACY_PARSERS or isinstance(pipe, ParsingComponent)
+    ]
+    if len(replaced) != 1:
+        raise ValueError(
+            f"{title(nlp)} has {'several parsers' if replaced else 'no parser'}, only one can be "
+            f"replaced. Its components: {nlp.component_names}. Take out or add one first "
+            f"(nlp.remove_pipe, nlp.add_pipe), save the pipeline, and try again."
+        )
+    if looks_up(source, name) and static_vectors(source.vocab) != static_vectors(nlp.vocab):
+        if nlp.vocab.vectors.shape[0]:
+            raise ValueError(
+                f"The parser of {title(source)} looks words up in vectors that {title(nlp)} does "
+                f"not have. Train it with --paths.vectors {title(nlp)}, or without vectors."
+            )
+        nlp.vocab.vectors = source.vocab.vectors
+    own_token_vectors(source, name)
+    (old,) = replaced
+    place = nlp.component_names.index(old)
+    disabled = old in nlp.disabled
+    nlp.remove_pipe(old)
+    # Counted among all components, those that are disabled too.
+    behind = nlp.component_names[place] if place < len(nlp.component_names) else None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"\[W113\]")  # other vectors: checked above
+        nlp.add_pipe(name, name=old, source=source, before=behind, last=None if behind else True)
+    if disabled:
+        nlp.disable_pipe(old)
+    scores = nlp.meta.setdefault("performance", {})
+    for key in [key for key in scores if key.startswith(SCORES)]:
+        del scores[key]
+    found = source.meta.get("performance", {})
+    scores.update({key: value for key, value in found.items() if key.startswith(SCORES)})
+    return old
+
+
+def changed(before: Sequence[Doc], after: Sequence[Doc]) -> dict[str, int]:
+    """Count the words whose annotation by other components than the parser differs.
+
+    Args:
+        before: Documents that one pipeline has processed.
+        after: The same texts, processed by another pipeline.
+
+    Returns:
+        The number of words by the names in ``ANNOTATIONS``; only those that differ.
+
+    Raises:
+        ValueError: The documents do not have the same tokens.
+    """
+    counts: dict[str, int] = {}
+    for one, other in zip(before, after, strict=True):
+        if [token.text for token in one] != [token.text for token in other]:
+            raise ValueError(f"The pipelines split {one.text[:60]!r} into other tokens.")
+        for kind, annotation in ANNOTATIONS.items():
+            pairs = zip(map(annotation, one), map(annotation, other), strict=True)
+            if n := sum(left != right for left, right in pairs):
+                counts[kind] = counts.get(kind, 0) + n
+    return counts

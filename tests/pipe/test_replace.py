@@ -1,0 +1,142 @@
+"""A trained parser takes the place of another pipeline's parser, and changes nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from typer.testing import CliRunner
+
+from spacy_nmparse.cli import nmparse
+from spacy_nmparse.pipe.replace import changed, replace_parser
+from tests.pipe.common import TOK2VEC, TREES, learn, make_examples, model_config, tree
+from tests.pipe.test_ensemble import LISTENER, tagged
+
+TEXTS = [text for text, _, _ in TREES]
+STATIC = {
+    "@architectures": "spacy.Tok2Vec.v2",
+    "embed": {
+        "@architectures": "spacy_nmparse.AffixEmbed.v1",
+        "width": TOK2VEC["width"],
+        "include_static_vectors": True,
+    },
+    "encode": {
+        "@architectures": "spacy_nmparse.MaxoutWindowEncoder.v1",
+        "width": TOK2VEC["width"],
+        "depth": 1,
+        "window_size": 1,
+        "maxout_pieces": 2,
+    },
+}
+
+
+def pipeline(parser: str = "parser", vectors: int = 0, tok2vec: dict = TOK2VEC) -> Language:
+    """A tagger, a parser and a lemmatizer; the first two share a tok2vec."""
+    nlp = spacy.blank("en")
+    for i, word in enumerate(TEXTS[0].split()[:vectors]):
+        nlp.vocab.set_vector(word, numpy.asarray([i, 1.0], dtype="float32"))
+    nlp.add_pipe("tok2vec", config={"model": tok2vec})
+    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
+    nlp.add_pipe("tagger", config={"model": tagger})
+    nlp.add_pipe("nm_parser", config={"model": model_config(tok2vec=LISTENER)})
+    ruler = nlp.add_pipe("attribute_ruler")
+    learn(nlp, [tagged(example) for example in make_examples(nlp.vocab)])
+    ruler.add([[{"TAG": "Ts"}]], {"LEMMA": "see"})  # type: ignore[attr-defined]
+    if parser == "parser":
+        nlp.remove_pipe("nm_parser")
+        spacy_parser = nlp.add_pipe(
+            "parser", before="attribute_ruler", config={"min_action_freq": 1}
+        )
+        spacy_parser.initialize(lambda: make_examples(nlp.vocab), nlp=nlp)  # type: ignore[attr-defined]
+    nlp.meta["performance"] = {"dep_las": len(parser) / 10, "tag_acc": 0.5}
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("target")
+    pipeline().to_disk(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source")
+    pipeline("nm_parser").to_disk(path)
+    return path
+
+
+def trees(nlp: Language) -> list[list]:
+    return [tree(doc) for doc in nlp.pipe(TEXTS)]
+
+
+def test_only_the_trees_are_others(target: Path, source: Path, tmp_path: Path) -> None:
+    nlp, old = spacy.load(target), spacy.load(target)
+    assert replace_parser(nlp, spacy.load(source), "nm_parser") == "parser"
+    nlp.to_disk(tmp_path)
+    for one in (nlp, spacy.load(tmp_path)):
+        assert one.pipe_names == old.pipe_names
+        assert one.get_pipe_meta("parser").factory == "nm_parser"
+        assert trees(one) == trees(spacy.load(source))
+        assert not changed(list(old.pipe(TEXTS)), list(one.pipe(TEXTS)))
+        assert [token.lemma_ for token in one(TEXTS[0])] == ["", "see", "", "", ""]
+        assert one.meta["performance"] == {"dep_las": 0.9, "tag_acc": 0.5}
+
+
+def test_a_parser_that_is_switched_off_stays_so(target: Path, source: Path) -> None:
+    nlp = spacy.load(target, disable=["parser"])
+    names = nlp.component_names
+    replace_parser(nlp, spacy.load(source), "nm_parser")
+    assert nlp.component_names == names and nlp.disabled == ["parser"]
+
+
+def test_what_changed_is_counted(target: Path) -> None:
+    nlp = spacy.load(target)
+    one, other = nlp(TEXTS[0]), nlp(TEXTS[0])
+    other[1].lemma_ = "saw"
+    other[3].ent_type_ = "ANIMAL"
+    other[4].set_morph("Case=Nom")
+    assert changed([one], [other]) == {"morphology": 1, "lemmas": 1, "entities": 1}
+    with pytest.raises(ValueError, match=r"'She saw the cat \.' into other tokens"):
+        changed([one], [Doc(nlp.vocab, words=["She"])])
+
+
+def test_errors(target: Path, source: Path) -> None:
+    nlp = spacy.load(target)
+    nlp.remove_pipe("parser")
+    with pytest.raises(ValueError, match="has no parser, only one"):
+        replace_parser(nlp, spacy.load(source), "nm_parser")
+    nlp = spacy.load(target)
+    nlp.add_pipe("parser", name="another")
+    with pytest.raises(ValueError, match="has several parsers"):
+        replace_parser(nlp, spacy.load(source), "nm_parser")
+
+
+def test_vectors_of_words_come_along_or_are_missed(target: Path, tmp_path: Path) -> None:
+    expected = trees(pipeline("nm_parser", 3, STATIC))
+    nlp = spacy.load(target)
+    replace_parser(nlp, pipeline("nm_parser", 3, STATIC), "nm_parser")
+    nlp.to_disk(tmp_path)
+    assert trees(nlp) == trees(spacy.load(tmp_path)) == expected
+    other = pipeline("parser", 2)
+    with pytest.raises(ValueError, match=r"looks words up in vectors that .* does not have"):
+        replace_parser(other, pipeline("nm_parser", 3, STATIC), "nm_parser")
+    assert other.get_pipe_meta("parser").factory == "parser"
+
+
+def test_the_command(target: Path, source: Path, tmp_path: Path) -> None:
+    text, output = tmp_path / "text.txt", tmp_path / "new"
+    text.write_text("\n\n".join(TEXTS), encoding="utf-8")
+    command = ["replace", str(target), str(source), "-o", str(output)]
+    done = CliRunner().invoke(nmparse, [*command, "--text", str(text)])
+    assert done.exit_code == 0, done.output
+    n_words = sum(len(text.split()) for text in TEXTS)
+    assert f"The same for all of {n_words} words: tags, parts of speech, morph" in done.output
+    assert trees(spacy.load(output)) == trees(spacy.load(source))
+    again = CliRunner().invoke(nmparse, command)
+    assert again.exit_code == 2 and "exists already" in again.output
+    assert CliRunner().invoke(nmparse, [*command[:-1], str(tmp_path / "examples")]).exit_code == 0

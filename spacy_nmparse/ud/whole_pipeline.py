@@ -50,6 +50,10 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     }
     components[MULTIWORD] = {"factory": MULTIWORD}
     found["nlp"]["pipeline"] = [*found["nlp"]["pipeline"], LEMMATIZER, MULTIWORD]
+    found["nlp"]["after_pipeline_creation"] = {
+        "@callbacks": "spacy_nmparse.ud_noun_chunks.v1",
+        "replace": True,
+    }
     found["initialize"]["before_init"] = {
         "@callbacks": "spacy_nmparse.fit_tokenizer.v1",
         "corpus": "${paths.train}",

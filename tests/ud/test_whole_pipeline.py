@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.cli.package import generate_readme
+from spacy.tokens import Doc
 from spacy.util import load_config
 
 from scripts import demo
@@ -83,6 +84,9 @@ def test_from_a_treebank_to_a_model_card(
         card(model, tmp_path / "none.json", source, "x")
     nlp = spacy.load(model)
     assert nlp.pipe_names == PIPES
+    parse = {"heads": [1, 1], "deps": ["nsubj", "ROOT"], "pos": ["PRON", "VERB"]}
+    doc = Doc(nlp.vocab, words=["I", "see"], **parse)
+    assert [chunk.text for chunk in doc.noun_chunks] == ["I"]
     text = doc_to_conllu(nlp("don't! A catsat on"))
     assert "1-2\tdon't\t" in text and "\tcat\t" in text and "\tsat\t" in text
     assert format_errors(text, level=1) == []

@@ -51,10 +51,8 @@ if COUNTED:
     LINK_ARGS = [*LINK_ARGS, "--coverage"]
     C_ARGS, CPP_ARGS = [*C_ARGS, "--coverage", "-O1"], [*CPP_ARGS, "--coverage", "-O1"]
 
-# Plain loops instead of a copy for each instruction set (kernels.h), as tests/robust.py wants them.
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-if os.environ.get("NMPARSE_PLAIN"):
-    MACROS.append(("NMP_PLAIN", "1"))
+HEADERS = [str(path) for path in Path("spacy_nmparse").rglob("*.h")]  # they include one another
 
 
 def page() -> str:
@@ -114,6 +112,7 @@ class BuildExtensions(build_ext):
         )
         for ext, done in zip(self.extensions, translated, strict=True):
             ext.sources = done.sources
+            ext.depends = HEADERS if any(name.endswith(".h") for name in done.depends) else []
             if COUNTED:
                 end_lines(Path(done.sources[0]))
         super().run()

@@ -80,8 +80,8 @@ from benchmarks.treebanks import choose_lang
 from benchmarks.udpipe import Model as UDPipeModel
 from benchmarks.udpipe import read_sentences, write_sentences
 from scripts.prepare_demo import find_treebank, prepare
-from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.known_words import KnownWords
+from spacy_nmparse.layers.products import Weights
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
 from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.search.greedy import WINDOW

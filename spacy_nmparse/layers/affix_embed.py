@@ -29,8 +29,8 @@ from thinc.types import Floats2d, Ragged
 from spacy_nmparse.layers.affixes import affix_numbers
 from spacy_nmparse.layers.hash_tables import HashTables
 from spacy_nmparse.layers.known_words import WORTH, KnownWords
-from spacy_nmparse.layers.maxout_norm import rows_are_steady
 from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
+from spacy_nmparse.layers.products import HAS_TILES
 from spacy_nmparse.layers.seen_words import HIDDEN, SEEN, SHARED, hide, nothing_seen, see
 from spacy_nmparse.layers.word_types import find_types
 
@@ -147,7 +147,7 @@ def forward(
     def parts(words: Any) -> list[Any]:
         return [words[end - n : end] for end, n in zip(ends, lengths, strict=True)]
 
-    if not is_train and not static and ends[-1] >= WORTH and rows_are_steady() and on_cpu(model):
+    if not is_train and not static and ends[-1] >= WORTH and HAS_TILES and on_cpu(model):
 
         def compute(places: numpy.ndarray) -> Any:
             numbers = types.numbers(prefixes, suffixes, places)

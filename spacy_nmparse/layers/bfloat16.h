@@ -6,9 +6,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#if defined(__linux__)
-#include <features.h>
-#endif
+
+#include "cpu.h"
 
 /* Numbers of a vector; vectors of a panel, the last one's may be fewer; rows of a tile and a block. */
 enum { NMP_BF_LANES = 16, NMP_BF_VECTORS = 4, NMP_BF_ROWS = 6, NMP_BF_BLOCK = 96 };
@@ -32,18 +31,11 @@ static inline ptrdiff_t nmp_bf_vectors(ptrdiff_t n)
     return n < NMP_BF_PANEL ? (n + NMP_BF_LANES - 1) / NMP_BF_LANES : NMP_BF_VECTORS;
 }
 
-#if !defined(NMP_PLAIN) && defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
-    && !defined(__clang__) && __GNUC__ >= 12
+#if defined(NMP_X86_NEW)
 
 #include <immintrin.h>
 
 #define NMP_BF_TARGET target("avx512f,avx512bw,avx512vl,avx512bf16")
-
-static int nmp_has_bfloat16(void)
-{
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw")
-        && __builtin_cpu_supports("avx512vl");
-}
 
 /* Round up to 16 numbers of a row; those that are missing become 0. */
 __attribute__((always_inline, NMP_BF_TARGET)) static inline __m256i nmp_bf_round(
@@ -253,11 +245,6 @@ __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_multiply_row(
 }
 
 #else
-static int nmp_has_bfloat16(void)
-{
-    return 0;
-}
-
 static void nmp_bf_pack(
     uint32_t *packed, const float *weights, ptrdiff_t step, ptrdiff_t n_in, ptrdiff_t n_out)
 {

@@ -13,4 +13,4 @@ ctypedef void (*sgemm_t)(
 
 cdef sgemm_t sgemm
 
-cdef checked(A, B, out)
+cdef checked(A, tuple shape_of_B, dtype_of_B, out)

@@ -12,11 +12,14 @@ from pathlib import Path
 
 import numpy
 
+#: OpenBLAS' names for the classes that NMPARSE_CPU can name (see layers.cpu).
+_CORES = {"plain": "Nehalem", "avx2": "Haswell", "avx2-vnni": "Haswell", "avx512": "SkylakeX"}
+
 
 def _load():
     """Load the library, for this module alone: importing its package would offer its functions to
-    all libraries, SciPy's among them. With the variable it starts no threads, which would spin for
-    a moment."""
+    all libraries, SciPy's among them. With the variable for threads it starts none, which would
+    spin for a moment."""
     package = find_spec("scipy_openblas32")
     if package is None:
         raise ImportError(
@@ -30,16 +33,20 @@ def _load():
             f"The package scipy-openblas32 has no library in {folder}: "
             f"python -m pip install --force-reinstall scipy-openblas32"
         )
-    variable = "OPENBLAS_NUM_THREADS"
-    before = os.environ.get(variable)
-    os.environ[variable] = "1"
+    variables = {"OPENBLAS_NUM_THREADS": "1"}
+    core = _CORES.get(os.environ.get("NMPARSE_CPU"))
+    if core is not None and "OPENBLAS_CORETYPE" not in os.environ:
+        variables["OPENBLAS_CORETYPE"] = core
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         library = ctypes.CDLL(str(paths[0]))
     finally:
-        if before is None:
-            del os.environ[variable]
-        else:
-            os.environ[variable] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
     library.scipy_openblas_set_num_threads(1)  # where it has not read the variable
     return library
 
@@ -70,7 +77,7 @@ def matmul(A, B, out=None):
     cdef size_t a, b, c
     if not isinstance(A, numpy.ndarray):
         return A @ B
-    out = checked(A, B, out)
+    out = checked(A, B.shape, B.dtype, out)
     if not A.size or not B.size:
         out[:] = 0
         return out
@@ -88,14 +95,17 @@ def matmul(A, B, out=None):
     return out
 
 
-cdef checked(A, B, out):
+cdef checked(A, tuple shape_of_B, dtype_of_B, out):
     """The array for a product, out or a new one. Raises ValueError where shapes do not fit."""
-    if not (A.ndim == B.ndim == 2 and A.shape[1] == B.shape[0] and A.dtype == B.dtype == "float32"):
+    if not (
+        A.ndim == len(shape_of_B) == 2 and A.shape[1] == shape_of_B[0]
+        and A.dtype == dtype_of_B == "float32"
+    ):
         raise ValueError(
-            f"matmul: a {A.dtype} array {A.shape} cannot be multiplied by a {B.dtype} array "
-            f"{B.shape}: it takes float32 arrays (m, k) and (k, n)."
+            f"matmul: a {A.dtype} array {A.shape} cannot be multiplied by a {dtype_of_B} array "
+            f"{shape_of_B}: it takes float32 arrays (m, k) and (k, n)."
         )
-    shape = (A.shape[0], B.shape[1])
+    shape = (A.shape[0], shape_of_B[1])
     if out is None:
         return numpy.empty(shape, dtype="float32")
     if (

@@ -1,6 +1,5 @@
-/* Vector loops over float arrays. On x86-64 Linux the compiler makes one copy for each instruction
- * set and the loader picks the best that the machine has; elsewhere, and where NMP_PLAIN is defined,
- * these are plain C loops.
+/* Vector loops over float arrays. With GCC or Clang, on x86-64, there is a copy of each for each class
+ * of processors (cpu.h); elsewhere these are plain C loops.
  *
  * Loop variables are ptrdiff_t, and rows have pointers of their own: Python compiles with -fwrapv,
  * where an int sum like `n_out + o` may wrap, and compilers then gather element by element. */
@@ -11,27 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(__linux__)
-#include <features.h>
-#endif
 
-#if !defined(NMP_PLAIN) && defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
-    && !defined(__clang__)
-/* Levels and features, not names of processors: "arch=haswell" would be chosen on Intel's alone. */
-#if __GNUC__ >= 12
-#define NMP_CLONES \
-    __attribute__((noinline, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define NMP_CLONES __attribute__((noinline, target_clones("avx512f", "avx2", "default")))
-#endif
-#else
-#define NMP_CLONES
-#endif
+#include "cpu.h"
 
 #if defined(_MSC_VER)
 #define NMP_RESTRICT __restrict
 #else
 #define NMP_RESTRICT __restrict__
+#endif
+
+#if defined(__clang__)
+#define NMP_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define NMP_UNROLL _Pragma("GCC unroll 16")
+#else
+#define NMP_UNROLL
 #endif
 
 /* Eight floats: a wider vector than the machine's would be kept in memory. */
@@ -51,9 +44,9 @@ typedef float nmp_half __attribute__((vector_size(32), aligned(4), may_alias));
 #endif
 
 /* out[i] = sum over rows of row[i], and over products of the product of two more rows' [i] */
-NMP_CLONES
-static void nmp_sum_rows(
-    float *NMP_RESTRICT out, const float *const *rows, int n_rows, int n_products, int width)
+NMP_LOOP(nmp_sum_rows,
+    (float *NMP_RESTRICT out, const float *const *rows, int n_rows, int n_products, int width),
+    (out, rows, n_rows, n_products, width))
 {
     const float *const *factors = rows + n_rows;
     ptrdiff_t i = 0;
@@ -119,20 +112,50 @@ static void nmp_sum_rows(
     }
 }
 
-/* sum of words[i] * k(i), k(i) odd and another one at each of 2^31 places */
-NMP_CLONES
-static uint64_t nmp_digest(const uint32_t *words, ptrdiff_t n)
+/* Numbers that are hashed side by side. */
+#if defined(__GNUC__)
+typedef uint32_t nmp_words __attribute__((vector_size(32), aligned(4), may_alias));
+#else
+typedef uint32_t nmp_words;
+#endif
+enum { NMP_HASHED = 64, NMP_HASHED_AT_ONCE = sizeof(nmp_words) / sizeof(uint32_t) };
+
+NMP_INLINE void nmp_hash(nmp_words *hashes, const uint32_t *words)
 {
-    uint64_t sum = 0;
+    ptrdiff_t v;
+    NMP_UNROLL for (v = 0; v < NMP_HASHED / NMP_HASHED_AT_ONCE; ++v)
+    {
+        hashes[v] ^= *(const nmp_words *)(words + v * NMP_HASHED_AT_ONCE);
+        hashes[v] *= 0x9e3779b1u;
+        hashes[v] ^= hashes[v] >> 15;
+    }
+}
+
+/* A hash of n words. They take turns among 64 hashes, and each step is one to one: a single word that
+ * differs makes another hash. */
+NMP_VALUE(uint64_t, nmp_digest,
+    (const uint32_t *words, ptrdiff_t n),
+    (words, n))
+{
+    nmp_words hashes[NMP_HASHED / NMP_HASHED_AT_ONCE];
+    uint32_t last[NMP_HASHED] = {0};
+    uint64_t result = 0;
     ptrdiff_t i;
-    for (i = 0; i < n; ++i)
-        sum += (uint64_t)words[i] * (((uint32_t)i * 0x9e3779b9u) | 1u);
-    return sum;
+    memset(hashes, 0, sizeof(hashes));
+    for (i = 0; i + NMP_HASHED <= n; i += NMP_HASHED)
+        nmp_hash(hashes, words + i);
+    memcpy(last, words + i, (size_t)(n - i) * sizeof(uint32_t));
+    nmp_hash(hashes, last);
+    memcpy(last, hashes, sizeof(last));
+    for (i = 0; i < NMP_HASHED; ++i)
+        result = (result ^ last[i]) * 0x9e3779b97f4a7c15u;
+    return result ^ (result >> 32);
 }
 
 /* out[i] += in[i] */
-NMP_CLONES
-static void nmp_add(float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width)
+NMP_LOOP(nmp_add,
+    (float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width),
+    (out, in, width))
 {
     ptrdiff_t i;
     for (i = 0; i < width; ++i)
@@ -140,9 +163,9 @@ static void nmp_add(float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int w
 }
 
 /* out[i] += a[i] * b[i] */
-NMP_CLONES
-static void nmp_add_product(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width)
+NMP_LOOP(nmp_add_product,
+    (float *NMP_RESTRICT out, const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width),
+    (out, a, b, width))
 {
     ptrdiff_t i;
     for (i = 0; i < width; ++i)
@@ -150,9 +173,9 @@ static void nmp_add_product(
 }
 
 /* out[i] += scale * in[i] */
-NMP_CLONES
-static void nmp_add_scaled(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT in, float scale, int width)
+NMP_LOOP(nmp_add_scaled,
+    (float *NMP_RESTRICT out, const float *NMP_RESTRICT in, float scale, int width),
+    (out, in, scale, width))
 {
     ptrdiff_t i;
     for (i = 0; i < width; ++i)
@@ -160,8 +183,9 @@ static void nmp_add_scaled(
 }
 
 /* sum over i of a[i] * b[i] */
-NMP_CLONES
-static float nmp_dot(const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width)
+NMP_VALUE(float, nmp_dot,
+    (const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, int width),
+    (a, b, width))
 {
     float lanes[16] = {0};
     ptrdiff_t i, j;
@@ -178,9 +202,9 @@ static float nmp_dot(const float *NMP_RESTRICT a, const float *NMP_RESTRICT b, i
 }
 
 /* out[j] = max over pieces p of in[p * width + j]; with one piece: max(0, in[j]) */
-NMP_CLONES
-static void nmp_activate(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width, int pieces)
+NMP_LOOP(nmp_activate,
+    (float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width, int pieces),
+    (out, in, width, pieces))
 {
     ptrdiff_t j, p;
     const ptrdiff_t n = width;
@@ -204,9 +228,9 @@ static void nmp_activate(
 
 /* What nmp_activate leaves to be learned from, with several pieces: winner[j] is the one that won. */
 enum { NMP_DROPPED = 255 };
-NMP_CLONES
-static void nmp_find_winners(
-    uint8_t *NMP_RESTRICT winner, const float *NMP_RESTRICT in, int width, int pieces)
+NMP_LOOP(nmp_find_winners,
+    (uint8_t *NMP_RESTRICT winner, const float *NMP_RESTRICT in, int width, int pieces),
+    (winner, in, width, pieces))
 {
     ptrdiff_t j;
     const ptrdiff_t n = width;
@@ -224,7 +248,7 @@ static void nmp_find_winners(
 }
 
 /* The j-th random number from start on: the hash lowbias32 of a Weyl sequence. */
-static inline uint32_t nmp_random(uint32_t start, ptrdiff_t j)
+NMP_INLINE uint32_t nmp_random(uint32_t start, ptrdiff_t j)
 {
     uint32_t x = start + (uint32_t)j * 0x9e3779b9u;
     x = (x ^ (x >> 16)) * 0x7feb352du;
@@ -234,10 +258,10 @@ static inline uint32_t nmp_random(uint32_t start, ptrdiff_t j)
 
 /* Drop each unit with a probability of limit / 2^32, its winner NMP_DROPPED, and multiply the others
  * by scale. */
-NMP_CLONES
-static void nmp_drop(
-    float *NMP_RESTRICT hidden, uint8_t *NMP_RESTRICT winner, uint32_t start, uint32_t limit,
-    float scale, int width)
+NMP_LOOP(nmp_drop,
+    (float *NMP_RESTRICT hidden, uint8_t *NMP_RESTRICT winner, uint32_t start, uint32_t limit,
+     float scale, int width),
+    (hidden, winner, start, limit, scale, width))
 {
     ptrdiff_t j;
     for (j = 0; j < width; ++j) {
@@ -249,9 +273,9 @@ static void nmp_drop(
 
 /* The same of any numbers, as of a ReLU layer's units, which tell by being above 0 whether they are to
  * be learned from. */
-NMP_CLONES
-static void nmp_drop_some(
-    float *NMP_RESTRICT values, uint32_t start, uint32_t limit, float scale, int width)
+NMP_LOOP(nmp_drop_some,
+    (float *NMP_RESTRICT values, uint32_t start, uint32_t limit, float scale, int width),
+    (values, start, limit, scale, width))
 {
     ptrdiff_t j;
     for (j = 0; j < width; ++j) {
@@ -261,10 +285,10 @@ static void nmp_drop_some(
 }
 
 /* The gradient of what nmp_activate was given, of a ReLU layer. */
-NMP_CLONES
-static void nmp_relu_back(
-    float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_out, const float *NMP_RESTRICT hidden,
-    float scale, int width)
+NMP_LOOP(nmp_relu_back,
+    (float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_out, const float *NMP_RESTRICT hidden,
+     float scale, int width),
+    (d_in, d_out, hidden, scale, width))
 {
     ptrdiff_t j;
     for (j = 0; j < width; ++j)
@@ -272,10 +296,10 @@ static void nmp_relu_back(
 }
 
 /* The same of a maxout layer. scale: of the units that were not dropped. */
-NMP_CLONES
-static void nmp_activate_back(
-    float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_out, const uint8_t *NMP_RESTRICT winner,
-    float scale, int width, int pieces)
+NMP_LOOP(nmp_activate_back,
+    (float *NMP_RESTRICT d_in, const float *NMP_RESTRICT d_out, const uint8_t *NMP_RESTRICT winner,
+     float scale, int width, int pieces),
+    (d_in, d_out, winner, scale, width, pieces))
 {
     ptrdiff_t j;
     const ptrdiff_t n = width;
@@ -287,36 +311,11 @@ static void nmp_activate_back(
     }
 }
 
-/* out[o] += sum over j of in[j] * weights[j * n_out + o] */
-NMP_CLONES
-static void nmp_add_affine(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT weights, const float *NMP_RESTRICT in,
-    int n_in, int n_out)
-{
-    const ptrdiff_t n = n_out;
-    ptrdiff_t j, o;
-    for (j = 0; j + 3 < n_in; j += 4) {
-        const float *NMP_RESTRICT w0 = weights + j * n;
-        const float *NMP_RESTRICT w1 = w0 + n;
-        const float *NMP_RESTRICT w2 = w1 + n;
-        const float *NMP_RESTRICT w3 = w2 + n;
-        const float a = in[j], b = in[j + 1], c = in[j + 2], d = in[j + 3];
-        for (o = 0; o < n; ++o)
-            out[o] = (((out[o] + a * w0[o]) + b * w1[o]) + c * w2[o]) + d * w3[o];
-    }
-    for (; j < n_in; ++j) {
-        const float *NMP_RESTRICT w = weights + j * n;
-        const float a = in[j];
-        for (o = 0; o < n; ++o)
-            out[o] += a * w[o];
-    }
-}
-
 /* out[o] = bias[o] + sum over j of in[j] * weights[j * n_out + o] */
-NMP_CLONES
-static void nmp_affine(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
-    const float *NMP_RESTRICT in, int n_in, int n_out)
+NMP_LOOP(nmp_affine,
+    (float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
+     const float *NMP_RESTRICT in, int n_in, int n_out),
+    (out, bias, weights, in, n_in, n_out))
 {
     const ptrdiff_t n = n_out;
     ptrdiff_t o = 0, j;
@@ -346,10 +345,10 @@ static void nmp_affine(
 }
 
 /* nmp_affine where many of in are zeros, as in the output of a ReLU layer. */
-NMP_CLONES
-static void nmp_affine_sparse(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
-    const float *NMP_RESTRICT in, int n_in, int n_out)
+NMP_LOOP(nmp_affine_sparse,
+    (float *NMP_RESTRICT out, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT weights,
+     const float *NMP_RESTRICT in, int n_in, int n_out),
+    (out, bias, weights, in, n_in, n_out))
 {
     enum { CHUNK = 128 };
     ptrdiff_t places[CHUNK];
@@ -415,7 +414,7 @@ static void nmp_affine_sparse(
 }
 
 /* tanh, within 4e-7: a quotient of polynomials between -9 and 9, behind which it is -1 or 1 */
-static inline float nmp_tanh(float x)
+NMP_INLINE float nmp_tanh(float x)
 {
     const float a = x < -9.0f ? -9.0f : (x > 9.0f ? 9.0f : x);
     const float b = a * a;
@@ -430,10 +429,11 @@ static inline float nmp_tanh(float x)
 /* One step of a simple recurrent unit. gates: (3, width), fresh, forget and output; without biases
  * and nonlinearity, then with them. biases: (3, width). loops: (2, width), weights of the last cells.
  * cell: the new cells. */
-NMP_CLONES
-static void nmp_sru_step(
-    float *NMP_RESTRICT gates, const float *NMP_RESTRICT biases, const float *NMP_RESTRICT loops,
-    const float *NMP_RESTRICT last, float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden, int width)
+NMP_LOOP(nmp_sru_step,
+    (float *NMP_RESTRICT gates, const float *NMP_RESTRICT biases, const float *NMP_RESTRICT loops,
+     const float *NMP_RESTRICT last, float *NMP_RESTRICT cell, float *NMP_RESTRICT hidden,
+     int width),
+    (gates, biases, loops, last, cell, hidden, width))
 {
     float *NMP_RESTRICT fresh = gates;
     float *NMP_RESTRICT forget = gates + width;
@@ -458,12 +458,12 @@ static void nmp_sru_step(
 
 /* The same backwards. d_gates: of the gates before their nonlinearity; d_cell: of the new cells, then
  * of the last ones; d_loops is added to. */
-NMP_CLONES
-static void nmp_sru_step_back(
-    float *NMP_RESTRICT d_gates, float *NMP_RESTRICT d_loops, float *NMP_RESTRICT d_cell,
-    const float *NMP_RESTRICT d_hidden, const float *NMP_RESTRICT gates,
-    const float *NMP_RESTRICT loops, const float *NMP_RESTRICT cell,
-    const float *NMP_RESTRICT last, int width)
+NMP_LOOP(nmp_sru_step_back,
+    (float *NMP_RESTRICT d_gates, float *NMP_RESTRICT d_loops, float *NMP_RESTRICT d_cell,
+     const float *NMP_RESTRICT d_hidden, const float *NMP_RESTRICT gates,
+     const float *NMP_RESTRICT loops, const float *NMP_RESTRICT cell,
+     const float *NMP_RESTRICT last, int width),
+    (d_gates, d_loops, d_cell, d_hidden, gates, loops, cell, last, width))
 {
     const float *NMP_RESTRICT fresh = gates;
     const float *NMP_RESTRICT forget = gates + width;
@@ -490,10 +490,10 @@ static void nmp_sru_step_back(
 }
 
 /* best[i] = max over pieces p of in[i * pieces + p], which[i] that p, the first of equal ones */
-NMP_CLONES
-static void nmp_maxout(
-    float *NMP_RESTRICT best, int *NMP_RESTRICT which, const float *NMP_RESTRICT in, ptrdiff_t n,
-    int pieces)
+NMP_LOOP(nmp_maxout,
+    (float *NMP_RESTRICT best, int *NMP_RESTRICT which, const float *NMP_RESTRICT in, ptrdiff_t n,
+     int pieces),
+    (best, which, in, n, pieces))
 {
     ptrdiff_t i;
     if (pieces == 3) {
@@ -524,10 +524,10 @@ static void nmp_maxout(
 }
 
 /* out[i] = (in[i] - shrink[0]) * shrink[1], as in nmp_norm */
-NMP_CLONES
-static void nmp_centre(
-    float *NMP_RESTRICT out, const float *NMP_RESTRICT in, const float *NMP_RESTRICT shrink,
-    int width)
+NMP_LOOP(nmp_centre,
+    (float *NMP_RESTRICT out, const float *NMP_RESTRICT in, const float *NMP_RESTRICT shrink,
+     int width),
+    (out, in, shrink, width))
 {
     ptrdiff_t i;
     for (i = 0; i < width; ++i)
@@ -536,10 +536,10 @@ static void nmp_centre(
 
 /* Layer normalization of one row: out = gain * (in - mean) / sd + bias; shrink: mean and 1 / sd,
  * sd = sqrt(variance + 1e-8) */
-NMP_CLONES
-static void nmp_norm(
-    float *NMP_RESTRICT out, float *NMP_RESTRICT shrink, const float *NMP_RESTRICT in,
-    const float *NMP_RESTRICT gain, const float *NMP_RESTRICT bias, int width)
+NMP_LOOP(nmp_norm,
+    (float *NMP_RESTRICT out, float *NMP_RESTRICT shrink, const float *NMP_RESTRICT in,
+     const float *NMP_RESTRICT gain, const float *NMP_RESTRICT bias, int width),
+    (out, shrink, in, gain, bias, width))
 {
     float lanes[16] = {0};
     float mean = 0.0f, variance = 0.0f, scale;
@@ -570,11 +570,11 @@ static void nmp_norm(
 }
 
 /* The same backwards. row: (in - mean) / sd; d_gain and d_bias are added to. */
-NMP_CLONES
-static void nmp_norm_back(
-    float *NMP_RESTRICT d_in, float *NMP_RESTRICT d_gain, float *NMP_RESTRICT d_bias,
-    const float *NMP_RESTRICT d_out, const float *NMP_RESTRICT row,
-    const float *NMP_RESTRICT gain, float scale, int width)
+NMP_LOOP(nmp_norm_back,
+    (float *NMP_RESTRICT d_in, float *NMP_RESTRICT d_gain, float *NMP_RESTRICT d_bias,
+     const float *NMP_RESTRICT d_out, const float *NMP_RESTRICT row, const float *NMP_RESTRICT gain,
+     float scale, int width),
+    (d_in, d_gain, d_bias, d_out, row, gain, scale, width))
 {
     float plain[16] = {0}, moved[16] = {0};
     float sum = 0.0f, along = 0.0f;

@@ -4,7 +4,7 @@
 
 #include "kernels.h"
 
-static inline float nmp_sum_lanes(float *lanes)
+NMP_INLINE float nmp_sum_lanes(float *lanes)
 {
     ptrdiff_t j;
     for (j = 0; j < 8; ++j)
@@ -17,11 +17,11 @@ static inline float nmp_sum_lanes(float *lanes)
 /* best[i] = max over pieces p of in[p * width + i] + bias[p * width + i];
  * out[i] = gain[i] * (best[i] - mean) / sd + shift[i]; shrink: mean and 1 / sd, sd = sqrt(variance
  * + 1e-8) */
-NMP_CLONES
-static void nmp_maxout_norm(
-    float *NMP_RESTRICT out, float *NMP_RESTRICT best, float *NMP_RESTRICT shrink,
-    const float *NMP_RESTRICT in, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT gain,
-    const float *NMP_RESTRICT shift, int width, int pieces)
+NMP_LOOP(nmp_maxout_norm,
+    (float *NMP_RESTRICT out, float *NMP_RESTRICT best, float *NMP_RESTRICT shrink,
+     const float *NMP_RESTRICT in, const float *NMP_RESTRICT bias, const float *NMP_RESTRICT gain,
+     const float *NMP_RESTRICT shift, int width, int pieces),
+    (out, best, shrink, in, bias, gain, shift, width, pieces))
 {
     const ptrdiff_t n = width;
     float sums[16] = {0}, squares[16] = {0};
@@ -63,10 +63,10 @@ static void nmp_maxout_norm(
 }
 
 /* winner[i] = the piece that nmp_maxout_norm takes, the first of equal ones */
-NMP_CLONES
-static void nmp_find_pieces(
-    uint8_t *NMP_RESTRICT winner, const float *NMP_RESTRICT in, const float *NMP_RESTRICT bias,
-    int width, int pieces)
+NMP_LOOP(nmp_find_pieces,
+    (uint8_t *NMP_RESTRICT winner, const float *NMP_RESTRICT in, const float *NMP_RESTRICT bias,
+     int width, int pieces),
+    (winner, in, bias, width, pieces))
 {
     const ptrdiff_t n = width;
     ptrdiff_t i;

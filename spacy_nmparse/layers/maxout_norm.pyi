@@ -1,11 +1,12 @@
 from typing import Any
 
-def rows_are_steady() -> bool: ...
+from spacy_nmparse.layers.products import Weights
 
 class MaxoutNorm:
     def __init__(
         self,
         W: Any,
+        weights: Weights,
         b: Any,
         gain: Any,
         shift: Any,

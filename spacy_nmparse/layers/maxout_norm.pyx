@@ -15,19 +15,15 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from spacy_nmparse.layers.blas cimport AS_GIVEN, ROW_MAJOR, TRANSPOSED, sgemm
+from spacy_nmparse.layers.products cimport Weights
+
+from spacy_nmparse.layers.products import HAS_TILES
 
 
 cdef extern from "tiles.h" nogil:
-    enum:
-        NMP_PANEL
-        NMP_TILE_ROWS
-    bint nmp_has_tiles()
-    void nmp_pack(
-        float* panels, const float* weights, ptrdiff_t n_in, ptrdiff_t width, ptrdiff_t pieces
-    )
     void nmp_multiply(
-        float* out, const float** rows, ptrdiff_t n_rows, const float* panels, ptrdiff_t n_in,
-        ptrdiff_t n_out
+        float* out, ptrdiff_t step, const float** rows, ptrdiff_t n_rows, const float* panels,
+        ptrdiff_t n_in, ptrdiff_t n_out
     )
 
 
@@ -55,7 +51,7 @@ cdef extern from "kernels.h" nogil:
 
 
 cdef enum:
-    BLOCK = 96              # rows of a product: whole tiles, of 6 rows or of 8
+    BLOCK = 96              # rows of a product: whole tiles of any height
     BLOCK_BACK = 256        # rows of the products of gradients
     WEYL = 0x9e3779b9       # as in nmp_drop_some
 
@@ -66,16 +62,12 @@ cdef struct place_t:
     ptrdiff_t first         # the input row of its first word
 
 
-def rows_are_steady() -> bool:
-    """Whether a row's output has the same bits whatever other rows are computed with it."""
-    return nmp_has_tiles()
-
-
 cdef class MaxoutNorm:
     """The layer for one batch.
 
     Args:
         W: float32 (width * pieces, inputs), pieces of a unit side by side.
+        weights: the same, packed as pieces.
         b: float32 (width * pieces,).
         gain, shift: float32 (width,), of the layer normalization.
         lengths: int32, words of each sequence, each at least 1.
@@ -88,7 +80,7 @@ cdef class MaxoutNorm:
     """
 
     cdef const float[:, ::1] W
-    cdef const float[::1] gain, shift
+    cdef const float[::1] panels, gain, shift
     cdef const float[::1] b  # the first pieces of all units, then the second ones
     cdef const int[::1] lengths
     cdef const float[:, ::1] X
@@ -99,11 +91,12 @@ cdef class MaxoutNorm:
     cdef object kept
 
     def __init__(
-        self, W, b, gain, shift, lengths, int window=-1, int reach_in=0, int reach_out=0,
-        bint with_far=False, double rate=0.0, seed=0
+        self, W, Weights weights, b, gain, shift, lengths, int window=-1, int reach_in=0,
+        int reach_out=0, bint with_far=False, double rate=0.0, seed=0
     ):
         cdef ptrdiff_t n_words = int(numpy.sum(lengths))
         self.W, self.gain, self.shift = W, gain, shift
+        self.panels = weights.panels
         self.lengths = lengths
         self.width = <int>self.gain.shape[0]
         self.pieces = <int>self.W.shape[0] // self.width
@@ -135,13 +128,13 @@ cdef class MaxoutNorm:
             ValueError: another number of inputs.
         """
         cdef ptrdiff_t n, row
-        cdef ptrdiff_t step = (self.width * self.pieces + NMP_PANEL - 1) // NMP_PANEL * NMP_PANEL
+        cdef ptrdiff_t step = self.width * self.pieces
         cdef float* outputs
         cdef float* best
         cdef float* shrink
         cdef uint8_t* winners = NULL
         cdef float* products
-        cdef float* panels = NULL
+        cdef const float* panels = &self.panels[0] if HAS_TILES else NULL
         cdef float* windows
         cdef float[:, ::1] Y
         cdef float[:, ::1] bests
@@ -149,7 +142,6 @@ cdef class MaxoutNorm:
         cdef uint8_t[:, ::1] winners_view
         cdef place_t place
         cdef const float* own[BLOCK]
-        cdef int tiles = nmp_has_tiles()
         self.X = X
         if self.X.shape[0] != self.n_inputs or self.X.shape[1] != self.input_width:
             raise ValueError(
@@ -170,16 +162,12 @@ cdef class MaxoutNorm:
             self.kept = (bests, shrinks, winners_view)
         outputs, best, shrink = &Y[0, 0], &bests[0, 0], &shrinks[0, 0]
         n = min(self.n_rows, <ptrdiff_t>BLOCK)
-        products = <float*>malloc((n + NMP_TILE_ROWS) * step * sizeof(float))
+        products = <float*>malloc(n * step * sizeof(float))
         windows = <float*>malloc(n * self.n_in * sizeof(float))
-        if tiles:
-            panels = <float*>malloc(step * self.n_in * sizeof(float))
         try:
-            if products == NULL or windows == NULL or (tiles and panels == NULL):
+            if products == NULL or windows == NULL:
                 raise MemoryError
             with nogil:
-                if tiles:
-                    nmp_pack(panels, &self.W[0, 0], self.n_in, self.width, self.pieces)
                 self.begin(&place)
                 row = self.first_row
                 while row < self.n_rows:
@@ -196,7 +184,6 @@ cdef class MaxoutNorm:
         finally:
             free(products)
             free(windows)
-            free(panels)
         return Y_array
 
     def backward(self, dY):
@@ -340,7 +327,7 @@ cdef class MaxoutNorm:
         """W x of n rows, step numbers each: the first pieces of all units, then the second ones.
         own: what is added to each row later; the place moves on behind the rows. windows: room
         for (n, n_in)."""
-        cdef const float* rows[BLOCK + NMP_TILE_ROWS]
+        cdef const float* rows[BLOCK]
         cdef ptrdiff_t i
         for i in range(n):
             if panels != NULL and self.is_whole(place, row + i):
@@ -351,9 +338,7 @@ cdef class MaxoutNorm:
             own[i] = &self.X[self.input_row(place, row + i, 0), 0]
             self.move_on(place, row + i)
         if panels != NULL:
-            for i in range(n, n + NMP_TILE_ROWS):
-                rows[i] = rows[n - 1]
-            nmp_multiply(products, rows, n, panels, self.n_in, self.width * self.pieces)
+            nmp_multiply(products, step, rows, n, panels, self.n_in, step)
             return
         for i in range(self.pieces):
             sgemm(

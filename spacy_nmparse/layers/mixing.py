@@ -9,6 +9,7 @@ from thinc.api import Model, NumpyOps
 
 from spacy_nmparse.layers.maxout_norm import MaxoutNorm
 from spacy_nmparse.layers.ops import FastOps
+from spacy_nmparse.layers.products import packed
 
 #: So many pieces have their numbers in a byte.
 MOST_PIECES = 256
@@ -47,8 +48,10 @@ def mixer(normalized: Model, lengths: Any, window: int = -1, **options: Any) -> 
             f"{width}, {pieces} pieces and {n_in} inputs: the model is damaged, or was made with "
             f"another configuration."
         )
+    W = _plain(weights)
     return MaxoutNorm(
-        _plain(weights).reshape(-1, n_in),
+        W.reshape(-1, n_in),
+        packed(W, pieces=pieces),
         _plain(bias).reshape(-1),
         _plain(gain),
         _plain(shift),

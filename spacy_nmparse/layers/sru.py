@@ -14,9 +14,9 @@ from typing import Any
 import numpy
 from thinc.api import Model, get_array_module, to_numpy
 
-from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import uniform
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.layers.sru_kernels import run_backward, run_forward
 
 #: Words whose gates are computed by one matrix product when nothing is learned: few enough for
@@ -73,7 +73,7 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
     n_in = words.shape[1]
     W: Any = model.get_param("W")
     b, v = to_numpy(model.get_param("b")), to_numpy(model.get_param("v"))
-    weights = Weights(W, rounded)
+    weights = packed(W, rounded)
 
     def products(inputs: Any) -> numpy.ndarray:
         found: Any = to_numpy(weights.times(inputs))

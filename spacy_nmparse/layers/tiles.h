@@ -8,109 +8,149 @@
 
 #include "kernels.h"
 
-enum { NMP_PANEL = 16, NMP_TILE_ROWS = 8 }; /* outputs of a panel; most rows of a tile */
+enum { NMP_PANEL = 16 }; /* outputs of a panel */
 
-#if !defined(NMP_PLAIN) && defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
-    && !defined(__clang__)
+#if defined(__GNUC__)
 
+typedef float nmp_4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float nmp_8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float nmp_16 __attribute__((vector_size(64), aligned(4), may_alias));
 
-/* out[i][o] = sum over j of rows[i][j] * panels[o / PANEL][j][o % PANEL] for N_ROWS rows and
- * N_VECTORS vectors of outputs, side by side in panels of n_in * PANEL numbers. */
-#define NMP_DEFINE_TILE(NAME, TARGET, VECTOR, LANES, N_ROWS, N_VECTORS)                            \
-    __attribute__((always_inline, target(TARGET))) static inline void NAME(                        \
-        float *out, ptrdiff_t step, const float *const *rows, const float *panels, ptrdiff_t n_in) \
+/* Define nmp_multiply for VECTORs of so many LANES. A tile has up to ROWS rows and PANELS panels; that
+ * of a single row has ROW_PANELS, at least as many, whose sums do not wait for one another. */
+#define NMP_DEFINE_PRODUCT(NAME, TARGET, VECTOR, LANES, ROWS, PANELS, ROW_PANELS)                  \
+    NMP_INLINE void NAME##_tile(                                                                   \
+        float *out, ptrdiff_t step, const float *const *rows, const float *panels, ptrdiff_t n_in, \
+        const int n_rows, const int n_panels)                                                      \
     {                                                                                              \
-        const float *a[N_ROWS];                                                                    \
-        VECTOR sums[N_ROWS][N_VECTORS];                                                            \
+        const ptrdiff_t n_vectors = n_panels * NMP_PANEL / LANES;                                  \
+        VECTOR sums[ROWS][ROW_PANELS * NMP_PANEL / LANES];                                         \
+        const float *a[ROWS];                                                                      \
         ptrdiff_t i, j, v;                                                                         \
-        _Pragma("GCC unroll 8") for (i = 0; i < N_ROWS; ++i)                                       \
+        NMP_UNROLL for (i = 0; i < n_rows; ++i)                                                    \
         {                                                                                          \
             a[i] = rows[i];                                                                        \
-            _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                                \
-                sums[i][v] = (VECTOR){0};                                                          \
+            NMP_UNROLL for (v = 0; v < n_vectors; ++v) sums[i][v] = (VECTOR){0};                   \
         }                                                                                          \
         for (j = 0; j < n_in; ++j) {                                                               \
-            VECTOR weights[N_VECTORS];                                                             \
-            _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                                \
+            VECTOR weights[ROW_PANELS * NMP_PANEL / LANES];                                        \
+            NMP_UNROLL for (v = 0; v < n_vectors; ++v)                                             \
                 weights[v] = *(const VECTOR *)(panels + v * LANES % NMP_PANEL                      \
                     + (v * LANES / NMP_PANEL * n_in + j) * NMP_PANEL);                             \
-            _Pragma("GCC unroll 8") for (i = 0; i < N_ROWS; ++i)                                   \
-                _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                            \
+            NMP_UNROLL for (i = 0; i < n_rows; ++i)                                                \
+                NMP_UNROLL for (v = 0; v < n_vectors; ++v)                                         \
                     sums[i][v] += a[i][j] * weights[v];                                            \
         }                                                                                          \
-        _Pragma("GCC unroll 8") for (i = 0; i < N_ROWS; ++i)                                       \
-            _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                                \
+        NMP_UNROLL for (i = 0; i < n_rows; ++i)                                                    \
+            NMP_UNROLL for (v = 0; v < n_vectors; ++v)                                             \
                 *(VECTOR *)(out + i * step + v * LANES) = sums[i][v];                              \
+    }                                                                                              \
+                                                                                                   \
+    NMP_INLINE void NAME##_rows(                                                                   \
+        float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows,                    \
+        const float *panels, ptrdiff_t n_in, const int n_panels)                                   \
+    {                                                                                              \
+        ptrdiff_t i = 0;                                                                           \
+        for (; i + ROWS <= n_rows; i += ROWS)                                                      \
+            NAME##_tile(out + i * step, step, rows + i, panels, n_in, ROWS, n_panels);             \
+        for (; ROWS > 4 && i + 4 <= n_rows; i += 4)                                                \
+            NAME##_tile(out + i * step, step, rows + i, panels, n_in, ROWS > 4 ? 4 : 1, n_panels); \
+        for (; i + 2 <= n_rows; i += 2)                                                            \
+            NAME##_tile(out + i * step, step, rows + i, panels, n_in, 2, n_panels);                \
+        for (; i < n_rows; ++i)                                                                    \
+            NAME##_tile(out + i * step, step, rows + i, panels, n_in, 1, n_panels);                \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static void NAME(                                                                       \
+        float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows,                    \
+        const float *panels, ptrdiff_t n_in, ptrdiff_t n_out)                                      \
+    {                                                                                              \
+        ptrdiff_t o = 0, i, r;                                                                     \
+        for (; n_rows == 1 && o + ROW_PANELS * NMP_PANEL <= n_out; o += ROW_PANELS * NMP_PANEL)    \
+            NAME##_tile(out + o, step, rows, panels + o * n_in, n_in, 1, ROW_PANELS);              \
+        for (; o + PANELS * NMP_PANEL <= n_out; o += PANELS * NMP_PANEL)                           \
+            NAME##_rows(out + o, step, rows, n_rows, panels + o * n_in, n_in, PANELS);             \
+        for (; PANELS > 1 && o + NMP_PANEL <= n_out; o += NMP_PANEL)                               \
+            NAME##_rows(out + o, step, rows, n_rows, panels + o * n_in, n_in, 1);                  \
+        if (o == n_out)                                                                            \
+            return;                                                                                \
+        for (i = 0; i < n_rows; i += ROWS) { /* a part of a panel */                               \
+            float room[ROWS * NMP_PANEL];                                                          \
+            const ptrdiff_t n = n_rows - i < ROWS ? n_rows - i : ROWS;                             \
+            NAME##_rows(room, NMP_PANEL, rows + i, n, panels + o * n_in, n_in, 1);                 \
+            for (r = 0; r < n; ++r)                                                                \
+                memcpy(                                                                            \
+                    out + (i + r) * step + o, room + r * NMP_PANEL,                                \
+                    (size_t)(n_out - o) * sizeof(float));                                          \
+        }                                                                                          \
     }
 
-NMP_DEFINE_TILE(nmp_tile_avx2, "avx2,fma", nmp_8, 8, 6, 2)
-NMP_DEFINE_TILE(nmp_tile_avx512, "avx512f", nmp_16, 16, 8, 1)
-NMP_DEFINE_TILE(nmp_tiles_avx512, "avx512f", nmp_16, 16, 8, 2)
-
-__attribute__((noinline, target("avx2,fma"))) static void nmp_multiply_avx2(
-    float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows, const float *panels,
-    ptrdiff_t n_in)
-{
-    ptrdiff_t o, i;
-    for (o = 0; o < step; o += NMP_PANEL)
-        for (i = 0; i < n_rows; i += 6)
-            nmp_tile_avx2(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
-}
-
-__attribute__((noinline, target("avx512f"))) static void nmp_multiply_avx512(
-    float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows, const float *panels,
-    ptrdiff_t n_in)
-{
-    ptrdiff_t o, i;
-    for (o = 0; o + NMP_PANEL < step; o += 2 * NMP_PANEL)
-        for (i = 0; i < n_rows; i += 8)
-            nmp_tiles_avx512(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
-    if (o < step)
-        for (i = 0; i < n_rows; i += 8)
-            nmp_tile_avx512(out + i * step + o, step, rows + i, panels + o * n_in, n_in);
-}
-
-/* Whether nmp_multiply works on this processor. */
-static int nmp_has_tiles(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-/* The products of rows and weights (packed by nmp_pack), n_out of them a row. out: (n_rows + 7,
- * n_out in whole panels), what is beyond n_rows is overwritten; rows: n_rows + 7 pointers, those
- * beyond n_rows anything that can be read. */
-static void nmp_multiply(
-    float *out, const float *const *rows, ptrdiff_t n_rows, const float *panels, ptrdiff_t n_in,
-    ptrdiff_t n_out)
-{
-    const ptrdiff_t step = (n_out + NMP_PANEL - 1) / NMP_PANEL * NMP_PANEL;
-    if (__builtin_cpu_supports("avx512f"))
-        nmp_multiply_avx512(out, step, rows, n_rows, panels, n_in);
-    else
-        nmp_multiply_avx2(out, step, rows, n_rows, panels, n_in);
-}
+#if defined(NMP_X86)
+NMP_DEFINE_PRODUCT(nmp_multiply_avx512, NMP_ON_AVX512, nmp_16, 16, 8, 2, 8)
+NMP_DEFINE_PRODUCT(nmp_multiply_avx2, NMP_ON_AVX2, nmp_8, 8, 6, 1, 4)
+NMP_DEFINE_PRODUCT(nmp_multiply_plain, , nmp_4, 4, 3, 1, 2)
 #else
-static int nmp_has_tiles(void)
+NMP_DEFINE_PRODUCT(nmp_multiply_plain, , nmp_4, 4, 6, 1, 4)
+#endif
+
+#else
+
+static void nmp_multiply_plain(
+    float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows, const float *panels,
+    ptrdiff_t n_in, ptrdiff_t n_out)
 {
-    return 0;
+    ptrdiff_t i, j, k, o;
+    for (i = 0; i < n_rows; ++i)
+        for (o = 0; o < n_out; o += NMP_PANEL) {
+            const ptrdiff_t n = n_out - o < NMP_PANEL ? n_out - o : NMP_PANEL;
+            float sums[NMP_PANEL] = {0};
+            for (j = 0; j < n_in; ++j)
+                for (k = 0; k < NMP_PANEL; ++k)
+                    sums[k] += rows[i][j] * panels[o * n_in + j * NMP_PANEL + k];
+            memcpy(out + i * step + o, sums, (size_t)n * sizeof(float));
+        }
 }
 
-static void nmp_multiply(
-    float *out, const float *const *rows, ptrdiff_t n_rows, const float *panels, ptrdiff_t n_in,
-    ptrdiff_t n_out)
-{
-    (void)out, (void)rows, (void)n_rows, (void)panels, (void)n_in, (void)n_out;
-}
 #endif
+
+/* Whether nmp_multiply is as fast as OpenBLAS. */
+static inline int nmp_has_tiles(void)
+{
+#if defined(__GNUC__)
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+/* The products of rows and weights (packed by nmp_pack), n_out of them a row, those of a row step
+ * numbers behind those of the one before. */
+static inline void nmp_multiply(
+    float *out, ptrdiff_t step, const float *const *rows, ptrdiff_t n_rows, const float *panels,
+    ptrdiff_t n_in, ptrdiff_t n_out)
+{
+#if defined(NMP_X86)
+    if (nmp_cpu >= NMP_AVX512)
+        nmp_multiply_avx512(out, step, rows, n_rows, panels, n_in, n_out);
+    else if (nmp_cpu >= NMP_AVX2)
+        nmp_multiply_avx2(out, step, rows, n_rows, panels, n_in, n_out);
+    else
+#endif
+        nmp_multiply_plain(out, step, rows, n_rows, panels, n_in, n_out);
+}
+
+/* Numbers of the packed weights (n_out, n_in). */
+static inline ptrdiff_t nmp_packed(ptrdiff_t n_in, ptrdiff_t n_out)
+{
+    return n_in * ((n_out + NMP_PANEL - 1) / NMP_PANEL * NMP_PANEL);
+}
 
 /* Lay weights (width, pieces, n_in) out in panels: (panels, n_in, PANEL), the first pieces of all
  * units, then the second ones; anything behind the last. */
-NMP_CLONES
-static void nmp_pack(
-    float *NMP_RESTRICT panels, const float *NMP_RESTRICT weights, ptrdiff_t n_in, ptrdiff_t width,
-    ptrdiff_t pieces)
+NMP_LOOP(nmp_pack,
+    (float *NMP_RESTRICT panels, const float *NMP_RESTRICT weights, ptrdiff_t n_in, ptrdiff_t width,
+     ptrdiff_t pieces),
+    (panels, weights, n_in, width, pieces))
 {
     const ptrdiff_t n_out = width * pieces;
     ptrdiff_t o, j, k;

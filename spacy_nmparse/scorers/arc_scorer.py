@@ -13,9 +13,9 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
@@ -211,7 +211,7 @@ def forward(
     X = ScorerInput.of(X)
     words, lengths, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = Weights(project_W, X.rounded).times(words)
+    projected = packed(project_W, X.rounded).times(words)
     projected += model.get_param("project_b")
     tree, backprop_tree = run_tree(model, words, lengths, is_train, X.rounded)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}

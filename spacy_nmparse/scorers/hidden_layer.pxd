@@ -36,8 +36,8 @@ cdef struct LayerC:
     int n_in                # width of the vectors
     int first_vector        # the batch's word that the window starts with
     const float* vectors    # (words of the batch, n_in)
-    const float* slot_W[MAX_SLOTS]  # (n_in, pieces * width), or NULL: not such a slot
-    const uint32_t* slot_packed[MAX_SLOTS]  # the same, rounded to bfloat16; or NULL: they are not
+    const float* slot_panels[MAX_SLOTS]  # packed weights; NULL: not such a slot, or rounded
+    const uint32_t* slot_pairs[MAX_SLOTS]  # the same, rounded to bfloat16; NULL: they are not
     uint8_t* made           # (words of the window, slots): whether it is there; NULL: all are
     ptrdiff_t made_stride   # from one word's to the next word's
     const float* pad_rows   # (slots, 2, pieces * width): no word there, ROOT there

@@ -21,9 +21,6 @@ from spacy_nmparse.layers.blas import matmul
 
 cdef extern from "kernels.h" nogil:
     void nmp_add(float* out, const float* row, int width)
-    void nmp_add_affine(
-        float* out, const float* weights, const float* hidden, int n_in, int n_out
-    )
     void nmp_add_product(float* out, const float* a, const float* b, int width)
     void nmp_sum_rows(
         float* out, const float* const* rows, int n_rows, int n_products, int width
@@ -42,6 +39,13 @@ cdef extern from "kernels.h" nogil:
         float* d_pre, const float* d_hidden, const float* hidden, float scale, int width
     )
     void nmp_add_scaled(float* out, const float* row, float scale, int width)
+
+
+cdef extern from "tiles.h" nogil:
+    void nmp_multiply(
+        float* out, ptrdiff_t step, const float** rows, ptrdiff_t n_rows, const float* panels,
+        ptrdiff_t n_in, ptrdiff_t n_out
+    )
 
 
 cdef extern from "bfloat16.h" nogil:
@@ -91,7 +95,7 @@ cdef inline const float* word_row(
         return layer.pad_rows + (-1 - words[slot]) * size
     row = layer.word_rows + words[slot] * layer.stride + slot * size
     if layer.made is not NULL and (
-        layer.slot_W[slot] is not NULL or layer.slot_packed[slot] is not NULL
+        layer.slot_panels[slot] is not NULL or layer.slot_pairs[slot] is not NULL
     ):
         made = layer.made + words[slot] * layer.made_stride + slot
         if not made[0]:
@@ -104,11 +108,10 @@ cdef void make_row(const LayerC* layer, int w, int slot, float* row) noexcept no
     """The row of a slot that is made on demand, of the window's word w."""
     cdef int size = layer.pieces * layer.width
     cdef const float* vector = layer.vectors + (layer.first_vector + w) * <ptrdiff_t>layer.n_in
-    if layer.slot_packed[slot] is not NULL:
-        nmp_bf_multiply_row(row, vector, layer.slot_packed[slot], layer.n_in, size)
-        return
-    memset(row, 0, size * sizeof(float))
-    nmp_add_affine(row, layer.slot_W[slot], vector, layer.n_in, size)
+    if layer.slot_pairs[slot] is not NULL:
+        nmp_bf_multiply_row(row, vector, layer.slot_pairs[slot], layer.n_in, size)
+    else:
+        nmp_multiply(row, size, &vector, 1, layer.slot_panels[slot], layer.n_in, size)
 
 
 cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:

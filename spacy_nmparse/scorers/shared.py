@@ -29,7 +29,7 @@ class ScorerInput:
         are such stretches.
     tags: what the words' tags are, in training; None: nothing is learned of them.
     wants_tags: whether tags are to be scored.
-    rounded: whether matrix products may round numbers to bfloat16 (``layers.bfloat16``); not in
+    rounded: whether matrix products may round numbers to bfloat16 (``layers.products``); not in
         training.
     tag_scores: float32 (words, values of all attributes); a scorer that predicts adds its own.
     """

@@ -14,9 +14,9 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
 from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
@@ -164,7 +164,7 @@ def forward(
     X = ScorerInput.of(X)
     words, _, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
-    projected = Weights(project_W, X.rounded).times(words)
+    projected = packed(project_W, X.rounded).times(words)
     projected += model.get_param("project_b")
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = compile_features(tuple(model.attrs["features"]))

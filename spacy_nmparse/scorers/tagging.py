@@ -17,6 +17,7 @@ from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.tag_gradient import tag_gradient
 
 #: A tag that is not known: nothing is learned from it.
@@ -81,7 +82,7 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
 def forward(model: Model, vectors: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     """Score the tags of words."""
     W: Any = model.get_param("W")
-    scores = matmul(vectors, W.T)
+    scores = packed(W).times(vectors)
     scores += model.get_param("b")
 
     def backprop(d_scores: Any) -> Any:
@@ -148,8 +149,9 @@ def best_readings(scores: numpy.ndarray, table: numpy.ndarray) -> numpy.ndarray:
         table: of readings, as of ``GoldTags``.
     """
     best = numpy.empty(len(scores), dtype="int32")
+    weights = packed(table)
     for rows in blocks(len(scores)):
-        best[rows] = matmul(scores[rows], table.T).argmax(axis=1)
+        best[rows] = weights.times(scores[rows]).argmax(axis=1)
     return best
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy
 from thinc.api import Model, to_numpy
 
-from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import uniform
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.tree_scores import TreeScores
 
 LEAK = 0.1  # slope of the leaky ReLU below 0, as in Dozat & Manning (2017)
@@ -63,7 +63,7 @@ def run_tree(
         The scores; and what takes their gradient, float32 (words, 2, nA), and gives that of words.
     """
     arc_W: Any = model.get_param("arc_W")
-    items = Weights(arc_W, rounded).times(words)
+    items = packed(arc_W, rounded).times(words)
     items += model.get_param("arc_b")
     slope: Any = None
     if is_train:

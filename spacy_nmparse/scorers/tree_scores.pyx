@@ -14,8 +14,8 @@ from libc.string cimport memcpy
 
 from spacy_nmparse.systems.state cimport NONE
 
-from spacy_nmparse.layers.bfloat16 import Weights
 from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.hidden_layer import check_shapes
 
 
@@ -135,13 +135,13 @@ cdef class TreeScores:
         )
         self.items = items
         self.U = weights["arc_U"]
-        self.queries = [Weights(U, rounded) for U in self.U]
         self.root = weights["root"]
         self.n_words = len(items)
         self.c.width = items.shape[2]
         self.c.tree_weight = tree_weight
         width = items.shape[2]
         check_shapes(weights, {"arc_U": (2, width, width), "root": (width,)})
+        self.queries = packed(self.U, rounded, ((0, width), (width, 2 * width)))
 
     cdef int make_tables(self, int first, int last) except -1:
         """Of the batch's words first .. last - 1."""

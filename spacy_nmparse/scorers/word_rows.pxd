@@ -10,11 +10,13 @@ cdef class WordRows:
     cdef int first, last            # the batch's words that have rows
     cdef list layers
     cdef object weights
-    cdef list runs                  # of columns that are made together
-    cdef list rounded               # their weights, where numbers are rounded
-    cdef list found                 # weights of the others
+    cdef bint rounded
+    cdef list runs                  # of rows of the weights, that are made together
+    cdef list found                 # those of the other slots
+    cdef list packed                # the weights of all these, for parsing
     cdef object rows
     cdef object made
 
+    cdef int pack(self) except -1
     cdef int make(self, int first, int last) except -1
     cdef gradient(self)

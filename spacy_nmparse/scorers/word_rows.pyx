@@ -3,11 +3,10 @@ import numpy
 
 from libc.stdint cimport uint8_t, uint32_t
 
+from spacy_nmparse.layers.products cimport Weights
 from spacy_nmparse.scorers.hidden_layer cimport Layer
 
-from spacy_nmparse.layers import bfloat16
-from spacy_nmparse.layers.bfloat16 import Weights
-from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.hidden_layer import check_shapes
 
 
@@ -20,8 +19,8 @@ cdef class WordRows:
     """What the words of a window add to hidden layers: their vectors times weights.
 
     Words of the stack, of lists and of the buffer have their rows made together; those that are
-    found along arcs are few, and have theirs made when they are first looked at. In learning, and
-    of a small batch, all are made together.
+    found along arcs are few, and have theirs made when they are first looked at. In learning all
+    are made together.
 
     Args:
         vectors: float32 (words, width): of the batch.
@@ -35,8 +34,6 @@ cdef class WordRows:
     def __init__(self, vectors, weights, list layers, bint rounded):
         cdef Layer layer
         cdef int i, size
-        cdef const float[:, ::1] found
-        cdef const uint32_t[::1] packed
         cdef const float[:, ::1] words
         cdef int begin = 0
         cdef int end = 0
@@ -44,7 +41,6 @@ cdef class WordRows:
             end += layer.c.features.n_slots * layer.c.pieces * layer.c.width
         check_shapes({"word_W": weights}, {"word_W": (end, vectors.shape[1])})
         end = 0
-        rounded = rounded and bfloat16.HAS_BFLOAT16
         self.vectors = numpy.ascontiguousarray(vectors)
         self.layers = layers
         self.n_slots = 0
@@ -54,27 +50,19 @@ cdef class WordRows:
         self.first = self.last = 0
         self.runs = []
         self.found = []
-        # Turning the weights around pays where many products are made of them.
-        many = len(vectors) > weights.shape[1]
-        turns = many and not rounded
-        self.weights = numpy.ascontiguousarray(weights.T) if turns else weights.T
+        self.weights = weights
+        self.rounded = rounded
+        self.packed = None
         words = self.vectors
         for layer in layers:
             size = layer.c.pieces * layer.c.width
             layer.c.n_in = weights.shape[1]
             layer.c.vectors = &words[0, 0] if len(vectors) else NULL
             for i in range(layer.c.features.n_slots):
-                layer.c.slot_W[i] = NULL
-                layer.c.slot_packed[i] = NULL
-                if many and layer.c.features.slots[i].n_hops:
-                    if rounded:
-                        packed = Weights(weights[end : end + size], True).packed
-                        self.found.append(packed)
-                        layer.c.slot_packed[i] = &packed[0]
-                    else:
-                        found = numpy.ascontiguousarray(weights[end : end + size].T)
-                        self.found.append(found)
-                        layer.c.slot_W[i] = &found[0, 0]
+                layer.c.slot_panels[i] = NULL
+                layer.c.slot_pairs[i] = NULL
+                if layer.c.features.slots[i].n_hops:
+                    self.found.append((end, end + size))
                     if begin < end:
                         self.runs.append((begin, end))
                     begin = end + size
@@ -82,7 +70,28 @@ cdef class WordRows:
             self.n_slots += layer.c.features.n_slots
         if begin < end:
             self.runs.append((begin, end))
-        self.rounded = [Weights(weights[b:e], True) for b, e in self.runs] if rounded else []
+
+    cdef int pack(self) except -1:
+        """Pack the weights for parsing, and tell the layers of those that they need."""
+        cdef Layer layer
+        cdef Weights weights
+        cdef const float[::1] panels
+        cdef const uint32_t[::1] pairs
+        cdef int i
+        self.packed = packed(self.weights, self.rounded, (*self.runs, *self.found))
+        rest = iter(self.packed[len(self.runs) :])
+        for layer in self.layers:
+            for i in range(layer.c.features.n_slots):
+                if not layer.c.features.slots[i].n_hops:
+                    continue
+                weights = next(rest)
+                if weights.pairs is not None:
+                    pairs = weights.pairs
+                    layer.c.slot_pairs[i] = &pairs[0]
+                else:
+                    panels = weights.panels
+                    layer.c.slot_panels[i] = &panels[0]
+        return 0
 
     cdef int make(self, int first, int last) except -1:
         """Make the rows of the batch's words first .. last - 1, and tell the layers. Those that
@@ -107,15 +116,13 @@ cdef class WordRows:
             self.made[:n_kept] = old[1][kept]
         self.made[n_kept:n] = 0
         if learning:
-            matmul(self.vectors[first:last], self.weights, out=self.rows[:n, : self.size])
+            packed(self.weights).times(self.vectors[first:last], self.rows[:n, : self.size])
         else:
+            if self.packed is None:
+                self.pack()
             vectors = self.vectors[first + n_kept : last]
             for run, (begin, end) in enumerate(self.runs):
-                out = self.rows[n_kept:n, begin:end]
-                if self.rounded:
-                    self.rounded[run].times(vectors, out)
-                else:
-                    matmul(vectors, self.weights[:, begin:end], out)
+                self.packed[run].times(vectors, self.rows[n_kept:n, begin:end])
         self.first = first
         self.last = 0 if learning else last
         rows = self.rows

@@ -16,7 +16,7 @@ from spacy_nmparse.layers import affix_embed
 from spacy_nmparse.layers.affix_embed import AffixEmbed
 from spacy_nmparse.layers.digest import digest
 from spacy_nmparse.layers.known_words import KnownWords
-from spacy_nmparse.layers.maxout_norm import rows_are_steady
+from spacy_nmparse.layers.products import HAS_TILES
 
 VOCAB = spacy.blank("en").vocab
 
@@ -27,7 +27,7 @@ def doc_of(*numbers: int) -> Doc:
 
 def make(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> Model:
     """A layer that keeps the vectors of small batches, too."""
-    if not rows_are_steady():
+    if not HAS_TILES:
         pytest.skip("vectors depend on their batch here, and none are kept")
     monkeypatch.setattr(affix_embed, "WORTH", 1)
     fix_random_seed(0)

@@ -10,7 +10,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.layers.bfloat16 import HAS_BFLOAT16
+from spacy_nmparse.layers.products import HAS_BFLOAT16
 from tests.pipe.common import (
     KINDS,
     bare,

@@ -1,0 +1,2 @@
+CLASSES: tuple[str, ...]
+CLASS: str

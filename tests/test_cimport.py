@@ -17,6 +17,8 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.walk import random_walk
+from tests.naive.trees import golds, is_projective
+from tests.systems.twins import TWINS, Twin
 
 SOURCES = Path(__file__).parent / "cimport_example"
 ROOT = SOURCES.parents[1]
@@ -111,15 +113,24 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def best_move(built: Path) -> ModuleType:
-    found = [*built.glob("best_move*.so"), *built.glob("best_move*.pyd")]
+def load(built: Path, name: str) -> ModuleType:
+    found = [*built.glob(f"{name}*.so"), *built.glob(f"{name}*.pyd")]
     assert len(found) == 1
-    spec = importlib.util.spec_from_file_location("best_move", found[0])
+    spec = importlib.util.spec_from_file_location(name, found[0])
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def best_move(built: Path) -> ModuleType:
+    return load(built, "best_move")
+
+
+@pytest.fixture(scope="module")
+def every_cost(built: Path) -> ModuleType:
+    return load(built, "every_cost")
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "-".join(o) or "monotonic")
@@ -147,6 +158,27 @@ def test_search(best_move: ModuleType, options: dict[str, bool]) -> None:
         assert state.is_final
         wrong = sum(g is not None and g != h for g, h in zip(heads, state.heads, strict=True))
         assert wrong == least
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=str)
+def test_costs_of_every_system(every_cost: ModuleType, twin: Twin) -> None:
+    """Every cost function that the .pxd files name, on crossing and partial trees; those printed in
+    papers on projective ones, without single roots and sentence starts."""
+    system = systems.create(twin.system, **twin.options)
+    draw = random.Random(0)
+    plain = not {"single_root", "segment", "repairs", "unshift"} & set(twin.options)
+    for n in (2, 3, 4):
+        for tree in draw.sample(list(golds(n, projective=False, partial=True)), 7):
+            gold = Gold(*tree)
+            state = system.initial(n)
+            assert state.system in every_cost.known()
+            printed = plain and not any(head is None for head in tree.heads)
+            printed = printed and is_projective(tree.heads)
+            while not state.is_final:
+                expected = list(system.costs(state, gold).values())
+                found = every_cost.costs(system, state, gold, printed)
+                assert found and all(costs == expected for costs in found)
+                system.apply(state, draw.choice(system.actions(state)))
 
 
 def test_a_package_brings_a_system(built: Path, tmp_path: Path) -> None:

@@ -36,6 +36,11 @@ cdef int break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
+# Right wherever the formulas are not: single roots, sentence starts, crossing gold, repairs.
+cdef int arc_eager_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 
 

@@ -135,23 +135,29 @@ cdef inline int lost_by_push(
     return lost
 
 
-cdef inline int missed_start(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
-    """Cost of not making the sentence start at B0 that could be made now."""
-    return gold_breaks(system, s, gold)
+cdef enum:  # what answers
+    SEARCH
+    EXACT
+    FORMULAS
+
+
+cdef inline int answer(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    """Which loss answers here, for itself and for costs."""
+    if revises(system, s):
+        return SEARCH
+    return EXACT if needs_exact(system, gold) else FORMULAS
 
 
 cdef int arc_eager_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
     int push_label
 ) noexcept nogil:
-    """The cost of a move: searched for, by the exact loss, or by the formula with the move."""
-    cdef int name = system.moves[move].name
-    if revises(system, s):
+    """The cost of the move at this place of the table."""
+    cdef int which = answer(system, s, gold)
+    if which == SEARCH:
         return revised_cost(system, s, gold, move, label, push_label)
-    if needs_exact(system, gold):
-        return exact_cost(system, s, gold, name, label, push_label)
+    if which == EXACT:
+        return exact_cost(system, s, gold, system.moves[move].name, label, push_label)
     return system.moves[move].cost(system, s, gold, k, label, push_label)
 
 
@@ -187,7 +193,7 @@ cdef int shift_cost(
     if b0 == s.n:
         return 0
     g = gold.head[b0]
-    cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
+    cost = lost_by_push(system, s, gold) + gold_breaks(system, s, gold)
     if g == s.n:
         cost += system.single_root and s.n_stack > 0
     elif g != NONE and s.position[g] != NONE:
@@ -225,7 +231,7 @@ cdef int right_arc_cost(
     cdef int b0 = B(s, 0)
     cdef int g = gold.head[b0]
     cdef int cost
-    cost = lost_by_push(system, s, gold) + missed_start(system, s, gold)
+    cost = lost_by_push(system, s, gold) + gold_breaks(system, s, gold)
     if g == s.n:
         cost += system.single_root or not system.nonmonotonic_left
     elif g == S(s, 0):
@@ -268,7 +274,7 @@ cdef int left_arc_cost(
     if gold.head[s0] == b0:
         cost -= label_ok(gold, s0, label)
     if b0 != s.n:
-        cost += missed_start(system, s, gold)
+        cost += gold_breaks(system, s, gold)
         cost += more_surplus_roots(
             system, s, gold, s.n_stack > 1 and bottom_is_root(s, gold), s.b, False
         )
@@ -360,11 +366,12 @@ cdef int break_cost(
 # The loss, from scratch: for tests and for the Python face.
 
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    cdef int which = answer(system, s, gold)
     cdef int loss = 0
     cdef int w
-    if revises(system, s):
+    if which == SEARCH:
         return revised_loss(system, s, gold)
-    if needs_exact(system, gold):
+    if which == EXACT:
         return exact_loss(system, s, gold)
     for w in range(s.n):
         loss += gold.head[w] != NONE and not recoverable(system, s, gold, w)
@@ -515,14 +522,14 @@ cdef class ArcEager(TransitionSystem):
             if not wanted and not unshift:
                 self.c.oracles[PAPER] = hgj13_oracle
         reduce_attaches = nonmonotonic_reduce or single_root
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost).notes_label = (
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost, NULL).notes_label = (
             reduce_attaches and not labelled_reduce and not unshift
         )
         self._add_reduce()
         self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end
+            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, NULL, b0_end, s0_end
         ).is_repair = s0_is_headed
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s0_end, b0_end)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, NULL, s0_end, b0_end)
         self.c.left_arc = self.c.n_moves - 2
         self.c.right_arc = self.c.n_moves - 1
         if self.c.moves[0].notes_label:
@@ -532,7 +539,7 @@ cdef class ArcEager(TransitionSystem):
         if wanted:
             add_repairs(self)
         if segment:
-            self.add_move(BREAK, can_break, do_break, break_cost).ends_sentence = True
+            self.add_move(BREAK, can_break, do_break, break_cost, NULL).ends_sentence = True
 
     cdef int bind(self, Gold gold) except -1:
         TransitionSystem.bind(self, gold)
@@ -541,8 +548,8 @@ cdef class ArcEager(TransitionSystem):
     cdef int _add_reduce(self) except -1:
         cdef bint labelled = self.c.labelled_reduce
         cdef MoveC* move = self.add_move(
-            REDUCE, can_reduce, do_reduce, reduce_cost, reduced_head if labelled else no_arc,
-            reduced_dependent if labelled else no_arc,
+            REDUCE, can_reduce, do_reduce, reduce_cost, NULL,
+            reduced_head if labelled else no_arc, reduced_dependent if labelled else no_arc,
         )
         move.attached = reduced_word
         move.is_repair = s0_is_headless

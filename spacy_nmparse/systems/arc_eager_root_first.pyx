@@ -26,7 +26,13 @@ from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport GoldC, far_end, last_child
 from spacy_nmparse.systems.moves cimport b0_end, can_be_right, is_lost, least_error, s0_end
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
-from spacy_nmparse.systems.sentences cimport errors_behind, finish, may_end, must_break
+from spacy_nmparse.systems.sentences cimport (
+    errors_behind,
+    finish,
+    may_end,
+    missed_start,
+    must_break,
+)
 from spacy_nmparse.systems.sentences cimport may_break as at_start
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
@@ -41,7 +47,15 @@ from spacy_nmparse.systems.system cimport (
     SystemC,
     TransitionSystem,
 )
-from spacy_nmparse.systems.views cimport ViewC, height, is_headed, place, stack_item, view
+from spacy_nmparse.systems.views cimport (
+    ViewC,
+    height,
+    is_headed,
+    place,
+    push_in_view,
+    stack_item,
+    view,
+)
 
 
 cdef inline int lowest_headless(const StateC* s, const ViewC* v) noexcept nogil:
@@ -75,6 +89,14 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
     push(s, b0)
 
 
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    push_in_view(s, &v, False)
+    return missed_start(system, s, gold) + rest(system, s, gold, &v)
+
+
 # RIGHT-ARC(l): (S|s0, b0|B, A) => (S|s0|b0, B, A + s0 -l-> b0). Of the last word only where all
 # stack words have heads.
 
@@ -92,6 +114,15 @@ cdef void do_right_arc(
     push(s, b0)
 
 
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    cdef int errors = missed_start(system, s, gold) + least_error(system, gold, S(s, 0), B(s, 0))
+    push_in_view(s, &v, True)
+    return errors + rest(system, s, gold, &v)
+
+
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is a word without a head.
 
 cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -105,6 +136,15 @@ cdef void do_left_arc(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
+
+
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.below -= 1
+    v.has_left = True
+    return least_error(system, gold, B(s, 0), S(s, 0)) + rest(system, s, gold, &v)
 
 
 # REDUCE: (S|s0, B, A) => (S, B, A). s0 has a head. single_root: ROOT's child only when the buffer
@@ -121,6 +161,14 @@ cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_lab
     finish(s)
 
 
+cdef int reduce_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.below -= 1
+    return rest(system, s, gold, &v)
+
+
 # BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when the
 # stack is ROOT alone. b0 has no dependents yet, and all stack words have heads.
 
@@ -131,6 +179,14 @@ cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogi
 cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
     end_sentence(system, s, k, l, push_label)
     finish(s)
+
+
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.closed = True
+    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, &v)
 
 
 # Losses.
@@ -265,32 +321,6 @@ cdef int leave(
     return INFINITY if front == gold.n else is_lost(system, gold, w, gold.head[w] == front)
 
 
-cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
-) noexcept nogil:
-    """Errors to come after the named move, and what it does wrong itself, but for labels."""
-    cdef ViewC v = view(s)
-    cdef int errors = 0
-    if name == BREAK:
-        errors = gold.sent_start[s.b] == 0
-        v.closed = True
-    elif name == REDUCE:
-        v.below -= 1
-    elif name == LEFT_ARC:
-        errors = least_error(system, gold, B(s, 0), S(s, 0))
-        v.below -= 1
-        v.has_left = True
-    else:
-        errors = system.segment and gold.sent_start[s.b] == 1 and s.b > s.start
-        if name == RIGHT_ARC:
-            errors += least_error(system, gold, S(s, 0), B(s, 0))
-        v.top = B(s, 0)
-        v.headed = name == RIGHT_ARC
-        v.has_left = False
-        v.b += 1
-    return errors + rest(system, s, gold, &v)
-
-
 # The static oracle.
 
 cdef int wanted_move(
@@ -320,16 +350,16 @@ cdef int wanted_move(
 
 def add_root_first(TransitionSystem system):
     """Give the system this form's moves, costs and static oracle."""
-    use_differences(&system.c, rest_after)
+    use_differences(&system.c)
     system.c.tabulates = BY_LEAVING_ROOT_FIRST
     system.c.leave = leave
     use_static(&system.c, wanted_move)
-    system.add_move(SHIFT, can_shift, do_shift, NULL)
-    system.add_move(REDUCE, can_reduce, do_reduce, NULL)
-    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, b0_end, s0_end)
-    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, s0_end, b0_end)
+    system.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
+    system.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)
+    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
+    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
     if system.c.segment:
-        system.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+        system.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
 
 
 def root_first_glossary(single_root, segment):

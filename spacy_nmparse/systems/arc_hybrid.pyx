@@ -18,13 +18,20 @@ from spacy_nmparse.systems.differences cimport use_differences, use_formulas
 from spacy_nmparse.systems.gold cimport Gold, GoldC, children_from
 from spacy_nmparse.systems.moves cimport can_be_right, is_lost, label_ok, least_error
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
-from spacy_nmparse.systems.sentences cimport can_break, do_break, must_break
-from spacy_nmparse.systems.sentences cimport gold_breaks, rest_after
+from spacy_nmparse.systems.sentences cimport (
+    break_rest,
+    can_break,
+    do_break,
+    gold_breaks,
+    must_break,
+    rest,
+    shift_rest,
+)
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport BREAK, BY_LEAVING, LEFT_ARC, RIGHT_ARC, SHIFT
 from spacy_nmparse.systems.system cimport CandidateC
-from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item
+from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item, view
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT only to an empty stack.
@@ -40,6 +47,7 @@ cdef int shift_cost(
     for i in range(s.n_stack):
         cost += gold.head[s.stack[i]] == b0
     return cost
+
 
 
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). single_root: from ROOT only to the last
@@ -69,6 +77,15 @@ cdef int left_arc_cost(
     return cost + (g >= s.b or (g != NONE and g == S(s, 1)))
 
 
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.below -= 1
+    v.has_left = True
+    return least_error(system, gold, B(s, 0), S(s, 0)) + rest(system, s, gold, &v)
+
+
 # RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0).
 
 cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -94,20 +111,15 @@ cdef int right_arc_cost(
     return cost + (g >= s.b)
 
 
-# Elsewhere: the loss after a move, less that after the best one.
-
-cdef int after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
 ) noexcept nogil:
-    """The configuration after the named move. Returns the errors of its arc, but for its label."""
-    v.has_left = name == LEFT_ARC or (v.has_left and name != SHIFT)
-    if name == SHIFT:
-        v.top = B(s, 0)
-        v.b += 1
-        return 0
+    cdef ViewC v = view(s)
     v.below -= 1
-    return least_error(system, gold, B(s, 0) if name == LEFT_ARC else S(s, 1), S(s, 0))
+    return least_error(system, gold, S(s, 1), S(s, 0)) + rest(system, s, gold, &v)
 
+
+# With single roots and sentence starts, and where gold arcs cross: differences of losses.
 
 cdef int inner(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
@@ -185,18 +197,21 @@ cdef class ArcHybrid(TransitionSystem):
         self.c.projective = True
         self.c.start = start
         self.c.inner = inner
-        self.c.after = after
-        use_differences(&self.c, rest_after)
+        use_differences(&self.c)
         self.c.tabulates = BY_LEAVING
         self.c.leave = leave
         if not single_root and not segment:
             use_formulas(&self.c)
         use_static(&self.c, wanted_move)
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost)
-        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, b0_end, s0_end)
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, s1_end, s0_end)
+        self.add_move(SHIFT, can_shift, do_shift, shift_cost, shift_rest)
+        self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, left_arc_rest, b0_end, s0_end
+        )
+        self.add_move(
+            RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, right_arc_rest, s1_end, s0_end
+        )
         if segment:
-            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
 
     cdef int bind(self, Gold gold) except -1:
         TransitionSystem.bind(self, gold)

@@ -1,23 +1,34 @@
-"""Arc-standard (Nivre 2004): preconditions and effects."""
+"""Arc-standard (Nivre 2004): preconditions, effects, and what is lost after each move."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC, TransitionSystem
+from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil
 
 cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil
 
 cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void do_right_arc(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil
 
 cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil
 
 
 cdef class ArcStandard(TransitionSystem):
-    cdef int _add_arc_moves(self) except -1
-    cdef int _add_break(self) except -1
+    pass

@@ -15,7 +15,7 @@ from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.moves cimport is_complete, least_error, root_at_bottom, s0_end, s1_end
-from spacy_nmparse.systems.sentences cimport can_break, finish, gold_breaks, may_break, must_break
+from spacy_nmparse.systems.sentences cimport can_break, finish, gold_breaks, must_break
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
@@ -25,34 +25,12 @@ from spacy_nmparse.systems.system cimport (
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
+    CandidateC,
 )
 from spacy_nmparse.systems.tabular cimport rest
 from spacy_nmparse.systems.views cimport ViewC, view
 
 from spacy_nmparse.systems.arc_standard_buffer import add_buffer_arcs, buffer_glossary
-
-
-cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k
-) noexcept nogil:
-    """Errors to come after the named move, and what it does wrong itself, but for labels."""
-    cdef ViewC v = view(s)
-    cdef int errors = 0
-    if move == SHIFT:
-        errors = may_break(system, s) and gold.sent_start[s.b] == 1
-        v.top = B(s, 0)
-        v.b += 1
-    elif move == LEFT_ARC:
-        errors = least_error(system, gold, S(s, 0), S(s, 1))
-        v.below -= 2
-        v.top = S(s, 0)
-    elif move == RIGHT_ARC:
-        errors = least_error(system, gold, S(s, 1), S(s, 0))
-        v.below -= 1
-    elif move == BREAK:
-        errors = gold.sent_start[s.b] == 0
-        v.closed = True
-    return errors + rest(system, s, gold, &v)
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). Lost are heads of, and from, S0 and what is beneath it, that
@@ -68,6 +46,15 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
     push(s, b0)
 
 
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.top = B(s, 0)
+    v.b += 1
+    return gold_breaks(system, s, gold) + rest(system, s, gold, &v)
+
+
 # LEFT-ARC(l): (S|s1|s0, B, A) => (S|s0, B, A + s0 -l-> s1). s1 is not ROOT. s1 loses a head other
 # than s0, and the dependents that it could still get.
 
@@ -81,6 +68,15 @@ cdef void do_left_arc(
     cdef int s0 = pop(s)
     state_add_arc(s, s0, pop(s), l)
     push(s, s0)
+
+
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.below -= 2
+    v.top = S(s, 0)
+    return least_error(system, gold, S(s, 0), S(s, 1)) + rest(system, s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0). single_root: from ROOT only when the
@@ -100,6 +96,14 @@ cdef void do_right_arc(
     finish(s)
 
 
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.below -= 1
+    return least_error(system, gold, S(s, 1), S(s, 0)) + rest(system, s, gold, &v)
+
+
 # BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when S
 # is ROOT alone. The sentence has a word, and b0 has never been read. Lost are the gold arcs between
 # the stack and the buffer; an invented start is an error, too.
@@ -107,6 +111,14 @@ cdef void do_right_arc(
 cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
     end_sentence(system, s, k, l, push_label)
     finish(s)
+
+
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.closed = True
+    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, &v)
 
 
 # The static oracle.
@@ -154,26 +166,17 @@ cdef class ArcStandard(TransitionSystem):
         if buffer_arcs:
             add_buffer_arcs(self)
             return
-        use_differences(&self.c, rest_after)
+        use_differences(&self.c)
         use_static(&self.c, wanted_move)
-        self._add_arc_moves()
-        self._add_break()
+        self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, s0_end, s1_end)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)
+        if segment:
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
 
     cdef int bind(self, Gold gold) except -1:
         TransitionSystem.bind(self, gold)
         return derive_crossing(gold, &self.c)
-
-    cdef int _add_arc_moves(self) except -1:
-        """The moves that arc-standard and SwapStandard share."""
-        self.add_move(SHIFT, can_shift, do_shift, NULL)
-        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, s0_end, s1_end)
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, s1_end, s0_end)
-        return 0
-
-    cdef int _add_break(self) except -1:
-        if self.c.segment:
-            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
-        return 0
 
     @property
     def lookahead(self):

@@ -51,6 +51,36 @@ cdef inline int missed_start(
     return may_break(system, s) and gold.sent_start[second(s)] == 1
 
 
+# Losses are those of arc_standard.pyx after the next SHIFT.
+
+cdef inline ViewC behind_shift(const StateC* s) noexcept nogil:
+    """The configuration there: b0 is on the stack."""
+    cdef ViewC v = view(s)
+    v.top = B(s, 0)
+    v.b = second(s)
+    v.has_left = False
+    return v
+
+
+cdef inline void next_word(const StateC* s, ViewC* v) noexcept nogil:
+    """Let the next word be the top there."""
+    v.top = B(s, 1)
+    v.b += v.top != NONE
+
+
+cdef int rest_with(
+    const SystemC* system, const StateC* s, const GoldC* gold, ViewC* v, int w
+) noexcept nogil:
+    """Errors to come when w, too, is on the stack, beneath the view's top: a view has but one word
+    more than the state, so w is pushed for as long as they are computed."""
+    cdef int errors
+    push(<StateC*>s, w)
+    v.below += 1
+    errors = rest(system, s, gold, v)
+    pop(<StateC*>s)
+    return errors
+
+
 # SHIFT: (S, b0|b1|B, A) => (S|b0, b1|B, A).
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -63,6 +93,14 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
     push(s, b0)
 
 
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = behind_shift(s)
+    next_word(s, &v)
+    return missed_start(system, s, gold) + rest_with(system, s, gold, &v, B(s, 0))
+
+
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is not ROOT.
 
 cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -73,6 +111,14 @@ cdef void do_left_arc(
     const SystemC* system, StateC* s, int k, int l, int push_label
 ) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
+
+
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = behind_shift(s)
+    v.below -= 1
+    return least_error(system, gold, B(s, 0), S(s, 0)) + rest(system, s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s0, b0|B, A) => (S, s0|B, A + s0 -l-> b0); ROOT stays on the stack. single_root:
@@ -95,6 +141,20 @@ cdef void do_right_arc(
     finish(s)
 
 
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = behind_shift(s)
+    cdef int errors = least_error(system, gold, S(s, 0), B(s, 0))
+    if S(s, 0) == s.n:
+        next_word(s, &v)
+        errors += missed_start(system, s, gold)
+    else:
+        v.below -= 1
+        v.top = S(s, 0)
+    return errors + rest(system, s, gold, &v)
+
+
 # BREAK: (S, b0|B, A) => (S, [b0], A), and B waits for the fresh configuration that starts when the
 # stack is ROOT alone. The first word of B has never been read.
 
@@ -107,51 +167,15 @@ cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_labe
     s.sentence_start[s.end] = 1
 
 
-# Losses: those of arc_standard.pyx after the next SHIFT.
-
-cdef int rest_with(
-    const SystemC* system, const StateC* s, const GoldC* gold, ViewC* v, int w
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
 ) noexcept nogil:
-    """Errors to come when w, too, is on the stack, beneath the view's top: a view has but one word
-    more than the state, so w is pushed for as long as they are computed."""
-    cdef int errors
-    push(<StateC*>s, w)
-    v.below += 1
-    errors = rest(system, s, gold, v)
-    pop(<StateC*>s)
-    return errors
+    cdef ViewC v = behind_shift(s)
+    v.closed = True
+    return (gold.sent_start[v.b] == 0) + rest(system, s, gold, &v)
 
 
-cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k
-) noexcept nogil:
-    """Errors to come after the named move, and what it does wrong itself, but for labels."""
-    cdef ViewC v = view(s)
-    cdef int b0 = B(s, 0)
-    cdef int s0 = S(s, 0)
-    cdef int errors = 0
-    v.top = b0
-    v.b = second(s)
-    v.has_left = False
-    if move == BREAK:
-        errors = gold.sent_start[v.b] == 0
-        v.closed = True
-    elif move == LEFT_ARC:
-        errors = least_error(system, gold, b0, s0)
-        v.below -= 1
-    elif move == RIGHT_ARC and s0 != s.n:
-        errors = least_error(system, gold, s0, b0)
-        v.below -= 1
-        v.top = s0
-    else:  # the next word becomes b0
-        errors = missed_start(system, s, gold)
-        v.top = B(s, 1)
-        v.b += v.top != NONE
-        if move == SHIFT:
-            return errors + rest_with(system, s, gold, &v, b0)
-        errors += least_error(system, gold, s0, b0)
-    return errors + rest(system, s, gold, &v)
-
+# The loss.
 
 cdef int loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
     """The errors that are made and to come. A start at b0 is missed once b0 is at the front."""
@@ -182,14 +206,14 @@ cdef int wanted_move(
 
 def add_buffer_arcs(TransitionSystem system):
     """Give the system this form's moves, costs and static oracle."""
-    use_differences(&system.c, rest_after)
+    use_differences(&system.c)
     system.c.loss = loss
     use_static(&system.c, wanted_move)
-    system.add_move(SHIFT, can_shift, do_shift, NULL)
-    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, b0_end, s0_end)
-    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, s0_end, b0_end)
+    system.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
+    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
+    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
     if system.c.segment:
-        system.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+        system.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
 
 
 def buffer_glossary(segment):

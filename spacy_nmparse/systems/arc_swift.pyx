@@ -29,11 +29,14 @@ from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.moves cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.sentences cimport (
+    break_rest,
     can_break,
     do_break,
     gold_breaks,
+    missed_start,
     must_break,
-    rest_after,
+    rest,
+    shift_rest,
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
@@ -48,7 +51,15 @@ from spacy_nmparse.systems.system cimport (
     CandidateC,
     learn_cheapest,
 )
-from spacy_nmparse.systems.views cimport ViewC, height, is_headed, place, stack_item
+from spacy_nmparse.systems.views cimport (
+    ViewC,
+    height,
+    is_headed,
+    place,
+    push_in_view,
+    stack_item,
+    view,
+)
 
 
 cdef inline int children_between(
@@ -130,27 +141,6 @@ cdef int leave(
     return is_lost(system, gold, w, right)
 
 
-cdef int after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
-) noexcept nogil:
-    """The configuration after the named move. Returns the errors of its arc, but for its label."""
-    cdef int b0 = B(s, 0)
-    if name == LEFT_ARC:
-        v.below -= k
-        v.has_left = True
-        return least_error(system, gold, b0, S(s, k - 1))
-    if name == RIGHT_ARC:
-        v.below -= n_put_back(s) + k - 1
-    v.top = b0 if name == SHIFT else right_arc_dependent(system, s, k)
-    v.headed = name == RIGHT_ARC
-    v.has_left = False
-    if b0 != s.n:
-        v.b = b0 + 1
-    if name == SHIFT:
-        return 0
-    return least_error(system, gold, right_arc_head(system, s, k), v.top)
-
-
 cdef int open_k(const StateC* s) noexcept nogil:
     """m, where s_m is the topmost headless stack item; NONE: the stack is empty."""
     cdef int k
@@ -185,6 +175,15 @@ cdef void do_left_arc(
     if b0 == s.n:
         s.root_child = S(s, 0)
     state_add_arc(s, b0, pop(s), l)
+
+
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    v.below -= k
+    v.has_left = True
+    return least_error(system, gold, B(s, 0), S(s, k - 1)) + rest(system, s, gold, &v)
 
 
 cdef int left_arc_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -238,6 +237,23 @@ cdef void do_right_arc(
         read(s)
     state_add_arc(s, S(s, 0), dependent, l)
     push(s, dependent)
+
+
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    cdef int dependent = right_arc_dependent(system, s, k)
+    cdef int errors = least_error(system, gold, right_arc_head(system, s, k), dependent)
+    v.below -= n_put_back(s) + k - 1
+    if B(s, 0) != s.n:
+        errors += missed_start(system, s, gold)
+        push_in_view(s, &v, True)
+    else:
+        v.top = dependent
+        v.headed = True
+        v.has_left = False
+    return errors + rest(system, s, gold, &v)
 
 
 cdef int right_arc_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -323,23 +339,22 @@ cdef class ArcSwift(TransitionSystem):
         self.c.start = start
         self.c.inner = inner
         self.c.end_attaches = single_root
-        self.c.after = after
         self.c.tabulates = BY_LEAVING
         self.c.leave = leave
-        use_differences(&self.c, rest_after)
+        use_differences(&self.c)
         use_static(&self.c, wanted_move)
         self.c.oracles[COMBINED] = learn_combined
-        self.add_move(SHIFT, can_shift, do_shift, NULL)
+        self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_head, left_arc_dependent,
-            left_arc_k,
+            LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, left_arc_head,
+            left_arc_dependent, left_arc_k,
         )
         self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_head,
+            RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, right_arc_head,
             right_arc_dependent, right_arc_k,
         )
         if segment:
-            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
 
     cdef int bind(self, Gold gold) except -1:
         TransitionSystem.bind(self, gold)

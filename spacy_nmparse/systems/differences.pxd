@@ -1,7 +1,7 @@
 """Costs and losses of systems that tell, for each move, what is still lost behind it."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC, rest_after_t
+from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
 
 cdef int difference_cost(
@@ -13,5 +13,5 @@ cdef void difference_costs(
     CandidateC* candidates, int n
 ) noexcept nogil
 cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
-cdef void use_differences(SystemC* system, rest_after_t rest_after) noexcept nogil
+cdef void use_differences(SystemC* system) noexcept nogil
 cdef void use_formulas(SystemC* system) noexcept nogil

@@ -21,7 +21,7 @@ cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) no
         k = 1 if move.next_k is NULL else move.next_k(system, s, 0)
         while k != NONE:
             if move.precondition(system, s, k):
-                errors = system.rest_after(system, s, gold, move.name, k)
+                errors = move.rest(system, s, gold, k)
                 least = errors if least == NONE else min(least, errors)
             k = NONE if move.next_k is NULL else move.next_k(system, s, k)
     return max(least, 0)
@@ -33,7 +33,7 @@ cdef int difference_cost(
 ) noexcept nogil:
     """Cost of the move at this place of the table."""
     cdef const MoveC* one = &system.moves[move]
-    cdef int cost = system.rest_after(system, s, gold, one.name, k) - best_rest(system, s, gold)
+    cdef int cost = one.rest(system, s, gold, k) - best_rest(system, s, gold)
     if one.dependent(system, s, k) == NONE:
         return cost
     return cost + label_error(
@@ -51,7 +51,7 @@ cdef void difference_costs(
     cdef CandidateC* c
     for i in range(n):
         c = &candidates[i]
-        c.cost = system.rest_after(system, s, gold, system.moves[c.move].name, c.k)
+        c.cost = system.moves[c.move].rest(system, s, gold, c.k)
         least = c.cost if least == NONE else min(least, c.cost)
     for i in range(n):
         c = &candidates[i]
@@ -63,9 +63,8 @@ cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* go
     return settled(system, s, gold) + best_rest(system, s, gold)
 
 
-cdef void use_differences(SystemC* system, rest_after_t rest_after) noexcept nogil:
-    """Let what a system says is lost after each move answer for its costs and losses."""
-    system.rest_after = rest_after
+cdef void use_differences(SystemC* system) noexcept nogil:
+    """Let ``rest`` of the moves, what is lost after each, answer for costs and losses."""
     system.cost = difference_cost
     system.costs = difference_costs
     system.loss = difference_loss

@@ -11,8 +11,11 @@ cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_labe
 cdef int rest(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
 ) noexcept nogil
-cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
 ) noexcept nogil
 cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
 
@@ -51,6 +54,13 @@ cdef inline bint gold_breaks(
 ) noexcept nogil:
     """Whether a sentence start can be made before B0 that gold has, too."""
     return may_break(system, s) and gold.sent_start[s.b] == 1
+
+
+cdef inline int missed_start(
+    const SystemC* system, const StateC* s, const GoldC* gold
+) noexcept nogil:
+    """Errors of a move that reads the next word: it does not start a sentence."""
+    return system.segment and s.b != s.start and gold.sent_start[s.b] == 1
 
 
 cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nogil:

@@ -10,8 +10,7 @@ surplus.
 from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch
 from spacy_nmparse.systems.gold cimport last_child
 from spacy_nmparse.systems.state cimport NONE, B
-from spacy_nmparse.systems.system cimport BREAK, SHIFT
-from spacy_nmparse.systems.views cimport height, is_fresh, is_headed, stack_item, view
+from spacy_nmparse.systems.views cimport height, is_fresh, is_headed, push_in_view, stack_item, view
 
 
 # BREAK: (S, b0|B, A) => (S, [ROOT], A), a fresh configuration over b0|B to follow. The sentence has
@@ -63,21 +62,24 @@ cdef int rest(
     return loss if least == NONE else min(least, loss)
 
 
-cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
 ) noexcept nogil:
-    """Errors to come after the named move, and what it does wrong, but for labels; for systems that
-    say by ``after`` what a move does to a view."""
+    """Errors to come after SHIFT, and its own, where ROOT is the last buffer item."""
     cdef ViewC v = view(s)
-    cdef int errors = 0
-    if name == BREAK:
-        v.closed = True
-        errors = gold.sent_start[s.b] == 0
-    elif name != SHIFT or B(s, 0) != s.n:
-        errors = system.after(system, s, gold, name, k, &v)
-        if v.b > s.b:
-            errors += system.segment and gold.sent_start[s.b] == 1 and s.b != s.start
-    return errors + rest(system, s, gold, &v)
+    if B(s, 0) == s.n:
+        return rest(system, s, gold, &v)
+    push_in_view(s, &v, False)
+    return missed_start(system, s, gold) + rest(system, s, gold, &v)
+
+
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    """Errors to come after BREAK, and its own."""
+    cdef ViewC v = view(s)
+    v.closed = True
+    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, &v)
 
 
 cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:

@@ -87,13 +87,9 @@ ctypedef int (*inner_t)(
 ctypedef int (*leave_t)(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
 ) noexcept nogil
-# Makes v what it is after the named move, not BREAK. Returns the move's errors, but for labels.
-ctypedef int (*after_t)(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
-) noexcept nogil
-# Errors to come after the named move, and its own, but for labels.
-ctypedef int (*rest_after_t)(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+# Errors to come after the move, and its own, but for labels.
+ctypedef int (*rest_t)(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
 ) noexcept nogil
 # The place among the candidates of the move of the canonical derivation, or NONE.
 ctypedef int (*wanted_t)(
@@ -120,6 +116,7 @@ cdef struct MoveC:
     precondition_t precondition
     effect_t effect
     cost_t cost                 # the paper's formula; NULL: the system's ``cost`` has all
+    rest_t rest                 # what ``differences`` makes costs of; NULL: not used
     arc_end_t head
     arc_end_t dependent
     next_k_t next_k             # NULL: k is 1
@@ -171,8 +168,6 @@ cdef struct SystemC:
     int tabulates               # BY_NONE, ...
     leave_t leave               # with BY_LEAVING and BY_LEAVING_ROOT_FIRST
     bint end_attaches           # its end can give heads to words of a sentence that have lost them
-    after_t after
-    rest_after_t rest_after
     loss_t rest_here            # errors to come, as far as they are known without making a move
     wanted_t wanted
     costs_t costs               # all costs of a configuration at once; NULL: one by one
@@ -237,7 +232,7 @@ cdef class TransitionSystem:
     cdef dict features          # name of a move -> features that a scorer of it should look at
 
     cdef MoveC* add_move(
-        self, int name, precondition_t precondition, effect_t effect, cost_t cost,
+        self, int name, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest,
         arc_end_t head=*, arc_end_t dependent=*, next_k_t next_k=*
     ) except NULL
     cdef int begin(self, str name, dict options) except -1

@@ -221,7 +221,7 @@ cdef class TransitionSystem:
         return 0
 
     cdef MoveC* add_move(
-        self, int name, precondition_t precondition, effect_t effect, cost_t cost,
+        self, int name, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest,
         arc_end_t head=no_arc, arc_end_t dependent=no_arc, next_k_t next_k=NULL
     ) except NULL:
         """Add a move behind the last one of the table; what is not given can be set in what is
@@ -233,6 +233,7 @@ cdef class TransitionSystem:
         move.precondition = precondition
         move.effect = effect
         move.cost = cost
+        move.rest = rest
         move.head = head
         move.dependent = dependent
         move.next_k = next_k
@@ -358,33 +359,29 @@ cdef class TransitionSystem:
             ValueError: the action is illegal here or is none, a label is not the system's, SHIFT
                 is to note the root_label, or a configuration of another system.
         """
-        cdef int i, label, noted
+        cdef int i, k, label, noted
         self._check_state(state)
         noted = self._label_id(push_label)
-        try:
-            if isinstance(action, str):
-                raise TypeError
-            name, k, label_name = action
-            k = index(k)
-        except (TypeError, ValueError):
-            raise ValueError(f"An action is (move, k, label), not {action!r}.") from None
-        label = self._label_id(label_name)
-        for i in range(self.c.n_moves):
-            if MOVE_NAMES[self.c.moves[i].name] == name:
-                break
-        else:
-            raise ValueError(f"{self.name} has no move {name!r}: its moves are {self.moves}.")
-        if not 1 <= k <= state.c.n + 1 or not self._is_legal(state, i, k, label):
-            raise ValueError(
-                f"{tuple(action)} is illegal in {shorten(repr(state))}; legal here: "
-                f"{self._legal_here(state)}."
-            )
+        i, k, label = self._legal_move(state, action)
         if push_label is not None and noted == self.c.root_label and self.c.moves[i].notes_label:
             raise ValueError(
                 f"push_label {push_label!r} is the root_label: a later move could give it to an "
                 f"arc from a word."
             )
         self.c.moves[i].effect(&self.c, &state.c, k, label, noted)
+
+    def cost(self, State state not None, Gold gold not None, action, push_label=None):
+        """The cost of one action (float), by the function that Cython code elsewhere calls.
+        ``costs`` has those of all actions, in less time.
+
+        Raises:
+            ValueError: as ``costs``, and as ``apply``.
+        """
+        cdef int noted = self._label_id(push_label)
+        cdef int i, k, label
+        gold, _ = self._check_gold(state, gold)
+        i, k, label = self._legal_move(state, action)
+        return float(self.c.cost(&self.c, &state.c, &gold.c, i, k, label, noted))
 
     def costs(self, State state not None, Gold gold not None, push_label=None):
         """Cost of each legal action: the loss it adds to what is still reachable.
@@ -541,6 +538,29 @@ cdef class TransitionSystem:
             errors += wrong
         self.bind(gold)
         return gold, errors
+
+    def _legal_move(self, State state, action):
+        """(place in the table, k, number of the label) of a legal action; ValueError: it is none."""
+        cdef int i, label
+        try:
+            if isinstance(action, str):
+                raise TypeError
+            name, k, label_name = action
+            k = index(k)
+        except (TypeError, ValueError):
+            raise ValueError(f"An action is (move, k, label), not {action!r}.") from None
+        label = self._label_id(label_name)
+        for i in range(self.c.n_moves):
+            if MOVE_NAMES[self.c.moves[i].name] == name:
+                break
+        else:
+            raise ValueError(f"{self.name} has no move {name!r}: its moves are {self.moves}.")
+        if not 1 <= k <= state.c.n + 1 or not self._is_legal(state, i, k, label):
+            raise ValueError(
+                f"{tuple(action)} is illegal in {shorten(repr(state))}; legal here: "
+                f"{self._legal_here(state)}."
+            )
+        return i, k, label
 
     def _is_legal(self, State state, int i, int k, int label):
         """Whether the i-th move of the table can be made with this k and label id."""

@@ -21,7 +21,7 @@ from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport GoldC, PlanesC, far_end
 from spacy_nmparse.systems.moves cimport b0_end, can_be_right, least_error, s0_end, settled
 from spacy_nmparse.systems.planes cimport derive_planes, fewest_given_up
-from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, must_break
+from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, missed_start, must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
     S,
@@ -317,31 +317,60 @@ cdef int rest(
     return loss + (behind(system, gold, e) if e < s.n else 0)
 
 
-cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
 ) noexcept nogil:
-    """Errors to come after the named move, and its own, but for labels."""
     cdef PlanarViewC v = planar_view(s)
-    cdef int errors = 0
-    if name == BREAK:
-        return (
-            inner(system, s, gold, &v, s.b) + behind(system, gold, s.b)
-            + (gold.sent_start[s.b] == 0)
-        )
-    if name == SHIFT:
-        errors = system.segment and s.b > s.start and gold.sent_start[s.b] == 1
-        v.pushed = s.b
-        v.b += 1
-        v.closed = 0
-    elif name == REDUCE:
-        v.n_stack -= 1
-    elif name == SWITCH:
-        v.closed = STACK
-    else:
-        v.head = s.b if name == LEFT_ARC else S(s, 0)
-        v.dependent = S(s, 0) if name == LEFT_ARC else s.b
-        errors = least_error(system, gold, v.head, v.dependent)
-    return errors + rest(system, s, gold, &v)
+    v.pushed = s.b
+    v.b += 1
+    v.closed = 0
+    return missed_start(system, s, gold) + rest(system, s, gold, &v)
+
+
+cdef int reduce_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef PlanarViewC v = planar_view(s)
+    v.n_stack -= 1
+    return rest(system, s, gold, &v)
+
+
+cdef int arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int head, int dependent
+) noexcept nogil:
+    cdef PlanarViewC v = planar_view(s)
+    v.head = head
+    v.dependent = dependent
+    return least_error(system, gold, head, dependent) + rest(system, s, gold, &v)
+
+
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    return arc_rest(system, s, gold, s.b, S(s, 0))
+
+
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    return arc_rest(system, s, gold, S(s, 0), s.b)
+
+
+cdef int switch_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef PlanarViewC v = planar_view(s)
+    v.closed = STACK
+    return rest(system, s, gold, &v)
+
+
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef PlanarViewC v = planar_view(s)
+    return (
+        inner(system, s, gold, &v, s.b) + behind(system, gold, s.b) + (gold.sent_start[s.b] == 0)
+    )
 
 
 cdef int planar_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
@@ -432,27 +461,27 @@ cdef class TwoPlanar(TransitionSystem):
         self.c.headless = True
         self.c.start = start
         self.c.is_final = is_final
-        use_differences(&self.c, rest_after)
+        use_differences(&self.c)
         self.c.loss = planar_loss
         use_static(&self.c, wanted_move)
-        self.add_move(SHIFT, can_shift, do_shift, NULL)
+        self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.c.shift = self.c.n_moves - 1
-        self.add_move(REDUCE, can_reduce, do_reduce, NULL)
+        self.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)
         self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, NULL, b0_end, s0_end
+            LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end
         ).crossing = CROSSES_BY_ARC
         self.c.left_arc = self.c.n_moves - 1
         self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, NULL, s0_end, b0_end
+            RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end
         ).crossing = CROSSES_BY_ARC
         self.c.right_arc = self.c.n_moves - 1
-        self.add_move(SWITCH, can_switch, do_switch, NULL)
+        self.add_move(SWITCH, can_switch, do_switch, NULL, switch_rest)
         self.features["SWITCH"] = (
             "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched",
             "S0-B0.crossed", "S0-B0.headless",
         )
         if segment:
-            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
 
     cdef int bind(self, Gold gold) except -1:
         derive_planes(gold)

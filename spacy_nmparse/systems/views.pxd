@@ -25,6 +25,14 @@ cdef inline ViewC view(const StateC* s) noexcept nogil:
     return v
 
 
+cdef inline void push_in_view(const StateC* s, ViewC* v, bint headed) noexcept nogil:
+    """Let the next unread word be on the stack, with a head beneath it or without."""
+    v.top = v.b
+    v.headed = headed
+    v.has_left = False
+    v.b += 1
+
+
 cdef inline int height(const ViewC* v) noexcept nogil:
     return v.below + (v.top != NONE)
 

@@ -26,7 +26,6 @@ from spacy_nmparse.systems.system cimport (
     SystemC,
     TransitionSystem,
     apply_oracle,
-    costs_t,
     label_fits,
     legal_moves,
     max_candidates,
@@ -464,16 +463,3 @@ def random_walk(
             f"constraints {[state.c.constraint[w] for w in range(n)]}, {gold!r}, {state!r}"
         )
     return walk.n_steps, walk.n_judged
-
-
-def move_costs(TransitionSystem system not None, State state not None, Gold gold not None):
-    """Costs of the legal actions, one by one by ``SystemC.cost`` (list of float).
-
-    ``system.costs`` has the same in less time.
-    """
-    cdef costs_t at_once = system.c.costs
-    system.c.costs = NULL
-    try:
-        return list(system.costs(state, gold).values())
-    finally:
-        system.c.costs = at_once

@@ -8,11 +8,13 @@ from spacy_nmparse.systems.arc_hybrid cimport (
     can_right_arc,
     do_left_arc,
     do_right_arc,
+    left_arc_rest,
+    right_arc_rest,
 )
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport GoldC, children_from
-from spacy_nmparse.systems.moves cimport b0_end, is_lost, least_error, s0_end, s1_end
-from spacy_nmparse.systems.sentences cimport can_break, do_break, gold_breaks, rest_after
+from spacy_nmparse.systems.moves cimport b0_end, is_lost, s0_end, s1_end
+from spacy_nmparse.systems.sentences cimport break_rest, can_break, do_break, gold_breaks, shift_rest
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
@@ -25,18 +27,6 @@ from spacy_nmparse.systems.system cimport (
     TransitionSystem,
 )
 from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item
-
-
-cdef int after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int k, ViewC* v
-) noexcept nogil:
-    v.has_left = name == LEFT_ARC or (v.has_left and name != SHIFT)
-    if name == SHIFT:
-        v.top = B(s, 0)
-        v.b += 1
-        return 0
-    v.below -= 1
-    return least_error(system, gold, B(s, 0) if name == LEFT_ARC else S(s, 1), S(s, 0))
 
 
 cdef int inner(
@@ -89,11 +79,10 @@ cdef class Outside(TransitionSystem):
         self.c.projective = True
         self.c.start = start
         self.c.inner = inner
-        self.c.after = after
-        use_differences(&self.c, rest_after)
+        use_differences(&self.c)
         use_static(&self.c, wanted_move)
         if segment:
-            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, s1_end, s0_end)
-        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, b0_end, s0_end)
-        self.add_move(SHIFT, can_shift, do_shift, NULL)
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
+        self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

@@ -1,4 +1,5 @@
 """Covington's list systems, local and non-local: preconditions and effects."""
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, next_k_t
 
@@ -18,6 +19,12 @@ cdef void do_right_arc(
 ) noexcept nogil
 
 cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+
+
+cdef int covington_cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil
 
 
 cdef class Covington(TransitionSystem):

@@ -23,7 +23,6 @@ from spacy_nmparse.systems.covington.loss cimport (
     root_has_child,
 )
 from spacy_nmparse.systems.covington.views cimport ListViewC, list_view
-from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
@@ -300,20 +299,20 @@ cdef class Covington(TransitionSystem):
         self.c.cost = covington_cost
         self.c.costs = fill_costs
         use_static(&self.c, wanted_move)
-        self.add_move(SHIFT, can_shift, do_shift, NULL)
+        self.add_move(SHIFT, can_shift, do_shift, NULL, NULL)
         self.c.shift = self.c.n_moves - 1
         if not self._is_non_local():
-            self.add_move(NO_ARC, can_skip, do_skip, NULL)
+            self.add_move(NO_ARC, can_skip, do_skip, NULL, NULL)
         self._add_arcs(next_item if self._is_non_local() else <next_k_t>NULL)
         if self.c.segment:
-            self.add_move(BREAK, can_break, do_break, NULL).ends_sentence = True
+            self.add_move(BREAK, can_break, do_break, NULL, NULL).ends_sentence = True
 
     cdef int _add_arcs(self, next_k_t next_k) except -1:
         cdef MoveC* left = self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, NULL, focus_end, item_end, next_k
+            LEFT_ARC, can_left_arc, do_left_arc, NULL, NULL, focus_end, item_end, next_k
         )
         cdef MoveC* right = self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, NULL, item_end, focus_end, next_k
+            RIGHT_ARC, can_right_arc, do_right_arc, NULL, NULL, item_end, focus_end, next_k
         )
         self.c.left_arc = self.c.n_moves - 2
         self.c.right_arc = self.c.n_moves - 1

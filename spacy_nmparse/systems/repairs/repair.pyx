@@ -156,7 +156,7 @@ cdef int add(
 ) except -1:
     cdef bint decoupled = system.c.decoupled_repairs
     cdef MoveC* move = system.add_move(
-        name, precondition, effect, NULL, no_arc if decoupled else head,
+        name, precondition, effect, NULL, NULL, no_arc if decoupled else head,
         no_arc if decoupled else dependent
     )
     move.is_repair = always

@@ -254,13 +254,45 @@ cdef bint is_within_behind(
 cdef int revised_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
 ) noexcept nogil:
-    """Cost of the legal move with this place in the move table: the loss behind it less the loss
-    before."""
-    cdef int loss, first
+    """Cost of the legal move with this place in the move table: the loss behind it less that behind
+    the best one, as in ``revised_costs``."""
+    cdef int floor, first, behind
     if B(s, 0) == s.n and s.n_stack == 0:
         return 0
-    loss = loss_above(system, s, gold, 0, &first)
-    return loss_behind(system, s, gold, move, label, push_label, loss) - loss
+    floor = loss_above(system, s, gold, 0, &first)
+    behind = loss_behind(system, s, gold, move, label, push_label, floor)
+    return behind - least_behind(system, s, gold, push_label, floor)
+
+
+cdef int least_behind(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label, int floor
+) noexcept nogil:
+    """The loss behind the best legal move. ``floor``, from which it differs only where a search was
+    cut short or gold arcs cross, ends the looking."""
+    cdef int least = FAR
+    cdef int i
+    cdef CandidateC c
+    for i in range(system.n_moves):
+        if system.moves[i].precondition(system, s, 1):
+            c.move = i
+            c.head = system.moves[i].head(system, s, 1)
+            c.dependent = system.moves[i].dependent(system, s, 1)
+            least = min(least, best_behind(system, s, gold, &c, push_label, floor))
+            if least == floor:
+                break
+    return least
+
+
+cdef inline int best_behind(
+    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* c, int push_label,
+    int floor
+) noexcept nogil:
+    """The loss behind the candidate with its best label."""
+    cdef int label = NONE
+    if c.dependent != NONE:
+        label = wanted_label(system, s, gold, c)
+        label = UNKNOWN_LABEL if label == NONE else label
+    return loss_behind(system, s, gold, c.move, label, push_label, floor)
 
 
 cdef inline int wanted_label(

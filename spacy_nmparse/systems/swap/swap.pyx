@@ -10,11 +10,26 @@ finds. Where no head is lost, each of them is found again after its first move; 
 moves of the least cost loses none. The true loss is never higher. docs/oracles.md tells how often
 it is lower.
 """
-from spacy_nmparse.systems.arc_standard cimport ArcStandard, can_right_arc
+from spacy_nmparse.systems.arc_standard cimport (
+    ArcStandard,
+    can_left_arc,
+    can_right_arc,
+    can_shift,
+    do_break,
+    do_left_arc,
+    do_right_arc,
+    do_shift,
+)
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport SwapC
-from spacy_nmparse.systems.moves cimport least_error, root_at_bottom
-from spacy_nmparse.systems.sentences cimport errors_behind, may_break, must_break
+from spacy_nmparse.systems.moves cimport least_error, root_at_bottom, s0_end, s1_end
+from spacy_nmparse.systems.sentences cimport (
+    can_break,
+    errors_behind,
+    gold_breaks,
+    may_break,
+    must_break,
+)
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
 from spacy_nmparse.systems.static cimport learn_first_cheapest
 from spacy_nmparse.systems.swap.gold cimport derive_swap, find_minimal, is_minimal_swap, step_of
@@ -76,21 +91,28 @@ cdef int rest_here(const SystemC* system, const StateC* s, const GoldC* gold) no
     return rest(system, s, gold, STAY)
 
 
-cdef int rest_after(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k
+cdef int shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
 ) noexcept nogil:
-    """The same with what the move itself does wrong, but for labels."""
-    cdef int errors = 0
-    cdef int head, dependent
-    if move == SHIFT:
-        errors = may_break(system, s) and gold.sent_start[s.b] == 1
-    elif move == BREAK:
-        errors = gold.sent_start[s.b] == 0
-    elif move != SWAP:
-        head = S(s, 0) if move == LEFT_ARC else S(s, 1)
-        dependent = S(s, 1) if move == LEFT_ARC else S(s, 0)
-        errors = least_error(system, gold, head, dependent)
-    return errors + rest(system, s, gold, move)
+    return gold_breaks(system, s, gold) + rest(system, s, gold, SHIFT)
+
+
+cdef int left_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    return least_error(system, gold, S(s, 0), S(s, 1)) + rest(system, s, gold, LEFT_ARC)
+
+
+cdef int right_arc_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    return least_error(system, gold, S(s, 1), S(s, 0)) + rest(system, s, gold, RIGHT_ARC)
+
+
+cdef int break_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, BREAK)
 
 
 # SWAP: (S|s1|s0, B, A) => (S|s0, s1|B, A). s1 is not ROOT and before s0 in the text. Lost are heads
@@ -106,6 +128,12 @@ cdef void do_swap(const SystemC* system, StateC* s, int k, int l, int push_label
     s.n_rebuffer += 1
     s.n_swaps += 1
     push(s, s0)
+
+
+cdef int swap_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    return rest(system, s, gold, SWAP)
 
 
 # The other oracles. All but the dynamic one are about one tree, the gold tree with heads made up
@@ -336,7 +364,7 @@ cdef class SwapStandard(ArcStandard):
             "root_label": root_label,
         })
         self.c.start = root_at_bottom
-        use_differences(&self.c, rest_after)
+        use_differences(&self.c)
         self.c.rest_here = rest_here
         self.c.oracles[STATIC] = learn_eager
         self.c.oracles[EAGER] = learn_eager
@@ -344,9 +372,12 @@ cdef class SwapStandard(ArcStandard):
         self.c.oracles[MINIMAL] = learn_minimal
         self.c.oracles[ND_SW] = learn_nd_sw
         self.c.oracles[ND_ALL] = learn_nd_all
-        self._add_arc_moves()
-        self.add_move(SWAP, can_swap, do_swap, NULL).crossing = CROSSES_LATER
-        self._add_break()
+        self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, s0_end, s1_end)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)
+        self.add_move(SWAP, can_swap, do_swap, NULL, swap_rest).crossing = CROSSES_LATER
+        if segment:
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
 
     cdef int bind(self, Gold gold) except -1:
         derive_swap(gold)

@@ -56,8 +56,8 @@ from benchmarks.significance import load
 from benchmarks.summary import COUNTS, Entry, Pair, summarize
 from benchmarks.systems import parse_system
 from benchmarks.treebanks import open_treebank
+from spacy_nmparse.lab.repairs.repair import FEATURES as REPAIR_FEATURES
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
-from spacy_nmparse.systems.repairs.repair import FEATURES as REPAIR_FEATURES
 from spacy_nmparse.ud.records import dump, parse_settings
 
 SPLITS = ("dev", "test")

@@ -321,7 +321,7 @@ def Covington(nonmonotonic: bool = False, explicit_root: bool = True, max_length
 
 def ArcSwift() -> Any:
     """The arc-swift system for a config block, to be scored by an arc scorer; see
-    ``spacy_nmparse.systems.arc_swift``."""
+    ``spacy_nmparse.lab.arc_swift``."""
     from spacy_nmparse.pipe.spec import SystemSpec
 
     return SystemSpec("arc_swift")

@@ -1,5 +1,5 @@
-"""Other packages can cimport the systems: an extension elsewhere calls the cost functions, another
-brings a system."""
+"""Other packages can cimport the systems: extensions elsewhere call the cost functions, another
+brings a system with a move of its own."""
 
 from __future__ import annotations
 
@@ -52,29 +52,56 @@ import sys
 import spacy
 
 from spacy_nmparse import systems
+from spacy_nmparse.analysis.derivation import derive_gold
+from spacy_nmparse.analysis.page import render_page
+from spacy_nmparse.cli.oracle import read_options
 from spacy_nmparse.systems import Gold
 from tests.naive.trees import golds
 from tests.pipe.common import DOCUMENTS, bare, gold_doc, overfitted, tree
 
-assert systems.names()[-1] == "outside"
+assert "outside" in systems.names()
 system, known = systems.create("outside"), systems.create("arc_hybrid")
-assert system.moves == ("RIGHT-ARC", "LEFT-ARC", "SHIFT")
-assert pickle.loads(pickle.dumps(system)).name == "outside"
+assert system.moves == ("RIGHT-ARC", "LEFT-ARC", "SHIFT", "LEFT-ARC-SHIFT")
+assert pickle.loads(pickle.dumps(system)).options == system.options
 for gold in (Gold(*one) for one in golds(4, partial=True)):
     state, same = system.initial(4), known.initial(4)
     while not state.is_final:
-        assert system.costs(state, gold) == known.costs(same, gold)
-        action = random.choice(system.actions(state))
+        assert system.loss(state, gold) == known.loss(same, gold)
+        costs = known.costs(same, gold)
+        own = {action: cost for action, cost in system.costs(state, gold).items()
+               if action.move != "LEFT-ARC-SHIFT"}
+        assert own == costs
+        action = random.choice(list(costs))
+        for new in system.actions(state):
+            if new.move == "LEFT-ARC-SHIFT":
+                after = state.copy()
+                system.apply(after, new)
+                cost = system.loss(after, gold) - system.loss(state, gold)
+                assert system.costs(state, gold)[new] == system.cost(state, gold, new) == cost
         system.apply(state, action)
         known.apply(same, action)
 
-block = {"@misc": "spacy_nmparse.System.v1", "name": "outside"}
+# Options of any type, as a command line gives them.
+options = read_options("outside", ["share=0.5", "compound=allowed", "single_root"])
+assert options == {"share": 0.5, "compound": "allowed", "single_root": True}
+assert systems.create("outside", **options).options == {**system.options, **options}
+gold = Gold([1, 1, 3, 1])
+for one, wanted in ((system, True), (systems.create("outside", **options), False)):
+    assert ("LEFT-ARC-SHIFT" in [a.move for a in one.derivation(gold, "static")]) == wanted
+
+block = {
+    "@misc": "spacy_nmparse.System.v1", "name": "outside", "options": {"share": 0.9},
+}
 nlp = overfitted(system=block, oracle="static")
 nlp.to_disk(sys.argv[1])
 again = spacy.load(sys.argv[1])
 for trees in DOCUMENTS:
     gold = gold_doc(nlp.vocab, trees)
     assert tree(again(bare(gold))) == tree(gold)
+
+# The page shows the move, its colour, and what it does.
+page = render_page(derive_gold(system, Gold([1, 1, 3, 1]), "static", "a b c d".split()))
+assert "LEFT-ARC-SHIFT" in page and "#be185d" in page and "takes its place" in page
 """
 MOVES = ("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC")
 OPTIONS = (
@@ -171,7 +198,6 @@ def test_costs_of_every_system(every_cost: ModuleType, twin: Twin) -> None:
         for tree in draw.sample(list(golds(n, projective=False, partial=True)), 7):
             gold = Gold(*tree)
             state = system.initial(n)
-            assert state.system in every_cost.known()
             printed = plain and not any(head is None for head in tree.heads)
             printed = printed and is_projective(tree.heads)
             while not state.is_final:

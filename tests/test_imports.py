@@ -8,8 +8,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "spacy_nmparse"
-#: Each folder imports from itself and from those behind it.
-ORDER = ("cli", "analysis", "ud", "pipe", "learning", "search", "scorers", "layers", "systems")
+#: Each folder imports from itself and from those behind it: none from the lab.
+ORDER = (
+    *("lab", "cli", "analysis", "ud", "pipe"),
+    *("learning", "search", "scorers", "layers", "systems"),
+)
 #: What the top level offers to all folders; the rest of it (entry points) is above them.
 SHARED = ("spacy_version", "about", "uncompiled")
 

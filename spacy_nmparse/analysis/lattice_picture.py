@@ -10,16 +10,10 @@ from itertools import pairwise
 from spacy_nmparse.analysis.lattice import Edge, Lattice
 from spacy_nmparse.analysis.steps import action_name
 from spacy_nmparse.analysis.text import Paint, padded, plain, width_of
+from spacy_nmparse.systems.system import COLOURS
 
-#: Colours of moves in SVG; the others are grey.
-COLORS = {
-    "SHIFT": "#4b5563",
-    "LEFT-ARC": "#2563eb",
-    "RIGHT-ARC": "#059669",
-    "SWAP": "#dc2626",
-    "REDUCE": "#7c3aed",
-    "BREAK": "#b45309",
-}
+#: Of moves that have no colour of their own.
+GREY = "#4b5563"
 #: Signs that no XML may hold, escaped or not.
 FORBIDDEN = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 LETTER, LINE, GAP_X, GAP_Y, MARGIN = 7.0, 16, 96, 26, 16  # in pixels
@@ -204,7 +198,7 @@ def _edge_svg(
     layer: dict[int, int],
     height: int,
 ) -> str:
-    color = COLORS.get(edge.action.move, "#4b5563")
+    color = COLOURS.get(edge.action.move, GREY)
     x0, y0 = lefts[layer[edge.source]] + widths[edge.source], y[edge.source] + height / 2
     path = f"M{x0:.0f} {y0:.0f}"
     label = ""

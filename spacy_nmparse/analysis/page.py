@@ -15,6 +15,7 @@ from spacy.util import is_in_jupyter
 
 from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.pipe.doc_io import gold_parse
+from spacy_nmparse.systems.system import COLOURS
 
 if TYPE_CHECKING:
     from spacy_nmparse.analysis.derivation import Derivation
@@ -119,6 +120,7 @@ def _derivation_data(derivation: Derivation) -> dict[str, Any]:
         "labels": derivation.labels,
         "gold": gold,
         "glossary": {**COLUMNS, **derivation.glossary},
+        "colours": COLOURS,
         "steps": [_step_data(step) for step in derivation.steps],
     }
 
@@ -201,5 +203,6 @@ def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
         "labels": [token.dep_ for token in tokens],
         "gold": found,
         "glossary": {},
+        "colours": {},
         "steps": [],
     }

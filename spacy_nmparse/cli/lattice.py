@@ -30,7 +30,7 @@ def run(
     sentence = read_tree(tree, words, number)
     labels = sorted({label for label in sentence.labels if label}) or None
     try:
-        chosen = systems.create(system, labels, **read_options(options))
+        chosen = systems.create(system, labels, **read_options(system, options))
         gold = Gold(sentence.heads, sentence.labels if labels else None)
         found = derivation_lattice(chosen, gold, oracle, sentence.words, max_nodes)
     except (ValueError, TypeError) as error:

@@ -53,27 +53,30 @@ def read_heads(text: str) -> tuple[list[int | None], list[str | None]]:
     return heads, labels
 
 
-def read_options(pairs: list[str]) -> dict[str, Any]:
-    """Options of a system: a name switches one on, name=true or name=false sets it, name=3 or
-    name=text those that are numbers or names.
+def read_options(system: str, pairs: list[str]) -> dict[str, Any]:
+    """Options of a system, each of the type of its default: a name switches one on, name=true or
+    name=false sets it, name=3 or name=text those that are numbers or texts, name=a,b lists.
 
-    Raises typer.BadParameter for another value.
+    Raises typer.BadParameter for a value of another type.
     """
+    known = systems.options(system)
     options: dict[str, Any] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
-        if name in ("max_length", "max_search_states"):
-            if not value.isdecimal():
-                raise typer.BadParameter(f"Option {name!r} is a number, not {value!r}.")
-            options[name] = int(value)
-        elif name in ("push", "root_label"):
-            options[name] = value
-        elif name == "repairs":
-            options[name] = tuple(value.split(","))
-        elif value in ("", "true", "false"):
+        default = known.get(name)
+        if isinstance(default, bool):
+            if value not in ("", "true", "false"):
+                raise typer.BadParameter(f"Option {name!r} is true or false, not {value!r}.")
             options[name] = value != "false"
+        elif isinstance(default, (int, float)):
+            try:
+                options[name] = type(default)(value)
+            except ValueError:
+                raise typer.BadParameter(f"Option {name!r} is a number, not {value!r}.") from None
+        elif isinstance(default, (tuple, list)):
+            options[name] = tuple(value.split(","))
         else:
-            raise typer.BadParameter(f"Option {name!r} is true or false, not {value!r}.")
+            options[name] = value
     return options
 
 
@@ -126,7 +129,7 @@ def run(
     given = (*sentence.labels, *(action.label for action in made))
     labels = sorted({label for label in given if label}) or None
     try:
-        chosen = systems.create(system, labels, **read_options(options))
+        chosen = systems.create(system, labels, **read_options(system, options))
         gold = None if tree is None else Gold(sentence.heads, sentence.labels if labels else None)
         if moves is not None:
             check_moves(chosen, made, sentence.words)

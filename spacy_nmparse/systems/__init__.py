@@ -27,12 +27,15 @@ __all__ = [
     "State",
     "TransitionSystem",
     "create",
+    "forms",
     "names",
+    "options",
     "register",
     "system_class",
 ]
 
-#: The entry points by which installed packages bring systems: names and classes.
+#: The entry points by which installed packages bring systems: names and classes. A form of a system
+#: has the name of the system and of the option that chooses it: ``arc_eager.root_first``.
 ENTRY_POINTS = "spacy_nmparse_systems"
 
 #: The systems of this package: names, and where the classes are.
@@ -40,18 +43,18 @@ _OWN = {
     "arc_standard": "arc_standard:ArcStandard",
     "arc_eager": "arc_eager:ArcEager",
     "arc_hybrid": "arc_hybrid:ArcHybrid",
-    "arc_swift": "arc_swift:ArcSwift",
     "covington": "covington.covington:Covington",
     "nl_covington": "covington.covington:NonLocalCovington",
     "swap_standard": "swap.swap:SwapStandard",
-    "two_planar": "two_planar:TwoPlanar",
 }
 _registered: dict[str, type[TransitionSystem]] = {}
 
 
 def names() -> tuple[str, ...]:
     """Names of all transition systems: of this package, registered, and of installed packages."""
-    installed = sorted(point.name for point in entry_points(group=ENTRY_POINTS))
+    installed = sorted(
+        point.name for point in entry_points(group=ENTRY_POINTS) if "." not in point.name
+    )
     return tuple(dict.fromkeys([*_OWN, *_registered, *installed]))
 
 
@@ -94,8 +97,31 @@ def system_class(name: str) -> type[TransitionSystem]:
     return _registered[name]
 
 
+def forms(name: str) -> dict[str, type[TransitionSystem]]:
+    """The forms of a transition system: the options that choose them, and their classes."""
+    found = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        base, _, option = point.name.partition(".")
+        if base == name and option:
+            found[option] = point.load()
+    return found
+
+
+def options(name: str) -> dict[str, Any]:
+    """The options of a transition system with their defaults, those of its forms among them.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    known = dict(system_class(name)().options)
+    for option, form in forms(name).items():
+        for other, default in form().options.items():
+            known.setdefault(other, False if other == option and default is True else default)
+    return known
+
+
 def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> TransitionSystem:
-    """Make a transition system.
+    """Make a transition system, or the form of it that its options choose.
 
     Args:
         name: one of ``names()``.
@@ -103,16 +129,63 @@ def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> Tr
         **options: the system's own (see its class); an unknown one is a TypeError.
 
     Raises:
-        ValueError: an unknown name, an option's value of the wrong kind, or labels that are not
-            distinct non-empty strings.
+        ValueError: an unknown name, an option's value of the wrong kind, options that do not go
+            together, or labels that are not distinct non-empty strings.
     """
     cls = system_class(name)
     known = cls().options
+    if not options.keys() <= known.keys():
+        known = check_known(name, options)
     for option, value in options.items():
+        check_value(name, option, known[option], value)
+    if known.keys() == cls().options.keys():
+        return cls(labels, **options)
+    return make_form(name, cls, labels, known, options)
+
+
+def check_known(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The options of a system and its forms. Raises TypeError where one is given that is none."""
+    known = options(name)
+    for option in given:
         if option not in known:
             raise TypeError(f"{name} has no option {option!r}: it has {', '.join(known)}.")
-        if isinstance(known[option], bool) and value not in (True, False):
-            raise ValueError(f"{name}: {option} is True or False, not {value!r}.")
-        if type(known[option]) is int and type(value) is not int:
-            raise ValueError(f"{name}: {option} is a whole number, not {value!r}.")
-    return cls(labels, **options)
+    return known
+
+
+def check_value(name: str, option: str, default: Any, value: Any) -> None:
+    """Raises ValueError where the value is not of the default's type."""
+    if isinstance(default, bool) and value not in (True, False):
+        raise ValueError(f"{name}: {option} is True or False, not {value!r}.")
+    if type(default) is int and type(value) is not int:
+        raise ValueError(f"{name}: {option} is a whole number, not {value!r}.")
+    if type(default) is float and type(value) not in (int, float):
+        raise ValueError(f"{name}: {option} is a number, not {value!r}.")
+
+
+def make_form(
+    name: str,
+    cls: type[TransitionSystem],
+    labels: Sequence[str] | None,
+    known: dict[str, Any],
+    given: dict[str, Any],
+) -> TransitionSystem:
+    """The form whose options are given, or the system itself where they have their defaults.
+
+    Raises ValueError for options of several forms.
+    """
+    own = cls().options
+    given = {option: value for option, value in given.items() if value != known[option]}
+    found = forms(name)
+    chosen = {option: form for option, form in found.items() if option in given}
+    if not chosen:  # what belongs to a form that is not chosen, the form tells
+        others = [form for form in found.values() if given.keys() <= form().options.keys()]
+        return cls(labels, **given) if given.keys() <= own.keys() else others[0](labels, **given)
+    option, form = min(chosen.items(), key=lambda pair: len(pair[1]().options))
+    strange = [other for other in given if other not in form().options]
+    if strange:
+        fitting = [other for other in form().options if other != option]
+        raise ValueError(
+            f"{name}: {option} goes with {', '.join(fitting[:-1])} and {fitting[-1]} only: leave "
+            f"{' and '.join(strange)} out, or {option}."
+        )
+    return form(labels, **given)

@@ -1,4 +1,5 @@
 """Arc-eager (Nivre 2003; Honnibal, Goldberg & Johnson 2013): preconditions, effects, costs."""
+from spacy_nmparse.systems.arc_eager_options cimport EagerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
@@ -36,7 +37,11 @@ cdef int break_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-# Right wherever the formulas are not: single roots, sentence starts, crossing gold, repairs.
+cdef int reduced_head(const SystemC* system, const StateC* s, int k) noexcept nogil
+cdef int reduced_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil
+
+# By the formulas of the moves, or where these are not exact (single roots, crossing gold) by the
+# exact loss.
 cdef int arc_eager_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
     int push_label
@@ -45,4 +50,6 @@ cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gol
 
 
 cdef class ArcEager(TransitionSystem):
+    cdef EagerC own
+    cdef int add_form(self) except -1
     cdef int _add_reduce(self) except -1

@@ -24,17 +24,16 @@ from spacy_nmparse.systems.arc_eager_exact cimport (
     leave,
     needs_exact,
 )
+from spacy_nmparse.systems.arc_eager_options cimport (
+    PUSH_ANY,
+    PUSH_RIGHT_ARC,
+    PUSH_SHIFT,
+    eager,
+)
+from spacy_nmparse.systems.arc_eager_oracles cimport learn_combined, learn_monotonic
 from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
 from spacy_nmparse.systems.gold cimport Gold, children_from
-from spacy_nmparse.systems.hgj13 cimport hgj13_oracle, learn_combined, learn_monotonic
-from spacy_nmparse.systems.moves cimport b0_end, label_ok, root_at_bottom, s0_end
-from spacy_nmparse.systems.repairs.revision cimport (
-    revised_cost,
-    revised_costs,
-    revised_least_costs,
-    revised_loss,
-    revises,
-)
+from spacy_nmparse.systems.moves cimport b0_end, label_ok, never, s0_end
 from spacy_nmparse.systems.sentences cimport (
     all_surplus_roots,
     bottom_is_root,
@@ -64,10 +63,6 @@ from spacy_nmparse.systems.system cimport (
     COMBINED,
     LEFT_ARC,
     MONOTONIC,
-    PAPER,
-    PUSH_ANY,
-    PUSH_RIGHT_ARC,
-    PUSH_SHIFT,
     REDUCE,
     RIGHT_ARC,
     SHIFT,
@@ -77,15 +72,12 @@ from spacy_nmparse.systems.system cimport (
 )
 
 from spacy_nmparse.systems.arc_eager_glossary import arc_eager_glossary
-from spacy_nmparse.systems.arc_eager_root_first import add_root_first
-from spacy_nmparse.systems.repairs.repair import add_repairs
-from spacy_nmparse.systems.repairs.revision import MAX_SEARCH_STATES
 
 
 cdef inline bint reduce_adds_head(const SystemC* system, const StateC* s) noexcept nogil:
     """Whether REDUCE of a headless S0 is legal: it then attaches S0 to S1."""
-    return s.n_stack >= 2 and not system.unshift and (
-        system.nonmonotonic_reduce or (system.single_root and B(s, 0) == s.n)
+    return s.n_stack >= 2 and (
+        eager(system).nonmonotonic_reduce or (system.single_root and B(s, 0) == s.n)
     )
 
 
@@ -106,11 +98,11 @@ cdef inline bint recoverable(
     if in_buffer(s, g):
         if g == s.n and system.single_root:
             return place == 0
-        return s.head[w] == NONE or system.nonmonotonic_left
+        return s.head[w] == NONE or system.nonmonotonic
     return (
         s.head[w] == NONE and place > 0 and s.stack[place - 1] == g
         and reduce_adds_head(system, s)
-        and (system.labelled_reduce or label_ok(gold, w, s.push_label[w]))
+        and (eager(system).labelled_reduce or label_ok(gold, w, s.push_label[w]))
     )
 
 
@@ -130,46 +122,31 @@ cdef inline int lost_by_push(
         child = gold.children[i]
         if child >= b0:
             break
-        if s.position[child] != NONE and (s.head[child] == NONE or system.nonmonotonic_left):
+        if s.position[child] != NONE and (s.head[child] == NONE or system.nonmonotonic):
             lost += 1
     return lost
-
-
-cdef enum:  # what answers
-    SEARCH
-    EXACT
-    FORMULAS
-
-
-cdef inline int answer(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    """Which loss answers here, for itself and for costs."""
-    if revises(system, s):
-        return SEARCH
-    return EXACT if needs_exact(system, gold) else FORMULAS
 
 
 cdef int arc_eager_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
     int push_label
 ) noexcept nogil:
-    """The cost of the move at this place of the table."""
-    cdef int which = answer(system, s, gold)
-    if which == SEARCH:
-        return revised_cost(system, s, gold, move, label, push_label)
-    if which == EXACT:
+    """The cost of the move at this place of the table: by the exact loss, or by the formula."""
+    if needs_exact(system, gold):
         return exact_cost(system, s, gold, system.moves[move].name, label, push_label)
     return system.moves[move].cost(system, s, gold, k, label, push_label)
 
 
-# SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT and what Unshift put back only to an empty stack.
+# SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT, and where RIGHT-ARC is the only push any word, only to
+# an empty stack.
 
 cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    if s.n_stack > 0 and (
-        b0 == s.n or s.n_rebuffer > 0 or system.push == PUSH_RIGHT_ARC
-    ):
-        return False
-    return b0 != NONE and not must_break(system, s)
+    return b0 != NONE and (b0 != s.n or s.n_stack == 0) and not must_break(system, s)
+
+
+cdef bint can_shift_first(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return s.n_stack == 0 and can_shift(system, s, k)
 
 
 cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
@@ -198,8 +175,8 @@ cdef int shift_cost(
         cost += system.single_root and s.n_stack > 0
     elif g != NONE and s.position[g] != NONE:
         cost += not (
-            system.nonmonotonic_reduce and g == S(s, 0)
-            and (system.labelled_reduce or label_ok(gold, b0, push_label))
+            eager(system).nonmonotonic_reduce and g == S(s, 0)
+            and (eager(system).labelled_reduce or label_ok(gold, b0, push_label))
         )
     return cost + push_roots(system, s, gold)
 
@@ -208,10 +185,7 @@ cdef int shift_cost(
 
 cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    return (
-        s.n_stack > 0 and b0 != NONE and b0 != s.n and system.push != PUSH_SHIFT
-        and not must_break(system, s)
-    )
+    return s.n_stack > 0 and b0 != NONE and b0 != s.n and not must_break(system, s)
 
 
 cdef void do_right_arc(
@@ -233,11 +207,11 @@ cdef int right_arc_cost(
     cdef int cost
     cost = lost_by_push(system, s, gold) + gold_breaks(system, s, gold)
     if g == s.n:
-        cost += system.single_root or not system.nonmonotonic_left
+        cost += system.single_root or not system.nonmonotonic
     elif g == S(s, 0):
         cost += not label_ok(gold, b0, label)
     elif g != NONE and in_buffer(s, g):
-        cost += not system.nonmonotonic_left
+        cost += not system.nonmonotonic
     elif g != NONE and s.position[g] != NONE:
         cost += 1
     return cost + push_roots(system, s, gold)
@@ -250,7 +224,7 @@ cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept n
     cdef int b0 = B(s, 0)
     if s.n_stack == 0 or b0 == NONE or must_break(system, s):
         return False
-    if s.head[S(s, 0)] != NONE and not system.nonmonotonic_left:
+    if s.head[S(s, 0)] != NONE and not system.nonmonotonic:
         return False
     return b0 != s.n or not system.single_root or s.n_stack == 1
 
@@ -283,24 +257,18 @@ cdef int left_arc_cost(
 
 # REDUCE: (S|s0, B, A) => (S, B, A). s0 has a head; or (nonmonotonic_reduce; single_root and b0 is
 # ROOT) s0 is headless and not alone: (S|s1|s0, B, A) => (S|s1, B, A + s1 -> s0), with the label
-# noted when s0 was pushed, or (labelled_reduce) the action's. unshift: such an s0 goes back to the
-# front of the buffer instead, (S|s1|s0, B, A) => (S|s1, s0|B, A).
+# noted when s0 was pushed, or (labelled_reduce) the action's.
 
 cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
     if s.n_stack == 0 or must_break(system, s) or B(s, 0) == NONE:
         return False
-    if s.head[S(s, 0)] != NONE or reduce_adds_head(system, s):
-        return True
-    return system.unshift and s.n_stack >= 2
+    return s.head[S(s, 0)] != NONE or reduce_adds_head(system, s)
 
 
 cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
-    if s.head[s0] == NONE and system.unshift:
-        s.rebuffer[s.n_rebuffer] = s0
-        s.n_rebuffer += 1
-    elif s.head[s0] == NONE:
-        state_add_arc(s, S(s, 0), s0, l if system.labelled_reduce else s.push_label[s0])
+    if s.head[s0] == NONE:
+        state_add_arc(s, S(s, 0), s0, l if eager(system).labelled_reduce else s.push_label[s0])
 
 
 cdef int reduce_cost(
@@ -314,13 +282,13 @@ cdef int reduce_cost(
     if s.head[s0] != NONE:
         cost -= s.head[s0] == gold.head[s0] and label_ok(gold, s0, s.label[s0])
     elif S(s, 1) == gold.head[s0]:
-        cost -= label_ok(gold, s0, label if system.labelled_reduce else s.push_label[s0])
+        cost -= label_ok(gold, s0, label if eager(system).labelled_reduce else s.push_label[s0])
     return cost
 
 
 cdef int reduced_word(const SystemC* system, const StateC* s, int k) noexcept nogil:
     """The word that REDUCE gives a head, or NONE."""
-    return S(s, 0) if s.head[S(s, 0)] == NONE and not system.unshift else NONE
+    return S(s, 0) if s.head[S(s, 0)] == NONE else NONE
 
 
 cdef bint s0_is_headless(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -332,7 +300,7 @@ cdef bint s0_is_headed(const SystemC* system, const StateC* s, int k) noexcept n
 
 
 cdef inline bint reduce_takes_label(const SystemC* system, const StateC* s) noexcept nogil:
-    return system.labelled_reduce and not system.unshift and s.head[S(s, 0)] == NONE
+    return eager(system).labelled_reduce and s.head[S(s, 0)] == NONE
 
 
 cdef int reduced_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -366,12 +334,9 @@ cdef int break_cost(
 # The loss, from scratch: for tests and for the Python face.
 
 cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    cdef int which = answer(system, s, gold)
     cdef int loss = 0
     cdef int w
-    if which == SEARCH:
-        return revised_loss(system, s, gold)
-    if which == EXACT:
+    if needs_exact(system, gold):
         return exact_loss(system, s, gold)
     for w in range(s.n):
         loss += gold.head[w] != NONE and not recoverable(system, s, gold, w)
@@ -396,7 +361,7 @@ cdef int wanted_move(
     elif s0 != NONE and b0 != s.n and gold.head[b0] == s0:
         name = RIGHT_ARC
     elif s0 != NONE and (
-        s.head[s0] != NONE or (system.push == PUSH_SHIFT and gold.head[s0] == S(s, 1))
+        s.head[s0] != NONE or (eager(system).push == PUSH_SHIFT and gold.head[s0] == S(s, 1))
     ):
         if b0 == s.n:
             name = REDUCE
@@ -412,7 +377,6 @@ cdef void start(const SystemC* system, StateC* s) noexcept nogil:
     s.root_last = 1
 
 
-REPAIRS = ("right_lower", "right_raise", "left_invert")
 PUSHES = {"any": PUSH_ANY, "shift": PUSH_SHIFT, "right_arc": PUSH_RIGHT_ARC}
 
 
@@ -424,120 +388,64 @@ cdef class ArcEager(TransitionSystem):
         nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1 (HGJ13 section 3.2), with
             the label noted when S0 was pushed.
         labelled_reduce: such a REDUCE takes its label as an action instead (HGJ13 footnote 2).
-        repairs: which of the repair transitions there are, of "right_lower", "right_raise" and
-            "left_invert" (see ``repair``); they need nonmonotonic_left.
-        decoupled_repairs: repairs only revise; the arc with B0 that they would make is left to the
-            next move.
-        unshift: REDUCE of a headless S0 puts it back to the front of the buffer (Honnibal & Johnson
-            2015); from there it cannot be SHIFTed but to an empty stack. Instead of
-            nonmonotonic_reduce.
         push: "any"; "shift": words are SHIFTed, and arcs from words before them are left to REDUCE;
             "right_arc": every word that finds an S0 becomes its dependent, and LEFT-ARC replaces
             such arcs (HGJ13 section 4).
-        root_first: ROOT is the bottom of the stack, not the last item of the buffer (see
-            ``arc_eager_root_first``). The options above are not for this form.
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
-        max_search_states: how many configurations one search for a loss looks at, where bounds do
-            not settle it, with repairs, or unshift without nonmonotonic_left; 0: any number.
 
     Raises:
-        ValueError: an unknown repair or push, or options that need or exclude another.
+        ValueError: an unknown push, or options that it needs.
     """
     def __init__(
         self, labels=None, *, bint nonmonotonic_left=False, bint nonmonotonic_reduce=False,
-        bint labelled_reduce=False, repairs=(), bint decoupled_repairs=False, bint unshift=False,
-        push="any", bint root_first=False, bint single_root=False, bint segment=False,
-        root_label=None, int max_search_states=MAX_SEARCH_STATES
+        bint labelled_reduce=False, push="any", bint single_root=False, bint segment=False,
+        root_label=None
     ):
-        wanted = check_repairs(repairs)
-        if wanted and not nonmonotonic_left:
-            raise ValueError(
-                f"arc_eager: the repairs {wanted} need nonmonotonic_left=True: it is the first of "
-                f"the repairs."
-            )
-        if decoupled_repairs and not wanted:
-            raise ValueError(f"arc_eager: decoupled_repairs needs repairs, of {REPAIRS}.")
-        if wanted and unshift:
-            raise ValueError(f"arc_eager: unshift does not go with {wanted}: leave one out.")
-        if unshift and nonmonotonic_reduce:
-            raise ValueError(
-                "arc_eager: unshift and nonmonotonic_reduce are two meanings of the same REDUCE: "
-                "leave one out."
-            )
-        check_push(
-            push, labels, nonmonotonic_left, nonmonotonic_reduce, labelled_reduce, wanted, unshift
-        )
-        if max_search_states < 0:
-            raise ValueError(
-                f"arc_eager: max_search_states is a number of configurations, not "
-                f"{max_search_states}."
-            )
+        check_push(push, labels, nonmonotonic_left, nonmonotonic_reduce, labelled_reduce)
         self.begin("arc_eager", {
             "nonmonotonic_left": bool(nonmonotonic_left),
             "nonmonotonic_reduce": bool(nonmonotonic_reduce),
             "labelled_reduce": bool(labelled_reduce),
-            "repairs": wanted,
-            "decoupled_repairs": bool(decoupled_repairs),
-            "unshift": bool(unshift),
             "push": push,
-            "root_first": bool(root_first),
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
-            "max_search_states": max_search_states,
         })
+        self.own.nonmonotonic_reduce = nonmonotonic_reduce
+        self.own.labelled_reduce = labelled_reduce
+        self.own.push = PUSHES[push]
+        self.c.own = &self.own
         self.c.projective = True
-        if root_first:
-            check_root_first(self.options)
-            self.c.start = root_at_bottom
-            add_root_first(self)
-            return
-        self.c.nonmonotonic_left = nonmonotonic_left
-        self.c.nonmonotonic_reduce = nonmonotonic_reduce
-        self.c.labelled_reduce = labelled_reduce
-        self.c.right_lower = "right_lower" in wanted
-        self.c.right_raise = "right_raise" in wanted
-        self.c.left_invert = "left_invert" in wanted
-        self.c.decoupled_repairs = decoupled_repairs
-        self.c.unshift = unshift
-        self.c.push = PUSHES[push]
-        self.c.max_search_states = max_search_states
+        self.c.nonmonotonic = nonmonotonic_left
         self.c.start = start
         self.c.inner = inner
         self.c.end_attaches = not nonmonotonic_reduce
         self.c.cost = arc_eager_cost
         self.c.loss = arc_eager_loss
-        if wanted or unshift:
-            self.c.costs = revised_costs
-            self.c.least_costs = revised_least_costs
-        else:
-            self.c.tabulates = BY_LEAVING
-            self.c.leave = leave
+        self.c.tabulates = BY_LEAVING
+        self.c.leave = leave
         use_static(&self.c, wanted_move)
         if push == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic
             self.c.oracles[COMBINED] = learn_combined
-            if not wanted and not unshift:
-                self.c.oracles[PAPER] = hgj13_oracle
-        reduce_attaches = nonmonotonic_reduce or single_root
-        self.add_move(SHIFT, can_shift, do_shift, shift_cost, NULL).notes_label = (
-            reduce_attaches and not labelled_reduce and not unshift
-        )
+        self.add_move(
+            SHIFT, can_shift_first if push == "right_arc" else can_shift, do_shift, shift_cost, NULL
+        ).notes_label = (nonmonotonic_reduce or single_root) and not labelled_reduce
         self._add_reduce()
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, NULL, b0_end, s0_end
         ).is_repair = s0_is_headed
-        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, NULL, s0_end, b0_end)
+        self.add_move(
+            RIGHT_ARC, never if push == "shift" else can_right_arc, do_right_arc, right_arc_cost,
+            NULL, s0_end, b0_end
+        )
         self.c.left_arc = self.c.n_moves - 2
         self.c.right_arc = self.c.n_moves - 1
         if self.c.moves[0].notes_label:
             self.c.noted_arc = self.c.right_arc
-        if unshift:
-            self.repair_names = {"REDUCE": "UNSHIFT"}
-        if wanted:
-            add_repairs(self)
+        self.add_form()
         if segment:
             self.add_move(BREAK, can_break, do_break, break_cost, NULL).ends_sentence = True
 
@@ -545,8 +453,12 @@ cdef class ArcEager(TransitionSystem):
         TransitionSystem.bind(self, gold)
         return derive_crossing(gold, &self.c)
 
+    cdef int add_form(self) except -1:
+        """Moves that a form adds, before BREAK; and what else it changes in the table."""
+        return 0
+
     cdef int _add_reduce(self) except -1:
-        cdef bint labelled = self.c.labelled_reduce
+        cdef bint labelled = self.own.labelled_reduce
         cdef MoveC* move = self.add_move(
             REDUCE, can_reduce, do_reduce, reduce_cost, NULL,
             reduced_head if labelled else no_arc, reduced_dependent if labelled else no_arc,
@@ -555,58 +467,21 @@ cdef class ArcEager(TransitionSystem):
         move.is_repair = s0_is_headless
         return 0
 
-    @property
-    def lookahead(self):
-        """As ``TransitionSystem.lookahead``."""
-        return 2 if self.options["root_first"] else 1
-
-    def _form(self):
-        return "arc_eager with root_first" if self.options["root_first"] else self.name
-
     def glossary(self):
         """As ``TransitionSystem.glossary``."""
         return arc_eager_glossary(self.options)
 
 
-def check_repairs(repairs):
-    """The repairs in a fixed order (tuple of str). Raises ValueError for an unknown one."""
-    wanted = (repairs,) if isinstance(repairs, str) else tuple(repairs)
-    for name in wanted:
-        if name not in REPAIRS:
-            raise ValueError(f"arc_eager: there is no repair {name!r}: there are {REPAIRS}.")
-    return tuple(name for name in REPAIRS if name in wanted)
-
-
-def check_root_first(options):
-    """Raises ValueError where there are options besides root_first that are not for it."""
-    others = {
-        **dict.fromkeys(("nonmonotonic_left", "nonmonotonic_reduce", "labelled_reduce"), False),
-        "repairs": (), "unshift": False, "push": "any",
-    }
-    given = [name for name, default in others.items() if options[name] != default]
-    if given:
-        raise ValueError(
-            f"arc_eager: root_first goes with single_root, segment and root_label only: leave "
-            f"{' and '.join(given)} out, or root_first."
-        )
-
-
-def check_push(push, labels, left, reduces, labelled, repairs, unshift):
+def check_push(push, labels, left, reduces, labelled):
     """Raises ValueError where the option ``push`` is unknown, or others do not go with it."""
     if push not in PUSHES:
         raise ValueError(f"arc_eager: push is one of {tuple(PUSHES)}, not {push!r}.")
     if push == "any":
         return
-    if unshift:
-        raise ValueError(f"arc_eager: unshift needs both pushes, not push={push!r}.")
     if push == "right_arc" and not left:
         raise ValueError("arc_eager: push='right_arc' needs nonmonotonic_left=True.")
     if push == "shift" and not (reduces and (labelled or labels is None)):
         raise ValueError(
             "arc_eager: push='shift' needs nonmonotonic_reduce=True, and, with labels, "
             "labelled_reduce=True: REDUCE makes all arcs that RIGHT-ARC would."
-        )
-    if push == "shift" and ("right_lower" in repairs or "right_raise" in repairs):
-        raise ValueError(
-            "arc_eager: right_lower and right_raise go before RIGHT-ARCs: push='shift' has none."
         )

@@ -1,4 +1,5 @@
 """The exact loss of any arc-eager configuration, and costs as its differences."""
+from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC
@@ -25,5 +26,5 @@ cdef inline bint needs_exact(const SystemC* system, const GoldC* gold) noexcept 
     if system.tabulates and gold.crossing != NULL:
         return True
     return system.single_root and (
-        not system.nonmonotonic_reduce or (system.segment and gold.unknown_starts)
+        not eager(system).nonmonotonic_reduce or (system.segment and gold.unknown_starts)
     )

@@ -9,6 +9,7 @@ word may be kept on the stack for that, which keeps all beneath it there too.
 
 Where gold arcs cross, crossing/leaving.pyx tells the errors still to come.
 """
+from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.moves cimport arc_error, is_lost, label_ok
 from spacy_nmparse.systems.sentences cimport decided_starts, rest
@@ -30,10 +31,10 @@ cdef inline bint label_is_right(
     """Of the arc into w from the item beneath it, built or to be built by REDUCE."""
     cdef bint headed = v.headed if w == v.top else s.head[w] != NONE
     if w == v.top:
-        return label_ok(gold, w, v.label) or (system.labelled_reduce and not headed)
+        return label_ok(gold, w, v.label) or (eager(system).labelled_reduce and not headed)
     if label_ok(gold, w, s.label[w] if headed else s.push_label[w]):
         return True
-    return system.labelled_reduce and not headed
+    return eager(system).labelled_reduce and not headed
 
 
 cdef bint lost_if_popped(
@@ -45,11 +46,11 @@ cdef bint lost_if_popped(
     cdef bint headed = is_headed(s, v, i)
     if g == NONE:
         return False
-    if not headed or system.nonmonotonic_left:
+    if not headed or system.nonmonotonic:
         if (v.b <= g < e) or (g == gold.n and (i == 0 or not system.single_root)):
             return False
     return not (
-        i > 0 and g == stack_item(s, v, i - 1) and (headed or system.nonmonotonic_reduce)
+        i > 0 and g == stack_item(s, v, i - 1) and (headed or eager(system).nonmonotonic_reduce)
         and label_is_right(system, s, gold, v, w)
     )
 
@@ -62,11 +63,11 @@ cdef int leave(
     cdef int w = stack_item(s, v, i)
     cdef int g = gold.head[w]
     cdef bint headed = is_headed(s, v, i)
-    cdef bint right = g == front and (not headed or system.nonmonotonic_left)
+    cdef bint right = g == front and (not headed or system.nonmonotonic)
     if g == gold.n and i > 0 and system.single_root:
         right = False
     if i > 0 and g == stack_item(s, v, i - 1) and (
-        headed or system.nonmonotonic_reduce or (system.single_root and front == gold.n)
+        headed or eager(system).nonmonotonic_reduce or (system.single_root and front == gold.n)
     ):
         return not label_is_right(system, s, gold, v, w)
     return is_lost(system, gold, w, right)
@@ -100,7 +101,7 @@ cdef int inner(
             roots += 1
         elif g != NONE and not v.b <= g < e and place(s, v, g) == NONE:
             loss += 1
-    if not system.single_root or system.nonmonotonic_reduce:
+    if not system.single_root or eager(system).nonmonotonic_reduce:
         for i in range(size):
             loss += lost_if_popped(system, s, gold, v, i, e)
         if system.single_root:
@@ -166,7 +167,7 @@ cdef int exact_cost(
             label = s.label[s0]
         else:
             head = S(s, 1)
-            if not system.labelled_reduce:
+            if not eager(system).labelled_reduce:
                 label = s.push_label[s0]
         cost += arc_error(gold, head, s0, label)
     else:

@@ -49,7 +49,6 @@ cdef int shift_cost(
     return cost
 
 
-
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). single_root: from ROOT only to the last
 # stack item.
 

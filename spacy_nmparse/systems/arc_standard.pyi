@@ -7,7 +7,6 @@ class ArcStandard(TransitionSystem):
         self,
         labels: Sequence[str] | None = None,
         *,
-        buffer_arcs: bool = False,
         single_root: bool = False,
         segment: bool = False,
         root_label: str | None = None,

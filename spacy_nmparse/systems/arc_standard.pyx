@@ -5,8 +5,6 @@ stack items, B0 the first buffer item. Arcs are made between S0 and S1, and the 
 stack: so a word is attached after its own dependents, and a word without a head is on the stack or
 in the buffer. Final: the buffer is empty and the stack holds ROOT alone.
 
-The option ``buffer_arcs`` has moves of its own: arc_standard_buffer.pyx.
-
 Loss: no closed form is known. tabular.pyx has it by dynamic programming (Goldberg, Sartorio & Satta
 2014); a cost is the difference of two losses. tests/exhaustive.py compares both with search over
 all small trees and all configurations.
@@ -29,8 +27,6 @@ from spacy_nmparse.systems.system cimport (
 )
 from spacy_nmparse.systems.tabular cimport rest
 from spacy_nmparse.systems.views cimport ViewC, view
-
-from spacy_nmparse.systems.arc_standard_buffer import add_buffer_arcs, buffer_glossary
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). Lost are heads of, and from, S0 and what is beneath it, that
@@ -144,18 +140,14 @@ cdef class ArcStandard(TransitionSystem):
     """The arc-standard system.
 
     Args:
-        buffer_arcs: arcs join the top of the stack and the front of the buffer, as in Eisenstein
-            (2019), not the two topmost items of the stack.
         single_root: one child of ROOT in each sentence.
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
     """
     def __init__(
-        self, labels=None, *, bint buffer_arcs=False, bint single_root=False, bint segment=False,
-        root_label=None
+        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
     ):
         self.begin("arc_standard", {
-            "buffer_arcs": bool(buffer_arcs),
             "single_root": bool(single_root),
             "segment": bool(segment),
             "root_label": root_label,
@@ -163,9 +155,6 @@ cdef class ArcStandard(TransitionSystem):
         self.c.projective = True
         self.c.tabulates = BY_GROWING
         self.c.start = root_at_bottom
-        if buffer_arcs:
-            add_buffer_arcs(self)
-            return
         use_differences(&self.c)
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
@@ -178,18 +167,8 @@ cdef class ArcStandard(TransitionSystem):
         TransitionSystem.bind(self, gold)
         return derive_crossing(gold, &self.c)
 
-    @property
-    def lookahead(self):
-        """As ``TransitionSystem.lookahead``."""
-        return 2 if self.options.get("buffer_arcs") else 1
-
-    def _form(self):
-        return "arc_standard with buffer_arcs" if self.options.get("buffer_arcs") else self.name
-
     def glossary(self):
         """As ``TransitionSystem.glossary``."""
-        if self.options.get("buffer_arcs"):
-            return buffer_glossary(self.c.segment)
         texts = {
             "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are "
             "made between the two on top, the last ones shown.",

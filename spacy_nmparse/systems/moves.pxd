@@ -7,6 +7,8 @@ from spacy_nmparse.systems.system cimport SystemC, label_fits
 cdef int s0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int s1_end(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil
+cdef bint always(const SystemC* system, const StateC* s, int k) noexcept nogil
+cdef bint never(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef void root_at_bottom(const SystemC* system, StateC* s) noexcept nogil
 cdef int settled(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
 

@@ -14,6 +14,14 @@ cdef int b0_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return B(s, 0)
 
 
+cdef bint always(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return True
+
+
+cdef bint never(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return False
+
+
 cdef void root_at_bottom(const SystemC* system, StateC* s) noexcept nogil:
     """Make an empty state the initial configuration of a system that has ROOT on the stack."""
     push(s, s.n)

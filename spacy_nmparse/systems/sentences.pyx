@@ -44,7 +44,7 @@ cdef int rest(
         return system.inner(system, s, gold, v, v.b) + errors_behind(system, gold, v.b)
     for i in range(height(v)):
         w = stack_item(s, v, i)
-        if is_headed(s, v, i) and not system.nonmonotonic_left:
+        if is_headed(s, v, i) and not system.nonmonotonic:
             far = max(far, last_child(gold, w))
         else:
             far = max(far, far_end(gold, w))

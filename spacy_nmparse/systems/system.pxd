@@ -10,21 +10,17 @@ from spacy_nmparse.systems.views cimport ViewC
 
 cdef enum:
     MAX_MOVES = 12
+    MAX_ORACLES = 16
 
 
-cdef enum:  # names of moves
+cdef enum:  # names of moves; others have the numbers that new_move gives them
     SHIFT
     REDUCE
     LEFT_ARC
     RIGHT_ARC
     NO_ARC
     SWAP
-    RIGHT_LOWER
-    RIGHT_RAISE
-    LEFT_INVERT
     BREAK
-    SWITCH
-    N_MOVE_NAMES
 
 
 cdef enum:  # what a move has to do with crossing arcs
@@ -33,31 +29,22 @@ cdef enum:  # what a move has to do with crossing arcs
     CROSSES_BY_ARC      # its arc may cross others
 
 
-cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
-    PUSH_ANY
-    PUSH_SHIFT
-    PUSH_RIGHT_ARC
-
-
 cdef enum:  # by which tables a system knows what is lost where gold arcs cross; see crossing/
     BY_NONE
     BY_LEAVING
-    BY_LEAVING_ROOT_FIRST
     BY_GROWING
 
 
-cdef enum:  # names of oracles
+cdef enum:  # names of oracles; others have the numbers that new_oracle gives them
     DYNAMIC
     STATIC
     MONOTONIC
     COMBINED
-    PAPER
     EAGER
     LAZY
     MINIMAL
     ND_SW
     ND_ALL
-    N_ORACLE_NAMES
 
 
 # A move k of which is taken in configuration s; label is the new arc's, push_label the one noted.
@@ -131,19 +118,10 @@ cdef struct MoveC:
 cdef struct SystemC:
     int n_labels
     int root_label              # the label that arcs from ROOT, and they alone, take; NONE: any
-    bint nonmonotonic_left
-    bint nonmonotonic_reduce
-    bint labelled_reduce
-    bint right_lower            # arc-eager: these moves are there
-    bint right_raise
-    bint left_invert
-    bint decoupled_repairs      # arc-eager: these moves make no arc with B0
-    bint unshift                # arc-eager: REDUCE of a headless S0 puts it back into the buffer
-    int push                    # arc-eager: PUSH_ANY, PUSH_SHIFT or PUSH_RIGHT_ARC
-    int max_search_states  # configurations that a loss may be searched in; 0: any number
-    bint nonmonotonic
-    bint explicit_root
-    int max_length          # list systems: no arc between words is longer; 0: any length
+    const void* own             # the system's own options; NULL: it has none
+    bint nonmonotonic           # moves may delete arcs
+    bint explicit_root          # systems with headless words: arcs from ROOT are moves
+    int max_length              # no arc between words is longer; 0: any length
     bint projective         # no arcs cross
     bint headless           # final configurations may have headless words
     # Places, in the move table, of the moves that pass j by (systems with headless words) and that
@@ -166,14 +144,15 @@ cdef struct SystemC:
     # What sentences, differences and static make losses, costs and oracles of; NULL: not used.
     inner_t inner
     int tabulates               # BY_NONE, ...
-    leave_t leave               # with BY_LEAVING and BY_LEAVING_ROOT_FIRST
+    leave_t leave               # with BY_LEAVING
+    bint root_first             # with BY_LEAVING: ROOT is at the bottom of the stack
     bint end_attaches           # its end can give heads to words of a sentence that have lost them
     loss_t rest_here            # errors to come, as far as they are known without making a move
     wanted_t wanted
     costs_t costs               # all costs of a configuration at once; NULL: one by one
     # Like costs, but a cost above the minimum may be reported as minimum + 1. NULL: use costs.
     costs_t least_costs
-    oracle_t oracles[N_ORACLE_NAMES]  # NULL: the system has no such oracle
+    oracle_t oracles[MAX_ORACLES]  # NULL: the system has no such oracle
 
 
 cdef struct CandidateC:
@@ -211,6 +190,8 @@ cdef void learn_cheapest(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil
+cpdef int new_move(str name, str colour=*, str glossary=*) except -1
+cpdef int new_oracle(str name) except -1
 cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
 cdef int max_candidates(const SystemC* system, int n) noexcept nogil
 

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from typing_extensions import Self
@@ -7,7 +7,12 @@ from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import State
 
 MOVE_NAMES: dict[int, str]
+COLOURS: dict[str, str]
+GLOSSARY: dict[str, str]
 ORACLE_NAMES: dict[int, str]
+
+def new_move(name: str, colour: str | None = None, glossary: str = "") -> int: ...
+def new_oracle(name: str) -> int: ...
 
 class Action(NamedTuple):
     move: str
@@ -21,8 +26,11 @@ class Move(NamedTuple):
     ends_sentence: bool
     opens_crossing: bool
     features: tuple[str, ...]
+    colour: str | None
 
 _AnyAction: TypeAlias = Action | tuple[str, int, str | None]
+
+def oracles_of(name: str) -> tuple[Callable[[TransitionSystem], None], ...]: ...
 
 class TransitionSystem:
     def __new__(cls, labels: Sequence[str] | None = None, *args: Any, **options: Any) -> Self: ...

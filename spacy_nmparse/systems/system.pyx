@@ -1,6 +1,8 @@
 """What all transition systems share: the move table, the oracles, and the Python face."""
+import re
 from collections import namedtuple
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import entry_points
 from operator import index
 
 from libc.stdlib cimport free, malloc
@@ -13,7 +15,10 @@ Action = namedtuple(
 Action.__doc__ = """A transition: the move's name, k (1 but for non-local arcs), label or None."""
 
 Move = namedtuple(
-    "Move", ("name", "labelled", "notes_label", "ends_sentence", "opens_crossing", "features"),
+    "Move",
+    (
+        "name", "labelled", "notes_label", "ends_sentence", "opens_crossing", "features", "colour",
+    ),
     module="spacy_nmparse.systems.system",
 )
 Move.__doc__ = """What others must know of a move.
@@ -23,6 +28,7 @@ notes_label: whether it pushes a word with the label that a later move may give 
 ends_sentence: whether it closes the sentence, which must then be complete.
 opens_crossing: whether it makes no arc, but arcs that cross possible.
 features: names of the features, besides the default ones, that a scorer of it should look at.
+colour: of the move in pictures and pages (``#rrggbb``), or None.
 """
 
 
@@ -31,31 +37,71 @@ cdef enum:  # in a message
     SHOWN_LETTERS = 300
 
 
-MOVE_NAMES = {
-    SHIFT: "SHIFT",
-    REDUCE: "REDUCE",
-    LEFT_ARC: "LEFT-ARC",
-    RIGHT_ARC: "RIGHT-ARC",
-    NO_ARC: "NO-ARC",
-    SWAP: "SWAP",
-    RIGHT_LOWER: "RIGHT-LOWER",
-    RIGHT_RAISE: "RIGHT-RAISE",
-    LEFT_INVERT: "LEFT-INVERT",
-    BREAK: "BREAK",
-    SWITCH: "SWITCH",
-}
-ORACLE_NAMES = {
-    DYNAMIC: "dynamic",
-    STATIC: "static",
-    MONOTONIC: "monotonic",
-    COMBINED: "combined",
-    PAPER: "paper",
-    EAGER: "eager",
-    LAZY: "lazy",
-    MINIMAL: "minimal",
-    ND_SW: "nd_sw",
-    ND_ALL: "nd_all",
-}
+MOVE_NAMES = {}
+COLOURS = {}            # of moves by name
+GLOSSARY = {}           # what a move does, by name, where it is the same in every system
+ORACLE_NAMES = {}
+
+
+cpdef int new_move(str name, str colour=None, str glossary="") except -1:
+    """Name a move. A name has the same number in every system; naming it again changes nothing.
+
+    Args:
+        name: as ``Action.move`` has it.
+        colour: of the move in pictures and pages, as ``#rrggbb``; None: grey.
+        glossary: what it does, a sentence or two.
+
+    Returns:
+        Its number, for ``TransitionSystem.add_move``.
+
+    Raises:
+        ValueError: no name, or no colour.
+    """
+    if not re.fullmatch("[A-Z]+(-[A-Z]+)*", name):
+        raise ValueError(f"The name of a move is capitals and hyphens, as LEFT-ARC, not {name!r}.")
+    if colour is not None and not re.fullmatch("#[0-9a-f]{6}", colour):
+        raise ValueError(f"The colour of {name} is #rrggbb, not {colour!r}.")
+    for number, known in MOVE_NAMES.items():
+        if known == name:
+            return number
+    MOVE_NAMES[len(MOVE_NAMES)] = name
+    if colour is not None:
+        COLOURS[name] = colour
+    if glossary:
+        GLOSSARY[name] = glossary
+    return len(MOVE_NAMES) - 1
+
+
+cpdef int new_oracle(str name) except -1:
+    """Name an oracle. A name has the same number in every system.
+
+    Returns:
+        Its number: the place of its function in ``SystemC.oracles``.
+
+    Raises:
+        ValueError: there are too many.
+    """
+    for number, known in ORACLE_NAMES.items():
+        if known == name:
+            return number
+    if len(ORACLE_NAMES) == MAX_ORACLES:
+        raise ValueError(f"No oracle {name!r}: there are {MAX_ORACLES} oracles already.")
+    ORACLE_NAMES[len(ORACLE_NAMES)] = name
+    return len(ORACLE_NAMES) - 1
+
+
+# In the order of the numbers in system.pxd.
+new_move("SHIFT", "#4b5563")
+new_move("REDUCE", "#7c3aed")
+new_move("LEFT-ARC", "#2563eb")
+new_move("RIGHT-ARC", "#059669")
+new_move("NO-ARC")
+new_move("SWAP", "#dc2626")
+new_move("BREAK", "#b45309")
+for _name in (
+    "dynamic", "static", "monotonic", "combined", "eager", "lazy", "minimal", "nd_sw", "nd_all"
+):
+    new_oracle(_name)
 
 
 cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
@@ -168,6 +214,16 @@ cdef void learn_cheapest(
                 candidates[i].learn = LEARN_ANY
 
 
+@cache
+def oracles_of(str name):
+    """What gives the system of that name more oracles: functions that installed packages bring by
+    entry points of the group ``spacy_nmparse_oracles``, named as ``arc_eager.paper``."""
+    return tuple(
+        point.load() for point in entry_points(group="spacy_nmparse_oracles")
+        if point.name.partition(".")[0] == name
+    )
+
+
 cdef str shorten(str text):
     """A text for a message: its beginning, if it is long."""
     return text if len(text) <= SHOWN_LETTERS else f"{text[:SHOWN_LETTERS]} ..."
@@ -218,6 +274,8 @@ cdef class TransitionSystem:
             if len(self.labels) < 2:
                 raise ValueError("root_label needs another label as well, for the other arcs.")
             self.c.root_label = self.label_ids[root_label]
+        for give in oracles_of(name):
+            give(self)
         return 0
 
     cdef MoveC* add_move(
@@ -271,7 +329,7 @@ cdef class TransitionSystem:
             name = MOVE_NAMES[move.name]
             table[name] = Move(
                 name, bool(move.labelled), bool(move.notes_label), bool(move.ends_sentence),
-                move.crossing == CROSSES_LATER, self.features.get(name, ()),
+                move.crossing == CROSSES_LATER, self.features.get(name, ()), COLOURS.get(name),
             )
         return table
 
@@ -293,8 +351,9 @@ cdef class TransitionSystem:
     @property
     def oracles(self):
         """Names of the oracles that ``oracle`` and ``derivation`` take."""
-        return tuple(ORACLE_NAMES[i] for i in range(N_ORACLE_NAMES)
-                     if self.c.oracles[i] is not NULL)
+        return tuple(
+            name for number, name in ORACLE_NAMES.items() if self.c.oracles[number] is not NULL
+        )
 
     def glossary(self):
         """What its moves do, and what the parts of its configurations hold, for readers of a
@@ -302,10 +361,10 @@ cdef class TransitionSystem:
 
         Returns:
             dict from str to str, a sentence or two each: for the moves, as ``moves`` names them,
-            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. Empty for a
-            system that does not say.
+            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. A system that
+            does not say has the lines of those of its moves that came with one (``new_move``).
         """
-        return {}
+        return {name: GLOSSARY[name] for name in self.moves if name in GLOSSARY}
 
     def initial(self, n, sent_starts=None):
         """The initial configuration over n words.
@@ -540,7 +599,7 @@ cdef class TransitionSystem:
         return gold, errors
 
     def _legal_move(self, State state, action):
-        """(place in the table, k, number of the label) of a legal action; ValueError: it is none."""
+        """(place in the table, k, label) of a legal action, in numbers; ValueError: it is none."""
         cdef int i, label
         try:
             if isinstance(action, str):

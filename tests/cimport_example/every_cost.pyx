@@ -3,15 +3,9 @@
 this."""
 from libc.stdlib cimport free, malloc
 
-from spacy_nmparse.systems cimport (
-    arc_eager,
-    arc_eager_root_first,
-    arc_hybrid,
-    arc_standard,
-    arc_standard_buffer,
-    arc_swift,
-    two_planar,
-)
+from spacy_nmparse.lab cimport arc_swift, buffer_arcs, root_first, two_planar
+from spacy_nmparse.lab.repairs cimport revised
+from spacy_nmparse.systems cimport arc_eager, arc_hybrid, arc_standard
 from spacy_nmparse.systems.covington cimport covington
 from spacy_nmparse.systems.differences cimport difference_cost
 from spacy_nmparse.systems.gold cimport Gold, GoldC
@@ -80,6 +74,7 @@ formula("arc_hybrid", "LEFT-ARC", arc_hybrid.left_arc_cost)
 formula("arc_hybrid", "RIGHT-ARC", arc_hybrid.right_arc_cost)
 
 cost("arc_eager", arc_eager.arc_eager_cost)
+cost("arc_eager revised", revised.cost)
 cost("covington", covington.covington_cost)
 cost("nl_covington", covington.covington_cost)
 
@@ -91,15 +86,15 @@ rest("arc_standard", "SHIFT", arc_standard.shift_rest)
 rest("arc_standard", "LEFT-ARC", arc_standard.left_arc_rest)
 rest("arc_standard", "RIGHT-ARC", arc_standard.right_arc_rest)
 rest("arc_standard", "BREAK", arc_standard.break_rest)
-rest("arc_standard with buffer_arcs", "SHIFT", arc_standard_buffer.shift_rest)
-rest("arc_standard with buffer_arcs", "LEFT-ARC", arc_standard_buffer.left_arc_rest)
-rest("arc_standard with buffer_arcs", "RIGHT-ARC", arc_standard_buffer.right_arc_rest)
-rest("arc_standard with buffer_arcs", "BREAK", arc_standard_buffer.break_rest)
-rest("arc_eager with root_first", "SHIFT", arc_eager_root_first.shift_rest)
-rest("arc_eager with root_first", "REDUCE", arc_eager_root_first.reduce_rest)
-rest("arc_eager with root_first", "LEFT-ARC", arc_eager_root_first.left_arc_rest)
-rest("arc_eager with root_first", "RIGHT-ARC", arc_eager_root_first.right_arc_rest)
-rest("arc_eager with root_first", "BREAK", arc_eager_root_first.break_rest)
+rest("arc_standard with buffer_arcs", "SHIFT", buffer_arcs.shift_rest)
+rest("arc_standard with buffer_arcs", "LEFT-ARC", buffer_arcs.left_arc_rest)
+rest("arc_standard with buffer_arcs", "RIGHT-ARC", buffer_arcs.right_arc_rest)
+rest("arc_standard with buffer_arcs", "BREAK", buffer_arcs.break_rest)
+rest("arc_eager with root_first", "SHIFT", root_first.shift_rest)
+rest("arc_eager with root_first", "REDUCE", root_first.reduce_rest)
+rest("arc_eager with root_first", "LEFT-ARC", root_first.left_arc_rest)
+rest("arc_eager with root_first", "RIGHT-ARC", root_first.right_arc_rest)
+rest("arc_eager with root_first", "BREAK", root_first.break_rest)
 rest("arc_swift", "SHIFT", shift_rest)
 rest("arc_swift", "LEFT-ARC", arc_swift.left_arc_rest)
 rest("arc_swift", "RIGHT-ARC", arc_swift.right_arc_rest)
@@ -129,7 +124,7 @@ def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
     cdef CandidateC* candidates = <CandidateC*>malloc(max_candidates(c, s.n) * sizeof(CandidateC))
     cdef int n = legal_moves(c, s, candidates)
     cdef int i, k, move, label, best
-    form = state.system
+    form = f"{state.system} revised" if "repairs" in system.options else state.system
     names = system.moves
     found = []
     try:

@@ -1,6 +1,7 @@
 # cython: language_level=3
 """A transition system that another package brings: `tests/test_cimport.py` compiles this and trains
-a parser with it. It is arc-hybrid with the moves in another order.
+a parser with it. It is arc-hybrid with the moves in another order, and a move of its own,
+LEFT-ARC-SHIFT, which has options of its own.
 """
 from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
 from spacy_nmparse.systems.arc_hybrid cimport (
@@ -13,9 +14,17 @@ from spacy_nmparse.systems.arc_hybrid cimport (
 )
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport GoldC, children_from
-from spacy_nmparse.systems.moves cimport b0_end, is_lost, s0_end, s1_end
-from spacy_nmparse.systems.sentences cimport break_rest, can_break, do_break, gold_breaks, shift_rest
-from spacy_nmparse.systems.state cimport NONE, B, S, StateC
+from spacy_nmparse.systems.moves cimport b0_end, is_lost, least_error, s0_end, s1_end
+from spacy_nmparse.systems.sentences cimport (
+    break_rest,
+    can_break,
+    do_break,
+    gold_breaks,
+    missed_start,
+    rest,
+    shift_rest,
+)
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -25,8 +34,47 @@ from spacy_nmparse.systems.system cimport (
     CandidateC,
     SystemC,
     TransitionSystem,
+    new_move,
 )
-from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item
+from spacy_nmparse.systems.views cimport ViewC, height, place, push_in_view, stack_item, view
+
+
+cdef struct OutsideC:
+    double share        # LEFT-ARC-SHIFT is legal up to this share of the text
+    bint wanted         # the static oracle wants it
+
+
+cdef inline const OutsideC* own(const SystemC* system) noexcept nogil:
+    return <const OutsideC*>system.own
+
+
+# LEFT-ARC-SHIFT(l): (S|s0, b0|B, A) => (S|b0, B, A + b0 -l-> s0). b0 is not ROOT.
+
+cdef int LEFT_ARC_SHIFT = new_move(
+    "LEFT-ARC-SHIFT", "#be185d",
+    "The first word of the buffer becomes the head of the top of the stack, and takes its place.",
+)
+
+
+cdef bint can_left_arc_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return B(s, 0) != s.n and s.b <= own(system).share * s.n and can_left_arc(system, s, k)
+
+
+cdef void do_left_arc_shift(
+    const SystemC* system, StateC* s, int k, int l, int push_label
+) noexcept nogil:
+    state_add_arc(s, B(s, 0), pop(s), l)
+    push(s, read(s))
+
+
+cdef int left_arc_shift_rest(
+    const SystemC* system, const StateC* s, const GoldC* gold, int k
+) noexcept nogil:
+    cdef ViewC v = view(s)
+    cdef int errors = missed_start(system, s, gold) + least_error(system, gold, s.b, S(s, 0))
+    v.below -= 1
+    push_in_view(s, &v, False)
+    return errors + rest(system, s, gold, &v)
 
 
 cdef int inner(
@@ -60,6 +108,8 @@ cdef int wanted_move(
         name = BREAK
     elif s0 != NONE and gold.head[s0] == B(s, 0):
         name = LEFT_ARC
+        if own(system).wanted and can_left_arc_shift(system, s, 1):
+            name = LEFT_ARC_SHIFT
     elif s.n_stack > 1 and gold.head[s0] == S(s, 1) and children_from(gold, s0, s.b) == 0:
         name = RIGHT_ARC
     return find_move(system, candidates, n, name, 1)
@@ -70,12 +120,21 @@ cdef void start(const SystemC* system, StateC* s) noexcept nogil:
 
 
 cdef class Outside(TransitionSystem):
+    cdef OutsideC own
+
     def __init__(
-        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
+        self, labels=None, *, double share=1.0, compound="wanted", bint single_root=False,
+        bint segment=False, root_label=None
     ):
+        if compound not in ("wanted", "allowed"):
+            raise ValueError(f"outside: compound is 'wanted' or 'allowed', not {compound!r}.")
         self.begin("outside", {
-            "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
+            "share": share, "compound": compound, "single_root": bool(single_root),
+            "segment": bool(segment), "root_label": root_label
         })
+        self.own.share = share
+        self.own.wanted = compound == "wanted"
+        self.c.own = &self.own
         self.c.projective = True
         self.c.start = start
         self.c.inner = inner
@@ -86,3 +145,8 @@ cdef class Outside(TransitionSystem):
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
+        self.add_move(
+            LEFT_ARC_SHIFT, can_left_arc_shift, do_left_arc_shift, NULL, left_arc_shift_rest,
+            b0_end, s0_end,
+        )
+        self.features["LEFT-ARC-SHIFT"] = ("S0*B1",)

@@ -11,7 +11,6 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
-from spacy_nmparse.systems.hgj13 import paper_costs
 from tests.exhaustive import Case
 from tests.fuzz import variants
 
@@ -168,12 +167,6 @@ def test_gold_trees() -> None:
         ),
         ("arc_eager", {"foo": True}, TypeError, "arc_eager has no option 'foo': it has nonmono"),
         ("arc_eager", {"nonmonotonic_left": "no"}, ValueError, "nonmonotonic_left is True or F"),
-        (
-            "arc_eager",
-            {"max_search_states": "9"},
-            ValueError,
-            "max_search_states is a whole number, not '9'",
-        ),
         ("covington", {"max_length": 1.5}, ValueError, "max_length is a whole number, not 1.5"),
     ],
 )
@@ -192,27 +185,7 @@ def test_no_push_notes_the_root_label() -> None:
     system.apply(state, Action("SHIFT"), push_label="a")
 
 
-@pytest.mark.parametrize("option", ["segment", "unshift", "repairs"])
-def test_printed_formulas_are_for_the_plain_system(option: str) -> None:
-    value: Any = ["right_lower"] if option == "repairs" else True
-    system = systems.create("arc_eager", nonmonotonic_left=True, **{option: value})
-    with pytest.raises(ValueError, match=f"option '{option}'"):
-        paper_costs(system, system.initial(2), Gold([1, 1]))
-
-
 # What the oracles say of trees that are known in part, or whose labels fit no arc.
-
-
-@pytest.mark.parametrize(
-    ("starts", "allowed"),
-    [([True, False], {"LEFT-ARC"}), ([True, True], {"BREAK"})],
-)
-def test_printed_formulas_leave_break_to_gold(starts: list[bool], allowed: set[str]) -> None:
-    system = systems.create("arc_eager", nonmonotonic_left=True, segment=True, single_root=True)
-    state = system.initial(2)
-    system.apply(state, Action("SHIFT"))
-    gold = Gold([1, 1] if allowed == {"LEFT-ARC"} else [0, 1], None, starts)
-    assert {action.move for action in system.oracle(state, gold, "paper")} == allowed
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Costs one by one, as Cython code elsewhere asks for them, are those that Python and learning see."""
+"""Costs one by one, as Cython code elsewhere asks for them, are those that Python sees."""
 
 from __future__ import annotations
 

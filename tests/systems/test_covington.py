@@ -6,7 +6,6 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
-from spacy_nmparse.systems.hgj13 import paper_costs
 
 FIGURE_2 = Gold([0, 0, 0, 4, 0])  # 1 -> 2, 1 -> 3, 1 -> 5, 5 -> 4, in words from 0
 
@@ -139,12 +138,3 @@ def test_nonmonotonic_costs_are_near() -> None:
         result = check(case, 3)
         assert result.trees * result.configurations in (768, 576)
         assert result.wrong_losses == wrong
-
-
-def test_the_formulas_of_arc_eager_refuse_list_systems() -> None:
-    system = systems.create("nl_covington")
-    with pytest.raises(ValueError, match="nl_covington"):
-        paper_costs(system, system.initial(3), Gold([0, 0, 0]))
-    eager = systems.create("arc_eager")
-    with pytest.raises(ValueError, match="2 words"):
-        paper_costs(eager, eager.initial(3), Gold([0, 0]))

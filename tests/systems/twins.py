@@ -127,8 +127,10 @@ def _twins() -> Iterator[Twin]:
                 variants = [{}]
             if system in FORMS:
                 variants = [*variants, {FORMS[system][0]: True}]
+            known = systems.options(system).keys()  # forms may be another package's
             for variant in variants:
-                if len(setting) != 1 or not {"repairs", "unshift"} & set(variant):
+                searched = {"repairs", "unshift"} & set(variant)
+                if variant.keys() <= known and (len(setting) != 1 or not searched):
                     yield Twin(system, {**setting, **variant})
 
 
@@ -168,7 +170,7 @@ def crossing_heads(n: int, draw: random.Random) -> list[int]:
 
 def takes_notes(system: systems.TransitionSystem) -> bool:
     """Whether its pushes may note labels."""
-    return system.name == "arc_eager" and not system.options["root_first"]
+    return system.name == "arc_eager" and not system.options.get("root_first")
 
 
 def labels_to_note(system: systems.TransitionSystem) -> list[str | None]:

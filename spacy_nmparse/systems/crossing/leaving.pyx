@@ -25,7 +25,6 @@ from spacy_nmparse.systems.crossing.spans cimport (
     row,
 )
 from spacy_nmparse.systems.state cimport NONE
-from spacy_nmparse.systems.system cimport BY_LEAVING_ROOT_FIRST
 from spacy_nmparse.systems.views cimport height, stack_item
 
 
@@ -38,7 +37,7 @@ cdef enum:   # tables, by the later and the earlier place
 
 cdef inline bint root_is_anywhere(const SystemC* system) noexcept nogil:
     """Whether at the end of the sentence ROOT can be the head of any word that is the top."""
-    return not system.single_root and system.tabulates != BY_LEAVING_ROOT_FIRST
+    return not system.single_root and not system.root_first
 
 
 cdef void fill_leaving(
@@ -150,7 +149,7 @@ cdef void leaving_losses(
     cdef int n_children = 0
     cdef int bottom = 0
     cdef int i
-    if system.tabulates == BY_LEAVING_ROOT_FIRST:
+    if system.root_first:
         bottom = 1
         x = gold.n
         n_children = find_children(gold, span, b, x, children)

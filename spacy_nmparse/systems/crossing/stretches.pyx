@@ -64,7 +64,9 @@ cdef int derive_crossing(Gold gold, const SystemC* system) except -1:
     there."""
     cdef GoldC* g = &gold.c
     cdef CrossingC* c
-    cdef int form = system.tabulates * 4 + system.segment * 2 + system.single_root
+    cdef int form = (
+        system.tabulates * 8 + system.root_first * 4 + system.segment * 2 + system.single_root
+    )
     cdef int n = g.n
     cdef size_t numbers = 0
     cdef size_t longest = 0

@@ -1,5 +1,4 @@
-"""The 2-planar system (Gómez-Rodríguez & Nivre 2010, 2013): preconditions, effects, and what is lost
-after each move."""
+"""The 2-planar system: preconditions, effects, and what is lost after each move."""
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem

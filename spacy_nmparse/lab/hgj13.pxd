@@ -1,4 +1,4 @@
-"""The oracles of Honnibal, Goldberg & Johnson 2013: as printed, monotonic, combined."""
+"""The cost formulas of Honnibal, Goldberg & Johnson (2013) as printed."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC
@@ -8,14 +8,6 @@ cdef int hgj13_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move
 ) noexcept nogil
 cdef void hgj13_oracle(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil
-cdef void learn_monotonic(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil
-cdef void learn_combined(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil

@@ -12,14 +12,15 @@ loss is then one that can be reached, if not the least.
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
-from spacy_nmparse.systems.repairs.bounds cimport FAR, BoundsC, bounds_of
+from spacy_nmparse.lab.repairs.bounds cimport FAR, BoundsC, bounds_of
+from spacy_nmparse.lab.repairs.options cimport RepairsC, revised
+from spacy_nmparse.lab.repairs.repair cimport LEFT_INVERT
 from spacy_nmparse.systems.sentences cimport decided_starts
 from spacy_nmparse.systems.moves cimport arc_error
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B
 from spacy_nmparse.systems.system cimport (
     BREAK,
     LEFT_ARC,
-    LEFT_INVERT,
     MAX_MOVES,
     REDUCE,
     RIGHT_ARC,
@@ -27,10 +28,7 @@ from spacy_nmparse.systems.system cimport (
     MoveC,
     label_fits,
 )
-from spacy_nmparse.systems.repairs.trial cimport TrialC, make, take_back
-
-MAX_SEARCH_STATES = 200
-
+from spacy_nmparse.lab.repairs.trial cimport TrialC, make, take_back
 
 cdef enum:
     N_SEEN = 1 << 10    # configurations that a search remembers; a power of two
@@ -47,13 +45,14 @@ cdef inline bint may_invert(
     const SystemC* system, const GoldC* gold, int name, int head, int dependent
 ) noexcept nogil:
     """Whether LEFT-INVERT may have to give the head of this arc the arc's label."""
+    cdef const RepairsC* own = revised(system)
     cdef int g
-    if not system.left_invert or head >= gold.n or (name != LEFT_ARC and name != LEFT_INVERT):
+    if not own.left_invert or head >= gold.n or (name != LEFT_ARC and name != LEFT_INVERT):
         return False
     g = gold.head[head]
     return g == dependent or (  # decoupled, it can be lowered or raised then
-        system.decoupled_repairs and g != NONE and g < head and gold.head[dependent] != head
-        and (system.right_lower or system.right_raise)
+        own.decoupled_repairs and g != NONE and g < head and gold.head[dependent] != head
+        and (own.right_lower or own.right_raise)
     )
 
 
@@ -181,7 +180,7 @@ cdef bint is_better(
 
 cdef inline void begin(const SystemC* system, SearchC* search, int target) noexcept nogil:
     search.target = target
-    search.left = system.max_search_states if system.max_search_states else FAR
+    search.left = revised(system).max_search_states if revised(system).max_search_states else FAR
     search.first = NONE
     memset(search.seen, 0, sizeof(search.seen))
 

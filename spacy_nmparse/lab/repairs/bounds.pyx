@@ -30,7 +30,9 @@ With a non-monotonic LEFT-ARC, all words that can, can together, and ``low`` is 
 word that goes back is attached at once, and loses a head that is still to come: ``high`` counts one
 for each word that has to choose between its head and its dependents on the stack.
 """
+from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
 from spacy_nmparse.systems.arc_eager_exact cimport inner, lost_if_popped
+from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport children_from, far_end
 from spacy_nmparse.systems.moves cimport label_ok
 from spacy_nmparse.systems.sentences cimport errors_behind, may_end
@@ -55,7 +57,7 @@ cdef int words_to(const SystemC* system, const StateC* s, int w) noexcept nogil:
     cdef int o = s.outward[w]
     cdef int n = 0
     cdef bint followed = False
-    if not system.right_lower or p == NONE or p > w:
+    if not revised(system).right_lower or p == NONE or p > w:
         return FAR
     while o != NONE:  # dependents of p behind w: they come back first
         if s.position[o] == NONE:
@@ -89,11 +91,11 @@ cdef int revised_to(
     cdef int n = 0
     cdef int k
     while True:
-        if system.right_lower and (n == 0 or lower_heads):
+        if revised(system).right_lower and (n == 0 or lower_heads):
             k = lowered_to(s, a, g)
             if k != FAR:
                 return n + k
-        if not system.right_raise:
+        if not revised(system).right_raise:
             return FAR
         a = s.head[a]
         if a == NONE or a == s.n or s.head[a] == NONE or s.head[a] > a:
@@ -128,7 +130,7 @@ cdef inline bint pays(
     const SystemC* system, const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
 ) noexcept nogil:
     """Whether a word of the buffer might become a dependent of w, on the stack, for nothing."""
-    if words.free or (system.left_invert and words.highest > s.position[w]):
+    if words.free or (revised(system).left_invert and words.highest > s.position[w]):
         return True
     return children_from(gold, w, s.b) > children_from(gold, w, e)
 
@@ -145,7 +147,7 @@ cdef bint stack_word_saved(
 ) noexcept nogil:
     """Whether a repair might give the stack word w its gold head."""
     cdef int g = gold.head[w]
-    if system.left_invert and s.left_child[w] == g and label_ok(gold, w, s.label[g]):
+    if revised(system).left_invert and s.left_child[w] == g and label_ok(gold, w, s.label[g]):
         return True
     if s.head[w] == NONE or g > w or not label_ok(gold, w, s.label[w]):
         return False
@@ -167,7 +169,7 @@ cdef bint popped_word_saved(
         return not system.single_root
     if g > w:
         return s.b + n <= g < e
-    if system.left_invert and s.left_child[w] == g:
+    if revised(system).left_invert and s.left_child[w] == g:
         return True
     return label_ok(gold, w, s.label[w]) and n + revised_to(system, s, w, g, True) <= words.n
 
@@ -204,7 +206,7 @@ cdef int inverted_saved(
     cdef int h = s.head[w]
     cdef int n, last, below
     cdef bint by_root   # ROOT may be the one that takes w, when only one word is left on the stack
-    if not system.left_invert or h == s.n or s.left_child[h] != w:
+    if not revised(system).left_invert or h == s.n or s.left_child[h] != w:
         return 0
     if not may_come_up(system, s, words, h):
         return 0
@@ -221,7 +223,7 @@ cdef int inverted_saved(
         n -= last == e - 1
     if g == s.n:
         n += by_root
-        if by_root and system.single_root and not system.nonmonotonic_reduce:
+        if by_root and system.single_root and not eager(system).nonmonotonic_reduce:
             return n  # h may stay on the stack to the end, see ``inner``
     elif g == h:
         n -= label_ok(gold, w, s.label[w])
@@ -243,9 +245,11 @@ cdef bint may_return(
         if h == NONE or h == s.n:
             return False
         if h > w:
-            if not system.left_invert or (s.left_child[h] != w and not system.right_lower):
+            if not revised(system).left_invert:
                 return False
-        elif not system.right_lower or n < 1:
+            if s.left_child[h] != w and not revised(system).right_lower:
+                return False
+        elif not revised(system).right_lower or n < 1:
             return False
         elif n < 2 and s.position[h] != NONE and s.position[s.right_child[h]] == NONE:
             return False
@@ -257,7 +261,7 @@ cdef int n_revised(
     const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e, bint longer
 ) noexcept nogil:
     """As ``n_saved``, with decoupled repairs."""
-    cdef bint kept = system.single_root and not system.nonmonotonic_reduce
+    cdef bint kept = system.single_root and not eager(system).nonmonotonic_reduce
     # The word behind the sentence is at the front until BREAK.
     cdef int n = FAR if longer else e - s.b + (e < s.end)
     cdef int found = 0
@@ -285,11 +289,11 @@ cdef int n_saved(
 ) noexcept nogil:
     """Words that are lost without repairs, when the sentence ends before e, and that repairs might
     save; longer: if it went on."""
-    if system.decoupled_repairs:
+    if revised(system).decoupled_repairs:
         return n_revised(system, s, gold, v, e, longer)
     cdef WordsC words = look_ahead(s, gold, e)
     # What is lost then depends on more, see ``inner``: count all that repairs might save.
-    cdef bint kept = system.single_root and not system.nonmonotonic_reduce
+    cdef bint kept = system.single_root and not eager(system).nonmonotonic_reduce
     cdef int n = 0
     cdef int w, g
     words.free = words.free or kept or longer
@@ -365,7 +369,7 @@ cdef BoundsC unshifted(
             lost = not label_ok(gold, w, s.label[w])
             add(&bounds, lost, lost)
             continue
-        if not headless and not system.nonmonotonic_left:
+        if not headless and not system.nonmonotonic:
             add(&bounds, 1, 1)
             continue
         right = g == n or g > w
@@ -376,16 +380,16 @@ cdef BoundsC unshifted(
         elif is_popped(s, g):
             lost = True
         elif g > w:  # on the stack above, or back
-            lost = s.position[g] != NONE and (s.head[g] != NONE or not system.unshift)
+            lost = s.position[g] != NONE and (s.head[g] != NONE or not revised(system).unshift)
         else:
-            lost = not back and (not headless or not system.unshift)
+            lost = not back and (not headless or not revised(system).unshift)
         if lost:
             add(&bounds, 1, 1)
             continue
         chooses = (
-            right and not system.nonmonotonic_left and (back or (i > 0 and has_left(s, gold, w)))
+            right and not system.nonmonotonic and (back or (i > 0 and has_left(s, gold, w)))
         )
-        if not system.nonmonotonic_left and system.single_root and g == n and i > 0:
+        if not system.nonmonotonic and system.single_root and g == n and i > 0:
             chooses = True
         if g == n and system.single_root:
             roots += 1
@@ -405,12 +409,12 @@ cdef BoundsC still_lost(
     """Words on the stack and in the buffer up to e that lose their gold head, when the sentence
     ends before e, less those that have left the stack and might still get it."""
     cdef BoundsC bounds
-    if system.unshift or s.n_rebuffer > 0:
+    if revised(system).unshift or s.n_rebuffer > 0:
         bounds = unshifted(system, s, gold, e)
     else:
         bounds.high = inner(system, s, gold, v, e)
         bounds.low = bounds.high
-    if system.right_lower or system.right_raise or system.left_invert:
+    if has_repairs(system):
         bounds.low -= n_saved(system, s, gold, v, e, False)
     return bounds
 
@@ -454,7 +458,7 @@ cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold
             bounds.high = min(bounds.high, here.high + more)
             if e == n or gold.sent_start[e] == 1 or far < e:
                 # A longer sentence could give repairs more words to work with.
-                if e == n or past == 0 or not repairs(system) or here.low <= (
+                if e == n or past == 0 or not has_repairs(system) or here.low <= (
                     here.high + (gold.sent_start[e] == 1)
                     - n_saved(system, s, gold, &v, e, True)
                 ):

@@ -1,4 +1,4 @@
-"""Arc-standard with arcs to the buffer: preconditions, effects, and what is lost after each move."""
+"""Arc-standard with arcs to the buffer: preconditions, effects, what is lost after each move."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC

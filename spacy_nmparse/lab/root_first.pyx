@@ -21,10 +21,17 @@ over all x. Where ROOT must still get its only child, that is x: x loses another
 of its own, and the other gold roots lose ROOT.
 """
 from spacy_nmparse.systems.crossing.spans cimport INFINITY
-from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch
+from spacy_nmparse.systems.crossing.stretches cimport crosses_at, derive_crossing, rest_of_stretch
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport GoldC, far_end, last_child
-from spacy_nmparse.systems.moves cimport b0_end, can_be_right, is_lost, least_error, s0_end
+from spacy_nmparse.systems.gold cimport Gold, GoldC, far_end, last_child
+from spacy_nmparse.systems.moves cimport (
+    b0_end,
+    can_be_right,
+    is_lost,
+    least_error,
+    root_at_bottom,
+    s0_end,
+)
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
 from spacy_nmparse.systems.sentences cimport (
     errors_behind,
@@ -38,7 +45,7 @@ from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, st
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    BY_LEAVING_ROOT_FIRST,
+    BY_LEAVING,
     LEFT_ARC,
     REDUCE,
     RIGHT_ARC,
@@ -348,18 +355,54 @@ cdef int wanted_move(
     return find_move(system, candidates, n, name, 1)
 
 
-def add_root_first(TransitionSystem system):
-    """Give the system this form's moves, costs and static oracle."""
-    use_differences(&system.c)
-    system.c.tabulates = BY_LEAVING_ROOT_FIRST
-    system.c.leave = leave
-    use_static(&system.c, wanted_move)
-    system.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
-    system.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)
-    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
-    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
-    if system.c.segment:
-        system.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
+cdef class RootFirstArcEager(TransitionSystem):
+    """Arc-eager with ROOT at the bottom of the stack.
+
+    Args:
+        root_first: True: that is this form.
+        single_root: one child of ROOT in each sentence.
+        segment: BREAK splits documents into sentences.
+        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+    """
+    def __init__(
+        self, labels=None, *, bint root_first=True, bint single_root=False, bint segment=False,
+        root_label=None
+    ):
+        self.begin("arc_eager", {
+            "root_first": True,
+            "single_root": bool(single_root),
+            "segment": bool(segment),
+            "root_label": root_label,
+        })
+        self.c.projective = True
+        self.c.start = root_at_bottom
+        use_differences(&self.c)
+        self.c.tabulates = BY_LEAVING
+        self.c.root_first = True
+        self.c.leave = leave
+        use_static(&self.c, wanted_move)
+        self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
+        self.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
+        if segment:
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
+
+    cdef int bind(self, Gold gold) except -1:
+        TransitionSystem.bind(self, gold)
+        return derive_crossing(gold, &self.c)
+
+    @property
+    def lookahead(self):
+        """As ``TransitionSystem.lookahead``."""
+        return 2
+
+    def _form(self):
+        return "arc_eager with root_first"
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return root_first_glossary(self.c.single_root, self.c.segment)
 
 
 def root_first_glossary(single_root, segment):

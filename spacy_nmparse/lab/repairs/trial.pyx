@@ -3,14 +3,12 @@
 The arcs' own edits undo each other (siblings stand in text order), so nothing is copied but the
 numbers of the configuration.
 """
+from spacy_nmparse.lab.repairs.repair cimport LEFT_INVERT, RIGHT_LOWER, RIGHT_RAISE
 from spacy_nmparse.systems.state cimport NONE, B, S, state_add_arc, state_del_arc
 from spacy_nmparse.systems.system cimport (
     BREAK,
     LEFT_ARC,
-    LEFT_INVERT,
     REDUCE,
-    RIGHT_LOWER,
-    RIGHT_RAISE,
     SHIFT,
 )
 

@@ -14,7 +14,3 @@ cdef struct BoundsC:
 
 
 cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
-
-
-cdef inline bint repairs(const SystemC* system) noexcept nogil:
-    return system.right_lower or system.right_raise or system.left_invert

@@ -20,7 +20,7 @@ from spacy_nmparse.systems.covington.loss cimport behind
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport GoldC, PlanesC, far_end
 from spacy_nmparse.systems.moves cimport b0_end, can_be_right, least_error, s0_end, settled
-from spacy_nmparse.systems.planes cimport derive_planes, fewest_given_up
+from spacy_nmparse.lab.planes cimport derive_planes, fewest_given_up
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, missed_start, must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
@@ -41,10 +41,13 @@ from spacy_nmparse.systems.system cimport (
     REDUCE,
     RIGHT_ARC,
     SHIFT,
-    SWITCH,
     CandidateC,
     SystemC,
+    new_move,
 )
+
+
+cdef int SWITCH = new_move("SWITCH")
 
 
 cdef enum:  # planes, as sets

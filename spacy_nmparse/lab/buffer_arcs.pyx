@@ -8,14 +8,16 @@ illegal: no stack word could get a head any more.
 
 Final: the buffer is empty and the stack holds ROOT alone.
 """
+from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
 from spacy_nmparse.systems.differences cimport difference_loss, use_differences
-from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport b0_end, is_complete, least_error, s0_end
+from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.moves cimport b0_end, is_complete, least_error, root_at_bottom, s0_end
 from spacy_nmparse.systems.sentences cimport finish
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
+    BY_GROWING,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
@@ -204,16 +206,52 @@ cdef int wanted_move(
     return find_move(system, candidates, n, name, 1)
 
 
-def add_buffer_arcs(TransitionSystem system):
-    """Give the system this form's moves, costs and static oracle."""
-    use_differences(&system.c)
-    system.c.loss = loss
-    use_static(&system.c, wanted_move)
-    system.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
-    system.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
-    system.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
-    if system.c.segment:
-        system.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
+cdef class BufferArcStandard(TransitionSystem):
+    """Arc-standard with arcs between the top of the stack and the front of the buffer.
+
+    Args:
+        buffer_arcs: True: that is this form.
+        single_root: one child of ROOT in each sentence.
+        segment: BREAK splits documents into sentences.
+        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+    """
+    def __init__(
+        self, labels=None, *, bint buffer_arcs=True, bint single_root=False, bint segment=False,
+        root_label=None
+    ):
+        self.begin("arc_standard", {
+            "buffer_arcs": True,
+            "single_root": bool(single_root),
+            "segment": bool(segment),
+            "root_label": root_label,
+        })
+        self.c.projective = True
+        self.c.tabulates = BY_GROWING
+        self.c.start = root_at_bottom
+        use_differences(&self.c)
+        self.c.loss = loss
+        use_static(&self.c, wanted_move)
+        self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
+        self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
+        self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
+        if segment:
+            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
+
+    cdef int bind(self, Gold gold) except -1:
+        TransitionSystem.bind(self, gold)
+        return derive_crossing(gold, &self.c)
+
+    @property
+    def lookahead(self):
+        """As ``TransitionSystem.lookahead``."""
+        return 2
+
+    def _form(self):
+        return "arc_standard with buffer_arcs"
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return buffer_glossary(self.c.segment)
 
 
 def buffer_glossary(segment):

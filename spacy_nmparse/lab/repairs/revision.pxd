@@ -1,6 +1,5 @@
 """The loss of arc-eager configurations with repair transitions or Unshift, by bounds and search."""
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.repairs.bounds cimport repairs
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
@@ -18,8 +17,3 @@ cdef void revised_least_costs(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
     CandidateC* candidates, int n
 ) noexcept nogil
-
-
-cdef inline bint revises(const SystemC* system, const StateC* s) noexcept nogil:
-    """Whether losses and costs are computed here."""
-    return system.unshift or s.n_rebuffer > 0 or repairs(system)

@@ -10,7 +10,8 @@ each other, are not made twice of the same S0 (``StateC.revised``).
 
 ``revision`` computes what they cost: the least loss behind them less the least loss before.
 """
-from spacy_nmparse.systems.moves cimport b0_end, s0_end
+from spacy_nmparse.lab.repairs.options cimport revised
+from spacy_nmparse.systems.moves cimport always, b0_end, s0_end
 from spacy_nmparse.systems.state cimport (
     NONE,
     B,
@@ -21,16 +22,18 @@ from spacy_nmparse.systems.state cimport (
     state_del_arc,
 )
 from spacy_nmparse.systems.system cimport (
-    LEFT_INVERT,
-    RIGHT_LOWER,
-    RIGHT_RAISE,
     MoveC,
-    TransitionSystem,
     arc_end_t,
     effect_t,
+    new_move,
     no_arc,
     precondition_t,
 )
+
+
+RIGHT_LOWER = new_move("RIGHT-LOWER")
+RIGHT_RAISE = new_move("RIGHT-RAISE")
+LEFT_INVERT = new_move("LEFT-INVERT")
 
 
 cdef inline bint can_make_arc(const SystemC* system, int move, const StateC* s) noexcept nogil:
@@ -45,8 +48,8 @@ cdef inline bint can_make_arc(const SystemC* system, int move, const StateC* s) 
 cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcept nogil:
     cdef int s0 = S(s, 0)
     return (
-        system.right_lower and can_make_arc(system, system.right_arc, s) and s.head[s0] != NONE
-        and s.inward[s0] != NONE and s.revised != s0
+        revised(system).right_lower and can_make_arc(system, system.right_arc, s)
+        and s.head[s0] != NONE and s.inward[s0] != NONE and s.revised != s0
     )
 
 
@@ -67,7 +70,7 @@ cdef inline void make_right_arc(
     const SystemC* system, StateC* s, int l, int push_label
 ) noexcept nogil:
     """RIGHT-ARC; decoupled: note that S0 was revised."""
-    if system.decoupled_repairs:
+    if revised(system).decoupled_repairs:
         s.revised = S(s, 0)
     else:
         system.moves[system.right_arc].effect(system, s, 1, l, push_label)
@@ -79,8 +82,8 @@ cdef inline void make_right_arc(
 
 cdef bint can_right_raise(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
-        system.right_raise and can_make_arc(system, system.right_arc, s) and s.head[S(s, 0)] != NONE
-        and s.head[S(s, 1)] != NONE and s.revised != S(s, 0)
+        revised(system).right_raise and can_make_arc(system, system.right_arc, s)
+        and s.head[S(s, 0)] != NONE and s.head[S(s, 1)] != NONE and s.revised != S(s, 0)
     )
 
 
@@ -102,7 +105,7 @@ cdef void do_right_raise(
 
 cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
     return (
-        system.left_invert and can_make_arc(system, system.left_arc, s)
+        revised(system).left_invert and can_make_arc(system, system.left_arc, s)
         and s.left_child[S(s, 0)] != NONE
     )
 
@@ -116,7 +119,7 @@ cdef void do_left_invert(
     state_del_arc(s, s0)
     state_del_arc(s, x)
     state_add_arc(s, x, s0, label)
-    if system.decoupled_repairs:
+    if revised(system).decoupled_repairs:
         push(s, x)
     else:
         state_add_arc(s, B(s, 0), x, l)
@@ -127,10 +130,6 @@ cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept no
     return s.left_child[S(s, 0)]
 
 
-cdef bint always(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return True
-
-
 # What a scorer should look at: the words that would gain or lose a head.
 FEATURES = {
     "RIGHT-LOWER": ("S1.r2", "S0*S1.r2", "S1.r2.label"),
@@ -139,22 +138,24 @@ FEATURES = {
 }
 
 
-def add_repairs(TransitionSystem system):
+cdef int add_repairs(TransitionSystem system) except -1:
     """Add the moves that the system's ``repairs`` name to its move table."""
+    cdef const SystemC* c = &system.c
     system.features = FEATURES
-    if system.c.right_lower:
+    if revised(c).right_lower:
         add(system, RIGHT_LOWER, can_right_lower, do_right_lower, s0_end, b0_end)
-    if system.c.right_raise:
+    if revised(c).right_raise:
         add(system, RIGHT_RAISE, can_right_raise, do_right_raise, s0_end, b0_end)
-    if system.c.left_invert:
+    if revised(c).left_invert:
         add(system, LEFT_INVERT, can_left_invert, do_left_invert, b0_end, inverted_end)
+    return 0
 
 
 cdef int add(
     TransitionSystem system, int name, precondition_t precondition, effect_t effect,
     arc_end_t head, arc_end_t dependent
 ) except -1:
-    cdef bint decoupled = system.c.decoupled_repairs
+    cdef bint decoupled = revised(&system.c).decoupled_repairs
     cdef MoveC* move = system.add_move(
         name, precondition, effect, NULL, NULL, no_arc if decoupled else head,
         no_arc if decoupled else dependent

@@ -274,3 +274,8 @@ def test_the_dynamic_oracle_allows_what_costs_least(
             system.apply(state, action, push_label=note if action.move == "SHIFT" else None)
     assert asked > 500
     assert several > 100
+
+
+def test_limit_of_a_search_is_a_number() -> None:
+    with pytest.raises(ValueError, match="max_search_states is a whole number, not '9'"):
+        systems.create("arc_eager", max_search_states="9")

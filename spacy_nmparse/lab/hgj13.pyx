@@ -1,14 +1,14 @@
-"""The oracles of HGJ13. Section 5: the cost formulas as printed, C of Goldberg & Nivre 2012 with
-footnote 4, plus Delta_NML where LEFT-ARC is non-monotonic, plus Delta_NMD where REDUCE is.
+"""The cost formulas of Honnibal, Goldberg & Johnson (2013) as printed in section 5, and the oracle
+``paper`` of arc_eager: C of Goldberg & Nivre (2012) with footnote 4, plus Delta_NML where LEFT-ARC
+is non-monotonic, plus Delta_NMD where REDUCE is.
 
 They know neither labels (a right head with a wrong label is charged one here), nor single_root, nor
 BREAK: the oracle allows that where gold has a start, and nothing else there. For REDUCE alone (NMD)
-they are wrong as printed: ``docs/oracles.md`` lists where. Section 6: the monotonic oracle, and the
-combined one.
+they are wrong as printed: ``docs/oracles.md`` lists where.
 """
+from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport Gold, children_from
-from spacy_nmparse.systems.repairs.revision cimport repairs
-from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B, S, State, in_buffer
+from spacy_nmparse.systems.state cimport NONE, B, S, State, in_buffer
 from spacy_nmparse.systems.system cimport (
     BREAK,
     LEARN_ANY,
@@ -18,12 +18,13 @@ from spacy_nmparse.systems.system cimport (
     REDUCE,
     RIGHT_ARC,
     SHIFT,
-    MoveC,
     TransitionSystem,
     label_fits,
-    learn_cheapest,
     legal_moves,
+    new_oracle,
 )
+
+from spacy_nmparse.systems.system import MOVE_NAMES
 
 
 cdef inline int stack_children(
@@ -45,8 +46,8 @@ cdef int hgj13_cost(
     """C(a, c, t) and its Delta terms, of SHIFT, REDUCE, LEFT-ARC or RIGHT-ARC."""
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
-    cdef bint L = system.nonmonotonic_left
-    cdef bint D = system.nonmonotonic_reduce
+    cdef bint L = system.nonmonotonic
+    cdef bint D = eager(system).nonmonotonic_reduce
     cdef bint headed = s0 != NONE and s.head[s0] != NONE
     cdef int cost = 0
     cdef int h
@@ -114,117 +115,10 @@ cdef void hgj13_oracle(
             c.learn = LEARN_ANY
 
 
-# Section 6.
-
-cdef void learn_monotonic(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """What the monotonic system's dynamic oracle allows here."""
-    cdef SystemC monotonic = system[0]
-    monotonic.nonmonotonic_left = False
-    monotonic.nonmonotonic_reduce = False
-    monotonic.end_attaches = True
-    monotonic.unshift = False
-    without_repairs(&monotonic)
-    learn_in(&monotonic, s, gold, push_label, candidates, n)
-
-
-cdef inline void without_repairs(SystemC* system) noexcept nogil:
-    system.right_lower = False
-    system.right_raise = False
-    system.left_invert = False
-
-
-cdef void learn_in(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """What the dynamic oracle of another system allows among its own moves."""
-    cdef int i, cost, label
-    cdef int least = -1
-    cdef CandidateC* c
-    cdef const MoveC* move
-    for i in range(n):
-        candidates[i].learn = LEARN_NOT
-        move = &system.moves[candidates[i].move]
-        if move.precondition(system, s, candidates[i].k):
-            cost = system.cost(
-                system, s, gold, candidates[i].move, candidates[i].k,
-                gold_label(system, gold, &candidates[i]), push_label,
-            )
-            if least < 0 or cost < least:
-                least = cost
-    for i in range(n):
-        c = &candidates[i]
-        move = &system.moves[c.move]
-        if not move.precondition(system, s, c.k):
-            continue
-        label = gold_label(system, gold, c)
-        if system.cost(system, s, gold, c.move, c.k, label, push_label) == least:
-            c.learn = LEARN_LABEL
-            if c.dependent == NONE or system.cost(
-                system, s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
-            ) == least:
-                c.learn = LEARN_ANY
-            elif c.label == NONE:
-                c.label = label
-
-
-cdef inline int gold_label(
-    const SystemC* system, const GoldC* gold, const CandidateC* c
-) noexcept nogil:
-    """The label that the move's arc should have; UNKNOWN_LABEL where it can't."""
-    cdef int label = NONE if c.dependent == NONE else gold.label[c.dependent]
-    if label == NONE or label_fits(system, c.head == gold.n, label):
-        return label
-    return UNKNOWN_LABEL
-
-
-cdef void learn_combined(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
-) noexcept nogil:
-    """HGJ13 section 6: of the moves that cost least, those that the monotonic oracle also allows;
-    all of them where it allows none. With repair transitions, of those that are as good without,
-    if there are any. A repair is learned where it is needed, and not relied on."""
-    cdef SystemC plain
-    cdef int i
-    cdef int[MAX_MOVES] kept
-    if repairs(system):
-        plain = system[0]
-        without_repairs(&plain)
-        learn_in(&plain, s, gold, push_label, candidates, n)
-        if not agree(candidates, n):
-            learn_cheapest(system, s, gold, push_label, candidates, n)
-    else:
-        learn_cheapest(system, s, gold, push_label, candidates, n)
-    for i in range(n):
-        kept[i] = candidates[i].learn
-    learn_monotonic(system, s, gold, push_label, candidates, n)
-    for i in range(n):
-        candidates[i].learn = min(candidates[i].learn, kept[i])
-    for i in range(n):
-        if candidates[i].learn != LEARN_NOT:
-            return
-    for i in range(n):
-        candidates[i].learn = kept[i]
-
-
-cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
-    """Of what is to be learned keep what costs least. Returns whether anything is left."""
-    cdef int i
-    cdef int least = candidates[0].cost
-    cdef bint left = False
-    for i in range(1, n):
-        least = min(least, candidates[i].cost)
-    for i in range(n):
-        if candidates[i].cost > least:
-            candidates[i].learn = LEARN_NOT
-        elif candidates[i].learn == LEARN_ANY and candidates[i].cost_other > least:
-            candidates[i].learn = LEARN_LABEL
-        left = left or candidates[i].learn != LEARN_NOT
-    return left
+def add_paper(TransitionSystem system):
+    """Give arc_eager, but for its forms, the oracle ``paper``."""
+    if system.options.get("push") == "any":
+        system.c.oracles[new_oracle("paper")] = hgj13_oracle
 
 
 def paper_costs(TransitionSystem system not None, State state not None, Gold gold not None):
@@ -238,13 +132,12 @@ def paper_costs(TransitionSystem system not None, State state not None, Gold gol
     Raises:
         ValueError: another system, or a gold tree of another length.
     """
-    from spacy_nmparse.systems.system import MOVE_NAMES
     cdef CandidateC candidates[MAX_MOVES]
     cdef int i, n, name
     if system.name != "arc_eager":
         raise ValueError(f"HGJ13's formulas are arc-eager's, not those of {system.name}.")
-    for option in ("segment", "repairs", "unshift"):
-        if system.options[option]:
+    for option in ("segment", "repairs", "unshift", "root_first"):
+        if system.options.get(option):
             raise ValueError(f"HGJ13's formulas do not know arc_eager's option {option!r}.")
     if gold.c.n != state.c.n:
         raise ValueError(f"The gold tree has {gold.c.n} words, the configuration {state.c.n}.")

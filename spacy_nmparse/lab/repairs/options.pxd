@@ -1,0 +1,23 @@
+"""The options of arc-eager with repair transitions or Unshift."""
+from spacy_nmparse.systems.arc_eager_options cimport EagerC
+from spacy_nmparse.systems.system cimport SystemC
+
+
+cdef struct RepairsC:
+    EagerC eager
+    bint right_lower            # these moves are there
+    bint right_raise
+    bint left_invert
+    bint decoupled_repairs      # these moves make no arc with B0
+    bint unshift                # REDUCE of a headless S0 puts it back into the buffer
+    int max_search_states       # configurations that a loss may be searched in; 0: any number
+
+
+cdef inline const RepairsC* revised(const SystemC* system) noexcept nogil:
+    return <const RepairsC*>system.own
+
+
+cdef inline bint has_repairs(const SystemC* system) noexcept nogil:
+    return (
+        revised(system).right_lower or revised(system).right_raise or revised(system).left_invert
+    )

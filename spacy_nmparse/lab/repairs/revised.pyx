@@ -1,0 +1,299 @@
+"""Arc-eager with repair transitions or Unshift: the options ``repairs`` and ``unshift``."""
+from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
+from spacy_nmparse.lab.repairs.repair cimport add_repairs
+from spacy_nmparse.lab.repairs.revision cimport (
+    revised_cost,
+    revised_costs,
+    revised_least_costs,
+    revised_loss,
+)
+from spacy_nmparse.systems.arc_eager cimport (
+    arc_eager_cost,
+    arc_eager_loss,
+    can_reduce,
+    can_shift,
+    do_reduce,
+    reduced_dependent,
+    reduced_head,
+)
+from spacy_nmparse.systems.arc_eager_oracles cimport keep_allowed, learn_in, make_monotonic
+from spacy_nmparse.systems.sentences cimport must_break
+from spacy_nmparse.systems.state cimport NONE, B, S, pop
+from spacy_nmparse.systems.system cimport (
+    BY_NONE,
+    COMBINED,
+    LEARN_ANY,
+    LEARN_LABEL,
+    LEARN_NOT,
+    MONOTONIC,
+    CandidateC,
+    MoveC,
+    learn_cheapest,
+    new_oracle,
+    no_arc,
+)
+
+
+# Unshift. SHIFT: of a word that was put back, too, only to an empty stack.
+
+cdef bint can_shift_new(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return (s.n_rebuffer == 0 or s.n_stack == 0) and can_shift(system, s, k)
+
+
+# REDUCE of a headless s0 that is not alone: (S|s1|s0, B, A) => (S|s1, s0|B, A).
+
+cdef bint can_unshift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if not revised(system).unshift:
+        return can_reduce(system, s, k)
+    if s.n_stack == 0 or must_break(system, s) or B(s, 0) == NONE:
+        return False
+    return s.head[S(s, 0)] != NONE or s.n_stack >= 2
+
+
+cdef void do_unshift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+    if not revised(system).unshift:
+        do_reduce(system, s, k, l, push_label)
+    elif s.head[S(s, 0)] == NONE:
+        s.rebuffer[s.n_rebuffer] = pop(s)
+        s.n_rebuffer += 1
+    else:
+        pop(s)
+
+
+cdef int unshifted_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return NONE if revised(system).unshift else reduced_head(system, s, k)
+
+
+cdef int unshifted_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    return NONE if revised(system).unshift else reduced_dependent(system, s, k)
+
+
+# Losses, costs and oracles. The systems that monotonic and combined ask, without repairs and
+# Unshift, have losses of arc-eager, but for words that are back in the buffer.
+
+cdef inline bint searches(const SystemC* system, const StateC* s) noexcept nogil:
+    """Whether the loss by bounds and search answers here, for itself and for costs."""
+    return revised(system).unshift or s.n_rebuffer > 0 or has_repairs(system)
+
+
+cdef int cost(
+    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
+    int push_label
+) noexcept nogil:
+    """The cost of the move at this place of the table."""
+    if searches(system, s):
+        return revised_cost(system, s, gold, move, label, push_label)
+    return arc_eager_cost(system, s, gold, move, k, label, push_label)
+
+
+cdef int loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+    if searches(system, s):
+        return revised_loss(system, s, gold)
+    return arc_eager_loss(system, s, gold)
+
+
+cdef inline void without_repairs(RepairsC* own) noexcept nogil:
+    own.right_lower = False
+    own.right_raise = False
+    own.left_invert = False
+
+
+cdef void learn_monotonic(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """What the monotonic system's dynamic oracle allows here."""
+    cdef SystemC monotonic = system[0]
+    cdef RepairsC own = revised(system)[0]
+    monotonic.own = &own
+    make_monotonic(&monotonic, &own.eager)
+    own.unshift = False
+    without_repairs(&own)
+    learn_in(&monotonic, s, gold, push_label, candidates, n)
+
+
+cdef void learn_combined(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """As arc-eager's; with repair transitions, of the moves that are as good without, if there are
+    any. A repair is learned where it is needed, and not relied on."""
+    cdef SystemC other = system[0]
+    cdef RepairsC own = revised(system)[0]
+    cdef bint plain = False
+    other.own = &own
+    if has_repairs(system):
+        without_repairs(&own)
+        learn_in(&other, s, gold, push_label, candidates, n)
+        plain = agree(candidates, n)
+    if not plain:
+        learn_cheapest(system, s, gold, push_label, candidates, n)
+    without_repairs(&own)
+    own.unshift = False
+    make_monotonic(&other, &own.eager)
+    keep_allowed(&other, s, gold, push_label, candidates, n)
+
+
+cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
+    """Of what is to be learned keep what costs least. Returns whether anything is left."""
+    cdef int i
+    cdef int least = candidates[0].cost
+    cdef bint left = False
+    for i in range(1, n):
+        least = min(least, candidates[i].cost)
+    for i in range(n):
+        if candidates[i].cost > least:
+            candidates[i].learn = LEARN_NOT
+        elif candidates[i].learn == LEARN_ANY and candidates[i].cost_other > least:
+            candidates[i].learn = LEARN_LABEL
+        left = left or candidates[i].learn != LEARN_NOT
+    return left
+
+
+REPAIRS = ("right_lower", "right_raise", "left_invert")
+
+
+cdef class RevisedArcEager(ArcEager):
+    """Arc-eager with repair transitions or Unshift.
+
+    Args:
+        repairs: which of the repair transitions there are, of "right_lower", "right_raise" and
+            "left_invert" (see ``repair``); they need nonmonotonic_left.
+        decoupled_repairs: repairs only revise; the arc with B0 that they would make is left to the
+            next move.
+        unshift: REDUCE of a headless S0 puts it back to the front of the buffer (Honnibal & Johnson
+            2015); from there it cannot be SHIFTed but to an empty stack. Instead of
+            nonmonotonic_reduce.
+        max_search_states: how many configurations one search for a loss looks at, where bounds do
+            not settle it, with repairs, or unshift without nonmonotonic_left; 0: any number.
+        **options: arc-eager's (see ``ArcEager``).
+
+    Raises:
+        ValueError: an unknown repair or push, or options that need or exclude another.
+    """
+    def __init__(
+        self, labels=None, *, repairs=(), bint decoupled_repairs=False, bint unshift=False,
+        int max_search_states=200, **options
+    ):
+        wanted = check_repairs(repairs)
+        self.own_revised.right_lower = "right_lower" in wanted
+        self.own_revised.right_raise = "right_raise" in wanted
+        self.own_revised.left_invert = "left_invert" in wanted
+        self.own_revised.decoupled_repairs = decoupled_repairs
+        self.own_revised.unshift = unshift
+        self.own_revised.max_search_states = max_search_states
+        check_options(options, wanted, decoupled_repairs, unshift, max_search_states)
+        ArcEager.__init__(self, labels, **options)
+        self.options.update({
+            "repairs": wanted,
+            "decoupled_repairs": bool(decoupled_repairs),
+            "unshift": bool(unshift),
+            "max_search_states": max_search_states,
+        })
+        self.c.cost = cost
+        self.c.loss = loss
+        if not wanted and not unshift:
+            return
+        self.c.costs = revised_costs
+        self.c.least_costs = revised_least_costs
+        self.c.tabulates = BY_NONE
+        self.c.leave = NULL
+        self.c.oracles[new_oracle("paper")] = NULL
+        if self.options["push"] == "any":
+            self.c.oracles[MONOTONIC] = learn_monotonic
+            self.c.oracles[COMBINED] = learn_combined
+
+    cdef int add_form(self) except -1:
+        cdef MoveC* shift = &self.c.moves[0]
+        cdef MoveC* reduce_ = &self.c.moves[1]
+        self.own_revised.eager = self.own
+        self.c.own = &self.own_revised
+        if has_repairs(&self.c):
+            add_repairs(self)
+        if self.own_revised.unshift:
+            self.repair_names = {"REDUCE": "UNSHIFT"}
+            self.c.noted_arc = NONE
+            shift.notes_label = False
+            shift.precondition = can_shift_new
+            reduce_.precondition = can_unshift
+            reduce_.effect = do_unshift
+            reduce_.attached = no_arc
+            if reduce_.labelled:
+                reduce_.head = unshifted_head
+                reduce_.dependent = unshifted_dependent
+        return 0
+
+    def glossary(self):
+        """As ``TransitionSystem.glossary``."""
+        return {**ArcEager.glossary(self), **revised_glossary(self.options)}
+
+
+def check_repairs(repairs):
+    """The repairs in a fixed order (tuple of str). Raises ValueError for an unknown one."""
+    wanted = (repairs,) if isinstance(repairs, str) else tuple(repairs)
+    for name in wanted:
+        if name not in REPAIRS:
+            raise ValueError(f"arc_eager: there is no repair {name!r}: there are {REPAIRS}.")
+    return tuple(name for name in REPAIRS if name in wanted)
+
+
+def check_options(options, wanted, decoupled_repairs, unshift, max_search_states):
+    """Raises ValueError for options that need or exclude another."""
+    push = options.get("push", "any")
+    if wanted and not options.get("nonmonotonic_left"):
+        raise ValueError(
+            f"arc_eager: the repairs {wanted} need nonmonotonic_left=True: it is the first of "
+            f"the repairs."
+        )
+    if decoupled_repairs and not wanted:
+        raise ValueError(f"arc_eager: decoupled_repairs needs repairs, of {REPAIRS}.")
+    if wanted and unshift:
+        raise ValueError(f"arc_eager: unshift does not go with {wanted}: leave one out.")
+    if unshift and options.get("nonmonotonic_reduce"):
+        raise ValueError(
+            "arc_eager: unshift and nonmonotonic_reduce are two meanings of the same REDUCE: "
+            "leave one out."
+        )
+    if unshift and push != "any":
+        raise ValueError(f"arc_eager: unshift needs both pushes, not push={push!r}.")
+    if push == "shift" and {"right_lower", "right_raise"} & set(wanted):
+        raise ValueError(
+            "arc_eager: right_lower and right_raise go before RIGHT-ARCs: push='shift' has none."
+        )
+    if max_search_states < 0:
+        raise ValueError(
+            f"arc_eager: max_search_states is a number of configurations, not "
+            f"{max_search_states}."
+        )
+
+
+def revised_glossary(options):
+    """What the moves do that arc-eager does not have, or has otherwise (dict from str to str)."""
+    decoupled = options["decoupled_repairs"]
+    then = "" if decoupled else " Then as RIGHT-ARC."
+    texts = {
+        "right_lower": (
+            "The top of the stack gets a new head: the last dependent between its old head and "
+            f"it, which returns to the stack beneath it.{then}"
+        ),
+        "right_raise": (
+            "The head of the top's head becomes the head of the top of the stack, and the old "
+            f"head leaves the stack.{then}"
+        ),
+        "left_invert": (
+            "The first dependent on the left of the top of the stack becomes its head, and "
+            + (
+                "takes its place there, without a head."
+                if decoupled
+                else "the first item of the "
+                "buffer the head of that dependent. The top leaves the stack."
+            )
+        ),
+    }
+    found = {name.upper().replace("_", "-"): texts[name] for name in options["repairs"]}
+    if options["unshift"]:
+        found["REDUCE"] = (
+            "The top of the stack leaves it. If it has no head, it goes back to the front of the "
+            "buffer, to be attached later."
+        )
+    return found

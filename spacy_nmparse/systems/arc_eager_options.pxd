@@ -1,0 +1,18 @@
+"""Arc-eager's own options."""
+from spacy_nmparse.systems.system cimport SystemC
+
+
+cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
+    PUSH_ANY
+    PUSH_SHIFT
+    PUSH_RIGHT_ARC
+
+
+cdef struct EagerC:     # a non-monotonic LEFT-ARC: SystemC.nonmonotonic
+    bint nonmonotonic_reduce
+    bint labelled_reduce
+    int push
+
+
+cdef inline const EagerC* eager(const SystemC* system) noexcept nogil:
+    return <const EagerC*>system.own

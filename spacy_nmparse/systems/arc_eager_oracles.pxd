@@ -1,0 +1,25 @@
+"""The oracles ``monotonic`` and ``combined`` of arc-eager."""
+from spacy_nmparse.systems.arc_eager_options cimport EagerC
+from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport CandidateC, SystemC
+
+
+cdef void learn_monotonic(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
+cdef void learn_combined(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
+
+cdef void make_monotonic(SystemC* system, EagerC* own) noexcept nogil
+cdef void keep_allowed(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil
+cdef void learn_in(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil

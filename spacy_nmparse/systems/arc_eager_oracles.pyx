@@ -1,0 +1,111 @@
+"""The oracles ``monotonic`` and ``combined`` of arc-eager (Honnibal, Goldberg & Johnson 2013,
+section 6)."""
+from spacy_nmparse.systems.arc_eager_options cimport EagerC, eager
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL
+from spacy_nmparse.systems.system cimport (
+    LEARN_ANY,
+    LEARN_LABEL,
+    LEARN_NOT,
+    MAX_MOVES,
+    MoveC,
+    label_fits,
+    learn_cheapest,
+)
+
+
+cdef void learn_monotonic(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """What the monotonic system's dynamic oracle allows here."""
+    cdef SystemC monotonic = system[0]
+    cdef EagerC own = eager(system)[0]
+    monotonic.own = &own
+    make_monotonic(&monotonic, &own)
+    learn_in(&monotonic, s, gold, push_label, candidates, n)
+
+
+cdef void learn_combined(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """Of the moves that cost least, those that the monotonic oracle also allows; all of them where
+    it allows none: a non-monotonic move is learned where it is needed, and not relied on."""
+    cdef SystemC monotonic = system[0]
+    cdef EagerC own = eager(system)[0]
+    monotonic.own = &own
+    make_monotonic(&monotonic, &own)
+    learn_cheapest(system, s, gold, push_label, candidates, n)
+    keep_allowed(&monotonic, s, gold, push_label, candidates, n)
+
+
+cdef void make_monotonic(SystemC* system, EagerC* own) noexcept nogil:
+    """Make a copy of a system, and of its own options, monotonic."""
+    system.nonmonotonic = False
+    system.end_attaches = True
+    own.nonmonotonic_reduce = False
+
+
+cdef void keep_allowed(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """Of what is to be learned keep what the dynamic oracle of another system allows, if that is
+    anything."""
+    cdef int[MAX_MOVES] kept
+    cdef int i
+    for i in range(n):
+        kept[i] = candidates[i].learn
+    learn_in(system, s, gold, push_label, candidates, n)
+    for i in range(n):
+        candidates[i].learn = min(candidates[i].learn, kept[i])
+    for i in range(n):
+        if candidates[i].learn != LEARN_NOT:
+            return
+    for i in range(n):
+        candidates[i].learn = kept[i]
+
+
+cdef void learn_in(
+    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
+    CandidateC* candidates, int n
+) noexcept nogil:
+    """What the dynamic oracle of another system allows among its own moves."""
+    cdef int i, cost, label
+    cdef int least = -1
+    cdef CandidateC* c
+    cdef const MoveC* move
+    for i in range(n):
+        candidates[i].learn = LEARN_NOT
+        move = &system.moves[candidates[i].move]
+        if move.precondition(system, s, candidates[i].k):
+            cost = system.cost(
+                system, s, gold, candidates[i].move, candidates[i].k,
+                gold_label(system, gold, &candidates[i]), push_label,
+            )
+            if least < 0 or cost < least:
+                least = cost
+    for i in range(n):
+        c = &candidates[i]
+        move = &system.moves[c.move]
+        if not move.precondition(system, s, c.k):
+            continue
+        label = gold_label(system, gold, c)
+        if system.cost(system, s, gold, c.move, c.k, label, push_label) == least:
+            c.learn = LEARN_LABEL
+            if c.dependent == NONE or system.cost(
+                system, s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
+            ) == least:
+                c.learn = LEARN_ANY
+            elif c.label == NONE:
+                c.label = label
+
+
+cdef inline int gold_label(
+    const SystemC* system, const GoldC* gold, const CandidateC* c
+) noexcept nogil:
+    """The label that the move's arc should have; UNKNOWN_LABEL where it can't."""
+    cdef int label = NONE if c.dependent == NONE else gold.label[c.dependent]
+    if label == NONE or label_fits(system, c.head == gold.n, label):
+        return label
+    return UNKNOWN_LABEL

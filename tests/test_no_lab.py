@@ -1,0 +1,89 @@
+"""Without the lab, and its lines in setup.cfg, there is a package whose own tests pass."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+QUICK = (
+    *(
+        "tests/systems/test_arguments.py",
+        "tests/systems/test_costs.py",
+        "tests/systems/test_walk.py",
+    ),
+    *(
+        "tests/systems/test_glossary.py",
+        "tests/systems/test_arc_hybrid.py",
+        "tests/test_imports.py",
+    ),
+    *("tests/systems/test_covington.py", "tests/systems/test_arc_standard.py"),
+)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package and the tests without what is about the lab, installed in a folder."""
+    folder = tmp_path_factory.mktemp("no_lab")
+    away = shutil.ignore_patterns("lab", "__pycache__", "*.c", "*.cpp", "cimport_example")
+    shutil.copytree(ROOT / "spacy_nmparse", folder / "spacy_nmparse", ignore=away)
+    shutil.copytree(ROOT / "tests", folder / "tests", ignore=away)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    shutil.copy(ROOT / "setup.cfg", folder)
+    config = configparser.ConfigParser(delimiters="=")
+    config.optionxform = str  # type: ignore[assignment, method-assign]
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    metadata = folder / "spacy_nmparse-0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: spacy-nmparse\nVersion: 0\n")
+    lines = []
+    for group, points in config["options.entry_points"].items():
+        kept = [point for point in points.split("\n") if point and ".lab." not in point]
+        lines += [f"[{group}]", *kept]
+    (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def run(copy: Path, *command: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(copy)},
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_the_lab_is_gone(copy: Path) -> None:
+    program = (
+        "from spacy_nmparse import systems; import spacy_nmparse; "
+        "print(spacy_nmparse.__file__, *systems.names(), *systems.options('arc_eager'), "
+        "*systems.create('arc_eager').oracles)"
+    )
+    place, *names = run(copy, "-c", program).split()
+    assert Path(place).is_relative_to(copy)
+    gone = {"arc_swift", "two_planar", "repairs", "unshift", "root_first", "paper"}
+    assert {"arc_eager", "nl_covington", "combined"} <= set(names)
+    assert not gone & set(names)
+
+
+def test_the_tests_of_the_core_pass(copy: Path) -> None:
+    run(copy, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *QUICK)
+
+
+@pytest.mark.slow
+def test_all_tests_of_systems_and_training_pass(copy: Path) -> None:
+    run(
+        copy,
+        *("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"),
+        *("tests/systems", "tests/pipe/test_overfitting.py", "tests/learning/test_gradients.py"),
+    )

@@ -82,12 +82,23 @@ for gold in (Gold(*one) for one in golds(4, partial=True)):
         known.apply(same, action)
 
 # Options of any type, as a command line gives them.
-options = read_options("outside", ["share=0.5", "compound=allowed", "single_root"])
-assert options == {"share": 0.5, "compound": "allowed", "single_root": True}
+options = read_options("outside", ["share=0.5", "compound=allowed", "most=2", "single_root"])
+assert options == {"share": 0.5, "compound": "allowed", "most": 2, "single_root": True}
 assert systems.create("outside", **options).options == {**system.options, **options}
 gold = Gold([1, 1, 3, 1])
 for one, wanted in ((system, True), (systems.create("outside", **options), False)):
     assert ("LEFT-ARC-SHIFT" in [a.move for a in one.derivation(gold, "static")]) == wanted
+
+# Numbers of its own in the configuration, which copies have, too.
+once = systems.create("outside", most=1)
+state = once.initial(4)
+for move in ("SHIFT", "LEFT-ARC-SHIFT"):
+    before = state.copy()
+    once.apply(state, systems.Action(move))
+assert systems.Action("LEFT-ARC-SHIFT") in once.actions(before.copy())
+for one in (state, state.copy()):
+    assert systems.Action("LEFT-ARC") in once.actions(one)
+    assert systems.Action("LEFT-ARC-SHIFT") not in once.actions(one)
 
 block = {
     "@misc": "spacy_nmparse.System.v1", "name": "outside", "options": {"share": 0.9},

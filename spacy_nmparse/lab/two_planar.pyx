@@ -438,6 +438,7 @@ cdef int wanted_move(
 
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+    s.extended = 1
     s.root_label = system.root_label
     s.one_root = system.single_root
 

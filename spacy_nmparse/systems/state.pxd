@@ -7,6 +7,10 @@ from libc.stddef cimport size_t
 
 
 cdef enum:
+    MAX_OWN = 4         # arrays of a system's own
+
+
+cdef enum:
     NONE = -1           # no word, no label, unknown
     UNKNOWN_LABEL = -2  # a label that no system label can equal
 
@@ -31,11 +35,11 @@ cdef struct StateC:
     int root_child      # with one_root: the last word that got an arc from ROOT, or NONE
     int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
     int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT
+    int extended        # 1: ``start`` has declared that other_stack .. mark are used
+    int n_own           # and that so many arrays of its own are, up to MAX_OWN
     int* stack          # bottom first
-    int* other_stack    # two_planar: that of the other plane; see swap_stacks
     int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
     int* position       # word -> its place on the stack, or NONE
-    int* other_position   # the same of the other stack
     int* head           # word -> its head, or NONE
     int* label          # word -> label of the arc from its head, or NONE
     int* push_label     # word -> label noted when it was pushed, or NONE
@@ -43,14 +47,18 @@ cdef struct StateC:
     int* right_child      # word -> its rightmost right dependent, or NONE
     int* inward         # word -> the next sibling on its side, towards the head, or NONE
     int* outward        # word -> the next sibling on its side, away from the head, or NONE
-    int* link           # list systems, union-find: word -> the next, or minus its set's size
-    int* top            # list systems: first of a set -> the word that heads it, or NONE: itself
     int* n_left         # word -> number of left dependents
     int* n_right        # word -> number of right dependents
-    int* mark           # room for the cost functions: word -> a mark, 0 at first; see covington.pyx
-    int* entry          # room for the cost functions
     signed char* sentence_start   # word -> 1: a BREAK was made before it; 0
     signed char* constraint       # word -> 1: must start a sentence, -1: must not, 0: free
+    # Of systems with ``extended``; copied for those only.
+    int* other_stack    # two_planar: that of the other plane; see swap_stacks
+    int* other_position   # word -> its place there, or NONE
+    int* link           # union-find: word -> the next, or minus its set's size
+    int* top            # first of a set -> the word that heads it, or NONE: itself
+    int* mark           # room for the cost functions: word -> a mark, 0 at first; see covington.pyx
+    int* own            # n_own arrays of n + 1 numbers, NONE at first: for the system's own use
+    int* entry          # room for the cost functions: not copied
 
 
 ctypedef bint (*final_t)(const StateC* s) noexcept nogil

@@ -4,39 +4,50 @@ from libc.string cimport memcmp, memcpy, memset
 
 ROOT = -1  # the number that stands for ROOT in the Python face
 
-cdef int N_INT_ARRAYS = 18
-cdef int N_CHAR_ARRAYS = 2
+cdef enum:  # arrays of n + 1 numbers in the block of a state, in this order
+    N_SHARED = 12       # rebuffer .. n_right; behind them, sentence_start and constraint
+    N_EXTENDED = 5      # other_stack .. mark
+    N_MORE = N_EXTENDED + MAX_OWN + 1
+
+
+cdef inline size_t shared_size(int n) noexcept nogil:
+    """Numbers in what every system has."""
+    return N_SHARED * (<size_t>n + 1) + (2 * (<size_t>n + 1) + sizeof(int) - 1) // sizeof(int)
 
 
 cdef size_t state_block_size(int n) noexcept nogil:
     """Bytes that a state over n words needs behind its header."""
-    return (<size_t>n + 1) * (N_INT_ARRAYS * sizeof(int) + N_CHAR_ARRAYS)
+    return (shared_size(n) + N_MORE * (<size_t>n + 1)) * sizeof(int)
 
 
 cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
     cdef size_t size = <size_t>n + 1
     cdef int* ints = <int*>block
-    cdef signed char* chars = <signed char*>(ints + N_INT_ARRAYS * size)
     s.rebuffer = ints
-    s.stack = ints + (3 if s.plane else 1) * size
-    s.position = ints + (4 if s.plane else 2) * size
-    s.other_stack = ints + (1 if s.plane else 3) * size
-    s.other_position = ints + (2 if s.plane else 4) * size
-    s.head = ints + 5 * size
-    s.label = ints + 6 * size
-    s.push_label = ints + 7 * size
-    s.left_child = ints + 8 * size
-    s.right_child = ints + 9 * size
-    s.inward = ints + 10 * size
-    s.outward = ints + 11 * size
-    s.link = ints + 12 * size
-    s.top = ints + 13 * size
-    s.n_left = ints + 14 * size
-    s.n_right = ints + 15 * size
-    s.mark = ints + 16 * size
-    s.entry = ints + 17 * size
-    s.sentence_start = chars
-    s.constraint = chars + size
+    s.stack = ints + size
+    s.position = ints + 2 * size
+    s.head = ints + 3 * size
+    s.label = ints + 4 * size
+    s.push_label = ints + 5 * size
+    s.left_child = ints + 6 * size
+    s.right_child = ints + 7 * size
+    s.inward = ints + 8 * size
+    s.outward = ints + 9 * size
+    s.n_left = ints + 10 * size
+    s.n_right = ints + 11 * size
+    s.sentence_start = <signed char*>(ints + N_SHARED * size)
+    s.constraint = s.sentence_start + size
+    ints += shared_size(n)
+    s.other_stack = ints
+    s.other_position = ints + size
+    s.link = ints + 2 * size
+    s.top = ints + 3 * size
+    s.mark = ints + 4 * size
+    s.own = ints + 5 * size
+    s.entry = s.own + MAX_OWN * size
+    if s.plane:
+        s.stack, s.other_stack = s.other_stack, s.stack
+        s.position, s.other_position = s.other_position, s.position
 
 
 cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
@@ -62,15 +73,27 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     s.root_child = NONE
     s.root_label = NONE
     s.one_root = 0
-    memset(block, 0xFF, 14 * size * sizeof(int))  # rebuffer .. top: NONE
-    memset(s.n_left, 0, 4 * size * sizeof(int) + N_CHAR_ARRAYS * size)
+    s.extended = 0
+    s.n_own = 0
+    memset(block, 0xFF, 10 * size * sizeof(int))  # rebuffer .. outward: NONE
+    memset(s.n_left, 0, 2 * size * sizeof(int) + 2 * size)
+    memset(s.other_stack, 0xFF, N_MORE * size * sizeof(int))
+    memset(s.mark, 0, size * sizeof(int))
+    memset(s.entry, 0, size * sizeof(int))
 
 
 cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept nogil:
-    """Copy source, over a block of the same size."""
+    """Copy source, over a block of the same size: what every system has, and what the system has
+    declared besides."""
+    cdef size_t size = <size_t>source.n + 1
+    cdef size_t shared = shared_size(source.n)
     memcpy(target, source, sizeof(StateC))
     set_pointers(target, block, source.n)
-    memcpy(block, source.rebuffer, state_block_size(source.n))
+    memcpy(block, source.rebuffer, shared * sizeof(int))
+    if source.extended:
+        memcpy(<int*>block + shared, source.rebuffer + shared, N_EXTENDED * size * sizeof(int))
+    if source.n_own:
+        memcpy(target.own, source.own, source.n_own * size * sizeof(int))
 
 
 cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
@@ -181,6 +204,7 @@ cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogi
         and memcmp(a.label + first, b.label + first, size) == 0
         and memcmp(a.push_label + first, b.push_label + first, size) == 0
         and memcmp(a.sentence_start + first, b.sentence_start + first, a.n - first) == 0
+        and memcmp(a.own, b.own, a.n_own * (<size_t>a.n + 1) * sizeof(int)) == 0
     )
 
 

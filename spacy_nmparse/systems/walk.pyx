@@ -271,9 +271,14 @@ cdef bint same(const StateC* a, const StateC* b) noexcept nogil:
         return False
     if memcmp(a.position, b.position, words) != 0:
         return False
-    if memcmp(a.other_position, b.other_position, words) != 0:
+    if memcmp(a.head, b.head, 9 * words) != 0:  # head .. n_right
         return False
-    if memcmp(a.head, b.head, 11 * words) != 0:  # head .. n_right
+    if a.extended and (
+        memcmp(a.other_position, b.other_position, words) != 0
+        or memcmp(a.link, b.link, 2 * words) != 0
+    ):
+        return False
+    if memcmp(a.own, b.own, a.n_own * words) != 0:
         return False
     return memcmp(a.sentence_start, b.sentence_start, 2 * (a.n + 1)) == 0
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import spacy
-from spacy.language import Language
 
 from spacy_nmparse.ud.parse_outputs import FORMATS, SPACY
 

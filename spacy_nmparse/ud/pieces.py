@@ -17,7 +17,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.ud.corpus import open_spacy
 from spacy_nmparse.ud.parse_inputs import CONLLU, SPACY, TEXT, Item, items_of, read_items
-from spacy_nmparse.ud.parse_outputs import Written, Writer
+from spacy_nmparse.ud.parse_outputs import Writer, Written
 
 SIZE = 1 << 16  # characters of a piece of text, about; and bytes of CoNLL-U are eight times as many
 WORDS = 12_000  # of a piece of a .spacy file

@@ -42,6 +42,7 @@ from spacy_nmparse.systems.views cimport ViewC, height, place, push_in_view, sta
 cdef struct OutsideC:
     double share        # LEFT-ARC-SHIFT is legal up to this share of the text
     bint wanted         # the static oracle wants it
+    int most            # and so many times in a text; 0: any number
 
 
 cdef inline const OutsideC* own(const SystemC* system) noexcept nogil:
@@ -57,6 +58,8 @@ cdef int LEFT_ARC_SHIFT = new_move(
 
 
 cdef bint can_left_arc_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+    if own(system).most and s.own[0] == own(system).most:
+        return False
     return B(s, 0) != s.n and s.b <= own(system).share * s.n and can_left_arc(system, s, k)
 
 
@@ -65,6 +68,7 @@ cdef void do_left_arc_shift(
 ) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
     push(s, read(s))
+    s.own[0] += 1
 
 
 cdef int left_arc_shift_rest(
@@ -117,22 +121,25 @@ cdef int wanted_move(
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
     s.root_last = 1
+    s.n_own = 1     # its first number counts LEFT-ARC-SHIFTs
+    s.own[0] = 0
 
 
 cdef class Outside(TransitionSystem):
     cdef OutsideC own
 
     def __init__(
-        self, labels=None, *, double share=1.0, compound="wanted", bint single_root=False,
-        bint segment=False, root_label=None
+        self, labels=None, *, double share=1.0, compound="wanted", int most=0,
+        bint single_root=False, bint segment=False, root_label=None
     ):
         if compound not in ("wanted", "allowed"):
             raise ValueError(f"outside: compound is 'wanted' or 'allowed', not {compound!r}.")
         self.begin("outside", {
-            "share": share, "compound": compound, "single_root": bool(single_root),
-            "segment": bool(segment), "root_label": root_label
+            "share": share, "compound": compound, "most": most,
+            "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
         })
         self.own.share = share
+        self.own.most = most
         self.own.wanted = compound == "wanted"
         self.c.own = &self.own
         self.c.projective = True

@@ -117,7 +117,9 @@ def tiles(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 8, 13])
-@pytest.mark.parametrize(("n_in", "width", "pieces"), [(1, 1, 1), (7, 16, 1), (40, 24, 3), (5, 136, 1)])
+@pytest.mark.parametrize(
+    ("n_in", "width", "pieces"), [(1, 1, 1), (7, 16, 1), (40, 24, 3), (5, 136, 1)]
+)
 @pytest.mark.parametrize("cpu", ["plain", "avx2", "avx512"])
 def test_products_in_tiles(
     tiles: Any, cpu: str, n_rows: int, n_in: int, width: int, pieces: int

@@ -255,6 +255,7 @@ cdef inline bint is_non_local(const SystemC* system) noexcept nogil:
 
 cdef void start(const SystemC* system, StateC* s) noexcept nogil:
     s.lists = 1
+    s.extended = 1
     s.root_first = system.explicit_root
     s.n_lambda1 = s.root_first
     s.root_label = system.root_label

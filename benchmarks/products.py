@@ -1,0 +1,168 @@
+"""Count the matrix products of the default parsers, and time them.
+
+    python -m benchmarks.products
+    NMPARSE_CPU=avx2 python -m benchmarks.products --rows 512 20
+
+For each product of token vectors and weights: multiplications for a word, and how many billions of
+additions and multiplications a second (GFLOP/s, by the processor's time) the package's tiles and
+OpenBLAS reach with so many rows, those of a batch or of a sentence. Nothing is rounded to bfloat16.
+Rows of words that are found along arcs are made one by one, and only those that are looked at: they
+are counted, not timed.
+
+Result: a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Model
+
+from benchmarks.formats import markdown
+from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.cpu import CLASS
+from spacy_nmparse.layers.products import Weights
+from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.words import recurrent_layers
+
+FACTORIES = ("nm_parser", "swap_parser", "nl_covington_parser")
+REPETITIONS = 15
+LEAST = 2e-3  # seconds of a repetition
+
+
+def default_model(factory: str) -> Model:
+    """Initialize a parser with its factory's defaults.
+
+    Args:
+        factory: The factory.
+
+    Returns:
+        Its scorer.
+    """
+    nlp = spacy.blank("xx")
+    parser: Any = nlp.add_pipe(factory)
+    gold = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["ROOT", "dep"])
+    example = Example(Doc(nlp.vocab, words=["a", "b"]), gold)
+    nlp.initialize(lambda: [example])
+    return parser.model
+
+
+def products(model: Model) -> Iterator[tuple[str, Any, bool]]:
+    """Find the products that a scorer and its token vectors make.
+
+    Args:
+        model: The scorer.
+
+    Yields:
+        Name, weights (n, k), and whether all rows are made together.
+    """
+    embed, encode = model.get_ref("tok2vec").layers[:2]
+    for name, part in (("AffixEmbed, a new word", embed), ("encoder", encode)):
+        for node in part.walk():
+            if node.name == "maxout":
+                W: Any = node.get_param("W")
+                yield name, W.reshape(-1, W.shape[-1]), True
+    for i, layer in enumerate(recurrent_layers(model), 1):
+        yield f"recurrent layer {i}", layer.get_param("W"), True
+    yield "projection", model.get_param("project_W"), True
+    if model.has_param("arc_W"):
+        yield "heads and dependents", model.get_param("arc_W"), True
+        U: Any = model.get_param("arc_U")
+        yield "biaffine", U.reshape(-1, U.shape[-1]), True
+    names = model.attrs["features"]
+    layers = [names] if isinstance(names, list) else list(names.values())
+    slots = [word for layer in layers for word in slots_of(Features(layer))]
+    found = sum("." in word for word in slots)
+    word_W: Any = model.get_param("word_W")
+    end = len(word_W) * (len(slots) - found) // len(slots)
+    yield "word rows", word_W[:end], True
+    yield "word rows found along arcs", word_W[end:], False
+
+
+def slots_of(features: Features) -> list[str]:
+    """Name the words that features multiply by weights: of a pair, both."""
+    return [*features.words, *(word for pair in features.pairs for word in pair.split("*"))]
+
+
+def gflops(run: Callable[[], Any], n: float) -> float:
+    """Time a product.
+
+    Args:
+        run: What computes it.
+        n: Its multiplications.
+
+    Returns:
+        Billions of multiplications and additions a second, in the best of some repetitions.
+    """
+    run()
+    start = time.perf_counter()
+    run()
+    times = max(1, int(LEAST / max(time.perf_counter() - start, 1e-7)))
+    best = float("inf")
+    for _ in range(REPETITIONS):
+        start = time.process_time()
+        for _ in range(times):
+            run()
+        best = min(best, (time.process_time() - start) / times)
+    return 2 * n / best / 1e9
+
+
+def measure(W: Any, rows: int) -> list[str]:
+    """Time a product by tiles and by OpenBLAS.
+
+    Args:
+        W: The weights.
+        rows: Rows of the other matrix.
+
+    Returns:
+        GFLOP/s of both.
+    """
+    A = numpy.random.default_rng(0).normal(size=(rows, W.shape[1])).astype("float32")
+    out = numpy.empty((rows, len(W)), dtype="float32")
+    weights = Weights(W)
+    turned = numpy.ascontiguousarray(W.T)
+    return [
+        f"{gflops(lambda: weights.times(A, out), W.size * rows):.0f}",
+        f"{gflops(lambda: matmul(A, turned, out), W.size * rows):.0f}",
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments; None: those of the process.
+
+    Returns:
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--rows", type=int, nargs="+", default=[512, 20])
+    options = parser.parse_args(argv)
+    header = ["Parser", "Product", "Inputs x outputs", "Multiplications a word"]
+    for rows in options.rows:
+        header += [f"Tiles, {rows} rows", f"OpenBLAS, {rows} rows"]
+    table = []
+    known: dict[tuple[int, ...], list[str]] = {}
+    for factory in FACTORIES:
+        for name, W, together in products(default_model(factory)):
+            if W.shape not in known:
+                known[W.shape] = [one for rows in options.rows for one in measure(W, rows)]
+            sizes = f"{W.shape[1]} x {W.shape[0]}"
+            figures = known[W.shape] if together else [""] * 2 * len(options.rows)
+            table.append([factory, name, sizes, f"{W.size:,}", *figures])
+    print(f"GFLOP/s, processor class {CLASS}\n")
+    print(markdown(header, table))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

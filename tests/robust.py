@@ -1,13 +1,13 @@
 """Run the tests that train or score as other machines would: do they hold there, too?
 
     python -m tests.robust
-    python -m tests.robust --setting plain --setting noise-3 -- tests/pipe -k overfitting
+    python -m tests.robust --setting cpu-plain --setting noise-3 -- tests/pipe -k overfitting
 
-runs pytest once for each setting: 1, 2 and 8 threads of NumPy's matrix products; OpenBLAS with the
-kernels of other processors; the C loops' plain versions, in a copy of the checkout that is built
-for it (a git checkout is needed); and noise in the last bit of new models' weights (tests/noise),
-five seeds. What follows -- is for pytest; without a file or folder, all of tests/ is run but for
-LEFT_OUT. Prints the tests that fail under each setting; the exit status is 1 if any does.
+runs pytest once for each setting: 1, 2 and 8 threads of NumPy's matrix products; each class of
+processors that this one can be (NMPARSE_CPU); and noise in the last bit of new models' weights
+(tests/noise), five seeds. What follows -- is for pytest; without a file or folder, all of tests/ is
+run but for LEFT_OUT. Prints the tests that fail under each setting; the exit status is 1 if any
+does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.copies import ROOT, build
+from spacy_nmparse.layers.cpu import CLASSES
+from tests.copies import ROOT
 
 #: Tests without floating point, or of texts, files and commands alone.
 LEFT_OUT = (
@@ -49,7 +50,6 @@ class Setting:
 
     name: str
     variables: dict[str, str] = field(default_factory=dict)
-    plain: bool = False
 
 
 def threads(number: int) -> dict[str, str]:
@@ -58,22 +58,17 @@ def threads(number: int) -> dict[str, str]:
 
 SETTINGS = [
     *(Setting(f"threads-{number}", threads(number)) for number in (1, 2, 8)),
-    *(
-        Setting(f"kernels-{name}", {**threads(1), "OPENBLAS_CORETYPE": name})
-        for name in ("Haswell", "Nehalem", "Zen")
-    ),
-    Setting("plain", threads(1), plain=True),
+    *(Setting(f"cpu-{name}", {**threads(1), "NMPARSE_CPU": name}) for name in CLASSES),
     *(Setting(f"noise-{seed}", {**threads(1), "NMPARSE_NOISE": str(seed)}) for seed in range(1, 6)),
 ]
 
 
 def run(setting: Setting, arguments: list[str]) -> tuple[int, str]:
     """The exit status of pytest under a setting, and what it prints."""
-    folder = build("plain", {"NMPARSE_PLAIN": "1"}) if setting.plain else ROOT
-    paths = [str(folder), str(folder / "tests" / "noise")]
+    paths = [str(ROOT), str(ROOT / "tests" / "noise")]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-m", "slow or not slow", *arguments],
-        cwd=folder,
+        cwd=ROOT,
         env={**os.environ, **setting.variables, "PYTHONPATH": os.pathsep.join(paths)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy
 import pytest
 
+from spacy_nmparse.layers.cpu import CLASSES
 from tests.robust import LEFT_OUT, ROOT, SETTINGS, failed, main, selection
 
 OUTPUT = """..F.E
@@ -76,7 +77,7 @@ def test_selection() -> None:
 
 
 def test_a_failure_is_told(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    assert len({setting.name for setting in SETTINGS}) == len(SETTINGS) == 12
+    assert len({setting.name for setting in SETTINGS}) == len(SETTINGS) == 8 + len(CLASSES)
     path = tmp_path / "test_setting.py"
     path.write_text("import os\ndef test(): assert os.environ['OMP_NUM_THREADS'] == '2'\n")
     found = main(["--setting", "threads-1", "--setting", "threads-2", "--", str(path)])

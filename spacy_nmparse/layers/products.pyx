@@ -118,7 +118,8 @@ cdef class Weights:
         W = numpy.ascontiguousarray(W)
         weights = W.ctypes.data
         if not W.size or not HAS_TILES:  # a copy: what is kept must not keep the array
-            self.W = W.reshape(self.n // pieces, pieces, self.k).swapaxes(0, 1).reshape(W.shape).copy()
+            split = W.reshape(self.n // pieces, pieces, self.k)
+            self.W = split.swapaxes(0, 1).reshape(W.shape).copy()
         if not W.size:
             return
         if rounded and HAS_BFLOAT16:

@@ -100,8 +100,8 @@ def tiles(tmp_path_factory: pytest.TempPathFactory) -> Any:
         '#include "tiles.h"\n'
         "void pack(float *p, const float *w, ptrdiff_t n_in, ptrdiff_t width, ptrdiff_t pieces)\n"
         "{ nmp_pack(p, w, n_in, width, pieces); }\n"
-        "int multiply(const char *name, float *out, ptrdiff_t step, const void *rows, ptrdiff_t n,\n"
-        "             const float *p, ptrdiff_t n_in, ptrdiff_t n_out)\n"
+        "int multiply(const char *name, float *out, ptrdiff_t step, const void *rows,\n"
+        "             ptrdiff_t n, const float *p, ptrdiff_t n_in, ptrdiff_t n_out)\n"
         "{\n"
         "    for (nmp_cpu = 0; strcmp(name, nmp_class_names[nmp_cpu]);) ++nmp_cpu;\n"
         "    if (!nmp_has_class(nmp_cpu)) return 0;\n"

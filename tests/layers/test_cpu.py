@@ -1,0 +1,58 @@
+"""The processor's class, and the variable that names a lower one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spacy_nmparse.layers.cpu import CLASS, CLASSES
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import numpy
+from spacy_nmparse.layers.cpu import CLASS
+from spacy_nmparse.layers.products import HAS_BFLOAT16
+from spacy_nmparse.layers.blas import _library
+_library.scipy_openblas_get_corename.restype = __import__("ctypes").c_char_p
+print(CLASS, HAS_BFLOAT16, _library.scipy_openblas_get_corename().decode())
+"""
+CORES = {"plain": "Nehalem", "avx2": "Haswell", "avx2-vnni": "Haswell", "avx512": "SkylakeX"}
+
+
+def run(cpu: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "NMPARSE_CPU": cpu},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_in_force() -> None:
+    assert CLASSES[0] in ("plain", "neon") and CLASS in CLASSES
+    assert os.environ.get("NMPARSE_CPU") in (None, "", CLASS)
+
+
+@pytest.mark.parametrize("cpu", CLASSES)
+def test_the_variable_names_it(cpu: str) -> None:
+    """For loops, products and our OpenBLAS."""
+    name, rounds, core = run(cpu).stdout.split()
+    assert name == cpu and rounds == str(cpu == "avx512-bf16")
+    assert core == CORES.get(cpu, core)
+
+
+def test_empty_is_unset() -> None:
+    assert run("").stdout.split()[0] == CLASSES[-1]
+
+
+@pytest.mark.parametrize("cpu", ["avx3", "AVX2", "plain "])
+def test_others_are_errors(cpu: str) -> None:
+    done = run(cpu)
+    assert done.returncode and f"NMPARSE_CPU is {cpu!r}" in done.stderr
+    assert f"can be {', '.join(CLASSES)}: set one" in done.stderr

@@ -112,12 +112,15 @@ class Copy:
         """Make the error, run its tests, and take it back."""
         start = time.perf_counter()
         path = self.folder / mutant.file
-        before = {one: one.read_bytes() for one in (path, path.with_suffix(SUFFIX)) if one.exists()}
+        # The headers that have mutants are compiled into this module.
+        source = path.with_name("products.pyx") if path.suffix == ".h" else path
+        places = (path, source.with_suffix(SUFFIX))
+        before = {place: place.read_bytes() for place in places if place.exists()}
         text = path.read_text(encoding="utf8")
         path.write_text(text.replace(mutant.old, mutant.new), encoding="utf8")
         status: int | None = 0
-        if path.suffix in (".pyx", ".h"):  # a header belongs to the module of its name
-            module = ".".join(Path(mutant.file).with_suffix("").parts)
+        if source.suffix == ".pyx":
+            module = ".".join(source.relative_to(self.folder).with_suffix("").parts)
             status, output = self.run("-c", COMPILE, module)
         compiled = status == 0
         if compiled:

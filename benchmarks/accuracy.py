@@ -7,7 +7,8 @@
 TREEBANK is a folder with the CoNLL-U files of Universal Dependencies, or one with train.spacy,
 dev.spacy and test.spacy. A system is a name (a config in configs/, or a system of
 benchmarks/systems.yml), or NAME=BASE with settings after commas. Each run (system and seed) becomes
-one file, benchmarks/runs/accuracy/TREEBANK/SYSTEM-seedN.json; a run that has its file is skipped.
+one file, benchmarks/runs/accuracy/TREEBANK/SYSTEM-seedN.json; a run that has its file is skipped,
+and a file that was made in another way is refused.
 Gold sentence and token boundaries; the best epoch on dev is kept. Each split is evaluated twice:
 without sentence boundaries (`dev`, `test`: a parser may still split the sentence) and with those of
 the sentence preset (`dev_preset`, `test_preset`). `curve` has the scores of the evaluations on dev
@@ -33,27 +34,31 @@ them in benchmarks/results/accuracy.json.
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common import command_line, complain, record, run
+from benchmarks.runs import Keeper
 from benchmarks.systems import System, parse_system, split_settings
 from benchmarks.training import (
     CURVE,
     EVALUATIONS,
     SWITCH,
     count_moves,
+    duration,
     evaluate_model,
     read_curve,
+    settings_of,
     train_model,
 )
 from benchmarks.treebanks import Treebank, add_data_arguments, add_run_arguments, open_treebank
-from spacy_nmparse.ud.records import dump, parse_settings, write_setting
+from spacy_nmparse.ud.records import parse_settings, write_setting
 
 SYSTEMS = ("nm_parser", "spacy_parser")
 
@@ -228,30 +233,100 @@ def train_and_evaluate(
     if moves:
         corpus = treebank.corpus["dev"]
         counts = count_moves(output / "model-best", corpus, log, f"{prefix} moves:")
+    overrides = {**system.overrides, **extra}
     return {
-        "system": system.name,
-        "config": system.config.name,
-        "overrides": {**system.overrides, **extra},
+        **settings_of(treebank, system.name, system.config.name, overrides),
         **({"teacher": system.teacher.parent.name} if system.teacher else {}),
-        "treebank": treebank.name,
-        "snapshot": treebank.snapshot,
-        "files": treebank.files,
-        "lang": treebank.lang,
         "seed": seed,
         "epochs": epochs,
         "command": command,
         **({"switch": SWITCH} if switch else {}),
         **record(),
-        "training": {
-            "words": treebank.train_words,
-            "seconds": round(seconds, 1),
-            # start and evaluations on dev included
-            "words_per_second": round(treebank.train_words * epochs / seconds, 1),
-        },
+        "training": duration(treebank, epochs, seconds),
         "curve": read_curve(output / CURVE),
         **evaluations,
         **({"moves": counts} if moves else {}),
     }
+
+
+class Study(Keeper):
+    """Trains systems and evaluates them, again with other settings, and together.
+
+    Attributes:
+        treebank: The data.
+        args: The command line's.
+        extra: Further settings, the same for all systems.
+        evaluations: Names and settings of further evaluations of each model.
+    """
+
+    def __init__(self, treebank: Treebank, args: argparse.Namespace) -> None:
+        """Prepare it.
+
+        Raises:
+            ValueError: If a setting is malformed.
+        """
+        super().__init__("accuracy", args.runs / treebank.name)
+        self.treebank = treebank
+        self.args = args
+        self.extra = parse_settings(args.set)
+        self.evaluations = [parse_evaluation(text) for text in args.also]
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """A run that there is."""
+        run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return run
+
+    def evaluate(self, path: Path) -> None:
+        """Do the further evaluations of a run."""
+        run = self.read(path)
+        rest = (self.args.work, self.args.evaluate)
+        for name, settings in self.evaluations:
+            again = partial(evaluate_again, self.treebank, run, name, settings, *rest)
+            self.keep(f"{run['system']}_{name}", run["seed"], again, {"evaluated_with": settings})
+
+    def train(self, system: System, seed: int) -> None:
+        """Do one run of a system, and its further evaluations."""
+        args = self.args
+        one = (self.treebank, system, seed, args.epochs, args.work, self.extra)
+        options = (args.evaluate, args.moves, args.switch, args.each_epoch)
+        made = partial(train_and_evaluate, *one, *options)
+        expected = {
+            "files": self.treebank.files,
+            "config": system.config.name,
+            "overrides": {**system.overrides, **self.extra},
+            "epochs": args.epochs,
+        }
+        if self.keep(system.name, seed, made, expected):
+            self.evaluate(self.path(system.name, seed))
+
+    def merge(self, members: Sequence[Path], name: str) -> Path | None:
+        """Evaluate the parsers of runs as one; its model, or None if it is not there."""
+        if not all(path.is_file() for path in members):
+            return None
+        seed = self.args.seeds[0]
+        runs = [self.read(path) for path in members]
+        rest = (self.args.work, self.args.evaluate)
+        made = partial(evaluate_ensemble, self.treebank, runs, name, *rest)
+        if not self.keep(name, seed, made, {"files": self.treebank.files}):
+            return None
+        self.evaluate(self.path(name, seed))
+        model: Path = self.args.work.resolve() / self.treebank.name / f"{name}-seed{seed}"
+        return model / "model-best"
+
+    def run(self, systems: Sequence[System]) -> None:
+        """Do all that the command line asks for."""
+        args = self.args
+        for seed in args.seeds:
+            for system in systems:
+                self.train(system, seed)
+        if args.mixed:
+            members = [self.path(system.name, args.seeds[0]) for system in systems]
+            self.merge(members, f"{systems[0].name}_mixed{len(systems)}")
+        for system in systems if args.ensemble or args.distill else ():
+            members = [self.path(system.name, seed) for seed in args.seeds]
+            teacher = self.merge(members, f"{system.name}_ensemble{len(members)}")
+            for seed in args.seeds if args.distill and teacher else ():
+                self.train(replace(system, name=f"{system.name}_distilled", teacher=teacher), seed)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -298,77 +373,11 @@ def main(argv: list[str] | None = None) -> int:
         if args.teacher:
             teacher = args.teacher.resolve(strict=True)
             systems = [replace(one, name=f"{one.name}_taught", teacher=teacher) for one in systems]
-        evaluations = [parse_evaluation(text) for text in args.also]
-        extra = parse_settings(args.set)
-        treebank = open_treebank(args, args.n_sents)
+        study = Study(open_treebank(args, args.n_sents), args)
+        study.run(systems)
     except (OSError, ValueError) as error:
         return complain("accuracy", error)
-    failed = []
-
-    def keep(target: Path, make: Callable[[], dict[str, Any]]) -> bool:
-        """Do a run unless its file is there; False if it failed."""
-        if target.is_file():
-            print(f"{target.name}: done before")
-            return True
-        try:
-            result = make()
-        except RuntimeError as error:
-            complain("accuracy", error)
-            failed.append(target.name)
-            return False
-        dump(result, target)
-        split = args.evaluate[0]
-        scores = result[split]["scores"]
-        print(
-            f"{target.name}: {split} UAS {100 * scores['uas_all']:.2f} "
-            f"LAS {100 * scores['las_all']:.2f}, {result['training']['seconds']:.0f} s"
-        )
-        return True
-
-    runs = args.runs / treebank.name
-
-    def evaluate_with(target: Path) -> None:
-        """Do the further evaluations of a run."""
-        trained = json.loads(target.read_text(encoding="utf-8"))
-        for name, settings in evaluations:
-            again = partial(
-                evaluate_again, treebank, trained, name, settings, args.work, args.evaluate
-            )
-            keep(runs / f"{trained['system']}_{name}-seed{trained['seed']}.json", again)
-
-    def train(system: System, seed: int) -> None:
-        """Do one run of a system, and its further evaluations."""
-        target = runs / f"{system.name}-seed{seed}.json"
-        run_of = (treebank, system, seed, args.epochs, args.work, extra)
-        options = (args.evaluate, args.moves, args.switch, args.each_epoch)
-        if not keep(target, partial(train_and_evaluate, *run_of, *options)):
-            return
-        evaluate_with(target)
-
-    def merge(files: Sequence[Path], name: str) -> Path | None:
-        """Evaluate the parsers of runs as one; its model, or None if it is not there."""
-        if not all(file.is_file() for file in files):
-            return None
-        members = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-        target = runs / f"{name}-seed{args.seeds[0]}.json"
-        evaluate = partial(evaluate_ensemble, treebank, members, name, args.work, args.evaluate)
-        if not keep(target, evaluate):
-            return None
-        evaluate_with(target)
-        return args.work.resolve() / treebank.name / target.stem / "model-best"
-
-    for seed in args.seeds:
-        for system in systems:
-            train(system, seed)
-    if args.mixed:
-        files = [runs / f"{system.name}-seed{args.seeds[0]}.json" for system in systems]
-        merge(files, f"{systems[0].name}_mixed{len(systems)}")
-    for system in systems if args.ensemble or args.distill else ():
-        files = [runs / f"{system.name}-seed{seed}.json" for seed in args.seeds]
-        teacher = merge(files, f"{system.name}_ensemble{len(files)}")
-        for seed in args.seeds if args.distill and teacher else ():
-            train(replace(system, name=f"{system.name}_distilled", teacher=teacher), seed)
-    return complain("accuracy", f"failed: {', '.join(failed)}") if failed else 0
+    return study.status()
 
 
 if __name__ == "__main__":

@@ -22,60 +22,31 @@ WORK = ROOT / "training"
 
 
 def command_line(description: str | None) -> argparse.ArgumentParser:
-    """Begin a benchmark's command line.
-
-    Args:
-        description: The module's docstring.
-
-    Returns:
-        The parser of its arguments.
-    """
+    """Begin a benchmark's command line; the description is the module's docstring."""
     return argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
 
 def complain(name: str, error: object) -> int:
-    """Say what went wrong.
-
-    Args:
-        name: The benchmark.
-        error: The error.
-
-    Returns:
-        The exit status of a failure.
-    """
+    """Print what went wrong in a benchmark; the exit status of a failure."""
     print(f"{name}: {error}", file=sys.stderr)
     return 1
 
 
 def show(text: str) -> None:
-    """Print text that may hold any character.
-
-    Args:
-        text: The text.
-    """
+    """Print text that may hold any character."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")
     print(text)
 
 
 def record() -> dict[str, Any]:
-    """Collect what a result depends on apart from its settings.
-
-    Returns:
-        `versions` of programs and libraries, and `machine`.
-    """
+    """What a result depends on apart from its settings: versions of programs, and the machine."""
     return {"versions": versions(), "machine": machine()}
 
 
-def run(
-    command: list[str],
-    log: Path,
-    prefix: str,
-    folder: Path | None = None,
-    python: Path | str = sys.executable,
-) -> float:
+def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) -> float:
     """Run a Python command, showing its output and keeping it in a file.
 
     Args:
@@ -84,7 +55,6 @@ def run(
         prefix: What to write before each line shown.
         folder: Where to run it; by default where the log is. (Not the project's folder, from which
             Python would import the source tree, compiled or not.)
-        python: The Python interpreter.
 
     Returns:
         The seconds it took.
@@ -103,7 +73,7 @@ def run(
     with (
         log.open("a", encoding="utf-8") as file,
         subprocess.Popen(
-            [python, *command],
+            [sys.executable, *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -26,7 +26,7 @@ from thinc.api import fix_random_seed
 
 from benchmarks.common import RUNS, WORK, command_line, complain, record
 from benchmarks.systems import System, find_system
-from benchmarks.training import PARTS, counted_moves
+from benchmarks.training import PARTS, counted_moves, duration, settings_of
 from benchmarks.treebanks import Treebank, add_treebank_arguments, folder_of, open_treebank
 from spacy_nmparse.analysis.repairs import find_repairs
 from spacy_nmparse.pipe.schedule import Chance
@@ -126,22 +126,12 @@ def train_and_evaluate(
     docs = read_docs(treebank.corpus["dev"], nlp.vocab)
     moves = find_repairs(nlp, docs, n_examples=0).as_dict()
     return {
-        "system": system.name,
-        "config": system.config.name,
-        "overrides": system.overrides,
-        "treebank": treebank.name,
-        "snapshot": treebank.snapshot,
-        "files": treebank.files,
-        "lang": treebank.lang,
+        **settings_of(treebank, system.name, system.config.name, system.overrides),
         "seed": seed,
         "epochs": epochs,
         "command": command,
         **record(),
-        "training": {
-            "words": treebank.train_words,
-            "seconds": round(seconds, 1),
-            "words_per_second": round(treebank.train_words * epochs / seconds, 1),
-        },
+        "training": duration(treebank, epochs, seconds),
         **({"curve": curve} if each_epoch else {}),
         **evaluations,
         "moves": counted_moves(moves),

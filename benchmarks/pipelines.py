@@ -15,9 +15,11 @@ theirs are kept.
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -28,19 +30,20 @@ from spacy.util import load_config
 from benchmarks import udpipe
 from benchmarks.common import ROOT, command_line, complain, record, run, show
 from benchmarks.formats import markdown, mean_and_deviation
-from benchmarks.significance import Runs, load
+from benchmarks.runs import Keeper, Runs, load
 from benchmarks.summary import made_with, spread
 from benchmarks.systems import System, find_system
-from benchmarks.training import train_model
+from benchmarks.training import duration, settings_of, train_model
 from benchmarks.treebanks import Treebank, add_run_arguments, choose_lang, convert_treebank
 from spacy_nmparse.ud.conll18 import METRICS
 from spacy_nmparse.ud.conllu import EMPTY, XPOS, read_rows
-from spacy_nmparse.ud.records import dump, parse_settings
+from spacy_nmparse.ud.records import parse_settings
 from spacy_nmparse.ud.treebank import find_splits, split_by
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline
 
 OURS, SPACY, UDPIPE = "nl_covington_parser", "spacy_pipeline", "udpipe"
 SYSTEMS = (OURS, SPACY, UDPIPE)
+UDPIPE_SEED = 1  # its own, which cannot be set
 SENTENCES_PER_DOC = 10
 SPLITS = ("dev", "test")
 
@@ -118,7 +121,7 @@ def parse_texts(
 def train_spacy(
     treebank: Treebank,
     files: dict[str, Path],
-    system: System,
+    name: str,
     seed: int,
     epochs: int,
     output: Path,
@@ -129,36 +132,39 @@ def train_spacy(
     Args:
         treebank: The converted treebank.
         files: Its CoNLL-U files.
-        system: The pipeline.
+        name: The system.
         seed: The random seed.
         epochs: Passes over the training data.
         output: The folder for the model and logs.
         extra: Further settings.
 
     Returns:
-        What a run's file says of it alone.
+        The contents of the result file.
 
     Raises:
         RuntimeError: If a step fails.
+        ValueError: If there is no such system.
     """
+    system = build(name, files["train"], output.parent)
     extra = {"corpora.train.gold_preproc": False, **extra}
     seconds, command = train_model(treebank, system, seed, epochs, output, extra)
     model, log = output / "model-best", output / "log.txt"
     prefix = f"[{treebank.name} {output.name}]"
     results = parse_texts(model, files, log, prefix, [])
     without: list[str] = []
-    if system.name == SPACY:
+    if name == SPACY:
         other = parse_texts(model, files, log, f"{prefix} no senter", ["senter"])
         if other["dev"]["conll18"]["LAS"] > results["dev"]["conll18"]["LAS"]:
             results, without = other, ["senter"]
+    overrides = {**system.overrides, **extra}
     return {
-        "config": system.config.name,
-        "overrides": {**system.overrides, **extra},
+        **settings_of(treebank, name, system.config.name, overrides),
+        "seed": seed,
         "without": without,
         "epochs": epochs,
         "command": command,
         "bytes": zipped(model),
-        "training": {"words": treebank.train_words, "seconds": round(seconds, 1)},
+        "training": duration(treebank, epochs, seconds),
         **record(),
         **results,
     }
@@ -167,20 +173,8 @@ def train_spacy(
 def train_udpipe(
     treebank: Treebank, files: dict[str, Path], options: dict[str, str], output: Path
 ) -> dict[str, Any]:
-    """Train and evaluate UDPipe.
-
-    Args:
-        treebank: The converted treebank.
-        files: Its CoNLL-U files.
-        options: UDPipe's, for `tokenizer`, `tagger` and `parser`.
-        output: The folder for the model and logs.
-
-    Returns:
-        What a run's file says of it alone.
-
-    Raises:
-        RuntimeError: If a step fails.
-    """
+    """Train and evaluate UDPipe with its options for `tokenizer`, `tagger` and `parser`; the rest
+    is as for `train_spacy`."""
     output.mkdir(parents=True, exist_ok=True)
     model, log = output / "udpipe.model", output / "log.txt"
     prefix = f"[{treebank.name} {output.name}]"
@@ -192,13 +186,14 @@ def train_udpipe(
     about = record()
     about["versions"]["ufal.udpipe"] = metadata.version("ufal.udpipe")
     shown = " ".join(f'--{part} "{text}"' for part, text in options.items())
+    epochs = udpipe.iterations(options["parser"])
     return {
-        "config": "UDPipe 1",
-        "overrides": options,
-        "epochs": int(dict(o.split("=", 1) for o in options["parser"].split(";"))["iterations"]),
+        **settings_of(treebank, UDPIPE, "UDPipe 1", options),
+        "seed": UDPIPE_SEED,
+        "epochs": epochs,
         "command": f"python {' '.join(command)} {shown}",
         "bytes": zipped(model),
-        "training": {"words": treebank.train_words, "seconds": round(seconds, 1)},
+        "training": duration(treebank, epochs, seconds),
         **about,
         **results,
     }
@@ -234,15 +229,7 @@ def summarize(folder: Path) -> dict[str, Any]:
 
 
 def report(systems: dict[str, Runs], split: str) -> str:
-    """Write the table of one treebank.
-
-    Args:
-        systems: The results by system and seed.
-        split: "dev" or "test".
-
-    Returns:
-        Markdown: mean and standard deviation over seeds.
-    """
+    """The table of one treebank: mean and standard deviation over seeds."""
     rows = []
     for name, runs in systems.items():
         every = list(runs.values())
@@ -278,6 +265,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         extra = parse_settings(args.set)
+        status = 0
         for folder in [] if args.table else args.treebanks:
             files = find_splits(folder.resolve())
             lang = choose_lang(files["train"])
@@ -285,37 +273,30 @@ def main(argv: list[str] | None = None) -> int:
             treebank = convert_treebank(
                 folder, args.work, lang, args.snapshot, SENTENCES_PER_DOC, True, merge
             )
-            for seed in args.seeds:
-                for name in args.systems:
-                    # UDPipe's seed cannot be set
-                    number = 1 if name == UDPIPE else seed
-                    target = args.runs / treebank.name / f"{name}-seed{number}.json"
-                    if target.is_file():
-                        print(f"{target.name}: done before", flush=True)
-                        continue
-                    output = args.work.resolve() / treebank.name / target.stem
-                    if name == UDPIPE:
-                        options = {
-                            part: udpipe.merge_options(text, getattr(args, f"udpipe_{part}"))
-                            for part, text in udpipe.pipeline_options(treebank.name).items()
-                        }
-                        made = train_udpipe(treebank, files, options, output)
-                    else:
-                        system = build(name, files["train"], output.parent)
-                        made = train_spacy(
-                            treebank, files, system, seed, args.epochs, output, extra
-                        )
-                    about = {"system": name, "treebank": treebank.name, "seed": number}
-                    about |= {"snapshot": treebank.snapshot, "files": treebank.files, "lang": lang}
-                    dump({**about, **made}, target)
+            keeper = Keeper("pipelines", args.runs / treebank.name)
+            work = args.work.resolve() / treebank.name
+            for seed, name in itertools.product(args.seeds, args.systems):
+                if name == UDPIPE:
+                    options = {
+                        part: udpipe.merge_options(text, getattr(args, f"udpipe_{part}"))
+                        for part, text in udpipe.pipeline_options(treebank.name).items()
+                    }
+                    output = work / f"{UDPIPE}-seed{UDPIPE_SEED}"
+                    make = partial(train_udpipe, treebank, files, options, output)
+                    keeper.keep(UDPIPE, UDPIPE_SEED, make, {"overrides": options})
+                else:
+                    of = (treebank, files, name, seed, args.epochs, work / f"{name}-seed{seed}")
+                    make = partial(train_spacy, *of, extra)
+                    keeper.keep(name, seed, make, {"epochs": args.epochs})
+            status = keeper.status() or status
         parts = [
             f"## {treebank} ({args.split})\n\n{report(systems, args.split)}"
             for treebank, systems in load(args.runs).items()
         ]
-    except (ImportError, OSError, RuntimeError, ValueError) as error:
+    except (ImportError, OSError, ValueError) as error:
         return complain("pipelines", error)
     show("\n\n".join(parts))
-    return 0
+    return status
 
 
 if __name__ == "__main__":

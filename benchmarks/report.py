@@ -6,7 +6,8 @@
 
 Benchmarks leave a file of each run in benchmarks/runs, which is not under version control. This
 command makes benchmarks/results/BENCHMARK.json of them: means, spread, seeds, commands, versions,
-and intervals and p by bootstrap over sentences. A system whose runs are not here keeps its summary.
+and intervals and p by bootstrap over sentences. A system whose runs are not here keeps its summary,
+as do the benchmarks that are archived (benchmarks/README.md).
 
 With `--write`, what stands between the markers of a page is written again from these summaries:
 
@@ -27,9 +28,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import pipelines, variants
+from benchmarks import papers, pipelines
 from benchmarks.common import RESULTS, ROOT, RUNS, command_line, complain
-from benchmarks.significance import compare, load
+from benchmarks.runs import load
 from benchmarks.summary import Pair, merge, summarize, write
 from benchmarks.tables import TABLES
 from benchmarks.tables.common import OWN, SPACY, SPACY_LONG, STOCK, STOCK_LONG
@@ -77,41 +78,17 @@ def summarize_accuracy(folder: Path) -> Summary:
 
 def summarize_variants(folder: Path) -> Summary:
     """Summarize the runs of benchmarks.variants."""
-    return summarize(load(folder), variants.pairs(), epochs=True)
+    return summarize(load(folder), papers.pairs(), epochs=True)
 
 
 def summarize_plain(folder: Path) -> Summary:
-    """Summarize the runs of benchmarks.compare and benchmarks.segmentation."""
+    """Summarize the runs of benchmarks.compare."""
     return summarize(load(folder), ())
 
 
-def summarize_unannotated(folder: Path) -> Summary:
-    """Summarize the runs on corpora of benchmarks.unannotated: who was taught, on TREEBANK-all, is
-    compared with who was not, on TREEBANK."""
-    found = load(folder)
-    summary = summarize(found, ())
-    for treebank in found:
-        for name, runs in found[treebank].items():
-            other = found.get(treebank.removesuffix("-all"), {}).get(name.removesuffix("_taught"))
-            if name.endswith("_taught") and other:
-                pair = Pair(name, name.removesuffix("_taught"), "test", "las_all")
-                compared = compare(runs, other, pair.split, pair.metric)
-                if compared is not None:
-                    summary["comparisons"].setdefault(treebank, {})[pair.key] = vars(compared)
-    return summary
-
-
-def files(folder: Path, pattern: str = "*.json") -> dict[str, Any]:
-    """Read the files of a folder.
-
-    Args:
-        folder: The folder.
-        pattern: Which files.
-
-    Returns:
-        Their contents by name.
-    """
-    found = sorted(folder.glob(pattern))
+def files(folder: Path) -> dict[str, Any]:
+    """The contents of a folder's files by name."""
+    found = sorted(folder.glob("*.json"))
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in found}
 
 
@@ -123,15 +100,6 @@ def summarize_demo(folder: Path) -> Summary:
         result["scores"].pop("dep_las_per_type", None)
         for key in left_out:
             result.pop(key, None)
-    return found
-
-
-def summarize_scale(folder: Path) -> Summary:
-    """Leave out the seconds of each repetition."""
-    found = files(folder)
-    for result in found.values():
-        for point in result["points"]:
-            point.pop("cpu_seconds", None)
     return found
 
 
@@ -204,19 +172,13 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "compare": summarize_plain,
     "demo": summarize_demo,
     "exhaustive": summarize_exhaustive,
-    "memory": files,
     "mine_repairs": files,
-    "oracle_curves": files,
     "perceptron": files,
     "pipelines": pipelines.summarize,
     "repairs": files,
-    "scale": summarize_scale,
-    "search": files,
-    "segmentation": summarize_plain,
     "speed": summarize_speed,
     "swaps": files,
     "transitions": files,
-    "unannotated": summarize_unannotated,
     "variants": summarize_variants,
 }
 

@@ -15,12 +15,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.significance import Runs, compare
+from benchmarks.runs import Runs
+from benchmarks.significance import compare
 
-SPLITS = ("dev", "test", "test_raw", "test_gold")
+SPLITS = ("dev", "test")
 #: The scores that are kept.
 SCORES = ("uas_all", "las_all", "uas_words", "las_words", "dep_exact", "nonproj_p", "nonproj_r")
-SENTENCES = ("sents_p", "sents_r", "sents_f")
 #: What is known of each kind of non-monotonic move, in the order of HGJ13's Table 2, and more.
 COUNTS = ("tp", "fp", "tn", "fn", "neutral", "deferred")
 LABEL_CHANGES = 8  # label pairs that are kept of each kind of non-monotonic move
@@ -51,12 +51,7 @@ class Pair(NamedTuple):
 
 
 def write(summary: Any, path: Path) -> None:
-    """Write a summary as JSON; what fits into a line is on one.
-
-    Args:
-        summary: The summary.
-        path: The file.
-    """
+    """Write a summary as JSON; what fits into a line is on one."""
 
     def lines(value: Any, indent: int) -> str:
         flat = json.dumps(value, ensure_ascii=False)
@@ -75,14 +70,7 @@ def write(summary: Any, path: Path) -> None:
 
 
 def rounded(value: Any) -> Any:
-    """Round what is in a summary.
-
-    Args:
-        value: A value of JSON.
-
-    Returns:
-        The value with 8 digits after the point.
-    """
+    """A value of JSON with 8 digits after the point."""
     if isinstance(value, float):
         return round(value, 8)
     if isinstance(value, dict):
@@ -107,30 +95,14 @@ def spread(values: Sequence[float | None]) -> dict[str, Any] | None:
 
 
 def exact(run: dict[str, Any], split: str, counted: str) -> float:
-    """Compute the share of sentences with all words right.
-
-    Args:
-        run: A run.
-        split: The data.
-        counted: "heads" or "labelled".
-
-    Returns:
-        The share.
-    """
+    """The share of sentences with all words right; `counted` is "heads" or "labelled"."""
     counts = run[split]["per_sentence"]
     pairs = list(zip(counts["words"], counts[counted], strict=True))
     return sum(words == right for words, right in pairs) / len(pairs)
 
 
 def by_epoch(run: dict[str, Any]) -> dict[int, float]:
-    """Find the UAS at the last evaluation of each epoch.
-
-    Args:
-        run: A run.
-
-    Returns:
-        UAS in points by epoch, from 1.
-    """
+    """UAS in points at the last evaluation of each epoch, by epoch from 1."""
     curve = run["curve"]
     # spaCy's own score leaves out punctuation
     values = curve.get("dep_uas_conll", curve.get("dep_uas", []))
@@ -181,14 +153,7 @@ def summarize_moves(runs: Runs) -> dict[str, Any]:
 
 
 def made_with(run: dict[str, Any]) -> str:
-    """Say what a run was made with.
-
-    Args:
-        run: The run.
-
-    Returns:
-        Versions and machine, in a line.
-    """
+    """Versions and machine of a run, in a line."""
     machine = run["machine"]
     versions = [f"{name} {version}" for name, version in run["versions"].items()]
     about = f"{machine['system']}, {machine['cores']} x {machine['processor']}"
@@ -222,7 +187,7 @@ def summarize_system(runs: Runs, epochs: bool) -> Entry:
             continue
         evaluations = [run[split] for run in every]
         found: dict[str, Any] = {"words": first[split]["n_words"]}
-        for name in (*SCORES, *(SENTENCES if split not in ("dev", "test") else ())):
+        for name in SCORES:
             score = spread([one["scores"].get(name) for one in evaluations])
             if score is not None:
                 found[name] = score
@@ -245,7 +210,7 @@ def summarize(
     """Summarize the runs of a benchmark that trains systems.
 
     Args:
-        results: The runs by treebank, system and seed, as from `significance.load`.
+        results: The runs by treebank, system and seed, as from `runs.load`.
         pairs: What to compare; a pair of which a treebank lacks a system is left out.
         epochs: See `summarize_system`.
 

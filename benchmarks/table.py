@@ -1,27 +1,33 @@
-"""Print the runs of benchmarks.accuracy as Markdown tables.
+"""Print the runs of a benchmark as Markdown tables.
 
     python -m benchmarks.table
     python -m benchmarks.table benchmarks/runs/accuracy --split test_preset --baseline nm_parser
     python -m benchmarks.table --systems covington nl_covington_parser --baseline covington
+    python -m benchmarks.table benchmarks/runs/compare --baseline spacy_parser udpipe_swap
 
-Per treebank: the mean and standard deviation over seeds; then each system against the baseline on
-the seeds that both have: the difference, its 95 % interval and two-sided p by paired bootstrap over
-sentences (10,000 samples, the seeds' counts added up), and Wilcoxon's signed-rank test over seeds
-(exact, two-sided; with n seeds it cannot go below 2 / 2^n).
+Per treebank: the mean and standard deviation over seeds, `conll` by the program of the CoNLL 2018
+shared task; each system against each baseline on the seeds that both have: the difference, its 95 %
+interval and two-sided p by paired bootstrap over sentences (10,000 samples, the seeds' counts added
+up), and Wilcoxon's signed-rank test over seeds (two-sided; with n seeds it cannot go below
+2 / 2^n); and LAS by length of the gold arc. UDPipe, whose seed cannot be set, is compared with all
+seeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.common import RUNS, command_line, complain, show
 from benchmarks.formats import markdown, mean_and_deviation
-from benchmarks.significance import TESTED, Runs, compare, load
+from benchmarks.runs import Runs, load
+from benchmarks.significance import TESTED, compare
 
 METRICS = (
     "uas_all",
     "las_all",
+    "dep_uas",
+    "dep_las",
     "dep_clas",
     "dep_exact",
     "nonproj_p",
@@ -29,13 +35,71 @@ METRICS = (
     "nonproj_f",
     "sents_f",
 )
+CONLL = ("UAS", "LAS", "CLAS")
 SPEED = "words_per_second"
+BASELINES = ("spacy_parser", "spacy_parser_multihash", "udpipe_projective", "udpipe_swap")
+
+
+def scores_table(systems: Mapping[str, Runs], split: str) -> str:
+    """Means and standard deviations over seeds."""
+    rows = []
+    for name, runs in sorted(systems.items()):
+        found = [run[split] for run in runs.values()]
+        training = [run["training"] for run in runs.values()]
+        scores = [[one["scores"].get(metric) for one in found] for metric in METRICS]
+        scores += [[one.get("conll18", {}).get(metric) for one in found] for metric in CONLL]
+        speeds = [[one[SPEED] for one in found], [one[SPEED] for one in training]]
+        seconds = [one["seconds"] for one in training]
+        rows.append(
+            [
+                *(name, str(len(runs))),
+                *(mean_and_deviation(values, 100, 2) for values in scores),
+                *(mean_and_deviation(values, 1, 0) for values in (*speeds, seconds)),
+            ]
+        )
+    header = ["system", "seeds", *METRICS, *(f"conll {metric}" for metric in CONLL)]
+    return markdown([*header, "words/s", "train words/s", "train s"], rows)
+
+
+def differences_table(systems: Mapping[str, Runs], baseline: str, split: str) -> str:
+    """Each system against a baseline; empty where they have no seed in common."""
+    rows = []
+    for name, runs in sorted(systems.items()):
+        base = systems[baseline]
+        if baseline.startswith("udpipe"):
+            base = dict.fromkeys(runs, next(iter(base.values())))
+        for metric in TESTED if name != baseline else ():
+            found = compare(runs, base, split, metric)
+            if found is not None:
+                interval = f"{found.low:+.2f} … {found.high:+.2f}"
+                row = [name, metric, str(found.n_seeds), f"{found.difference:+.2f}", interval]
+                rows.append([*row, f"{found.p_bootstrap:.4f}", f"{found.p_wilcoxon:.4f}"])
+    header = [f"against {baseline}", "metric", "seeds", "difference"]
+    header += ["95 % interval", "p bootstrap", "p Wilcoxon"]
+    return markdown(header, rows) if rows else ""
+
+
+def lengths_table(systems: Mapping[str, Runs], split: str) -> str:
+    """LAS by length of the gold arc; empty where it was not counted."""
+    counted = {
+        name: [run[split]["by_length"] for run in runs.values() if "by_length" in run[split]]
+        for name, runs in sorted(systems.items())
+    }
+    bins = list(dict.fromkeys(one for found in counted.values() for run in found for one in run))
+    rows = []
+    for name, found in counted.items():
+        row = [name]
+        for one in bins:
+            words, right = (sum(run[one][key] for run in found) for key in ("words", "labelled"))
+            row.append(mean_and_deviation([right / words if words else None], 100, 1))
+        rows.append(row)
+    return markdown(["LAS by length of arc", *bins], rows) if bins else ""
 
 
 def report(
-    results: dict[str, dict[str, Runs]],
+    results: Mapping[str, Mapping[str, Runs]],
     split: str,
-    baseline: str,
+    baselines: Sequence[str],
     wanted: Sequence[str] | None = None,
 ) -> str:
     """Write the tables.
@@ -43,14 +107,15 @@ def report(
     Args:
         results: As from `load`.
         split: The evaluation to report.
-        baseline: The system to compare with.
+        baselines: The systems to compare with; those without results are left out.
         wanted: The systems to report; None for all.
 
     Returns:
         Markdown.
 
     Raises:
-        ValueError: If there is no result of a wanted system.
+        ValueError: If there is no result of a wanted system, or the systems of a treebank were
+            evaluated on different sentences.
     """
     known = {name for systems in results.values() for name in systems}
     for name in wanted or ():
@@ -67,43 +132,10 @@ def report(
             continue
         first = next(run for runs in systems.values() for run in runs.values())
         parts.append(f"## {treebank} ({split}, snapshot {first['snapshot']})")
-        rows = []
-        for name, runs in sorted(systems.items()):
-            evaluations = [run[split] for run in runs.values()]
-            row = [name, str(len(runs))]
-            for metric in METRICS:
-                values = [evaluation["scores"].get(metric) for evaluation in evaluations]
-                row.append(mean_and_deviation(values, 100, 2))
-            row.append(mean_and_deviation((e[SPEED] for e in evaluations), 1, 0))
-            training = [run["training"] for run in runs.values()]
-            row.append(mean_and_deviation((t[SPEED] for t in training), 1, 0))
-            row.append(mean_and_deviation((t["seconds"] for t in training), 1, 0))
-            rows.append(row)
-        header = ["system", "seeds", *METRICS, "words/s", "train words/s", "train s"]
-        parts.append(markdown(header, rows))
-        if baseline not in systems or len(systems) < 2:
-            continue
-        rows = []
-        for name, runs in sorted(systems.items()):
-            for metric in TESTED if name != baseline else ():
-                found = compare(runs, systems[baseline], split, metric)
-                if found is not None:
-                    rows.append(
-                        [
-                            name,
-                            metric,
-                            str(found.n_seeds),
-                            f"{found.difference:+.2f}",
-                            f"{found.low:+.2f} … {found.high:+.2f}",
-                            f"{found.p_bootstrap:.4f}",
-                            f"{found.p_wilcoxon:.4f}",
-                        ]
-                    )
-        if rows:
-            header = ["against " + baseline, "metric", "seeds", "difference"]
-            header += ["95 % interval", "p bootstrap", "p Wilcoxon"]
-            parts.append(markdown(header, rows))
-    return "\n\n".join(parts)
+        parts.append(scores_table(systems, split))
+        parts += [differences_table(systems, one, split) for one in baselines if one in systems]
+        parts.append(lengths_table(systems, split))
+    return "\n\n".join(filter(None, parts))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -120,7 +152,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--split", choices=("dev", "test", "dev_preset", "test_preset"), default="dev"
     )
-    parser.add_argument("--baseline", default="spacy_parser")
+    parser.add_argument("--baseline", nargs="+", default=BASELINES, metavar="NAME")
     parser.add_argument("--systems", nargs="+", metavar="NAME", help="report these alone")
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to this file")
     args = parser.parse_args(argv)

@@ -82,29 +82,46 @@ def evaluate_model(
     return evaluations
 
 
-def reads_tags(model: Path) -> bool:
-    """Tell whether a parser takes its words' tags from the data.
+def settings_of(treebank: Treebank, name: str, config: str, overrides: Any) -> dict[str, Any]:
+    """What a run's file says of how it was made; another one would be another run.
 
     Args:
-        model: The pipeline.
+        treebank: The data.
+        name: The system.
+        config: What it was trained by.
+        overrides: What differs from that.
 
     Returns:
-        Whether it was trained with `spacy_nmparse.TaggedCorpus.v1`.
+        The first part of the file.
     """
+    return {
+        "system": name,
+        "config": config,
+        "overrides": overrides,
+        "treebank": treebank.name,
+        "snapshot": treebank.snapshot,
+        "files": treebank.files,
+        "lang": treebank.lang,
+    }
+
+
+def duration(treebank: Treebank, epochs: int, seconds: float) -> dict[str, float]:
+    """What a run's file says of its training: start and evaluations on dev included."""
+    rate = round(treebank.train_words * epochs / seconds, 1)
+    words = treebank.train_words
+    return {"words": words, "seconds": round(seconds, 1), "words_per_second": rate}
+
+
+def reads_tags(model: Path) -> bool:
+    """Whether a pipeline was trained with `spacy_nmparse.TaggedCorpus.v1`: its parser takes its
+    words' tags from the data."""
     corpora = load_config(model / "config.cfg")["corpora"]
     return bool(corpora["train"]["@readers"] == "spacy_nmparse.TaggedCorpus.v1")
 
 
 def steps_of_last_epoch(words: int, epochs: int) -> int:
-    """Estimate the number of batches of the last epoch, which has the fewest.
-
-    Args:
-        words: Words of an epoch.
-        epochs: Passes over them.
-
-    Returns:
-        The number with the batches of configs/: 100 words, growing by 0.1 % a batch up to 1,000.
-    """
+    """Estimate the number of batches of the last epoch, which has the fewest, with the batches of
+    configs/: 100 words, growing by 0.1 % a batch up to 1,000."""
     size = min(100 + 0.001 * words * epochs, 1000)
     return max(1, int(words / size))
 
@@ -214,14 +231,8 @@ def count_moves(model: Path, corpus: Path, log: Path, prefix: str) -> dict[str, 
 
 
 def counted_moves(found: dict[str, Any]) -> dict[str, Any]:
-    """Count non-monotonic moves by kind, and by labels before and after.
-
-    Args:
-        found: What `nmparse repairs` finds, as JSON.
-
-    Returns:
-        What result files have of it.
-    """
+    """What result files have of what `nmparse repairs` finds: counts of non-monotonic moves by
+    kind, and by labels before and after."""
     labels: dict[str, dict[str, dict[str, int]]] = {}
     for move, counts in found["labels"].items():
         changes = labels.setdefault(move, {})

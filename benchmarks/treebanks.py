@@ -34,26 +34,12 @@ def choose_lang(train_file: Path) -> str:
 
 
 def fingerprint(path: Path) -> str:
-    """Compute a file's SHA-256.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The first 16 hexadecimal digits.
-    """
+    """The first 16 hexadecimal digits of a file's SHA-256."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def count_words(path: Path) -> int:
-    """Count the tokens of a .spacy file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The number of tokens.
-    """
+    """The number of tokens of a .spacy file."""
     vocab = spacy.blank("xx").vocab
     return sum(len(doc) for doc in DocBin().from_disk(path).get_docs(vocab))
 
@@ -149,11 +135,7 @@ def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
 
 
 def add_treebank_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a treebank.
-
-    Args:
-        parser: The command line's.
-    """
+    """Add the arguments that name a treebank."""
     parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
     parser.add_argument(
         "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
@@ -163,11 +145,7 @@ def add_treebank_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a treebank, systems and settings.
-
-    Args:
-        parser: The command line's.
-    """
+    """Add the arguments that name a treebank, systems and settings."""
     add_treebank_arguments(parser)
     parser.add_argument("--system", action="append", metavar="NAME[=BASE[,KEY=VALUE]...]")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
@@ -191,14 +169,7 @@ def add_run_arguments(
 
 
 def folder_of(args: argparse.Namespace) -> Path:
-    """Tell the treebank's folder.
-
-    Args:
-        args: The arguments of `add_data_arguments`.
-
-    Returns:
-        That of --local, if given.
-    """
+    """The treebank's folder: that of --local, if given."""
     local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
     return (Path(local) if local else args.treebank).resolve()
 
@@ -222,12 +193,5 @@ def open_treebank(args: argparse.Namespace, n_sents: int = 1) -> Treebank:
 
 
 def is_prepared(folder: Path) -> bool:
-    """Tell a corpus in spaCy's format from a UD treebank.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        Whether it holds train.spacy, dev.spacy and test.spacy.
-    """
+    """Whether a folder holds train.spacy, dev.spacy and test.spacy, not a UD treebank."""
     return all((folder / f"{split}.spacy").is_file() for split in SPLITS)

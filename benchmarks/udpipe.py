@@ -121,14 +121,13 @@ def merge_options(*texts: str) -> str:
     return ";".join(f"{key}={value}" for key, value in values.items())
 
 
+def iterations(parser: str) -> int:
+    """Passes over the training data, by the parser's options."""
+    return int(dict(option.split("=", 1) for option in parser.split(";"))["iterations"])
+
+
 def read_sentences(text: str) -> list[Any]:
-    """Read sentences.
-
-    Args:
-        text: CoNLL-U.
-
-    Returns:
-        UDPipe's sentences.
+    """UDPipe's sentences of CoNLL-U.
 
     Raises:
         ValueError: If UDPipe cannot read them.
@@ -147,30 +146,8 @@ def read_sentences(text: str) -> list[Any]:
     return sentences
 
 
-def write_sentences(sentences: Sequence[Any]) -> str:
-    """Write sentences.
-
-    Args:
-        sentences: UDPipe's.
-
-    Returns:
-        CoNLL-U.
-    """
-    from ufal import udpipe
-
-    writer = udpipe.OutputFormat.newConlluOutputFormat()
-    return "".join(map(writer.writeSentence, sentences))
-
-
 def blank(path: Path) -> str:
-    """Leave of a CoNLL-U file what a parser may see.
-
-    Args:
-        path: The file.
-
-    Returns:
-        CoNLL-U with words and multiword tokens alone.
-    """
+    """What a parser may see of a CoNLL-U file: words and multiword tokens alone."""
     sentences = [
         "\n".join("\t".join([*row[:2], *"_______", row[9]]) for row in sentence)
         for sentence in conll18.read_rows(path)
@@ -216,9 +193,6 @@ class Model:
     def __init__(self, path: Path) -> None:
         """Load it.
 
-        Args:
-            path: The file.
-
         Raises:
             ImportError: If ufal.udpipe is not installed.
             ValueError: If UDPipe cannot load it.
@@ -234,44 +208,28 @@ class Model:
             raise ValueError(f"UDPipe cannot load {path}: train it again.")
 
     def tag(self, sentences: Sequence[Any]) -> None:
-        """Tag sentences.
+        """Write tags into UDPipe's sentences; a ValueError if that fails."""
+        self._run(self._model.tag, sentences)
 
-        Args:
-            sentences: UDPipe's; the tags are written into them.
+    def parse(self, sentences: Sequence[Any]) -> None:
+        """Write trees into UDPipe's tagged sentences; a ValueError if that fails."""
+        self._run(self._model.parse, sentences)
 
-        Raises:
-            ValueError: If UDPipe fails.
-        """
-        self._run(self._model.tag, sentences, "")
-
-    def parse(self, sentences: Sequence[Any], options: str = "") -> None:
-        """Parse tagged sentences.
-
-        Args:
-            sentences: UDPipe's; the trees are written into them.
-            options: As "beam_search=1", which is greedy; a beam of 5 is UDPipe's default.
-
-        Raises:
-            ValueError: If UDPipe fails.
-        """
-        self._run(self._model.parse, sentences, options)
-
-    def _run(self, step: Callable[..., bool], sentences: Sequence[Any], options: str) -> None:
+    def _run(self, step: Callable[..., bool], sentences: Sequence[Any]) -> None:
         from ufal import udpipe
 
         error = udpipe.ProcessingError()
         for sentence in sentences:
-            if not step(sentence, options, error):
+            if not step(sentence, "", error):
                 raise ValueError(f"UDPipe's {self.path.name} fails: {error.message}")
 
 
-def put_in(doc: Doc, words: list[tuple[int, str]], parser: str = "UDPipe") -> Doc:
-    """Copy a document with another parser's parse in place of its own.
+def put_in(doc: Doc, words: list[tuple[int, str]]) -> Doc:
+    """Copy a document with UDPipe's parse in place of its own.
 
     Args:
         doc: A sentence.
         words: Head (from 1, 0 for the root) and label of each word.
-        parser: Whose they are.
 
     Returns:
         The copy.
@@ -281,7 +239,7 @@ def put_in(doc: Doc, words: list[tuple[int, str]], parser: str = "UDPipe") -> Do
     """
     if len(words) != len(doc):
         raise ValueError(
-            f"{parser} has {len(words)} words in the sentence that begins with {doc[:5].text!r}, "
+            f"UDPipe has {len(words)} words in the sentence that begins with {doc[:5].text!r}, "
             f"the corpus {len(doc)}: convert the treebank again."
         )
     return Doc(

@@ -1,12 +1,10 @@
-"""Comparison with spaCy's parsers and UDPipe, the CoNLL 2018 program, and sentence segmentation."""
+"""Comparison with spaCy's parsers and UDPipe, and the CoNLL 2018 program."""
 
 from __future__ import annotations
 
 import json
-import venv
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -14,14 +12,13 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from benchmarks import compare, graph_parsers, segmentation, speed, udpipe
-from benchmarks.systems import find_system
+from benchmarks import compare, contestants, speed, udpipe
 from benchmarks.treebanks import Treebank
 from spacy_nmparse.pipe.evaluation import length_counts
 from spacy_nmparse.ud import conll18
-from spacy_nmparse.ud.evaluate import evaluate, read_docs, references
+from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.treebank import convert
-from tests.toy_treebank import CONLLU
+from tests.toy_treebank import CONLLU, SMALL
 
 ROWS = """\
 # text = cats don't sleep
@@ -179,7 +176,7 @@ def test_length_counts() -> None:
     assert counts == {0: (2, 2, 2), 1: (2, 2, 1), 2: (1, 0, 0), 3: (1, 1, 1)}
 
 
-def test_udpipe_options() -> None:
+def test_udpipe_options_are_merged() -> None:
     assert udpipe.merge_options("a=1;b=2", "", "b=3; c=4") == "a=1;b=3;c=4"
     with pytest.raises(ValueError, match="KEY=VALUE"):
         udpipe.merge_options("a=1;b")
@@ -209,98 +206,6 @@ def test_udpipe_learns(tmp_path: Path, gold: Path) -> None:
     assert result["scores"]["las_all"] == result["conll18"]["LAS"] == 1
     assert udpipe.main(["evaluate", str(gold), str(gold), str(corpus), "-o", str(output)]) == 1
 
-    docs = list(references(read_docs(spacy.blank("xx"), corpus), "doc"))
-    timed, greedy = (speed.UDPipe(udpipe.Model(model), docs, greedy) for greedy in (False, True))
-    speed.measure([timed, greedy], 2)
-    assert greedy.name == "parser_greedy"
-    assert greedy.found == timed.found
-    assert {stage: timing.words for stage, timing in timed.timings.items()} == {
-        stage: sum(map(len, docs)) for stage in ("parse", "pipeline")
-    }
-    assert all(len(timing.seconds) == 2 for timing in timed.timings.values())
-    assert timed.found["parse"] == timed.found["pipeline"]
-    heads = [line.split("\t")[6] for line in timed.found["parse"].splitlines() if "\t" in line]
-    assert heads == [
-        str(0 if word.head == word else word.head.i - sentence.start + 1)
-        for doc in docs
-        for sentence in doc.sents
-        for word in sentence
-    ]
-    timed.found["parse"] = ""
-    with pytest.raises(RuntimeError, match="other trees"):
-        timed.parse()
-
-
-def toy(system: str, seed: int, labelled: list[int], epochs: int = 3) -> dict[str, Any]:
-    words = [10] * len(labelled)
-    las = sum(labelled) / sum(words)
-    evaluation = {
-        "words_per_second": 2000.0,
-        "scores": {"uas_all": las, "las_all": las, "dep_las": las, "nonproj_p": None},
-        "conll18": {"UAS": las, "LAS": las, "CLAS": las},
-        "by_length": {
-            "root": {"words": 10, "heads": 5, "labelled": 5},
-            "1": {"words": 0, "heads": 0, "labelled": 0},
-        },
-        "per_sentence": {"words": words, "heads": labelled, "labelled": labelled},
-    }
-    return {
-        "system": system,
-        "treebank": "UD_Toy-Test",
-        "seed": seed,
-        "epochs": epochs,
-        "training": {"seconds": 1.0},
-        "dev": evaluation,
-        "test_preset": evaluation,
-    }
-
-
-def cells(text: str) -> list[list[str]]:
-    lines = (line for line in text.split("\n") if line.startswith("|"))
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-
-
-def test_compare_keeps_finished_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "runs" / "UD_Toy-Test"
-    done: list[str] = []
-
-    def make(name: str, seed: int) -> dict[str, Any]:
-        done.append(name)
-        if name == "broken":
-            raise RuntimeError("it broke")
-        return toy(name, seed, [3 + seed, 5])
-
-    def runs(epochs: int) -> list[Any]:
-        return [
-            compare.Run(
-                f"{name}-seed{seed}",
-                {"epochs": epochs},
-                lambda name=name, seed=seed: make(name, seed),
-            )
-            for seed in (1, 2)
-            for name in ("nm_parser", "broken")
-        ]
-
-    assert compare.do(runs(3), folder) == ["broken-seed1", "broken-seed2"]
-    assert len(done) == 4
-    assert "[3/4] nm_parser-seed2" in capsys.readouterr().out
-    assert len(compare.do(runs(3), folder)) == 2
-    assert done.count("nm_parser") == 2, "a finished run was done again"
-    with pytest.raises(ValueError, match=r"epochs = 3, not 4: delete it"):
-        compare.do(runs(4), folder)
-    assert compare.main([folder.name, "--table", "--runs", str(folder.parent)]) == 0
-    assert cells((folder / "table.md").read_text(encoding="utf-8"))[2][:5] == [
-        "nm_parser",
-        "2",
-        "3",
-        "47.50 ± 3.54",
-        "47.50 ± 3.54",
-    ]
-    assert compare.main(["UD_Other", "--table", "--runs", str(folder.parent)]) == 1
-    assert "UD_Other" in capsys.readouterr().err
-
 
 def test_speed_reads_beams_from_names() -> None:
     assert speed.split_name("nm_parser", 8) == ("nm_parser", 8, 1)
@@ -310,8 +215,8 @@ def test_speed_reads_beams_from_names() -> None:
 
 def test_speed_tells_which_models() -> None:
     paths = [Path("work/nm_parser-seed1/model-best"), Path("work/swap.model")]
-    assert speed.shown("models", paths) == "--models nm_parser-seed1/model-best swap.model "
-    assert speed.shown("udpipe", []) == speed.shown("models", None) == ""
+    assert speed.shown(paths) == "--models nm_parser-seed1/model-best swap.model "
+    assert speed.shown(None) == ""
 
 
 def test_speed_knows_a_model_with_the_switch(tmp_path: Path) -> None:
@@ -320,135 +225,40 @@ def test_speed_knows_a_model_with_the_switch(tmp_path: Path) -> None:
     nlp.to_disk(tmp_path / "plain")
     nlp.config["nlp"]["after_pipeline_creation"] = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
     nlp.to_disk(tmp_path / "switch")
-    assert speed.load(tmp_path / "plain", "default").pipe_names == []
+    assert contestants.load(tmp_path / "plain", "default").pipe_names == []
     with pytest.raises(ValueError, match="has the switch in its config"):
-        speed.load(tmp_path / "switch", "default")
+        contestants.load(tmp_path / "switch", "default")
 
 
-def test_compare_tells_differences(tmp_path: Path) -> None:
-    results = {
-        "ours": {1: toy("ours", 1, [6, 6]), 2: toy("ours", 2, [8, 8])},
-        "udpipe_swap": {1: toy("udpipe_swap", 1, [4, 4], epochs=10)},
-    }
-    rows = cells(compare.report(results, "test_preset", ["udpipe_swap", "spacy_parser"]))
-    ours = next(row for row in rows if row[0] == "ours")
-    assert ours[1:3] == ["2", "3"]
-    assert ours[5] == "70.00 … 70.00"
-    assert ["ours", "LAS", "+30.00", "+30.00 … +30.00", "0.0002"] in rows
-    assert ["ours", "50.0", "-"] in rows
-    results["ours"][2] = toy("ours", 2, [8, 8, 8])
-    with pytest.raises(ValueError, match="other sentences"):
-        compare.report(results, "test_preset", [])
-
-
-def test_compare_lists_runs(tmp_path: Path) -> None:
+def test_options_of_udpipe(tmp_path: Path) -> None:
     corpus = {split: tmp_path / f"{split}.spacy" for split in ("train", "dev", "test")}
-    source = tmp_path / "a.conllu"
     prepared = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, {})
-    systems = [find_system(name) for name in compare.SYSTEMS]
-    runs = compare.spacy_runs(prepared, systems, [1, 2], 4, tmp_path, {"a.b": 1})
-    assert len(runs) == 12
-    assert runs[5].name == "spacy_parser_multihash_freq1-seed1"
-    assert runs[5].expected["overrides"] == {**systems[5].overrides, "a.b": 1}
-    assert systems[5].overrides["components.parser.min_action_freq"] == 1
-    assert compare.udpipe_runs(prepared, [], "", "", tmp_path) == []
     with pytest.raises(ValueError, match="no CoNLL-U"):
-        compare.udpipe_runs(prepared, ["swap"], "", "", tmp_path)
+        compare.udpipe_options(prepared, "swap", "", "")
     pytest.importorskip("ufal.udpipe", reason="needs the package ufal.udpipe")
-    files = dict.fromkeys(corpus, source)
-    treebank = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, files)
-    runs = compare.udpipe_runs(treebank, list(compare.UDPIPE), "iterations=2", "", tmp_path)
-    assert [run.name for run in runs][1] == "udpipe_swap-seed1"
-    options = runs[1].expected["overrides"]["parser"].split(";")
-    assert {"iterations=2", "transition_system=swap", "structured_interval=8"} <= set(options)
-    assert "iterations=30" not in options
-
-
-STANZA, SUPAR = graph_parsers.GRAPH_PARSERS
-
-
-@pytest.mark.parametrize("parser", [STANZA, SUPAR], ids=lambda parser: parser.name)
-def test_graph_parsers(
-    tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch, parser: graph_parsers.GraphParser
-) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
-    splits = ("train", "dev", "test")
-    convert(dict.fromkeys(splits, gold), tmp_path)
-    corpus = {split: tmp_path / f"{split}.spacy" for split in splits}
-    treebank = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, dict.fromkeys(splits, gold))
-    commands = []
-    lines = gold.read_text(encoding="utf-8")
-
-    def parse_as_gold(command: list[str], *_: Any, **__: Any) -> float:
-        commands.append(command)
-        if {"predict", "parse"} & set(command):
-            given, parsed = (part for part in command if part.endswith(".conllu"))
-            assert Path(given).read_text(encoding="utf-8").strip() == udpipe.blank(gold).strip()
-            Path(parsed).write_text(lines, encoding="utf-8")
-        return 2.0
-
-    monkeypatch.setattr(graph_parsers, "run", parse_as_gold)
-    monkeypatch.setattr(graph_parsers, "versions", lambda *_: {parser.name: "1"})
-
-    def prepare(options: str, treebank: Treebank = treebank) -> compare.Run:
-        return compare.graph_run(parser, treebank, Path("python"), options, tmp_path)
-
-    one = prepare("epochs=5; lr=1.0")
-    assert one.expected["overrides"] == {"epochs": "5", "lr": "1.0"}
-    assert one.make.args[2].is_absolute(), "it would be looked for in the folder of the run"
-    result = one.make()
-    assert result["dev"] == result["dev_preset"]
-    assert result["test"]["scores"]["las_all"] == result["test"]["conll18"]["LAS"] == 1
-    training, *parsing = commands
-    if parser is STANZA:
-        assert {"train", "--no_pretrain", "--no_upos", "--lr"} <= set(training)
-        assert ["predict" in command for command in parsing] == [True, True]
-    else:
-        assert training[1] == "train" and training[-4:] == ["--set", "epochs=5", "--set", "lr=1.0"]
-        assert [command[1] for command in parsing] == ["parse", "parse"]
-
-    lines = "\n".join(line for line in lines.split("\n") if "PUNCT" not in line)
-    with pytest.raises(ValueError, match=f"{parser.title} has"):
-        one.make()
-    with pytest.raises(ValueError, match="KEY=VALUE"):
-        prepare("epochs")
-    with pytest.raises(ValueError, match="no CoNLL-U"):
-        prepare("", replace(treebank, conllu={}))
+    treebank = replace(prepared, conllu=dict.fromkeys(corpus, tmp_path / "a.conllu"))
+    options = compare.udpipe_options(treebank, "swap", "iterations=2", "")
+    assert udpipe.iterations(options["parser"]) == 2
+    parser = options["parser"].split(";")
+    assert {"transition_system=swap", "structured_interval=8"} <= set(parser)
+    assert "iterations=30" not in parser and options["tagger"] == udpipe.TAGGER
 
 
-def test_graph_parser_is_not_there(tmp_path: Path) -> None:
-    empty = tmp_path / "python"
-    venv.create(empty, with_pip=False)
-    (python,) = [*empty.glob("bin/python"), *empty.glob("Scripts/python.exe")]
-    with pytest.raises(ImportError, match=r"No module named .* install `stanza` there"):
-        graph_parsers.versions(STANZA, python)
-    with pytest.raises(FileNotFoundError, match=r"No Python .*none: name .* `supar`"):
-        graph_parsers.versions(SUPAR, tmp_path / "none")
-
-
-def test_segmentation_table() -> None:
-    def one(system: str, sents: float, las: float) -> dict[str, Any]:
-        names = ("sents_p", "sents_r", "sents_f")
-        scores = {**dict.fromkeys(names, sents), "uas_all": las, "las_all": las}
-        return {
-            "epochs": 3,
-            **{key: {"scores": scores} for key in segmentation.EVALUATIONS},
-        }
-
-    results = {"nm_parser": {1: one("nm_parser", 0.5, 0.7)}, "senter": {1: one("senter", 0.6, 0.0)}}
-    rows = cells(segmentation.report(results, "test"))
-    assert rows[2] == ["nm_parser", "1", "3", *["50.00"] * 3, *["70.00"] * 2, "50.00", "70.00"]
-    assert rows[3] == ["senter", "1", "3", *["60.00"] * 3, "-", "-", "60.00", "-"]
-
-
-def test_segmentation_prepares_documents(tmp_path: Path) -> None:
-    folder = tmp_path / "UD_Toy-Test"
-    folder.mkdir()
-    for split in ("train", "dev", "test"):
-        (folder / f"toy_test-ud-{split}.conllu").write_text(CONLLU, encoding="utf-8")
-    found = segmentation.prepare(folder, tmp_path / "work", None, "1")
-    nlp = spacy.blank("xx")
-    (doc,) = read_docs(nlp, found.corpus["test"])
-    assert len(list(doc.sents)) == 3
-    assert doc[0].text == "don't"
-    assert (found.lang, found.train_words) == ("xx", 7 + 2)
+def test_compare(treebank: Path, tmp_path: Path) -> None:
+    """Systems of spaCy and of UDPipe are trained, and kept."""
+    for package in ("udtools", "ufal.udpipe"):
+        pytest.importorskip(package, reason=f"needs the package {package}")
+    (treebank / "toy_test-ud-train.conllu").write_text(f"{CONLLU}\n" * 5, encoding="utf-8")
+    command = [str(treebank), "--epochs", "1", "--seeds", "1", "--system", "nm_parser"]
+    command += ["--set", SMALL[0], "--udpipe", "swap"]
+    command += ["--udpipe-options", "iterations=1;structured_interval=0"]
+    command += ["--udpipe-tagger-options", "iterations=1"]
+    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    for _ in range(2):
+        assert compare.main(command) == 0
+    files = sorted(path.name for path in (tmp_path / "runs" / treebank.name).iterdir())
+    assert files == ["nm_parser-seed1.json", "udpipe_swap-seed1.json"]
+    run = json.loads((tmp_path / "runs" / treebank.name / files[1]).read_text(encoding="utf-8"))
+    assert run["test"] == run["test_preset"] and run["epochs"] == 1
+    assert compare.main([*command, "--udpipe-options", "iterations=2"]) == 1

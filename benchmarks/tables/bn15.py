@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.formats import page_table
+from benchmarks.papers import CHOOSING, STATIC
 from benchmarks.tables.common import (
     GOTHIC,
     HUNGARIAN,
@@ -16,7 +17,6 @@ from benchmarks.tables.common import (
     table,
 )
 from benchmarks.titles import difference, short
-from benchmarks.variants import CHOOSING, STATIC
 
 #: What ends the names of runs, and what tables call them.
 SEARCHES = (("", "greedy"), ("_beam", "beam of 8"))

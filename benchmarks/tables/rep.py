@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Iterator
 
 from benchmarks.formats import page_table
+from benchmarks.papers import VARIANTS
 from benchmarks.summary import COUNTS, Entry
 from benchmarks.tables.common import HUNGARIAN, comparison, entry, grouped, score, table
 from benchmarks.titles import difference
-from benchmarks.variants import VARIANTS
 
 
 def _trained() -> Iterator[tuple[str, str, str, Entry]]:

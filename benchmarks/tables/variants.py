@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from functools import partial
 
-from benchmarks import variants
 from benchmarks.formats import page_table
+from benchmarks.papers import VARIANTS
 from benchmarks.tables.common import (
     DEMO,
     ENGLISH,
@@ -26,14 +26,14 @@ from benchmarks.titles import difference, short
 def treebanks_of(name: str) -> list[str]:
     """Find the treebanks that have results of a comparison of benchmarks.variants, and not just of
     rows that it shares with others."""
-    others = {one.name for key, rows in variants.VARIANTS.items() if key != name for one in rows}
-    own = [one.name for one in variants.VARIANTS[name] if one.name not in others]
+    others = {one.name for key, rows in VARIANTS.items() if key != name for one in rows}
+    own = [one.name for one in VARIANTS[name] if one.name not in others]
     return [one for one in TREEBANKS if any(entry(one, row, "variants") for row in own)]
 
 
 def differences(name: str) -> str:
     """Make the table of a comparison: UAS on dev, on each treebank against the first row."""
-    listed = variants.VARIANTS[name]
+    listed = VARIANTS[name]
     treebanks = treebanks_of(name)
     rows = []
     for one in listed:
@@ -59,7 +59,7 @@ for _name in ("rep", "hgj13", "push", "recall"):
 def _repairs_made() -> str:
     treebanks = treebanks_of("rep")
     rows = []
-    for one in variants.VARIANTS["rep"][1:]:
+    for one in VARIANTS["rep"][1:]:
         found = {treebank: entry(treebank, one.name, "variants") for treebank in treebanks}
         moves = {move for each in found.values() if each for move in each["moves"]["repairs"]}
         for move in sorted(moves - {"REDUCE"}):

@@ -1,0 +1,391 @@
+"""The parsers that benchmarks.speed times: what each stage does, and the floors of stages."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy
+import spacy
+from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import minibatch, registry
+from thinc.api import Model
+
+from spacy_nmparse.layers.known_words import KnownWords
+from spacy_nmparse.layers.products import Weights
+from spacy_nmparse.pipe.fast_blas import use_fast_blas
+from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.search.greedy import WINDOW
+from spacy_nmparse.ud.evaluate import blank_copy
+
+PARSER = "parser"  # the component's name in the configs
+STAGES = ("parse", "pipeline", "processes", "training")
+FLOORS = {"floor": "parse", "tok2vec": "training"}
+
+
+@dataclass
+class Timing:
+    """The timings of one parser in one stage.
+
+    Attributes:
+        words: Words processed each time.
+        seconds: Wall-clock time of each repetition.
+        cpu: Processor time of each repetition.
+    """
+
+    words: int = 0
+    seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def rates(self) -> list[float]:
+        """Compute the words per second of each repetition.
+
+        Returns:
+            The rates.
+        """
+        return [self.words / seconds for seconds in self.seconds]
+
+    def measure(self, work: Callable[[], Any], words: int) -> Any:
+        """Time something once.
+
+        Args:
+            work: What to run.
+            words: How many words it processes.
+
+        Returns:
+            What `work` returned.
+        """
+        gc.collect()
+        self.words = words
+        cpu = time.process_time()
+        start = time.perf_counter()
+        result = work()
+        self.seconds.append(time.perf_counter() - start)
+        self.cpu.append(time.process_time() - cpu)
+        return result
+
+    def as_dict(self) -> dict[str, Any]:
+        """Make the entry of the result file.
+
+        Returns:
+            Words, times, and the median, least and greatest rate.
+        """
+        rates = self.rates()
+        return {
+            "words": self.words,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu,
+            "words_per_second": {
+                "median": round(statistics.median(rates)),
+                "min": round(min(rates)),
+                "max": round(max(rates)),
+            },
+        }
+
+
+def trees(docs: Sequence[Doc]) -> int:
+    """Make a fingerprint of the parses.
+
+    Args:
+        docs: Parsed documents.
+
+    Returns:
+        A number that differs for different heads or labels.
+    """
+    return hash(tuple(doc.to_array(["HEAD", "DEP", "SENT_START"]).tobytes() for doc in docs))
+
+
+def load(path: Path, ops: str) -> Language:
+    """Load a pipeline.
+
+    Args:
+        path: Its folder.
+        ops: Who computes matrix products for Thinc: one of `OPS`.
+
+    Returns:
+        The pipeline.
+
+    Raises:
+        ValueError: If it brings the switch along.
+    """
+    nlp = spacy.load(path)
+    if "fast_blas" in str(nlp.config["nlp"]["after_pipeline_creation"]):
+        raise ValueError(
+            f"{path} has the switch in its config ([nlp.after_pipeline_creation]), whatever --ops "
+            f"says: remove it there."
+        )
+    return use_fast_blas(nlp) if ops == "switch" else nlp
+
+
+class Timed:
+    """What is timed.
+
+    Attributes:
+        name: The system's name.
+        stages: What can be timed.
+        timings: The timings of each stage.
+        found: What each stage gave in the first repetition.
+    """
+
+    def __init__(self, name: str, stages: Sequence[str]) -> None:
+        """Begin without timings.
+
+        Args:
+            name: The system's name.
+            stages: What can be timed.
+        """
+        self.name = name
+        self.stages = stages
+        self.timings = {stage: Timing() for stage in stages}
+        self.found: dict[str, Any] = {}
+
+    def check(self, stage: str, found: Any) -> None:
+        """Compare parses with those of the first repetition.
+
+        Args:
+            stage: The stage.
+            found: What tells the trees apart.
+
+        Raises:
+            RuntimeError: If they differ.
+        """
+        if self.found.setdefault(stage, found) != found:
+            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
+
+
+class Contestant(Timed):
+    """A trained pipeline and its timings.
+
+    Attributes:
+        nlp: The pipeline.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        gold: Sequence[Doc],
+        learned: Sequence[Doc],
+        beam: int = 1,
+        threads: int = 1,
+        ops: str = "default",
+    ) -> None:
+        """Load a pipeline and compute the token vectors.
+
+        Args:
+            name: The system's name.
+            path: The pipeline's folder.
+            gold: The documents to parse.
+            learned: The documents to learn from.
+            beam: The width of the beam.
+            threads: How many threads parse.
+            ops: Who computes matrix products for Thinc.
+
+        Raises:
+            ValueError: If the model is spaCy's, and has another width, or threads.
+        """
+        self.nlp = load(path, ops)
+        has_tok2vec = "tok2vec" in self.nlp.pipe_names
+        floors = [floor for floor in FLOORS if floor != "tok2vec" or has_tok2vec]
+        super().__init__(name, (*STAGES, *floors))
+        parser: Any = self.nlp.get_pipe(PARSER)
+        if hasattr(parser, "beam_width"):
+            parser.beam_width, parser.threads = beam, threads
+        elif (parser.cfg["beam_width"], 1) != (beam, threads):
+            raise ValueError(f"{path} has a beam of {parser.cfg['beam_width']} and one thread.")
+        self.learner = load(path, ops)  # parsing is timed with weights that stay the same
+        self.gold = gold
+        self.learned = learned
+        self.texts = [doc.text for doc in gold]
+        self.batch_size = self.nlp.batch_size
+        docs = [blank_copy(self.nlp, doc, "gold", "none") for doc in gold]
+        for component, process in self.nlp.pipeline:
+            if component == PARSER:
+                break
+            docs = list(process.pipe(docs, batch_size=self.batch_size))  # type: ignore[attr-defined]
+        self.vectors = [doc.tensor for doc in docs]
+        config = self.learner.config.interpolate()
+        settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
+        self.optimizer = settings["optimizer"]
+        self.dropout = settings["dropout"]
+
+    def parse(self) -> None:
+        """Time the parser alone."""
+        parser = self.nlp.get_pipe(PARSER)
+        docs = []
+        for gold, vectors in zip(self.gold, self.vectors, strict=True):
+            doc = blank_copy(self.nlp, gold, "gold", "none")
+            doc.tensor = vectors
+            docs.append(doc)
+        stream = parser.pipe(docs, batch_size=self.batch_size)  # type: ignore[attr-defined]
+        words = sum(map(len, docs))
+        parsed = self.timings["parse"].measure(lambda: list(stream), words)
+        self.check("parse", trees(parsed))
+
+    def pipeline(self) -> None:
+        """Time everything, from text."""
+        self.from_text("pipeline", 1)
+
+    def processes(self) -> None:
+        """Time everything, from text, in two worker processes."""
+        self.from_text("processes", 2)
+
+    def from_text(self, stage: str, n_process: int) -> None:
+        """Time everything, from text.
+
+        Args:
+            stage: The stage.
+            n_process: How many processes parse.
+        """
+        words = sum(len(self.nlp.make_doc(text)) for text in self.texts)
+        self.forget_words()
+        stream = self.nlp.pipe(self.texts, n_process=n_process)
+        docs = self.timings[stage].measure(lambda: list(stream), words)
+        self.check("pipeline", trees(docs))
+
+    def forget_words(self) -> None:
+        """Leave no vectors of words but those of the text that is learned from: the text of the
+        repetition before has all of them."""
+        nodes = [node for _, pipe in self.nlp.pipeline for node in walk(pipe)]
+        for node in nodes:
+            if "known_words" in node.attrs:
+                node.attrs["known_words"] = KnownWords()
+        docs = [blank_copy(self.nlp, doc, "gold", "none") for doc in self.learned]
+        for component, process in self.nlp.pipeline:
+            if component != PARSER:
+                docs = list(process.pipe(docs, batch_size=self.batch_size))  # type: ignore[attr-defined]
+
+    def training(self) -> None:
+        """Time some updates."""
+        batches = list(batch_by_words(self.learned, 1000))
+        examples = [
+            [Example(blank_copy(self.learner, doc, "gold", "none"), doc) for doc in batch]
+            for batch in batches
+        ]
+
+        def learn() -> None:
+            for batch in examples:
+                self.learner.update(batch, drop=self.dropout, sgd=self.optimizer)
+
+        self.timings["training"].measure(learn, sum(map(len, self.learned)))
+
+    def floor(self) -> None:
+        """Time the products of token vectors and weights that `parse` makes."""
+        self.timings["floor"].measure(self.products(), sum(map(len, self.vectors)))
+
+    def tok2vec(self) -> None:
+        """Time the updates of the token vectors that `training` makes."""
+        component: Any = self.learner.get_pipe("tok2vec")
+        batches = [
+            [blank_copy(self.learner, doc, "gold", "none") for doc in batch]
+            for batch in batch_by_words(self.learned, 1000)
+        ]
+
+        def learn() -> None:
+            for batch in batches:
+                vectors, backprop = component.model.begin_update(batch)
+                backprop([component.model.ops.xp.zeros_like(array) for array in vectors])
+                component.model.finish_update(self.optimizer)
+
+        self.timings["tok2vec"].measure(learn, sum(map(len, self.learned)))
+
+    def products(self) -> Callable[[], None]:
+        """Lay out the products of token vectors and weights that the parser makes.
+
+        Returns:
+            What runs them.
+        """
+        model = self.nlp.get_pipe(PARSER).model  # type: ignore[attr-defined]
+        if model.has_ref("lower"):  # spaCy's: a linear layer, then the table of features
+            lower, linear = model.get_ref("lower"), model.get_ref("tok2vec").layers[-1]
+            first, second = linear.get_param("W"), lower.get_param("W")
+            second = second.reshape((-1, second.shape[-1]))
+            inputs = [numpy.concatenate(part) for part in self.subbatches()]
+            gemm = model.ops.gemm
+
+            def run_spacy() -> None:
+                for X in inputs:
+                    gemm(gemm(X, first, trans2=True), second, trans2=True)
+
+            return run_spacy
+        rounded = self.nlp.get_pipe(PARSER).rounded  # type: ignore[attr-defined]
+
+        def weights(layer: Model, name: str) -> tuple[int, Weights]:
+            W: Any = layer.get_param(name)
+            return W.shape[1], Weights(W, rounded)
+
+        n_rows, word_W = len(model.get_param("word_W")), weights(model, "word_W")[1]
+        names = [name for name in ("arc_W", "project_W") if model.has_param(name)]
+        own = [weights(layer, "W") for layer in recurrent_layers(model)]
+        own += [weights(model, name) for name in names]
+        batches = [numpy.concatenate(list(b)) for b in minibatch(self.vectors, self.batch_size)]
+        # What recurrent layers add to the token vectors is left out of the loop, their width not.
+        wider = [
+            numpy.pad(batch, ((0, 0), (0, model.get_dim("nI") - batch.shape[1])))
+            for batch in batches
+        ]
+        rows = numpy.empty((WINDOW, n_rows), dtype="float32")
+
+        def run_ours() -> None:
+            for words in wider:
+                for n_in, W in own:
+                    X = W.times(words[:, :n_in])
+                for i in range(0, len(X), WINDOW):
+                    window = X[i : i + WINDOW]
+                    word_W.times(window, rows[: len(window)])
+
+        return run_ours
+
+    def subbatches(self) -> Iterator[list[numpy.ndarray]]:
+        """Give the token vectors in the groups that spaCy's parser makes.
+
+        Yields:
+            The token vectors of the documents of a group.
+        """
+        for batch in minibatch(self.vectors, self.batch_size):
+            by_length = sorted(batch, key=len)
+            yield from map(list, minibatch(by_length, max(self.batch_size // 4, 2)))
+
+
+def walk(pipe: Any) -> Iterator[Model]:
+    """Give the layers of a component.
+
+    Args:
+        pipe: The component; it may have no model.
+
+    Yields:
+        The layers.
+    """
+    model = getattr(pipe, "model", None)
+    if isinstance(model, Model):
+        yield from model.walk()
+
+
+def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:
+    """Group documents.
+
+    Args:
+        docs: The documents.
+        size: The number of words to reach.
+
+    Yields:
+        The documents of a group.
+    """
+    batch: list[Doc] = []
+    words = 0
+    for doc in docs:
+        batch.append(doc)
+        words += len(doc)
+        if words >= size:
+            yield batch
+            batch, words = [], 0
+    if batch:
+        yield batch

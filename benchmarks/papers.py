@@ -1,0 +1,261 @@
+"""The variants of parsers that the tables of papers compare: see benchmarks.variants."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchmarks.summary import Pair
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
+from spacy_nmparse.lab.repairs.repair import FEATURES as REPAIR_FEATURES
+
+SPLITS = ("dev", "test")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row of a table.
+
+    Attributes:
+        name: The name of its result files.
+        title: What tables call it.
+        base: The system that it is a variant of.
+        settings: Settings that differ from the base's.
+    """
+
+    name: str
+    title: str
+    base: str
+    settings: tuple[str, ...]
+
+    def as_argument(self) -> str:
+        """For `--system` of benchmarks.accuracy."""
+        return ",".join([f"{self.name}={self.base}", *self.settings])
+
+
+def arc_eager(
+    name: str,
+    title: str,
+    left: bool = False,
+    reduces: bool = False,
+    oracle: str = "dynamic",
+    **options: str,
+) -> Variant:
+    """Make a variant of the arc-eager parser.
+
+    Args:
+        name: See `Variant`.
+        title: See `Variant`.
+        left: Whether LEFT-ARC is non-monotonic.
+        reduces: Whether REDUCE is.
+        oracle: The oracle; `static` is followed without exploration.
+        options: Further options of the system, as JSON.
+    """
+    settings = [
+        f"components.parser.system.nonmonotonic_left={str(left).lower()}",
+        f"components.parser.system.nonmonotonic_reduce={str(reduces).lower()}",
+        *(f"components.parser.system.{key}={value}" for key, value in options.items()),
+    ]
+    if oracle != "dynamic":
+        settings.append(f"components.parser.oracle={oracle}")
+    if oracle == "static":
+        settings.append("components.parser.explore=0.0")
+    return Variant(name, title, "nm_parser_multihash", tuple(settings))
+
+
+def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
+    """Make a variant of a variant; name and title are added to the variant's."""
+    settings = (*variant.settings, setting)
+    return Variant(f"{variant.name}_{name}", f"{variant.title}, {title}", variant.base, settings)
+
+
+def exploring(variant: Variant, explore: float) -> Variant:
+    """Make a variant that follows the model with another probability in training."""
+    setting = f"components.parser.explore={explore}"
+    return modify(variant, f"explore{explore}", f"explore {explore}", setting)
+
+
+def featured(variant: Variant, name: str, title: str, *features: str) -> Variant:
+    """Make a variant with these features in addition to those that every system has."""
+    listed = ",".join(f'"{feature}"' for feature in (*DEFAULT_FEATURES, *features))
+    return modify(variant, name, title, f"components.parser.model.features=[{listed}]")
+
+
+def repair(name: str, title: str, *repairs: str, **options: str) -> Variant:
+    """Make a variant with these repair transitions in addition to left reattach."""
+    listed = ",".join(f'"{one}"' for one in repairs)
+    options = {"repairs": f"[{listed}]", "max_search_states": "50", **options}
+    return arc_eager(name, title, left=True, **options)
+
+
+def decoupled(variant: Variant) -> Variant:
+    """Make a variant whose repairs leave the arc with B0 to the next move."""
+    setting = "components.parser.system.decoupled_repairs=true"
+    return modify(variant, "decoupled", "decoupled", setting)
+
+
+def logistic(variant: Variant, features: str, *sets: str) -> Variant:
+    """Make a variant with the learner of the draft on repairs, and these lists of templates."""
+    listed = ",".join(f'"{one}"' for one in sets)
+    settings = ("components.parser.model.learner=logistic",)
+    settings += (f"components.parser.model.features=[{listed}]",)
+    settings += ("components.parser.system.max_search_states=10",)
+    name = f"logistic_{features}_{variant.name}"
+    return Variant(name, variant.title, LINEAR[0], (*variant.settings, *settings))
+
+
+def linear(variant: Variant) -> Variant:
+    """Make a variant with the linear scorer, as the papers have it."""
+    return Variant(f"linear_{variant.name}", variant.title, LINEAR[0], variant.settings)
+
+
+def by_beam(variant: Variant) -> Variant:
+    """Make a variant that is trained, and parses, with a beam."""
+    settings = ("beam_training=max_violation", "beam_train_width=8", "beam_width=8")
+    return Variant(
+        f"{variant.name}_beam",
+        f"{variant.title}, beam",
+        variant.base,
+        (*variant.settings, *(f"components.parser.{setting}" for setting in settings)),
+    )
+
+
+def swap(oracle: str) -> Variant:
+    """Make a linear variant of swap_parser that follows an oracle without exploration."""
+    settings = (f"components.parser.oracle={oracle}", "components.parser.explore=0.0")
+    return Variant(f"linear_swap_{oracle}", oracle, LINEAR[1], settings)
+
+
+def list_system(name: str, title: str, system: str, *more: str) -> Variant:
+    """Make a variant of nl_covington_parser with a list system and further settings."""
+    settings = (f"components.parser.system.@misc=spacy_nmparse.{system}.v1", *more)
+    return Variant(name, title, "nl_covington_parser_multihash", settings)
+
+
+#: The static oracle, followed without exploration.
+STATIC_ORACLE = ("components.parser.oracle=static", "components.parser.explore=0.0")
+#: Arcs may replace arcs.
+NONMONOTONIC = "components.parser.system.nonmonotonic=true"
+#: The systems of the linear scorer.
+LINEAR = ("nm_parser_linear", "swap_parser_linear")
+MONOTONIC = arc_eager("monotonic", "monotonic")
+LEFT = arc_eager("left", "L", left=True)
+REDUCE = arc_eager("reduce", "D", reduces=True)
+BOTH = arc_eager("left_reduce", "L+D", left=True, reduces=True)
+ALL = repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert")
+VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "rep": (
+        arc_eager("monotonic", "arc-eager"),
+        arc_eager("left", "+ left reattach", left=True),
+        repair("right_lower", "+ left reattach, right lower", "right_lower"),
+        repair("right_raise", "+ left reattach, right raise", "right_raise"),
+        repair("left_invert", "+ left reattach, left invert", "left_invert"),
+        ALL,
+    ),
+    "hgj13": (
+        MONOTONIC,
+        LEFT,
+        REDUCE,
+        BOTH,
+        arc_eager("unshift", "L, Unshift", left=True, unshift="true"),
+        arc_eager("left_combined", "L, combined", left=True, oracle="combined"),
+        arc_eager("reduce_combined", "D, combined", reduces=True, oracle="combined"),
+        arc_eager("both_combined", "L+D, combined", left=True, reduces=True, oracle="combined"),
+        arc_eager("monotonic_static", "monotonic, static", oracle="static"),
+        arc_eager("left_static", "L, static", left=True, oracle="static"),
+        arc_eager("reduce_static", "D, static", reduces=True, oracle="static"),
+        arc_eager("both_static", "L+D, static", left=True, reduces=True, oracle="static"),
+    ),
+    "push": (
+        BOTH,
+        arc_eager("never_shift", "L, never SHIFT", left=True, push="right_arc"),
+        arc_eager(
+            "labelled_reduce", "L+D, labelled REDUCE", True, reduces=True, labelled_reduce="true"
+        ),
+        arc_eager(
+            "always_shift",
+            "L+D, labelled REDUCE, always SHIFT",
+            left=True,
+            reduces=True,
+            labelled_reduce="true",
+            push="shift",
+        ),
+    ),
+    "recall": (
+        ALL,
+        exploring(ALL, 0.5),
+        exploring(ALL, 0.0),
+        modify(ALL, "combined", "combined", "components.parser.oracle=combined"),
+        featured(ALL, "plain", "without their features"),
+        LEFT,
+        featured(LEFT, "features", "their features", *itertools.chain(*REPAIR_FEATURES.values())),
+    ),
+    "fg18": (
+        list_system("covington_static", "Covington, static", "Covington", *STATIC_ORACLE),
+        list_system("covington", "Covington", "Covington"),
+        list_system("covington_loose", "Covington, non-monotonic", "Covington", NONMONOTONIC),
+        list_system("nl_covington_static", "NL-Covington, static", "NLCovington", *STATIC_ORACLE),
+        list_system("nl_covington", "NL-Covington", "NLCovington"),
+        list_system(
+            "nl_covington_loose", "NL-Covington, non-monotonic", "NLCovington", NONMONOTONIC
+        ),
+        Variant("arc_swift_static", "arc-swift, static", "arc_swift_multihash", STATIC_ORACLE),
+        Variant("arc_swift", "arc-swift", "arc_swift_multihash", ()),
+    ),
+}
+REPAIRED = VARIANTS["rep"]
+#: Plain features: the baseline, left reattach, all four repairs. Additional ones: each repair, and
+#: all four decoupled too.
+VARIANTS["rep_linear"] = (
+    *(logistic(one, "plain", "zhang_nivre") for one in (*REPAIRED[:2], ALL)),
+    *(
+        logistic(one, "additional", "zhang_nivre", "additional")
+        for one in (*REPAIRED, decoupled(ALL))
+    ),
+)
+VARIANTS["hgj13_linear"] = tuple(linear(variant) for variant in VARIANTS["hgj13"])
+VARIANTS["hgj13_beam"] = tuple(
+    by_beam(variant)
+    for variant in VARIANTS["hgj13_linear"]
+    if variant.name in ("linear_monotonic", "linear_both_combined", "linear_left_reduce")
+)
+#: BN15's oracles: static ones, and those that leave a choice.
+STATIC = ("eager", "lazy", "minimal")
+CHOOSING = ("nd_sw", "nd_all")
+ORACLES = tuple(swap(oracle) for oracle in (*STATIC, *CHOOSING))
+VARIANTS["bn15_linear"] = ORACLES
+VARIANTS["bn15_beam"] = tuple(by_beam(variant) for variant in ORACLES)
+
+
+def pairs() -> Iterator[Pair]:
+    """List what the tables compare.
+
+    Yields:
+        Each variant of a comparison and its first one; list systems by oracle and with one another,
+        and with arc-swift.
+    """
+    for listed in VARIANTS.values():
+        for split in SPLITS:
+            for one in listed[1:]:
+                yield Pair(one.name, listed[0].name, split, "uas_all")
+    for one, split in itertools.product(VARIANTS["rep_linear"], SPLITS):
+        _, features, row = one.name.split("_", 2)
+        if features == "additional" and row != "monotonic":
+            yield Pair(one.name, f"logistic_{features}_monotonic", split, "uas_all")
+    yield Pair("left_reduce", "monotonic", "dev", "uas_all")
+    for ending in ("", "_beam"):
+        eager = f"linear_swap_eager{ending}"
+        for oracle in (*STATIC[1:], *CHOOSING):
+            yield Pair(f"linear_swap_{oracle}{ending}", eager, "dev", "las_all")
+        for oracle, static in itertools.product(CHOOSING, STATIC):
+            name = f"linear_swap_{static}{ending}"
+            yield Pair(f"linear_swap_{oracle}{ending}", name, "test", "las_all")
+    for name, other in (
+        ("covington", "covington_static"),
+        ("nl_covington", "nl_covington_static"),
+        ("nl_covington_static", "covington_static"),
+        ("nl_covington", "covington"),
+        ("nl_covington", "arc_swift"),
+    ):
+        yield Pair(name, other, "test", "las_all")

@@ -2,9 +2,7 @@
 
 from spacy_nmparse.about import __version__
 from spacy_nmparse.spacy_version import warn_of_spacy
-from spacy_nmparse.uncompiled import explain
 
 __all__ = ["__version__"]
 
-explain()
 warn_of_spacy()

@@ -65,7 +65,7 @@ def test_spacy_has_the_commands() -> None:
     command = [sys.executable, "-m", "spacy", "nmparse", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
-    for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data", "speed", "plot"):
+    for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data", "plot"):
         assert name in done.stdout
     assert "ensemble" in done.stdout and "lattice" in done.stdout
 
@@ -79,7 +79,7 @@ def test_the_entry_point_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     new = [name for name in ast_list(done.stdout) if not name.startswith("spacy_nmparse.cli")]
-    light = ("", ".about", ".spacy_version", ".uncompiled")
+    light = ("", ".about", ".spacy_version")
     assert not [name for name in new if name.removeprefix("spacy_nmparse") not in light]
 
 
@@ -408,14 +408,6 @@ def test_errors(folder: Path) -> None:
     best = read(run("errors", folder / "model", folder / "gold.spacy", "--json"))
     assert best["groups"]["all"]["all"]["las"] == 1
     assert best["flawless"] == best["documents"] == 5
-
-
-def test_speed(folder: Path) -> None:
-    done = run("speed", folder / "model", folder / "gold.spacy", "--reps", "1")
-    assert done.exit_code == 0, done.output
-    assert "words/s" in done.stdout
-    result = read(run("speed", folder / "model", folder / "gold.spacy", "--reps", "1", "--json"))
-    assert sum(row["words"] for row in result["lengths"]) == 25
 
 
 def test_ensemble(folder: Path, tmp_path: Path) -> None:

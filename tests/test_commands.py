@@ -251,9 +251,6 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
         trained.to_disk(folder / "training" / f"seed{seed}" / "model-best")
     lines = [{"epoch": e, "oracle": "nd_all", "swaps_per_sentence": 0.5} for e in range(2)]
     srsly.write_jsonl(folder / "swaps.jsonl", lines)
-    point = {"system": "nm_parser", "axis": "beam", "words_per_second": 1000, "memory": 1.0}
-    scale = {"points": [{**point, "value": width} for width in (1, 2)]}
-    srsly.write_json(folder / "scale.json", scale)
     yield folder
 
 

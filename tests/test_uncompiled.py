@@ -49,5 +49,3 @@ def test_the_rest_works(checkout: Path) -> None:
     """The README's demo command runs spaCy in a checkout, after an installation elsewhere."""
     code = "import spacy, spacy_nmparse; spacy.blank('xx').add_pipe('tagger')"
     assert not run(checkout, "-c", f"{code}; print(spacy_nmparse.__file__)").returncode
-    done = run(checkout, "-c", "import spacy_nmparse.nonsense")
-    assert "No module named 'spacy_nmparse.nonsense'" in done.stderr

@@ -21,7 +21,6 @@ def draw(
     y: str,
     title: str | None = None,
     ticks: Sequence[str] | None = None,
-    logarithmic: bool = False,
 ) -> None:
     """Draw curves into a file.
 
@@ -31,7 +30,6 @@ def draw(
         x, y: what the axes show.
         title: of the picture.
         ticks: names of x = 0, 1, 2 ...
-        logarithmic: whether the axes are.
 
     Raises:
         ImportError: matplotlib is missing.
@@ -57,9 +55,6 @@ def draw(
         axes.plot(*zip(*points, strict=True), label=name, **style)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    if logarithmic:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
     if ticks is not None:
         axes.set_xticks(range(len(ticks)), ticks)
     if title is not None:
@@ -199,68 +194,11 @@ def plot_length(files: Sequence[Path], output: Path, title: str | None = None) -
     draw(curves, output, x="length of the arc in words", y="LAS", title=title, ticks=ticks)
 
 
-def plot_speed(files: Sequence[Path], output: Path, title: str | None = None) -> None:
-    """Words per second by length of the sentence.
-
-    Args:
-        files: what ``nmparse speed --json`` has printed.
-        output, title: as those of ``draw``.
-
-    Raises:
-        ValueError: another kind of file.
-    """
-    curves: dict[str, Points] = {}
-    for name, path in _named(files):
-        rows = _json(path, "lengths", "spacy nmparse speed --json")["lengths"]
-        for part in ("parser", "pipeline"):
-            curves[f"{name}, {part}"] = [(row["mean_length"], row[part]) for row in rows]
-    draw(curves, output, x="words per sentence", y="words per second", title=title)
-
-
-def plot_scale(
-    files: Sequence[Path],
-    output: Path,
-    title: str | None = None,
-    measure: str = "sentence.words_per_second",
-) -> None:
-    """Words per second or memory by length of sentence or document, labels or beam; both axes are
-    logarithmic.
-
-    Args:
-        files: what ``benchmarks.scale`` has written.
-        output, title: as those of ``draw``.
-        measure: "sentence", "document", "labels" or "beam", a point, and "words_per_second" or
-            "memory".
-
-    Raises:
-        ValueError: another kind of file, or no such measure in it.
-    """
-    names = {"sentence": "words of the sentence", "document": "words of the document"}
-    names |= {"labels": "labels", "beam": "width of the beam"}
-    axis, _, quantity = measure.partition(".")
-    curves: dict[str, Points] = {}
-    for name, path in _named(files):
-        points = _json(path, "points", "benchmarks.scale")["points"]
-        known = {f"{point['axis']}.{key}" for point in points for key in point}
-        if measure not in known or quantity not in ("words_per_second", "memory"):
-            raise ValueError(f"{path} has no measure {measure!r}.")
-        for point in points:
-            if point["axis"] == axis:
-                curve = point["system"] if len(files) == 1 else f"{name}, {point['system']}"
-                # What is too small to be seen is drawn as a twentieth of a MiB.
-                value = max(point[quantity], 0.05)
-                curves.setdefault(curve, []).append((point["value"], value))
-    y = "words per second" if quantity == "words_per_second" else "memory in MiB"
-    draw(curves, output, x=names[axis], y=y, title=title, logarithmic=True)
-
-
 #: What ``nmparse plot`` draws.
 KINDS: dict[str, Callable[..., None]] = {
     "learning": plot_learning,
     "swaps": plot_swaps,
     "length": plot_length,
-    "speed": plot_speed,
-    "scale": plot_scale,
 }
 
 

@@ -289,33 +289,17 @@ def debug_data(
     run(config, ctx.args, code, component, as_json)
 
 
-@nmparse.command("speed")
-def speed(
-    model: str = MODEL,
-    corpus: Path = CORPUS,
-    component: Optional[str] = COMPONENT,
-    unit: str = UNIT,
-    limit: int = LIMIT,
-    reps: int = typer.Option(3, "--reps", min=1, help="Repetitions; the best one counts"),
-    as_json: bool = JSON,
-) -> None:
-    """Measure words per second by length of the sentence."""
-    from spacy_nmparse.cli.speed import run
-
-    run(model, corpus, component, unit, limit, reps, as_json)
-
-
 @nmparse.command("plot")
 def plot(
-    kind: str = typer.Argument(..., help="'learning', 'swaps', 'length', 'speed' or 'scale'"),
+    kind: str = typer.Argument(..., help="'learning', 'swaps' or 'length'"),
     files: List[Path] = typer.Argument(..., help="Logs or results; see docs/tools.md"),
     output: Path = typer.Option("plot.png", "--output", "-o", help="The picture: .png, .svg, .pdf"),
     title: Optional[str] = typer.Option(None, "--title", help="Its title"),
     measure: Optional[str] = typer.Option(
-        None, "--measure", help="'learning': the column of the log; 'scale': AXIS.MEASURE"
+        None, "--measure", help="'learning': the column of the log"
     ),
 ) -> None:
-    """Draw learning curves, SWAPs per sentence in training, LAS by length, speed by size."""
+    """Draw learning curves, SWAPs per sentence in training, LAS by length."""
     from spacy_nmparse.cli.plot import run
 
     run(kind, files, output, title, measure)

@@ -17,7 +17,7 @@ def run(kind: str, files: list[Path], output: Path, title: str | None, measure: 
         if not path.is_file():
             fail(f"There is no file {path}.")
     options: dict[str, Any] = {}
-    if measure is not None and kind in ("learning", "scale"):
+    if measure is not None and kind == "learning":
         options["measure"] = measure
     with failures():
         KINDS[kind](files, output, title, **options)

@@ -13,8 +13,6 @@ from spacy_nmparse.analysis.plots import (
     learning_curve,
     plot_learning,
     plot_length,
-    plot_scale,
-    plot_speed,
     plot_swaps,
 )
 
@@ -76,33 +74,12 @@ def test_plots(log: Path, tmp_path: Path) -> None:
     plot_swaps([write(tmp_path / "swaps.jsonl", *lines)], tmp_path / "swaps.svg")
     files = [write(tmp_path / name, errors_result(0.5)) for name in ("a.json", "b.json")]
     plot_length(files, tmp_path / "length.pdf", "Title")
-    row = {"mean_length": 3.0, "parser": 10.0, "pipeline": 5.0}
-    plot_speed([write(tmp_path / "s.json", {"lengths": [row]})], tmp_path / "speed.png")
-    points = [
-        {"axis": "beam", "value": 2**i, "system": "a", "words_per_second": 100 / 2**i, "memory": 0}
-        for i in range(3)
-    ]
-    scale = write(tmp_path / "scale.json", {"points": points})
-    for measure in ("beam.words_per_second", "beam.memory"):
-        plot_scale([scale], tmp_path / f"{measure}.png", measure=measure)
-        assert (tmp_path / f"{measure}.png").stat().st_size > 1000
     assert (tmp_path / "learning.png").read_bytes()[:4] == b"\x89PNG"
-    assert (tmp_path / "speed.png").stat().st_size > 1000
     svg = (tmp_path / "swaps.svg").read_text(encoding="utf-8")
     assert svg.count("<svg") == 1
     assert (tmp_path / "length.pdf").read_bytes()[:4] == b"%PDF"
     with pytest.raises(ValueError, match="nothing to draw"):
         draw({}, tmp_path / "x.png", x="x", y="y")
-
-
-def test_measures_of_scale(tmp_path: Path) -> None:
-    point = {"axis": "beam", "value": 1, "system": "a", "words_per_second": 9, "memory": 0}
-    scale = write(tmp_path / "scale.json", {"points": [point]})
-    for measure in ("labels.memory", "beam.words", "beam.value"):
-        with pytest.raises(ValueError, match=f"no measure '{measure}'"):
-            plot_scale([scale], tmp_path / "a.png", measure=measure)
-    with pytest.raises(ValueError, match=r"not written by `python -m benchmarks\.scale`"):
-        plot_scale([write(tmp_path / "b.json", {"x": 1})], tmp_path / "a.png")
 
 
 def test_other_files(tmp_path: Path) -> None:
@@ -111,5 +88,3 @@ def test_other_files(tmp_path: Path) -> None:
         plot_swaps([other], tmp_path / "x.png")
     with pytest.raises(ValueError, match="nmparse errors"):
         plot_length([other], tmp_path / "x.png")
-    with pytest.raises(ValueError, match="nmparse speed"):
-        plot_speed([other], tmp_path / "x.png")

@@ -10,7 +10,6 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 
 from spacy_nmparse.analysis.latent import swaps_per_sentence
-from spacy_nmparse.analysis.speed import speed_by_length
 from spacy_nmparse.registered import CountSwaps
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import TREES, gold_doc, random_parser
@@ -63,12 +62,3 @@ def test_the_callback(swapping: Language, tmp_path: Path) -> None:
         (epoch, oracle) for epoch in (0, 1) for oracle in ("eager", "nd_all")
     ]
     assert lines[0]["swaps_per_sentence"] == lines[2]["swaps_per_sentence"] > 0
-
-
-def test_speed(trained: Language) -> None:
-    docs = [gold_doc(trained.vocab, [number]) for number in range(len(TREES))]
-    rows = speed_by_length(trained, docs, reps=1)
-    assert [row["length"] for row in rows] == ["1", "2", "3-5", "6-10"]
-    assert sum(row["documents"] for row in rows) == len(docs)
-    assert sum(row["words"] for row in rows) == sum(map(len, docs))
-    assert all(row["parser"] > 0 and row["pipeline"] > 0 for row in rows)

@@ -7,8 +7,8 @@ comments begin with #. The treebank is a folder, the name of one of Universal De
 is fetched into assets/, or the package turkish-treebanks. Each becomes a whole pipeline, by the
 steps of the workflow `ud`.
 
-Before anything is trained, the licences of all are looked at. One that forbids commercial use or
-derivatives, or that is not found, is an error, unless the line ends in `despite-licence`. Models
+Before anything is trained, the licences of all are looked at. One that is not known to be open, or
+that is not named, is an error, unless the line ends in `despite-licence`. Models
 that are finished are not made again unless their line changes.
 """
 
@@ -92,7 +92,7 @@ def check_licences(lines: list[Line]) -> None:
     Raises:
         FileNotFoundError: If a treebank is not there and is none that can be fetched.
         RuntimeError: If fetching fails.
-        ValueError: If a licence forbids what would be made, or is not known; of all such.
+        ValueError: If a licence is not known to be open; of all such.
     """
     objections = []
     for line in lines:

@@ -13,7 +13,7 @@ from tests.toy_treebank import CONLLU, ROOT
 @pytest.fixture
 def toy(treebank: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A toy treebank with a licence, in the current folder."""
-    (treebank / "LICENSE.txt").write_text("CC BY-SA 4.0", encoding="utf-8")
+    (treebank / "README.md").write_text("License: CC BY-SA 4.0\n", encoding="utf-8")
     (treebank / "toy_test-ud-train.conllu").write_text(f"{CONLLU}\n" * 5, encoding="utf-8")
     monkeypatch.chdir(treebank.parent)
     monkeypatch.setattr(models, "ASSETS", Path("."))
@@ -50,10 +50,10 @@ def test_licences_are_looked_at_first(
 ) -> None:
     other = toy.parent / "other"
     other.mkdir()
-    (toy / "LICENSE.txt").write_text("CC BY-NC-SA 4.0", encoding="utf-8")
+    (toy / "README.md").write_text("License: CC BY-NC-SA 4.0\n", encoding="utf-8")
     assert make("UD_Toy-Test en 1\nother en 1\n") == 1
     said = capsys.readouterr().err
-    assert "UD_Toy-Test: its licence, CC BY-NC-SA 4.0, forbids" in said
+    assert "UD_Toy-Test: its licence, CC-BY-NC-SA-4.0, is none of those" in said
     assert "other names no licence" in said and not Path("packages").exists()
     made = []
     monkeypatch.setattr(models, "make", lambda line, *rest: made.append(line.name))
@@ -93,7 +93,7 @@ def test_models_are_made_once(
     assert make("UD_Toy-Test en 1\n") == 0
     assert len(steps) == 4
     table = Path("packages/models.md").read_text(encoding="utf-8")
-    assert "| `en_ud_toy_test-0.1.0-py3-none-any.whl` | UD_Toy-Test | CC BY-SA 4.0 | 1.2 |" in table
+    assert "| `en_ud_toy_test-0.1.0-py3-none-any.whl` | UD_Toy-Test | CC-BY-SA-4.0 | 1.2 |" in table
     capsys.readouterr()
     assert make("UD_Toy-Test en 1\n") == 0
     assert len(steps) == 4 and "en_ud_toy_test is finished" in capsys.readouterr().out

@@ -1,6 +1,6 @@
-"""Treebanks as sources of models: their names, pages and licences, and what those forbid.
+"""Treebanks as sources of models: their names, pages and licences.
 
-Not legal advice: NonCommercial and NoDerivatives are looked for in the names of licences.
+Not legal advice: a licence that is not in a list of those that allow models needs a person.
 """
 
 from __future__ import annotations
@@ -12,36 +12,34 @@ from typing import NamedTuple
 
 UNKNOWN = "see the treebank"
 METADATA = re.compile(r"(?m)^License: *(\S.*?)\s*$")  # of the README of a UD treebank
-#: Licences of Creative Commons in running text: their short names, their long ones, their pages.
-COMMONS = re.compile(
-    r"(?i)(?:\b(?:CC|Creative ?Commons)[ -]|creativecommons\.org/licenses/)(BY(?:-[A-Z]{2})*)"
-    r"[ /-](\d\.\d)|\b(Attribution(?:-[a-z]+)*) (\d\.\d)"
+#: Names of SPDX of the licences that allow to give away, change and sell what is made of the data.
+OPEN = frozenset(
+    (
+        *(f"CC-{kind}-{version}" for kind in ("BY", "BY-SA") for version in ("2.5", "3.0", "4.0")),
+        *("CC0-1.0", "PDDL-1.0", "ODC-By-1.0", "ODbL-1.0"),
+        *("Apache-2.0", "BSD-3-Clause", "MIT"),
+        *("GPL-2.0", "GPL-3.0", "LGPL-3.0", "LGPLLR"),
+    )
 )
-SHORT = {"attribution": "BY", "noncommercial": "NC", "sharealike": "SA", "noderivatives": "ND"}
-SHORT["noderivs"] = "ND"
-GNU = re.compile(r"GNU (?:Lesser )?General Public License")
-#: NonCommercial and NoDerivatives.
-FORBIDS = re.compile(r"(?i)non-?commercial|no-?deriv|\bBY\b.*-(?:NC|ND)\b")
 
 
 class Source(NamedTuple):
-    """What a model is trained on."""
+    """What a model is trained on; `licence` is SPDX's name for it, or words that send the reader to
+    the treebank."""
 
     name: str
     url: str
-    licences: list[str]
-
-    @property
-    def licence(self) -> str:
-        """For a model card: the first licence, or words that send the reader there."""
-        return next(iter(self.licences), UNKNOWN)
+    licence: str
 
     @property
     def objection(self) -> str:
-        """Why no model of it should be given away: a sentence, or nothing."""
-        for licence in filter(FORBIDS.search, self.licences):
-            return f"{self.name}: its licence, {licence}, forbids some uses of what is made of it."
-        return "" if self.licences else f"{self.name} names no licence."
+        """Why no model of it should be given away before somebody has read its licence: a sentence,
+        or nothing."""
+        if self.licence == UNKNOWN:
+            return f"{self.name} names no licence."
+        if self.licence not in OPEN:
+            return f"{self.name}: its licence, {self.licence}, is none of those known to be open."
+        return ""
 
 
 def source_of(treebank: Path) -> Source:
@@ -52,15 +50,17 @@ def source_of(treebank: Path) -> Source:
             Python package that holds one.
 
     Returns:
-        Its name, page and licences.
+        Its name, page and licence: that of the metadata in the README, or of the package.
 
     Raises:
         FileNotFoundError: If there is neither a folder nor a package.
     """
     name = treebank.resolve().name
     if treebank.is_dir():
+        texts = [path.read_text("utf-8", "replace") for path in sorted(treebank.glob("README*"))]
+        found = METADATA.search("\n".join(texts))
         url = f"https://github.com/UniversalDependencies/{name}"
-        return Source(name, url, licences_of(treebank))
+        return Source(name, url, spdx(found[1] if found else ""))
     try:
         about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
@@ -68,26 +68,9 @@ def source_of(treebank: Path) -> Source:
     fields = {field: about[field] for field in about}
     named = ("License-Expression", "License", "Home-page")
     expression, licence, url = (fields.get(field, "") for field in named)
-    return Source(name, url, [expression or licence] if expression or licence else [])
+    return Source(name, url, spdx(expression or licence))
 
 
-def licences_of(treebank: Path) -> list[str]:
-    """The licences that a treebank's README and LICENSE name.
-
-    Args:
-        treebank: The folder of the treebank.
-
-    Returns:
-        Each once; first the one in the README's metadata.
-    """
-    paths = sorted([*treebank.glob("README*"), *treebank.glob("LICENSE*")], reverse=True)
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
-    found = [name for text in texts for name in METADATA.findall(text)]
-    for text in texts:
-        line = re.sub(r"\s+", " ", re.sub(r"-\s*\n\s*", "-", text))
-        for short, version, long, of_long in COMMONS.findall(line):
-            elements = (short or long).lower().split("-")
-            name = "-".join(SHORT.get(element, element.upper()) for element in elements)
-            found.append(f"CC {name} {version or of_long}")
-        found += GNU.findall(line)
-    return list(dict.fromkeys(found))
+def spdx(name: str) -> str:
+    """SPDX's name of a licence that is written with spaces: ``CC BY-SA 4.0``."""
+    return name.replace(" ", "-") or UNKNOWN

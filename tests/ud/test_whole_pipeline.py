@@ -53,7 +53,7 @@ def test_from_a_treebank_to_a_model_card(
     treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
-    (treebank / "LICENSE.txt").write_text("... CC BY-SA 4.0 ...", encoding="utf-8")
+    (treebank / "README.md").write_text("License: CC BY-SA 4.0\n", encoding="utf-8")
     train_file = treebank / "toy_test-ud-train.conllu"
     train_file.write_text(f"{CONLLU}\n" * 5, encoding="utf-8")
     corpus, models, metrics = (tmp_path / name for name in ("corpus", "models", "metrics"))
@@ -73,7 +73,7 @@ def test_from_a_treebank_to_a_model_card(
     model = models / "nl_covington_parser" / "model-best"
     source = source_of(treebank)
     meta = card(model, metrics / "nl_covington_parser-raw.json", source, "nl_covington_parser_ud")
-    assert meta["license"] == "CC BY-SA 4.0"
+    assert meta["license"] == "CC-BY-SA-4.0"
     page = generate_readme(meta)
     assert f"[the authors of {source.name} (data)]({source.url})" in page
     assert "]()" not in page

@@ -27,11 +27,15 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 # The lower ends of what setup.cfg and spaCy 3.8.7 ask for.
 OLDEST = ("spacy==3.8.7", "thinc==8.3.4", "numpy==2.0.0")
 SMOKE = """
+from pathlib import Path
+
 import spacy
 import spacy_nmparse
 from spacy_nmparse import systems
 
 print(spacy_nmparse.__file__, spacy_nmparse.__version__, "with spaCy", spacy.__version__)
+files = Path(spacy_nmparse.__file__).parent.rglob("*")
+assert not [path for path in files if path.suffix in (".c", ".cpp")], "generated C"
 for name in ("nm_parser", "nl_covington_parser", "swap_parser"):
     nlp = spacy.blank("en")
     nlp.add_pipe(name).add_label("dep")
@@ -96,11 +100,13 @@ def run_tests(session: nox.Session, *requirements: str, tests: Sequence[str] = (
 
 
 def check_files(session: nox.Session) -> tuple[Path, Path]:
-    """The sdist and the wheel for the session's Python, their files compared with those under
-    version control."""
+    """The sdist and the wheel for the session's Python: an sdist has the files under version
+    control, the wheel those of the package (pyproject.toml says which)."""
     wheel = wheel_for(session)
     (sdist,) = wheel.parent.glob("*.tar.gz")
-    session.run("python", str(ROOT / "scripts" / "check_dist.py"), str(sdist), str(wheel))
+    session.install("check-sdist", "check-wheel-contents")
+    session.run("check-sdist")
+    session.run("check-wheel-contents", str(wheel))
     return sdist, wheel
 
 

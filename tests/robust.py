@@ -28,7 +28,6 @@ from tests.copies import ROOT
 LEFT_OUT = (
     "tests/systems",
     "tests/test_benchmarks.py",
-    "tests/test_check_dist.py",
     "tests/test_cimport.py",
     "tests/test_commands.py",
     "tests/test_compare.py",

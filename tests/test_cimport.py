@@ -3,6 +3,7 @@ brings a system with a move of its own."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import random
@@ -14,6 +15,7 @@ from types import ModuleType
 
 import pytest
 
+import spacy_nmparse
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.walk import random_walk
@@ -256,3 +258,13 @@ def test_random_walk_finds_what_is_wrong(best_move: ModuleType, what: str, messa
     best_move.spoil(state, what)
     with pytest.raises(AssertionError, match=message):
         random_walk(system, state, 0)
+
+
+def test_every_module_is_compiled_and_has_a_stub() -> None:
+    package = Path(spacy_nmparse.__file__).parent
+    sources = sorted(package.rglob("*.pyx"))
+    assert len(sources) > 50
+    for source in sources:
+        parts = source.relative_to(package).with_suffix("").parts
+        importlib.import_module(".".join(["spacy_nmparse", *parts]))
+        assert source.with_suffix(".pyi").is_file(), source

@@ -162,12 +162,3 @@ def test_arc_swift_differs_in_the_parser_only() -> None:
     assert parser.cfg == {"projectivize": True}
     assert swift["components"].pop("parser") != other["components"].pop("parser")
     assert swift == other
-
-
-def test_senter_trains_as_the_parsers() -> None:
-    senter, parser = (find_system(name).build() for name in ("senter", "nm_parser_multihash"))
-    pop_teacher(parser)
-    for config in (senter, parser):
-        pop(config, "components", config["nlp"].pop("pipeline")[1])
-        pop(config, "training", "score_weights")
-    assert senter == parser

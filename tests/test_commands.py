@@ -55,7 +55,7 @@ NOT_RUN = {
     "python -m tests.leaks": "runs long",
     "python -m tests.sanitize": "compiles and runs all tests once more",
     "python -m tests.mutants": "compiles and runs tests once for each error; tests/test_mutants.py",
-    "python -m tests.coverage": "compiles and runs all tests once more; tests/test_coverage.py",
+    "python -m tests.coverage": "compiles and runs all tests once more",
     "python -m tests.robust": "runs the tests many times; tests/test_robust.py runs its parts",
 }
 #: What a line must begin with to be a command.

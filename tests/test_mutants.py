@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import srsly
 
 import spacy_nmparse
-from tests.mutants import FAILED, MUTANTS, ROOT, Mutant, main, read
+from tests.mutants import FAILED, MUTANTS, ROOT, read
 
 SOURCES = Path(spacy_nmparse.__file__).parents[1]  # a wheel has them, too
 ALL = read()
@@ -25,30 +24,10 @@ def test_their_tests_are_there() -> None:
         assert paths and all((ROOT / path).exists() for path in paths), mutant.name
 
 
-def test_there_are_many_with_names_of_their_own() -> None:
+def test_names_and_areas() -> None:
     assert len({mutant.name for mutant in ALL}) == len(ALL) >= 40
-
-
-def test_no_area_is_idle() -> None:
     areas = srsly.read_yaml(MUTANTS)
     assert {one["tests"] for one in areas["mutants"]} == {*areas["tests"]}
-
-
-def test_a_text_that_has_gone_is_told(
-    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = Mutant("gone", "tests/mutants.py", "no such" + " text", "", ("tests/test_mutants.py",))
-    monkeypatch.setattr("tests.mutants.read", lambda: [one])
-    assert main(["gone"]) == 1
-    assert "gone: its text occurs 0 times in tests/mutants.py\n" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["unknown"])
-    assert "there is no mutant unknown" in capsys.readouterr().err
-
-
-def test_list(capsys: pytest.CaptureFixture) -> None:
-    assert main(["--list", ALL[0].name]) == 0
-    assert capsys.readouterr().out.split() == [ALL[0].name, ALL[0].file]
 
 
 def test_what_fails_is_read_from_the_summary() -> None:

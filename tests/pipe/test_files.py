@@ -176,7 +176,7 @@ def test_the_callback(old: Language, tmp_path: Path) -> None:
 def test_killed_training() -> None:
     from tests.faults import kill_training
 
-    found = kill_training(3, plain=False, longest=0.3)
+    found = kill_training(3)
     assert found["model-last: whole"] == 3
 
 

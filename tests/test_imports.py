@@ -25,7 +25,7 @@ def imports() -> dict[str, set[str]]:
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
             text = path.read_text(encoding="utf-8")
             text = re.sub(r"if TYPE_CHECKING:\n(    .*\n)+", "", text)
-            texts[name] = texts.get(name, "") + re.sub(r'"""[\s\S]*?"""', "", text)
+            texts[name] = texts.get(name, "") + re.sub(r'"""[\s\S]*?"""|#.*', "", text)
     found: dict[str, set[str]] = {}
     for name, text in texts.items():
         statements = re.findall(rf"from ({PACKAGE}[\w.]*) c?import (?:\(([^)]*)\)|(.+))", text)

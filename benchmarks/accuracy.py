@@ -82,18 +82,8 @@ def parse_evaluation(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def find_model(output: Path, name: str) -> Path:
-    """Find the model of a run.
-
-    Args:
-        output: The run's folder.
-        name: What is to be evaluated with it.
-
-    Returns:
-        The model's folder.
-
-    Raises:
-        RuntimeError: If it is not there any more.
-    """
+    """The model of a run that is to be evaluated as `name`; a RuntimeError if it is not there any
+    more."""
     model = output / "model-best"
     if not model.is_dir():
         raise RuntimeError(
@@ -330,14 +320,7 @@ class Study(Keeper):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     add_data_arguments(parser)
     add_run_arguments(parser, "accuracy", epochs=20)

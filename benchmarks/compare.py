@@ -137,14 +137,7 @@ def train_udpipe(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     add_data_arguments(parser)
     add_run_arguments(parser, "compare", epochs=30, least="*")

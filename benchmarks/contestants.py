@@ -46,23 +46,11 @@ class Timing:
     cpu: list[float] = field(default_factory=list)
 
     def rates(self) -> list[float]:
-        """Compute the words per second of each repetition.
-
-        Returns:
-            The rates.
-        """
+        """The words per second of each repetition."""
         return [self.words / seconds for seconds in self.seconds]
 
     def measure(self, work: Callable[[], Any], words: int) -> Any:
-        """Time something once.
-
-        Args:
-            work: What to run.
-            words: How many words it processes.
-
-        Returns:
-            What `work` returned.
-        """
+        """Time some work on so many words once, and return what it returns."""
         gc.collect()
         self.words = words
         cpu = time.process_time()
@@ -73,11 +61,7 @@ class Timing:
         return result
 
     def as_dict(self) -> dict[str, Any]:
-        """Make the entry of the result file.
-
-        Returns:
-            Words, times, and the median, least and greatest rate.
-        """
+        """The entry of the result file: words, times, and the median, least and greatest rate."""
         rates = self.rates()
         return {
             "words": self.words,
@@ -92,14 +76,7 @@ class Timing:
 
 
 def trees(docs: Sequence[Doc]) -> int:
-    """Make a fingerprint of the parses.
-
-    Args:
-        docs: Parsed documents.
-
-    Returns:
-        A number that differs for different heads or labels.
-    """
+    """A number that differs for different heads or labels of parsed documents."""
     return hash(tuple(doc.to_array(["HEAD", "DEP", "SENT_START"]).tobytes() for doc in docs))
 
 
@@ -239,12 +216,7 @@ class Contestant(Timed):
         self.from_text("processes", 2)
 
     def from_text(self, stage: str, n_process: int) -> None:
-        """Time everything, from text.
-
-        Args:
-            stage: The stage.
-            n_process: How many processes parse.
-        """
+        """Time everything, from text, by so many processes."""
         words = sum(len(self.nlp.make_doc(text)) for text in self.texts)
         self.forget_words()
         stream = self.nlp.pipe(self.texts, n_process=n_process)
@@ -345,40 +317,21 @@ class Contestant(Timed):
         return run_ours
 
     def subbatches(self) -> Iterator[list[numpy.ndarray]]:
-        """Give the token vectors in the groups that spaCy's parser makes.
-
-        Yields:
-            The token vectors of the documents of a group.
-        """
+        """Give the token vectors of documents in the groups that spaCy's parser makes."""
         for batch in minibatch(self.vectors, self.batch_size):
             by_length = sorted(batch, key=len)
             yield from map(list, minibatch(by_length, max(self.batch_size // 4, 2)))
 
 
 def walk(pipe: Any) -> Iterator[Model]:
-    """Give the layers of a component.
-
-    Args:
-        pipe: The component; it may have no model.
-
-    Yields:
-        The layers.
-    """
+    """Give the layers of a component, which may have no model."""
     model = getattr(pipe, "model", None)
     if isinstance(model, Model):
         yield from model.walk()
 
 
 def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:
-    """Group documents.
-
-    Args:
-        docs: The documents.
-        size: The number of words to reach.
-
-    Yields:
-        The documents of a group.
-    """
+    """Group documents; a group has at least this number of words, if there are so many."""
     batch: list[Doc] = []
     words = 0
     for doc in docs:

@@ -7,16 +7,8 @@ from collections.abc import Iterable, Sequence
 
 
 def mean_and_deviation(values: Iterable[float | None], factor: float, digits: int) -> str:
-    """Format values as mean ± standard deviation.
-
-    Args:
-        values: The values, None where there is none.
-        factor: What to multiply by.
-        digits: Digits after the point.
-
-    Returns:
-        The text, "-" if there is no value.
-    """
+    """Format the values that are known, times a factor, as mean ± standard deviation; `-` if none
+    is."""
     known = [value * factor for value in values if value is not None]
     if not known:
         return "-"
@@ -25,15 +17,7 @@ def mean_and_deviation(values: Iterable[float | None], factor: float, digits: in
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:
-    """Format a table.
-
-    Args:
-        header: The column names.
-        rows: The cells, as many per row.
-
-    Returns:
-        An aligned Markdown table: the first column to the left, the others to the right.
-    """
+    """Format an aligned Markdown table: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
 
     def line(cells: list[str]) -> str:
@@ -46,16 +30,8 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
 
 
 def page_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Format a table for a page, without padding.
-
-    Args:
-        header: The column names.
-        rows: The cells, as many per row.
-        left: How many columns are aligned to the left; columns that hold text are too.
-
-    Returns:
-        A Markdown table.
-    """
+    """Format a Markdown table for a page, without padding; the first columns, as many as `left`
+    says, and columns that hold text are aligned to the left."""
     rule = []
     for number, column in enumerate(zip(*rows, strict=True)):
         text = number < left or any(cell[:1].isalpha() or "(" in cell for cell in column)

@@ -41,17 +41,7 @@ MODEL = {"@architectures": "spacy.Tagger.v2", "nO": None, "tok2vec": TOK2VEC}
 
 
 def train_tagger(lang: str, sentences: Sequence[Doc], epochs: int, seed: int) -> Language:
-    """Train a tagger.
-
-    Args:
-        lang: spaCy's language code.
-        sentences: What to learn from.
-        epochs: Passes over them.
-        seed: The random seed.
-
-    Returns:
-        A pipeline of the tagger, with averaged weights.
-    """
+    """A pipeline of a tagger that has learned from these sentences, with averaged weights."""
     fix_random_seed(seed)
     nlp = spacy.blank(lang)
     nlp.add_pipe("tagger", config={"model": MODEL})
@@ -67,15 +57,8 @@ def train_tagger(lang: str, sentences: Sequence[Doc], epochs: int, seed: int) ->
 
 
 def tag(nlp: Language, sentences: Sequence[Doc]) -> tuple[int, int]:
-    """Give sentences predicted tags in place of their own.
-
-    Args:
-        nlp: The tagger.
-        sentences: The sentences, changed in place.
-
-    Returns:
-        How many words had got their own tag, and how many words there are.
-    """
+    """Give sentences predicted tags in place of their own; how many words had got their own tag,
+    and how many words there are."""
     right = words = 0
     blank = (blank_copy(nlp, gold, "gold", "none") for gold in sentences)
     for found, gold in zip(nlp.pipe(blank), sentences, strict=True):
@@ -137,14 +120,7 @@ def jackknife(treebank: Treebank, folds: int, epochs: int, seed: int) -> dict[st
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     add_treebank_arguments(parser)
     parser.add_argument("--folds", type=int, default=5)

@@ -139,15 +139,7 @@ def train_and_evaluate(
 
 
 def measure(nlp: Language, sentences: list[Doc]) -> dict[str, int]:
-    """Measure the speed of a pipeline.
-
-    Args:
-        nlp: The pipeline.
-        sentences: What it parses.
-
-    Returns:
-        Sentences and words in a second of processor time.
-    """
+    """Sentences and words that a pipeline parses in a second of processor time."""
     seconds = []
     for _ in range(REPETITIONS):
         docs = [blank_copy(nlp, gold, "gold", "none", "data") for gold in sentences]
@@ -162,14 +154,7 @@ def measure(nlp: Language, sentences: list[Doc]) -> dict[str, int]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     add_treebank_arguments(parser)
     parser.add_argument("--epochs", type=int, default=15)

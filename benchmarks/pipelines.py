@@ -244,14 +244,7 @@ def report(systems: dict[str, Runs], split: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     parser.add_argument("treebanks", type=Path, nargs="*", help="folders of UD treebanks")
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), help="also other configs")

@@ -32,14 +32,7 @@ REPEATS = 3
 
 
 def running_text(path: Path) -> str:
-    """Make the text of a CoNLL-U file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The text; paragraphs are parted by blank lines.
-    """
+    """Make the text of a CoNLL-U file; paragraphs are parted by blank lines."""
     parts: list[str] = []
     for sentence in conllu.read_rows(path):
         if parts and (sentence.starts("newdoc") or sentence.starts("newpar")):
@@ -55,15 +48,8 @@ def running_text(path: Path) -> str:
 
 
 def spacy_parser(model: Path, without: Sequence[str]) -> Callable[[Path, Path], Any]:
-    """Load a pipeline of spaCy.
-
-    Args:
-        model: Its folder.
-        without: Components that are left out.
-
-    Returns:
-        What parses a file of text into a CoNLL-U file.
-    """
+    """Load a pipeline of spaCy without some components: what parses a file of text into a CoNLL-U
+    file."""
     nlp = spacy.load(model, exclude=list(without))
     return lambda text, target: parse_file(nlp, Job(text, target), "conllu")
 
@@ -134,14 +120,7 @@ def evaluate(model: Path, gold: Path, folder: Path, without: Sequence[str] = ())
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     parser.add_argument("model", type=Path, help="folder of a pipeline, or file of UDPipe")
     parser.add_argument("conllu", type=Path, help="gold CoNLL-U file")

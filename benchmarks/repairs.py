@@ -31,17 +31,10 @@ SEARCHES = (1, 50, 200, 5000)
 
 
 def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
-    """Walk through sentences of one file.
-
-    Args:
-        path: A CoNLL-U file.
-        size: How many sentences, drawn from all.
-        mistakes: Probability of taking any action.
-
-    Returns:
-        Configurations, those where repairs make the loss less, and for each search the losses and
-        sets of allowed actions that differ from those of the longest, and microseconds a call.
-    """
+    """Walk through `size` sentences of a file, any action being taken with the probability
+    `mistakes`. Counts configurations, those where repairs make the loss less, and for each search
+    the losses and sets of allowed actions that differ from those of the longest, and microseconds a
+    call."""
     options: dict[str, Any] = {
         "nonmonotonic_left": True,
         "nonmonotonic_reduce": True,
@@ -108,14 +101,7 @@ def rows(counts: dict[str, Any]) -> list[list[str]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: Arguments; those of the process by default.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     header = ["search", "configurations", "repairs lessen the loss", "losses differ"]
     header += ["allowed actions differ", "microseconds"]
     options = {"size": 100, "mistakes": 0.1}

@@ -131,15 +131,8 @@ def summarize_speed(folder: Path) -> Summary:
 
 
 def ratios(own: dict[str, Any], other: dict[str, Any]) -> list[float]:
-    """Compare two systems repetition by repetition.
-
-    Args:
-        own: The timings of the one.
-        other: The timings of the other.
-
-    Returns:
-        Least, median and greatest ratio of words per second.
-    """
+    """Least, median and greatest ratio of two systems' words per second, repetition by
+    repetition."""
     pairs = zip(own["seconds"], other["seconds"], strict=True)
     share = own["words"] / other["words"]
     times = sorted(share * his / mine for mine, his in pairs)
@@ -233,14 +226,7 @@ def filled(text: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="by default all")
     parser.add_argument("--write", action="store_true", help="write the tables of the pages too")

@@ -116,15 +116,8 @@ def prepare_data(treebank: Path | None, lang: str | None, work: Path) -> Data:
 
 
 def split_name(name: str, beam: int) -> tuple[str, int, int]:
-    """Read a system, the width of its beam and its threads from a name.
-
-    Args:
-        name: As on the command line.
-        beam: The width where the name has none.
-
-    Returns:
-        The name of the config, the width, and the threads.
-    """
+    """Read a name of the command line: that of the config, the width of the beam (`beam` where the
+    name has none), and the threads."""
     match = re.fullmatch(r"(.+?)(?:_beam(\d+))?(?:_threads(\d+))?", name)
     assert match is not None
     return match[1], int(match[2] or beam), int(match[3] or 1)
@@ -193,41 +186,18 @@ def choose_docs(data: Data, nlp: Language, unit: str, splits: Sequence[str], n: 
 
 
 def with_floors(stages: Sequence[str]) -> tuple[str, ...]:
-    """Add the floors of stages.
-
-    Args:
-        stages: The stages.
-
-    Returns:
-        The stages, then their floors.
-    """
+    """The stages, then their floors."""
     return (*stages, *(floor for floor, stage in FLOORS.items() if stage in stages))
 
 
 def spread(values: Sequence[float], digits: int = 0) -> str:
-    """Write a median with its range.
-
-    Args:
-        values: The values.
-        digits: Digits after the point.
-
-    Returns:
-        Median, least and greatest value.
-    """
+    """Write a median with least and greatest value."""
     low, median, high = min(values), statistics.median(values), max(values)
     return f"{median:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
 
 
 def ratios(ours: Timing, theirs: Timing) -> list[float]:
-    """Compare two parsers repetition by repetition.
-
-    Args:
-        ours: The timings of one.
-        theirs: The timings of the other.
-
-    Returns:
-        How many times as fast the first is.
-    """
+    """How many times as fast one is as the other, repetition by repetition."""
     return [b / a for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
 
 
@@ -261,14 +231,7 @@ def compare(
 
 @contextlib.contextmanager
 def load_of(n: int) -> Iterator[None]:
-    """Keep n processor cores busy.
-
-    Args:
-        n: How many.
-
-    Yields:
-        Nothing.
-    """
+    """Keep so many processor cores busy."""
     processes = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(n)]
     try:
         yield
@@ -312,14 +275,7 @@ def shown(models: Sequence[Path] | None) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")

@@ -22,14 +22,7 @@ from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 
 def count(path: Path) -> dict[str, Any]:
-    """Count in a file.
-
-    Args:
-        path: A CoNLL-U or .spacy file.
-
-    Returns:
-        What `count_swaps` returns.
-    """
+    """What `count_swaps` counts in a CoNLL-U or .spacy file."""
     return {**count_swaps(whole_trees(read_sentences(path)))}
 
 
@@ -43,14 +36,7 @@ def rows(counts: dict[str, Any]) -> list[list[str]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: Arguments; those of the process by default.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     header = ["sentences", "projective", "eager", "lazy saves", "minimal saves"]
     header += ["not proven", "one derivation"]
     return count_treebanks("swaps", __doc__, "train", count, rows, header, argv)

@@ -45,22 +45,11 @@ class System:
     teacher: Path | None = None
 
     def changed(self, settings: dict[str, Any]) -> System:
-        """Make a system with further settings.
-
-        Args:
-            settings: They come after the system's own.
-
-        Returns:
-            The system, of the same name.
-        """
+        """A system of the same name with further settings, which come after its own."""
         return replace(self, overrides={**self.overrides, **settings})
 
     def build(self) -> Config:
-        """Make its training config.
-
-        Returns:
-            The config, not interpolated.
-        """
+        """Its training config, not interpolated."""
         config = load_config(self.config, interpolate=False)
         for key in self.removed:
             *blocks, last = key.split(".")
@@ -77,15 +66,7 @@ class System:
         return config
 
     def write(self, folder: Path, settings: dict[str, Any]) -> Path:
-        """Write its training config.
-
-        Args:
-            folder: Where to write it.
-            settings: Further settings.
-
-        Returns:
-            The file, named after the system.
-        """
+        """Write its training config with further settings to a folder; the file, named after it."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.cfg"
         self.changed(settings).build().to_disk(path)
@@ -156,14 +137,8 @@ def parse_system(text: str) -> System:
 
 
 def split_settings(text: str) -> list[str]:
-    """Split settings at the commas between them; a list as a value keeps its own.
-
-    Args:
-        text: KEY=VALUE[,KEY=VALUE]...
-
-    Returns:
-        The settings.
-    """
+    """Split KEY=VALUE[,KEY=VALUE]... at the commas between settings; a list as a value keeps its
+    own."""
     settings, depth = [""], 0
     for character in text:
         depth += (character in "[{") - (character in "]}")
@@ -175,14 +150,7 @@ def split_settings(text: str) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     parser.add_argument("system", metavar="NAME[=BASE[,KEY=VALUE]...]")
     parser.add_argument("output", type=Path, help="the config to write")

@@ -139,14 +139,7 @@ def report(
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     parser.add_argument("runs", type=Path, nargs="?", default=RUNS / "accuracy")
     parser.add_argument(

@@ -29,14 +29,7 @@ SPACY = {
 
 
 def title(system: str) -> str:
-    """Find what tables call a system.
-
-    Args:
-        system: Its name.
-
-    Returns:
-        Markdown.
-    """
+    """What tables call a system, in Markdown."""
     added: list[str] = []
     while system not in SPACY:
         base, _, suffix = system.rpartition("_")
@@ -50,51 +43,23 @@ def title(system: str) -> str:
 
 
 def short(treebank: str) -> str:
-    """Find what tables call a treebank.
-
-    Args:
-        treebank: Its folder's name.
-
-    Returns:
-        The name.
-    """
+    """What tables call a treebank."""
     return treebank.removeprefix("UD_")
 
 
 def seeds(numbers: Sequence[int]) -> str:
-    """Write a list of seeds.
-
-    Args:
-        numbers: The seeds.
-
-    Returns:
-        As "1 to 5" or "1, 3".
-    """
+    """Write a list of seeds: as `1 to 5` or `1, 3`."""
     if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
         return f"{numbers[0]} to {numbers[-1]}"
     return ", ".join(map(str, numbers))
 
 
 def probability(p: float) -> str:
-    """Write a p value.
-
-    Args:
-        p: The value.
-
-    Returns:
-        As "p < 0.001", "p = 0.004" or "p = 0.03".
-    """
+    """Write a p value, as `p < 0.001`, `p = 0.004` or `p = 0.03`."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.{3 if p < 0.01 else 2}f}"
 
 
 def difference(found: dict[str, Any]) -> str:
-    """Write a difference with its interval and p.
-
-    Args:
-        found: A comparison of a summary.
-
-    Returns:
-        As "+1.06 (0.30 to 1.81), p = 0.004".
-    """
+    """Write a comparison of a summary, as `+1.06 (0.30 to 1.81), p = 0.004`."""
     interval = f"({found['low']:.2f} to {found['high']:.2f})"
     return f"{found['difference']:+.2f} {interval}, {probability(found['p_bootstrap'])}"

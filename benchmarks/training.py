@@ -193,14 +193,8 @@ def train_model(
 
 
 def read_curve(path: Path) -> dict[str, list[float]]:
-    """Read the scores on dev during training.
-
-    Args:
-        path: What spaCy's console logger wrote: a line of JSON for each evaluation.
-
-    Returns:
-        The columns `epoch`, `step`, and the scores that there are, in points.
-    """
+    """Read the scores on dev during training that spaCy's console logger wrote: the columns
+    `epoch`, `step`, and the scores that there are, in points."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     curve = {name: [row[name] for row in rows] for name in ("epoch", "step")}
     for name in rows[0]["scores"] if rows else ():
@@ -211,18 +205,8 @@ def read_curve(path: Path) -> dict[str, list[float]]:
 
 
 def count_moves(model: Path, corpus: Path, log: Path, prefix: str) -> dict[str, Any]:
-    """Count how a trained parser uses its non-monotonic moves.
-
-    Args:
-        model: The pipeline.
-        corpus: The gold sentences.
-        log: The file to append the output to.
-        prefix: What to write before each line shown.
-
-    Returns:
-        What the command `nmparse repairs` finds: counts by kind of move, and by labels before and
-        after.
-    """
+    """Count by `nmparse repairs` how a trained parser uses its non-monotonic moves on gold
+    sentences: by kind of move, and by labels before and after."""
     command = ["-m", "spacy", "nmparse", "repairs", str(model), str(corpus)]
     output = log.with_name("moves.txt")
     run([*command, "--examples", "0", "--json"], output, prefix)

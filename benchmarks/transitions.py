@@ -22,14 +22,7 @@ from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 
 def count(path: Path) -> dict[str, Any]:
-    """Count in a file.
-
-    Args:
-        path: A CoNLL-U or .spacy file.
-
-    Returns:
-        Sentences, words, and by system the transitions.
-    """
+    """Sentences, words, and by system the transitions, of a CoNLL-U or .spacy file."""
     trees = whole_trees(read_sentences(path))
     return {"sentences": len(trees), "words": sum(map(len, trees)), **count_transitions(trees)}
 
@@ -42,14 +35,7 @@ def rows(counts: dict[str, Any]) -> list[list[str]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: Arguments; those of the process by default.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     header = ["sentences", "words/sentence", *COLUMNS]
     return count_treebanks("transitions", __doc__, "test", count, rows, header, argv)
 

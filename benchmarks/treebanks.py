@@ -17,14 +17,8 @@ from spacy_nmparse.ud.treebank import SPLITS, convert, find_splits
 
 
 def choose_lang(train_file: Path) -> str:
-    """Choose spaCy's language for a UD file by its name (`got_proiel-ud-train.conllu`).
-
-    Args:
-        train_file: The training file.
-
-    Returns:
-        The language code, or "xx" where spaCy does not know it or lacks its requirements.
-    """
+    """spaCy's language for a UD file by its name (`got_proiel-ud-train.conllu`); `xx` where spaCy
+    does not know it or lacks its requirements."""
     code = train_file.name.partition("_")[0]
     try:
         spacy.blank(code)
@@ -111,16 +105,8 @@ def convert_treebank(
 
 
 def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
-    """Take a corpus as it is, such as the demo's.
-
-    Args:
-        folder: The folder with train.spacy, dev.spacy and test.spacy.
-        lang: spaCy's language code; None for the multi-language one.
-        snapshot: The treebank's release.
-
-    Returns:
-        The treebank.
-    """
+    """Take a corpus as it is, such as the demo's: a folder with train.spacy, dev.spacy and
+    test.spacy; without a language the multi-language one."""
     folder = folder.resolve()
     corpus = {split: folder / f"{split}.spacy" for split in SPLITS}
     return Treebank(
@@ -154,14 +140,8 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 def add_run_arguments(
     parser: argparse.ArgumentParser, benchmark: str, epochs: int, least: str = "+"
 ) -> None:
-    """Add the arguments that say how often and how long to train, and where results go.
-
-    Args:
-        parser: The command line's.
-        benchmark: The benchmark.
-        epochs: Passes over the training data by default.
-        least: "+" for one seed at least, "*" for none.
-    """
+    """Add the arguments that say how often and how long to train, and where results go; `least` is
+    + for one seed at least, * for none."""
     parser.add_argument("--seeds", type=int, nargs=least, default=[1, 2, 3])
     parser.add_argument("--epochs", type=int, default=epochs)
     parser.add_argument("--work", type=Path, default=WORK / benchmark, help="models and logs")
@@ -175,15 +155,8 @@ def folder_of(args: argparse.Namespace) -> Path:
 
 
 def open_treebank(args: argparse.Namespace, n_sents: int = 1) -> Treebank:
-    """Find a treebank, and convert it if it has to be.
-
-    Args:
-        args: The arguments of `add_data_arguments`, and `work`.
-        n_sents: Sentences of a document, where it is converted.
-
-    Returns:
-        The treebank.
-    """
+    """Find the treebank of the arguments of `add_data_arguments` and `work`, and convert it if it
+    has to be."""
     folder = folder_of(args)
     if is_prepared(folder):
         return read_prepared(folder, args.lang, args.snapshot)

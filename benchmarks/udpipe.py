@@ -287,14 +287,7 @@ def evaluate(model: Path, conllu: Path, corpus: Path) -> dict[str, Any]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     steps = parser.add_subparsers(dest="step", required=True)
     for name in ("tagger", "parser", "pipeline"):

@@ -147,14 +147,7 @@ def report(results: Mapping[str, Mapping[str, Runs]], comparison: str, split: st
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command line with these arguments, or those of the process; its exit status."""
     parser = command_line(__doc__)
     parser.add_argument("comparison", choices=tuple(VARIANTS))
     parser.add_argument("treebanks", nargs="*", type=Path, help="folders of UD treebanks")

@@ -120,15 +120,7 @@ def _in_short() -> str:
 
 
 def peers(treebank: str, name: str) -> dict[str, dict[str, Any]]:
-    """Find the summaries of another project's systems.
-
-    Args:
-        treebank: The treebank.
-        name: What the systems' names begin with.
-
-    Returns:
-        The summaries by system.
-    """
+    """The summaries of another project's systems, whose names begin with `name`, on a treebank."""
     every = results("compare")["systems"].get(treebank, {}).items()
     return {system: one for system, one in every if system.startswith(name)}
 
@@ -171,13 +163,9 @@ def _supar() -> str:
 
 
 def others(prefix: str, header: str, names: Sequence[str]) -> str:
-    """Make the table of another project's systems, the best first.
-
-    Args:
-        prefix: What their names begin with.
-        header: What the rest of their names is; "": they have one name.
-        names: The systems of ours to compare them with.
-    """
+    """Make the table of another project's systems, the best first: those whose names begin with a
+    prefix; `header` says what the rest of the name is (empty: they have one name), `names` which of
+    our systems they are compared with."""
     rows = []
     for treebank in TREEBANKS:
         every = peers(treebank, prefix).items()

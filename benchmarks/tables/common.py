@@ -32,14 +32,7 @@ TABLES: dict[str, Callable[[], str]] = {}
 
 
 def table(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
-    """Register what makes a table or figure.
-
-    Args:
-        name: What pages call it.
-
-    Returns:
-        A decorator.
-    """
+    """Register what makes a table or figure under the name that pages call it."""
 
     def register(make: Callable[[], str]) -> Callable[[], str]:
         TABLES[name] = make
@@ -50,29 +43,13 @@ def table(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
 
 @cache
 def results(benchmark: str) -> dict[str, Any]:
-    """Read a summary.
-
-    Args:
-        benchmark: Its name.
-
-    Returns:
-        The summary.
-    """
+    """Read the summary of a benchmark."""
     found: dict[str, Any] = json.loads((RESULTS / f"{benchmark}.json").read_text(encoding="utf-8"))
     return found
 
 
 def entry(treebank: str, system: str, benchmark: str = "accuracy") -> dict[str, Any] | None:
-    """Find the summary of a system.
-
-    Args:
-        treebank: The treebank.
-        system: The system.
-        benchmark: The benchmark.
-
-    Returns:
-        The summary, None if there is none.
-    """
+    """The summary of a system on a treebank; None if there is none."""
     found: dict[str, Any] | None = results(benchmark)["systems"].get(treebank, {}).get(system)
     return found
 
@@ -91,22 +68,7 @@ def comparison(
     split: str = "test",
     benchmark: str = "accuracy",
 ) -> dict[str, Any]:
-    """Find a comparison.
-
-    Args:
-        treebank: The treebank.
-        system: The one system.
-        baseline: The other.
-        metric: The score.
-        split: The data.
-        benchmark: The benchmark.
-
-    Returns:
-        The comparison.
-
-    Raises:
-        ValueError: If there is none.
-    """
+    """Find the comparison of two systems; a ValueError if there is none."""
     key = Pair(system, baseline, split, metric).key
     found: dict[str, Any] | None = results(benchmark)["comparisons"].get(treebank, {}).get(key)
     if found is None:
@@ -118,18 +80,9 @@ def comparison(
 
 
 def lead(treebank: str, system: str, baseline: str, *, briefly: bool = False) -> str:
-    """Write by how much LAS on test a system is ahead of another.
-
-    Args:
-        treebank: The treebank.
-        system: The one system.
-        baseline: The other.
-        briefly: Leave out the interval and p.
-
-    Returns:
-        The difference, with interval and p where sentences were compared, else of the means; ""
-        where one of the two has no score.
-    """
+    """Write by how much LAS on test a system is ahead of another: with interval and p, if not
+    `briefly`, where sentences were compared, else of the means; empty where one of the two has no
+    score."""
     key = Pair(system, baseline, "test", "las_all").key
     found = results("accuracy")["comparisons"].get(treebank, {}).get(key)
     if found is not None:
@@ -140,16 +93,8 @@ def lead(treebank: str, system: str, baseline: str, *, briefly: bool = False) ->
 
 
 def score(one: dict[str, Any] | None, metric: str, split: str = "test") -> str:
-    """Write a score.
-
-    Args:
-        one: The summary of a system; None: there is none.
-        metric: The score.
-        split: The data.
-
-    Returns:
-        Mean ± standard deviation, in points; "" where there is no score.
-    """
+    """Write a score of a system's summary: mean ± standard deviation, in points; empty where there
+    is none."""
     if one is None or metric not in one.get(split, {}):
         return ""
     return mean_and_deviation(one[split][metric]["seeds"], 100, 2)
@@ -162,18 +107,7 @@ def mean(
     digits: int = 2,
     only: Iterable[int] | None = None,
 ) -> str:
-    """Write a mean.
-
-    Args:
-        one: The summary of a system.
-        metric: The score.
-        split: The data.
-        digits: Digits after the point.
-        only: The seeds to count; None for all.
-
-    Returns:
-        The mean in points.
-    """
+    """Write the mean of a score of a system's summary in points, over these seeds alone or all."""
     return f"{raw_mean(one, metric, split, only):.{digits}f}"
 
 

@@ -154,15 +154,8 @@ def _oracle_curves() -> str:
 
 
 def edit_table(found: dict[str, Any], top: int) -> str:
-    """Format the single edits of arcs that would mend errors.
-
-    Args:
-        found: What benchmarks.mine_repairs found.
-        top: How many edits.
-
-    Returns:
-        A Markdown table, those first that mend most and leave a tree.
-    """
+    """Format the single edits of arcs that would mend errors, as benchmarks.mine_repairs found
+    them: the `top` ones that mend most and leave a tree, as Markdown."""
     rows = [
         [
             *(word, head, str(whole), f"{100 * whole / max(1, found['errors']):.1f} %", str(n)),

@@ -30,14 +30,8 @@ PROVEN = {
 
 
 def proven(name: str) -> tuple[int, int]:
-    """Count the triples of tree, configuration and action where exactness is claimed.
-
-    Args:
-        name: The run of tests.exhaustive.
-
-    Returns:
-        The triples, and how many of their costs and losses are wrong.
-    """
+    """Of a run of tests.exhaustive, the triples of tree, configuration and action where exactness
+    is claimed, and how many of their costs and losses are wrong."""
     triples = wrong = 0
     for part in results("exhaustive")[name]:
         for _, words, _, _, count, costs, losses in part["rows"]:
@@ -61,16 +55,9 @@ def _exhaustive_total() -> str:
 
 
 def picked(name: str, picks: Sequence[tuple[str, str, str, int]]) -> Rows:
-    """Find lines of tests.exhaustive.
-
-    Args:
-        name: The run.
-        picks: Of each line what the table calls the options, the options as printed, the gold
-            trees as printed, and the words.
-
-    Returns:
-        The cells: options, gold, words, trees, triples, wrong costs, wrong losses.
-    """
+    """Find lines of a run of tests.exhaustive. A pick is what the table calls the options, the
+    options as printed, the gold trees as printed, and the words. The cells: options, gold, words,
+    trees, triples, wrong costs, wrong losses."""
     lines = {(row[0], row[1]): row for part in results("exhaustive")[name] for row in part["rows"]}
     rows = []
     for what, options, gold, words in picks:

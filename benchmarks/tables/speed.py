@@ -42,18 +42,8 @@ LOADS = {"0": "idle", "1": "one process busy"}
 
 
 def times(stage: str, system: str, base: str, *, load: str = "0", ops: str = "default") -> str:
-    """Write how many times as fast as one of spaCy's parsers a system is, on Gothic.
-
-    Args:
-        stage: The stage.
-        system: The system.
-        base: The system of spaCy's parser, with the products as installed.
-        load: How many other processes are busy.
-        ops: The products of the system.
-
-    Returns:
-        Median (range); "" where a beam would be none.
-    """
+    """Write how many times as fast as one of spaCy's parsers (`base`, with the products as
+    installed) a system is on Gothic: median (range); empty where a beam would be none."""
     if stage == "training" and "_beam" in system:
         return ""
     own = results("speed")[GOTHIC]["results"][load][ops][stage][system]
@@ -119,14 +109,8 @@ def _speed_elsewhere() -> str:
 
 
 def paired(run: str, system: str, base: str, what: str) -> str:
-    """Make a table of times as fast as another system of the same parser, on the idle machine.
-
-    Args:
-        run: Of the speed benchmark on Gothic, what its name ends with.
-        system: The system, with "{}" for the parser.
-        base: The other one, likewise.
-        what: The table's heading.
-    """
+    """Make a table of times as fast as another system of the same parser, on the idle machine;
+    `run` is what the name of the run on Gothic ends with, and "{}" in a system the parser."""
     timed = results("speed")[f"{GOTHIC}-{run}"]["results"]["0"]["default"]
     rows = []
     for name in PAIRED:

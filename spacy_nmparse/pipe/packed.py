@@ -99,7 +99,7 @@ def unpack(packed: Packed, vocab: Vocab) -> Iterator[Doc]:
     attrs = [ATTRS[column] for column in used]
     words = array[:, ORTH].tolist()
     spaces = array[:, SPACE].astype(bool).tolist()
-    values = array[:, used]
+    values: Any = array[:, used]
     is_parsed = bool(array[:, DEP].any())
     end = 0
     for length, rest in zip(packed.lengths, packed.rest, strict=True):

@@ -17,7 +17,7 @@ STANDARD = "-"  # standard input or output
 PARSED = (".txt", ".conllu", ".conll", ".spacy")  # the files of a folder that are parsed
 #: In each folder with outputs: how they were made, a line of JSON each.
 RECORD = ".nmparse.jsonl"
-MANIFEST = "nmparse.json"  # in a folder of shards
+MANIFEST = "manifest.json"  # in a folder of shards (scripts/parse_corpus.py)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _files_of(folder: Path, output: Path) -> tuple[list[Path], int]:
 
 def _is_manifest(path: Path) -> bool:
     try:
-        return "shards" in json.loads(path.read_text(encoding="utf-8"))
+        return {"inputs", "size"} <= set(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return False
 

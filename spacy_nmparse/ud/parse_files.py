@@ -166,9 +166,10 @@ def parse_file(
         n_process=n_process,
         batch_size=batch_size,
     ):
-        if isinstance(outcome, Exception):
-            raise outcome
-    return outcome
+        if isinstance(outcome, Counts):
+            return outcome
+        raise outcome
+    raise AssertionError("There is an outcome for each job.")
 
 
 def _write(

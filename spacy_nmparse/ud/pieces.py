@@ -19,7 +19,8 @@ from spacy_nmparse.ud.corpus import open_spacy
 from spacy_nmparse.ud.parse_inputs import CONLLU, SPACY, TEXT, Item, items_of, read_items
 from spacy_nmparse.ud.parse_outputs import Writer, Written
 
-SIZE = 1 << 16  # characters of a piece of text, about; and bytes of CoNLL-U are eight times as many
+#: Characters of a piece of text, about; a piece of CoNLL-U has eight times as many bytes.
+SIZE = 1 << 16
 WORDS = 12_000  # of a piece of a .spacy file
 PER_ZONE = 1000  # documents after which new words are forgotten
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import multiprocessing
 import os
+import shutil
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +22,15 @@ from typer.testing import CliRunner
 
 from spacy_nmparse.cli import nmparse
 from spacy_nmparse.cli.parse import run as run_command
+from spacy_nmparse.pipe import processes
+from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import parse_inputs
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.jobs import Job, is_done, plan
-from spacy_nmparse.ud.parse_files import parse_file
+from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import read_items
 from tests.pipe.common import TREES, gold_doc
+from tests.pipe.test_processes import Deadly
 from tests.validator import format_errors
 
 TEXT = "She saw the cat .\nYes\n \nSleep  !\n"
@@ -379,3 +386,160 @@ def test_what_is_older_is_made_again(tmp_path: Path) -> None:
         assert is_done(Job(source, target), model)
         os.utime(changed, (3, 3))
         assert not is_done(Job(source, target), model)
+
+
+def numbered(n: int) -> str:
+    """CoNLL-U of n sentences, of which every third has an id of its own."""
+    rows = [f"# sent_id = s{i}\n" * (i % 3 == 0) + f"{i}".join(ROWS) for i in range(n)]
+    return "\n".join(rows) + "\n"
+
+
+ROWS = ("# n = ", "\n1\tShe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tsaw\t_\t_\t_\t_\t_\t_\t_\tid=", "\n")
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spacy_nmparse.ud.pieces.SIZE", 40)
+    monkeypatch.setattr("spacy_nmparse.ud.pieces.WORDS", 5)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("form", ["conllu", "json", "spacy"])
+@pytest.mark.parametrize("kind", ["text", "conllu", "spacy"])
+def test_pieces_have_the_bytes_of_the_whole(
+    trained: Language, tmp_path: Path, kind: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "a"
+    if kind == "text":
+        write(source, " \n\n" + "\n \n\n".join(tree[0] for tree in TREES * 9))
+    elif kind == "conllu":
+        write(source, numbered(60))
+    else:
+        DocBin(docs=[gold_doc(trained.vocab, [5, 5, 0]) for _ in range(9)]).to_disk(source)
+    made, n_pieces = [], []
+    for n_process, size in ((1, 40), (2, 40), (1, 10**6)):
+        monkeypatch.setattr("spacy_nmparse.ud.pieces.SIZE", size)
+        monkeypatch.setattr("spacy_nmparse.ud.pieces.WORDS", size // 8)
+        target = tmp_path / f"{n_process}-{size}"
+        done: list[int] = []
+        ((_, counts),) = parse_files(
+            trained,
+            [Job(source, target)],
+            form,
+            kind=kind,
+            n_process=n_process,
+            on_done=done.append,
+        )
+        assert isinstance(counts, Counts) and sum(done) == source.stat().st_size
+        made.append(target.read_bytes())
+        n_pieces.append(len(done))
+    assert made[0] == made[1]
+    if kind != "conllu" or form == "conllu":  # else documents, of up to 50 sentences, end there
+        assert made[0] == made[2]
+    assert n_pieces[0] == n_pieces[1] > 3 and n_pieces[2] == 1
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_a_late_piece_that_is_wrong(model: Path, tmp_path: Path, n_process: int) -> None:
+    """Its line is named, what was there stays, and the files around it are parsed."""
+    good = numbered(60)
+    lines = good.split("\n")
+    lines[150] = "1\tShe"
+    sources = [
+        write(tmp_path / "in" / "a.txt", "Yes\n\n" * 30),
+        write(tmp_path / "in" / "b.conllu", "\n".join(lines)),
+        write(tmp_path / "in" / "c.txt", b"Yes\n\n" * 30 + LATIN),
+        write(tmp_path / "in" / "d.conllu", good),
+    ]
+    for path in sources:
+        write(tmp_path / "out" / f"{path.stem}.conllu", "old")
+    done = run(model, *sources, "-o", tmp_path / "out", "--force", "--n-process", n_process)
+    assert done.exit_code == 1
+    assert f"{sources[1]}, line 151: 2 columns" in done.stderr
+    assert f"{sources[2]}, line 62: byte 0xe9" in done.stderr
+    texts = [(tmp_path / "out" / f"{one}.conllu").read_text() for one in "abcd"]
+    assert texts[1] == texts[2] == "old" and texts[0].count("Yes") == 60
+    assert texts[3].count("# sent_id") == 60 and "# sent_id = 60\n" in texts[3]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills by SIGKILL")
+@pytest.mark.usefixtures("small_pieces")
+def test_a_file_that_kills_its_process(tmp_path: Path) -> None:
+    """It is named, what was there stays, and the files around it are parsed."""
+    nlp = spacy.blank("xx")
+    Language.component("deadly", func=Deadly())
+    nlp.add_pipe("deadly")
+    texts = {"a": "Yes\n\n" * 40, "b": "Yes\n\n" * 40 + "die", "c": "Yes"}
+    jobs = [
+        Job(write(tmp_path / name, text), write(tmp_path / "out" / name, "old"))
+        for name, text in texts.items()
+    ]
+    outcomes = [outcome for _, outcome in parse_files(nlp, jobs, "conllu", n_process=2)]
+    assert isinstance(outcomes[1], ProcessDied)
+    assert [one.words for one in outcomes if isinstance(one, Counts)] == [40, 1]
+    kept = [job.target.read_text() == "old" for job in jobs if job.target]
+    assert kept == [False, True, False]
+    assert not list((tmp_path / "out").glob("*.new"))
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_start_methods(
+    trained: Language, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"processes cannot be started by {method} here")
+    pool = partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context(method))
+    monkeypatch.setattr(
+        processes,
+        "ProcessPoolExecutor",
+        lambda n, context, start, given: pool(n, initializer=start, initargs=given),
+    )
+    source = write(tmp_path / "a.txt", TEXT)
+    for n_process in (1, 2):
+        parse_file(trained, Job(source, tmp_path / f"{n_process}"), "conllu", n_process=n_process)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+@pytest.mark.parametrize("again", ["out", "other"])
+def test_an_output_folder_inside_the_input_folder(model: Path, tmp_path: Path, again: str) -> None:
+    """The same command goes on after a stop; outputs are no inputs, whatever the output."""
+    folder = tmp_path / "in"
+    write(folder / "a.txt", TEXT)
+    bad = write(folder / "sub" / "b.txt", LATIN)
+    assert run(model, folder, "-o", folder / "out").exit_code == 1
+    assert run(model, folder / "a.txt", "-o", folder / "single.conllu").exit_code == 0
+    bad.write_text("Yes", encoding="utf-8")
+    done = run(model, folder, "-o", folder / again)
+    assert done.exit_code == 0, done.output
+    assert f"{folder}: 2 files that this command wrote earlier are no inputs" in done.stderr
+    assert ("there already" in done.stderr) == (again == "out")
+    made = sorted(path.relative_to(folder / again) for path in (folder / again).rglob("*.conllu"))
+    assert made == [Path("a.conllu"), Path("sub", "b.conllu")]
+    with pytest.raises(FileNotFoundError, match="did not write: name files"):
+        plan([str(folder / again / "sub")], str(tmp_path / "x"), "conllu")
+    write(folder / "shards" / "0000" / "part-000000.spacy", "")
+    write(folder / "shards" / "manifest.json", '{"inputs": [], "size": 1}')
+    assert len(plan([str(folder)], str(tmp_path / "x"), "conllu")) == 2
+
+
+def test_other_options_parse_again(model: Path, tmp_path: Path) -> None:
+    """And so does another model; a file that was changed since stays."""
+    source, target = write(tmp_path / "a.txt", TEXT), tmp_path / "a.conllu"
+    other = tmp_path / "other"
+    shutil.copytree(model, other)
+    write(other / "meta.json", (other / "meta.json").read_text().replace("}", " }", 1))
+    os.utime(other / "meta.json", (1_000_000_000, 1_000_000_000))
+    for arguments, is_made in [
+        ([model], True),
+        ([model], False),
+        ([model, "--confidence"], True),
+        ([model, "--confidence"], False),
+        ([other, "--confidence"], True),
+    ]:
+        done = run(arguments[0], source, "-o", target, *arguments[1:])
+        assert ("1 of 1 inputs parsed" in done.stderr) == is_made, done.stderr
+        assert ("there already" in done.stderr) != is_made
+    target.write_text("corrected by hand", encoding="utf-8")
+    assert "there already" in run(model, source, "-o", target).stderr
+    assert target.read_text(encoding="utf-8") == "corrected by hand"

@@ -45,7 +45,7 @@ def new_file(
         note(new)
         new.replace(path)
     except BaseException:
-        new.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)  # nothing half-written stays
         raise
 
 

@@ -55,9 +55,9 @@ def pack(docs: Sequence[Doc]) -> Packed:
         strings = [store[key] for key in hashes]
     tensors = [to_numpy(doc.tensor) for doc in docs]
     joined = None
-    if len({(one.ndim, one.shape[-1], one.dtype) for one in tensors}) == 1:
-        if tensors[0].ndim == 2 and [len(one) for one in tensors] == lengths:
-            joined = numpy.concatenate(tensors)
+    is_like = len({(one.ndim, one.shape[-1], one.dtype) for one in tensors}) == 1
+    if is_like and tensors[0].ndim == 2 and [len(one) for one in tensors] == lengths:
+        joined = numpy.concatenate(tensors)
     rest = [
         _rest(doc, tensor if joined is None else None)
         for doc, tensor in zip(docs, tensors, strict=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
+from spacy_nmparse.systems import Action, State
 from spacy_nmparse.ud.corpus import read_docs
 from spacy_nmparse.ud.extensions import split_doc
 
@@ -48,18 +50,20 @@ def swaps_per_sentence(
         if all(token.is_space for token in gold):
             continue
         tracing = Tracing(parser, prepared(nlp, parser, gold), gold)
-        assert tracing.gold is not None
         sentences += 1
-        state = tracing.initial()
-        while not state.is_final:
-            allowed = tracing.system.oracle(state, tracing.gold, oracle)
-            moves = {one.action[:2]: one for one in tracing.moves(state)}
-            action = max(sorted(allowed, key=str), key=lambda one: moves[one.move, one.k].score)
-            swaps += action.move in swapping
-            tracing.system.apply(state, action)
+        actions = tracing.system.walk(tracing.initial(), partial(_likeliest, tracing, oracle))
+        swaps += sum(action.move in swapping for action in actions)
     if not sentences:
         raise ValueError("There is no document to derive.")
     return swaps / sentences
+
+
+def _likeliest(tracing: Tracing, oracle: str, state: State) -> tuple[Action, None]:
+    """The action that the model likes best of those that the oracle allows."""
+    assert tracing.gold is not None
+    allowed = tracing.system.oracle(state, tracing.gold, oracle)
+    scores = {one.action[:2]: one.score for one in tracing.moves(state)}
+    return max(sorted(allowed, key=str), key=lambda one: scores[one.move, one.k]), None
 
 
 def make_callback(

@@ -1,21 +1,21 @@
 """Greedy search one configuration at a time, and what a move has changed: for derivations."""
-from spacy_nmparse.search.completion cimport complete, needs_completion
-from spacy_nmparse.search.common cimport (
+from spacy_nmparse.search.choice cimport (
+    ARC_LABEL,
     NONE,
-    CandidateC,
-    ScratchC,
+    ChoiceC,
+    SearchC,
     StateC,
-    fixed_label,
-    is_forced,
-    notes_label,
-    scratch_free,
-    scratch_init,
-    score_moves,
-    probability_of,
+    begin_choice,
+    choose_label,
+    find_moves,
+    search_free,
+    search_init,
 )
-from spacy_nmparse.scorers.scorer cimport Scorer, best_label
+from spacy_nmparse.search.completion cimport complete
+from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.scorers.softmax cimport probability_of
 from spacy_nmparse.systems.state cimport State
-from spacy_nmparse.systems.system cimport TransitionSystem, legal_moves
+from spacy_nmparse.systems.system cimport TransitionSystem
 
 from collections import namedtuple
 
@@ -43,8 +43,8 @@ cdef class Tracer:
     """
     cdef TransitionSystem system
     cdef Scorer scored
-    cdef ScratchC scratch
-    cdef bint has_scratch
+    cdef SearchC search
+    cdef bint has_search
     cdef int n
     cdef int first              # the window of tables
     cdef int last
@@ -53,91 +53,67 @@ cdef class Tracer:
         self.system = system
         self.scored = scored
         self.n = n
-        scratch_init(&self.scratch, &system.c, &scored.c, n)
-        self.has_scratch = True
-        self.look_at(0, n if n < 2 * WINDOW else WINDOW)
+        search_init(&self.search, &system.c, &scored.c, n)
+        self.has_search = True
+        self.make_tables(0, n if n < 2 * WINDOW else WINDOW)
 
     def __dealloc__(self):
-        if self.has_scratch:
-            scratch_free(&self.scratch)
+        if self.has_search:
+            search_free(&self.search)
 
-    cdef int look_at(self, int first, int last) except -1:
+    cdef int make_tables(self, int first, int last) except -1:
         self.first = first
         self.last = last
         self.scored.set_window(first, last)
         self.scored.begin(0)
         return 0
 
-    cdef int see(self, const StateC* s) except -1:
-        """Make the tables reach as far as the configuration looks, as in greedy.parse."""
+    cdef int look_at(self, State state) except -1:
+        """Make a configuration the search's current one, and the tables reach as far as it looks,
+        as in greedy.parse."""
+        cdef const StateC* s = &state.c
         cdef int first = max(0, s.start - self.scored.margin)
         cdef int reach = s.b + self.scored.lookahead
+        self.search.s = &state.c
         if first < self.first or (reach > self.last and self.last < self.n):
-            self.look_at(first, min(first + max(<int>WINDOW, 2 * (reach - first)), self.n))
+            self.make_tables(first, min(first + max(<int>WINDOW, 2 * (reach - first)), self.n))
         return 0
 
     def moves(self, State state):
         """The legal moves (list of ``Scored``), in the order of ``TransitionSystem.actions``, each
         with its best label."""
-        cdef int i, n, label, noted
-        cdef float share, label_p
-        cdef CandidateC* c
-        cdef ScratchC* scratch = &self.scratch
-        self.see(&state.c)
-        n = legal_moves(&self.system.c, &state.c, scratch.candidates)
-        if n > 1 or (
-            n == 1 and not is_forced(
-                &self.system.c, &self.scored.c, &state.c, &scratch.candidates[0]
-            )
-        ):
-            score_moves(
-                &self.system.c, &self.scored.c, &state.c, scratch.candidates, n, scratch.scores
-            )
-        elif n:
-            scratch.scores[0] = 0
+        cdef SearchC* search = &self.search
+        cdef ChoiceC choice
+        cdef int i, kind
+        cdef float label_p
+        self.look_at(state)
+        find_moves(search)
         names = self.system.label_names
         result = []
-        for i in range(n):
-            c = &scratch.candidates[i]
-            share = probability_of(scratch.scores, n, NONE, i)
+        for i in range(search.n):
+            kind = begin_choice(search, &search.candidates[i], &choice)
+            choose_label(search, &choice, kind)
             label_p = 1
-            label = NONE
-            noted = NONE
-            if c.dependent != NONE:
-                label = fixed_label(&self.system.c, &state.c, c)
-                if label == NONE:
-                    self.scored.c.score_labels(
-                        self.scored.c.self, &state.c, c, False, scratch.labels
-                    )
-                    label = best_label(&self.scored.c, scratch.labels)
-                    label_p = probability_of(
-                        scratch.labels, self.system.c.n_labels, self.scored.c.root_label, label
-                    )
-                noted = label
-            elif notes_label(&self.system.c, &self.scored.c, &state.c, c):
-                self.scored.c.score_noted(self.scored.c.self, &state.c, scratch.labels)
-                noted = best_label(&self.scored.c, scratch.labels)
+            if kind == ARC_LABEL:
+                label_p = probability_of(
+                    search.labels, self.scored.c.n_labels, self.scored.c.root_label, choice.label
+                )
             result.append(Scored(
                 Action(
-                    MOVE_NAMES[self.system.c.moves[c.move].name], c.k,
-                    None if label == NONE else names[label],
+                    MOVE_NAMES[self.system.c.moves[choice.move.move].name], choice.move.k,
+                    None if choice.label == NONE else names[choice.label],
                 ),
-                scratch.scores[i], share, label_p, None if noted == NONE else names[noted],
+                search.scores[i], probability_of(search.scores, search.n, NONE, i),
+                label_p, None if choice.noted == NONE else names[choice.noted],
             ))
         return result
 
     def complete(self, State state):
         """Give the words of the current sentence that have no head one, where the system leaves
         that to the scorer (list systems, at the end of a sentence). In place."""
-        cdef StateC own
-        if not needs_completion(&self.system.c):
-            return
-        self.see(&state.c)
-        own = self.scratch.state
-        self.scratch.state = state.c
-        complete(&self.system.c, &self.scored.c, &self.scratch)
-        state.c = self.scratch.state
-        self.scratch.state = own
+        if self.search.completes:
+            self.look_at(state)
+            complete(&self.search)
 
 
 def items(State state):

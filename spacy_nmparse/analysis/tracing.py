@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy
 from spacy.language import Language
@@ -110,24 +111,35 @@ class Tracing:
 
     def finish(self, state: State) -> State:
         """Go on to the end, in place, without a record."""
-        while not state.is_final:
-            best = _best(self._tracer.moves(state))
-            self.make(state, best.action, best.noted)
+
+        def choose(here: State) -> tuple[Action, str | None]:
+            best = _best(self.moves(here))
+            if self._ends_sentence(best.action):
+                self._tracer.complete(here)
+            return best.action, best.noted
+
+        for _ in self.system.walk(state, choose):
+            pass
         self._tracer.complete(state)
         self.final = state
         return state
 
     def steps(self, state: State, n_choices: int = 12) -> Iterator[Step]:
         """Go on to the end, in place, step by step."""
-        while not state.is_final:
-            moves = self._tracer.moves(state)
+        seen: list[Any] = []
+
+        def choose(here: State) -> tuple[Action, str | None]:
+            moves = self.moves(here)
             best = _best(moves)
-            choices, least = self._judged(state, moves)
-            if self._ends_sentence(best.action):
-                yield from self._completion(state)
-            before = state.copy()
-            self.system.apply(state, best.action, push_label=best.noted)
-            yield make_step(before, state, best.action, choices, least, n_choices)
+            judged = self._judged(here, moves)
+            completed = list(self._completion(here)) if self._ends_sentence(best.action) else []
+            seen[:] = completed, here.copy(), *judged
+            return best.action, best.noted
+
+        for action in self.system.walk(state, choose):
+            completed, before, choices, least = seen
+            yield from completed
+            yield make_step(before, state, action, choices, least, n_choices)
         yield from self._completion(state)
         self.final = state
 

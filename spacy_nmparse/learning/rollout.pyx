@@ -14,22 +14,31 @@ import numpy
 
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int8_t, uint64_t
+from libc.string cimport memcpy
 
-from spacy_nmparse.search.common cimport (
+from spacy_nmparse.search.choice cimport (
+    ARC_LABEL,
     NONE,
+    PUSH_LABEL,
     CandidateC,
-    ScratchC,
+    ChoiceC,
+    SearchC,
     StateC,
     SystemC,
-    fixed_label,
-    is_forced,
-    scratch_free,
-    scratch_init,
+    begin_choice,
+    begin_state,
+    choose_label,
+    find_moves,
+    label_choice,
+    noted_by_push,
+    search_free,
+    search_init,
 )
+from spacy_nmparse.search.step cimport make_move
 from spacy_nmparse.scorers.hidden_layer cimport uniform
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label, log_total
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
+from spacy_nmparse.scorers.softmax cimport argmax, log_softmax, log_total, softmax
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.state cimport state_init
 from spacy_nmparse.systems.system cimport (
     COMBINED,
     DYNAMIC,
@@ -39,8 +48,8 @@ from spacy_nmparse.systems.system cimport (
     MONOTONIC,
     TransitionSystem,
     apply_oracle,
-    legal_moves,
     max_candidates,
+    walk_to_end,
 )
 
 
@@ -48,46 +57,6 @@ cdef enum:
     # Words that a sentence may have in exploration. A parser that has not learned to end sentences
     # would run to the end of the document, and list systems look at all pairs of its words.
     STRAY = 200
-
-
-cdef void softmax(float* scores, int n, int skip) noexcept nogil:
-    """In place; the entry `skip` gets no share."""
-    cdef int i
-    cdef float top = -1e30
-    cdef float total = 0
-    for i in range(n):
-        if i != skip and scores[i] > top:
-            top = scores[i]
-    for i in range(n):
-        scores[i] = 0 if i == skip else <float>exp(scores[i] - top)
-        total += scores[i]
-    for i in range(n):
-        scores[i] /= total
-
-
-cdef void log_softmax(float* scores, int n, int skip) noexcept nogil:
-    """In place; the entry `skip` does not change."""
-    cdef int i
-    cdef double total = log_total(scores, n, skip)
-    for i in range(n):
-        if i != skip:
-            scores[i] = <float>(scores[i] - total)
-
-
-cdef int normalize(const double* logs, float* out, int n, double* loss) noexcept nogil:
-    """Shares that add up to 1; their sum's logarithm is taken off the loss. Returns the largest."""
-    cdef int i
-    cdef int best = 0
-    cdef double total = 0
-    for i in range(1, n):
-        if logs[i] > logs[best]:
-            best = i
-    for i in range(n):
-        total += exp(logs[i] - logs[best])
-    for i in range(n):
-        out[i] = <float>(exp(logs[i] - logs[best]) / total)
-    loss[0] -= logs[best] + log(total)
-    return best
 
 
 cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
@@ -101,37 +70,38 @@ cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
     return DYNAMIC
 
 
-cdef double teach(
-    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, const StateC* s,
-    const CandidateC* candidates, int n, float* scores, float* d_scores
-) noexcept nogil:
-    """Learn the teacher's choices in the configuration that the scorer scored last, with these
-    scores (which are overwritten). Adds their gradient to d_scores; returns the loss."""
-    cdef const ScorerC* knows = teacher.scorer
+cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:
+    """Learn the teacher's choices in the current configuration. Its scores are overwritten, their
+    gradient is added to d_scores. Returns the loss."""
+    cdef SearchC* search = rollout.search
+    cdef const SystemC* system = search.system
+    cdef const ScorerC* scorer = search.scorer
+    cdef const TeacherC* teacher = rollout.teacher
     cdef const CandidateC* c
     cdef int i, label, ticket
-    cdef int best = 0
     cdef double loss = 0
     cdef float part
+    cdef float* scores = search.scores
     cdef float* probabilities = teacher.probabilities
     cdef float* labels = teacher.labels
-    cdef float* own = teacher.own_labels
+    cdef float* own = search.labels
     cdef float* d_labels
-    knows.score(knows.self, s, candidates, n, probabilities)
-    softmax(probabilities, n, NONE)
-    log_softmax(scores, n, NONE)
-    for i in range(n):
-        if probabilities[i] > probabilities[best]:
-            best = i
+    teacher.scorer.score(
+        teacher.scorer.self, search.s, search.candidates, search.n, probabilities
+    )
+    softmax(probabilities, search.n, NONE)
+    log_softmax(scores, search.n, NONE)
+    for i in range(search.n):
         loss -= probabilities[i] * scores[i]
         d_scores[i] += teacher.weight * (<float>exp(scores[i]) - probabilities[i])
-    c = &candidates[best]
-    if c.dependent == NONE or fixed_label(system, s, c) != NONE:
+    i = argmax(probabilities, search.n, NONE)
+    c = &search.candidates[i]
+    if label_choice(search, c) != ARC_LABEL:
         return teacher.weight * loss
-    part = probabilities[best]
-    knows.score_labels(knows.self, s, c, False, labels)
+    part = probabilities[i]
+    teacher.scorer.score_labels(teacher.scorer.self, search.s, c, False, labels)
     softmax(labels, system.n_labels, scorer.root_label)
-    ticket = scorer.score_labels(scorer.self, s, c, True, own)
+    ticket = scorer.score_labels(scorer.self, search.s, c, True, own)
     log_softmax(own, system.n_labels, scorer.root_label)
     d_labels = scorer.label_gradient(scorer.self, ticket)
     for label in range(system.n_labels):
@@ -141,190 +111,168 @@ cdef double teach(
     return teacher.weight * loss
 
 
-cdef int learn_likelihood(
-    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, const StateC* s,
-    CandidateC* candidates, int n, const ScratchC* scratch, int* predicted, TotalsC* totals
-) noexcept nogil:
-    """Learn by the gradient of the loss of the configuration scored last. Returns the best right
-    candidate; predicted: the best one."""
+cdef bint learns_label(const SearchC* search, const CandidateC* c) noexcept nogil:
+    """Whether just one of the labels among which the scorer chooses is right."""
+    return c.learn == LEARN_LABEL and label_choice(search, c) == ARC_LABEL
+
+
+cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
+    """Learn by the gradient of the loss of the current configuration. Returns the best right
+    candidate."""
+    cdef SearchC* search = rollout.search
+    cdef const SystemC* system = search.system
+    cdef const ScorerC* scorer = search.scorer
+    cdef int n = search.n
     cdef CandidateC* c
     cdef int i, label, right
     cdef float* d_labels
-    cdef float total, top, best_right, share, weight
-    cdef double loss_before
-    cdef float* scores = scratch.scores
-    cdef float* probability = scratch.values    # of each candidate
-    cdef float* right_mass = scratch.right      # of what is right about it
-    cdef double* log_mass = scratch.logs
-    weight = 1 if teacher is NULL else 1 - teacher.weight
-    loss_before = totals.loss
-
-    # P(move) over the legal moves.
-    predicted[0] = 0
-    for i in range(1, n):
-        if scores[i] > scores[predicted[0]]:
-            predicted[0] = i
-    top = scores[predicted[0]]
-    total = 0
-    for i in range(n):
-        probability[i] = <float>exp(scores[i] - top)
-        total += probability[i]
+    cdef float best_right, share, label_score
+    cdef double log_sum, all_right
+    cdef double loss = rollout.totals.loss
+    cdef float* labels = search.labels
+    cdef float* probability = search.values     # of each candidate; then the gradient of its score
+    cdef float* right_mass = search.shares      # of what is right about it
+    cdef double* log_mass = search.logs
+    cdef float weight = 1 if rollout.teacher is NULL else 1 - rollout.teacher.weight
+    memcpy(probability, search.scores, n * sizeof(float))
+    log_sum = softmax(probability, n, NONE)
     # The mass of what is right. candidates[i].ticket: of its remembered label scores.
     best_right = -1
     right = 0
     share = 0
     for i in range(n):
-        c = &candidates[i]
-        probability[i] /= total
+        c = &search.candidates[i]
         right_mass[i] = 0
         log_mass[i] = -INFINITY
         if c.learn == LEARN_NOT:
             continue
         right_mass[i] = probability[i]
-        log_mass[i] = scores[i] - top - log(total)
-        if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
-            c.ticket = scorer.score_labels(scorer.self, s, c, True, scratch.labels)
-            log_mass[i] += scratch.labels[c.label] - log_total(
-                scratch.labels, system.n_labels, scorer.root_label
-            )
-            softmax(scratch.labels, system.n_labels, scorer.root_label)
+        log_mass[i] = search.scores[i] - log_sum
+        if learns_label(search, c):
+            c.ticket = scorer.score_labels(scorer.self, search.s, c, True, labels)
+            label_score = labels[c.label]
+            log_mass[i] += label_score - softmax(labels, system.n_labels, scorer.root_label)
             d_labels = scorer.label_gradient(scorer.self, c.ticket)
-            for label in range(system.n_labels):
-                d_labels[label] = scratch.labels[label]
-            right_mass[i] *= scratch.labels[c.label]
+            memcpy(d_labels, labels, system.n_labels * sizeof(float))
+            right_mass[i] *= labels[c.label]
         if right_mass[i] > best_right:
             best_right = right_mass[i]
             right = i
         share += right_mass[i]
     if share > <float>1e-30:
-        totals.loss -= log(share)
+        loss -= log(share)
         for i in range(n):
             right_mass[i] /= share
     else:  # too small for floats
-        right = normalize(log_mass, right_mass, n, &totals.loss)
-    totals.loss = loss_before + weight * (totals.loss - loss_before)
+        all_right = log_total(log_mass, n, NONE)
+        loss -= all_right
+        for i in range(n):
+            right_mass[i] = <float>exp(log_mass[i] - all_right)
+        right = argmax(right_mass, n, NONE)
+    rollout.totals.loss += weight * (loss - rollout.totals.loss)
     # Gradients of -weight log(share).
     for i in range(n):
-        c = &candidates[i]
+        c = &search.candidates[i]
         probability[i] = weight * (probability[i] - right_mass[i])
-        if c.learn == LEARN_LABEL and fixed_label(system, s, c) == NONE:
+        if learns_label(search, c):
             d_labels = scorer.label_gradient(scorer.self, c.ticket)
             for label in range(system.n_labels):
                 d_labels[label] *= weight * right_mass[i]
             d_labels[c.label] -= weight * right_mass[i]
-    if teacher is not NULL:
-        totals.loss += teach(system, scorer, teacher, s, candidates, n, scores, probability)
-    scorer.learn(scorer.self, s, candidates, n, probability)
+    if rollout.teacher is not NULL:
+        rollout.totals.loss += teach(rollout, probability)
+    scorer.learn(scorer.self, search.s, search.candidates, n, probability)
     return right
 
 
-cdef int learn_mistake(
-    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* candidates,
-    int n, const ScratchC* scratch, int* predicted, TotalsC* totals
-) noexcept nogil:
-    """The same by the perceptron's rule, if the scorer has one."""
-    cdef const float* scores = scratch.scores
+cdef int learn_mistake(RolloutC* rollout, int predicted) noexcept nogil:
+    """The same by the perceptron's rule, if the scorer has one. predicted: the best candidate."""
+    cdef SearchC* search = rollout.search
+    cdef const ScorerC* scorer = search.scorer
     cdef const CandidateC* c
-    cdef int i, label
+    cdef ChoiceC choice
+    cdef int i
     cdef int right = NONE
     cdef int right_label = NONE
     cdef float value
     cdef float best = 0
-    predicted[0] = 0
-    for i in range(n):
-        c = &candidates[i]
-        if scores[i] > scores[predicted[0]]:
-            predicted[0] = i
+    for i in range(search.n):
+        c = &search.candidates[i]
         if c.learn == LEARN_NOT:
             continue
-        label = choose_label(system, scorer, s, c, scratch.labels)
-        value = scores[i]
-        if c.learn == LEARN_LABEL and label != c.label and fixed_label(system, s, c) == NONE:
-            label = c.label
-            value = scratch.labels[label]
+        choose_arc_label(search, c, &choice)
+        value = search.scores[i]
+        if learns_label(search, c) and choice.label != c.label:
+            choice.label = c.label
+            value = search.labels[c.label]
         if right == NONE or value > best:
             right = i
-            right_label = label
+            right_label = choice.label
             best = value
-    c = &candidates[predicted[0]]
-    label = choose_label(system, scorer, s, c, scratch.labels)
+    c = &search.candidates[predicted]
+    choose_arc_label(search, c, &choice)
     if c.learn == LEARN_ANY or (
-        c.learn == LEARN_LABEL and (label == c.label or fixed_label(system, s, c) != NONE)
+        c.learn == LEARN_LABEL and (choice.label == c.label or not learns_label(search, c))
     ):
-        return predicted[0]
-    totals.loss += 1
+        return predicted
+    rollout.totals.loss += 1
     if scorer.add is not NULL:
-        scorer.add(scorer.self, &candidates[right], right_label, 1)
-        scorer.add(scorer.self, c, label, -1)
+        scorer.add(scorer.self, &search.candidates[right], right_label, 1)
+        scorer.add(scorer.self, c, choice.label, -1)
     return right
 
 
-cdef inline int choose_label(
-    const SystemC* system, const ScorerC* scorer, const StateC* s, const CandidateC* c,
-    float* labels
+cdef inline void choose_arc_label(
+    SearchC* search, const CandidateC* c, ChoiceC* choice
 ) noexcept nogil:
-    """The label that the model gives a move's arc, or NONE. Fills labels where it has a choice."""
-    cdef int label
-    if c.dependent == NONE:
-        return NONE
-    label = fixed_label(system, s, c)
-    if label == NONE:
-        scorer.score_labels(scorer.self, s, c, False, labels)
-        label = best_label(scorer, labels)
-    return label
+    """Choose a move and the label of its arc, if it makes one, but not what a push notes."""
+    if begin_choice(search, c, choice) == ARC_LABEL:
+        choose_label(search, choice, ARC_LABEL)
 
 
-cdef void roll_out(
-    const SystemC* system, const ScorerC* scorer, const TeacherC* teacher, ScratchC* scratch,
-    const GoldC* gold, int oracle, float explore, uint64_t* seed, TotalsC* totals
-) noexcept nogil:
-    """Roll out a sequence. teacher: NULL for none."""
-    cdef StateC* s = &scratch.state
-    cdef CandidateC* candidates = scratch.candidates
-    cdef CandidateC* chosen
-    cdef int n, label, noted, predicted, right
+cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
+    """Learn from a configuration, and make the move of the model or of the oracle."""
+    cdef RolloutC* rollout = <RolloutC*>walker
+    cdef SearchC* search = rollout.search
+    cdef const ScorerC* scorer = search.scorer
+    cdef CandidateC* chosen = search.candidates
+    cdef ChoiceC choice
+    cdef int kind, noted, predicted, right
     cdef bint follow_model
-    while not system.is_final(s):
-        n = legal_moves(system, s, candidates)
-        if n == 1 and is_forced(system, scorer, s, &candidates[0]):
-            label = NONE
-            if candidates[0].dependent != NONE:
-                label = fixed_label(system, s, &candidates[0])
-            system.moves[candidates[0].move].effect(system, s, candidates[0].k, label, label)
-            continue
-        scorer.score(scorer.self, s, candidates, n, scratch.scores)
-        noted = NONE
-        if scorer.notes_labels and s.n_stack > 0 and system.n_labels > 1:
-            scorer.score_noted(scorer.self, s, scratch.labels)
-            noted = best_label(scorer, scratch.labels)
-        n = apply_oracle(system, s, gold, oracle, noted, False, candidates)
+    if not find_moves(search):
+        begin_choice(search, chosen, &choice)
+        make_move(search, &choice)
+        return True
+    noted = noted_by_push(search)
+    apply_oracle(system, s, rollout.gold, rollout.oracle, noted, False, search.candidates)
+    predicted = argmax(search.scores, search.n, NONE)
+    if scorer.learn is not NULL:
+        right = learn_likelihood(rollout)
+    else:
+        right = learn_mistake(rollout, predicted)
+        scorer.note_example(scorer.self, s, search.candidates, search.n)
+    rollout.totals.steps += 1
+    follow_model = (
+        rollout.explore > 0 and uniform(rollout.seed) < rollout.explore and s.b - s.start < STRAY
+    )
+    chosen = &search.candidates[predicted if follow_model else right]
+    kind = begin_choice(search, chosen, &choice)
+    if kind == PUSH_LABEL:
+        choice.noted = noted
+    elif kind == ARC_LABEL and chosen.learn == LEARN_LABEL and not follow_model:
+        choice.label = choice.noted = chosen.label
+    else:
+        choose_label(search, &choice, kind)
+    make_move(search, &choice)
+    return True
 
-        if scorer.learn is not NULL:
-            right = learn_likelihood(
-                system, scorer, teacher, s, candidates, n, scratch, &predicted, totals
-            )
-        else:
-            right = learn_mistake(
-                system, scorer, s, candidates, n, scratch, &predicted, totals
-            )
-            scorer.note_example(scorer.self, s, candidates, n)
-        totals.steps += 1
 
-        # Follow the model or the oracle.
-        follow_model = explore > 0 and uniform(seed) < explore and s.b - s.start < STRAY
-        chosen = &candidates[predicted if follow_model else right]
-        label = NONE
-        if chosen.dependent != NONE:
-            label = fixed_label(system, s, chosen)
-            if label == NONE and not follow_model and chosen.learn == LEARN_LABEL:
-                label = chosen.label
-            elif label == NONE:
-                scorer.score_labels(scorer.self, s, chosen, False, scratch.labels)
-                label = best_label(scorer, scratch.labels)
-            noted = label
-        system.moves[chosen.move].effect(system, s, chosen.k, label, noted)
+cdef void roll_out(RolloutC* rollout) noexcept nogil:
+    """Roll out the search's sequence."""
+    cdef const ScorerC* scorer = rollout.search.scorer
+    walk_to_end(rollout.search.system, rollout.search.s, step, rollout)
     if scorer.learn_tree is not NULL:
-        totals.loss += scorer.learn_tree(scorer.self, gold)
+        rollout.totals.loss += scorer.learn_tree(scorer.self, rollout.gold)
 
 
 def learn(
@@ -351,18 +299,21 @@ def learn(
     """
     cdef int wanted = system.oracle_id(oracle)
     cdef uint64_t random = (<uint64_t>seed) * 2 + 1
-    cdef int w, n
     cdef int offset = 0
     cdef Gold gold
-    cdef ScratchC scratch
-    cdef StateC* s = &scratch.state
+    cdef SearchC search
     cdef TotalsC totals
     cdef TeacherC taught
-    cdef const TeacherC* taught_by = NULL
-    cdef float[::1] probabilities, labels, own_labels
+    cdef RolloutC rollout
+    cdef float[::1] probabilities, labels
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     totals.loss = 0
     totals.steps = 0
+    rollout.search = &search
+    rollout.totals = &totals
+    rollout.teacher = NULL
+    rollout.explore = explore
+    rollout.seed = &random
     scored.begin_learning(dropout, seed)
     scored.set_window(0, scored.n_words)
     longest = max(len(gold) for gold in golds)
@@ -372,31 +323,27 @@ def learn(
         teacher.set_window(0, teacher.n_words)
         probabilities = numpy.empty(max_candidates(&system.c, longest), dtype="float32")
         labels = numpy.zeros(teacher.c.label_stride, dtype="float32")
-        own_labels = numpy.zeros(scored.c.label_stride, dtype="float32")
         taught.scorer = &teacher.c
         taught.weight = teacher_weight
         taught.probabilities = &probabilities[0]
         taught.labels = &labels[0]
-        taught.own_labels = &own_labels[0]
-        taught_by = &taught
-    scratch_init(&scratch, &system.c, &scored.c, longest)
+        rollout.teacher = &taught
+    search_init(&search, &system.c, &scored.c, longest)
+    search.completes = False
     try:
         for gold in golds:
-            n = gold.c.n
             system.bind(gold)
-            state_init(s, scratch.block, n)
-            for w in range(n):
-                s.constraint[w] = fixed[offset + w]
-            system.c.start(&system.c, s)
+            begin_state(
+                &search, &search.own_state, search.own_block, gold.c.n, &fixed[offset]
+            )
             scored.begin(offset)
             if teacher is not None:
                 teacher.begin(offset)
+            rollout.gold = &gold.c
+            rollout.oracle = oracle_for(&gold.c, wanted)
             with nogil:
-                roll_out(
-                    &system.c, &scored.c, taught_by, &scratch, &gold.c,
-                    oracle_for(&gold.c, wanted), explore, &random, &totals
-                )
-            offset += n
+                roll_out(&rollout)
+            offset += gold.c.n
     finally:
-        scratch_free(&scratch)
+        search_free(&search)
     return scored.gradients(), totals.loss, totals.steps

@@ -3,7 +3,8 @@ logarithms of the probabilities that they give it. For parsing; each is trained 
 """
 from libc.stdlib cimport calloc, free, malloc, realloc
 
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, log_total
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
+from spacy_nmparse.scorers.softmax cimport log_total
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem, max_candidates
 

@@ -79,7 +79,3 @@ cdef class Scorer:
     cdef void begin(self, int offset) noexcept
     cdef int make_places(self, int n) except -1
     cdef void set_learning(self, bint on) noexcept
-
-
-cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil
-cdef double log_total(const float* scores, int n, int skip) noexcept nogil

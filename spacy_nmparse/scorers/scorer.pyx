@@ -1,33 +1,4 @@
 """What search and learning ask of a scorer, whichever it is."""
-from libc.math cimport exp, log
-
-from spacy_nmparse.systems.state cimport NONE
-
-
-cdef int best_label(const ScorerC* scorer, const float* scores) noexcept nogil:
-    """The best label of an arc from a word (ties: the first)."""
-    cdef int i
-    cdef int best = NONE
-    for i in range(scorer.n_labels):
-        if i != scorer.root_label and (best == NONE or scores[i] > scores[best]):
-            best = i
-    return best
-
-
-cdef double log_total(const float* scores, int n, int skip) noexcept nogil:
-    """The logarithm of the sum of exp of the scores, without the entry `skip`."""
-    cdef int i
-    cdef double top = -1e30
-    cdef double total = 0
-    for i in range(n):
-        if i != skip and scores[i] > top:
-            top = scores[i]
-    for i in range(n):
-        if i != skip:
-            total += exp(scores[i] - top)
-    return top + log(total)
-
-
 cdef class Scorer:
     """The scores of one batch: made by a scorer's Thinc model, used by search and learning.
 
@@ -36,8 +7,7 @@ cdef class Scorer:
     """
     @property
     def crossing_bias(self):
-        """What searches add to the scores of moves that make arcs cross (float); learning does not
-        look at it."""
+        """What searches add to the scores of moves that make arcs cross (float)."""
         return self.c.crossing_bias
 
     @crossing_bias.setter

@@ -9,6 +9,7 @@ from spacy_nmparse.systems.state import State
 from spacy_nmparse.systems.system import Action, TransitionSystem
 
 REACH: Final[int]
+SAME: Final[float]
 WINDOW: Final[int]
 
 Analysis = tuple[float, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int8]]
@@ -45,7 +46,4 @@ def n_best(
     n: int,
     reach: int = ...,
 ) -> list[list[Analysis]]: ...
-
-SAME: float
-
 def combine(parts: Parts, n: int) -> list[Analysis]: ...

@@ -8,65 +8,59 @@ is no score for arcs from ROOT either: the root is the word that likes its best 
 """
 from libc.math cimport INFINITY, exp
 
-from spacy_nmparse.search.common cimport NONE, CandidateC, fixed_label, probability_of
-from spacy_nmparse.scorers.scorer cimport best_label
-from spacy_nmparse.systems.state cimport is_above, n_items, state_add_arc
+from spacy_nmparse.search.choice cimport (
+    ARC_LABEL,
+    NONE,
+    CandidateC,
+    ChoiceC,
+    begin_choice,
+    choose_label,
+)
+from spacy_nmparse.systems.state cimport StateC, is_above, n_items, state_add_arc
+from spacy_nmparse.systems.system cimport SystemC
 
 
 # The best of the options offered so far.
-cdef struct ChoiceC:
+cdef struct BestC:
     int best            # or NONE: none was offered
     float margin
     double total        # the sum of exp(margin) over that of the best; if wanted
 
 
-cdef inline void offer(ChoiceC* choice, int option, float margin, bint wanted) noexcept nogil:
+cdef inline void offer(BestC* found, int option, float margin, bint wanted) noexcept nogil:
     """Ties: the first."""
-    if choice.best == NONE or margin > choice.margin:
+    if found.best == NONE or margin > found.margin:
         if wanted:
-            choice.total = 1 if choice.best == NONE else (
-                1 + choice.total * exp(<double>choice.margin - margin)
+            found.total = 1 if found.best == NONE else (
+                1 + found.total * exp(<double>found.margin - margin)
             )
-        choice.best = option
-        choice.margin = margin
+        found.best = option
+        found.margin = margin
     elif wanted:
-        choice.total += exp(<double>margin - choice.margin)
+        found.total += exp(<double>margin - found.margin)
 
 
 cdef enum:
     FAR = 100   # how many words away a head is looked for
 
 
-cdef bint needs_completion(const SystemC* system) noexcept nogil:
-    """Whether sentences can end with more headless words than they may."""
-    return system.headless and system.single_root
-
-
-cdef void attach(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, CandidateC* arc, float chosen
-) noexcept nogil:
+cdef void attach(SearchC* search, const CandidateC* arc, float chosen) noexcept nogil:
     """Make the arc, labelled as the scorer likes best; chosen: its probability."""
-    cdef StateC* s = &scratch.state
-    cdef float share = 1
-    cdef int label = fixed_label(system, s, arc)
-    if label == NONE:
-        if arc.head == s.n and not system.explicit_root:
-            label = NONE  # unlabelled roots
-        else:
-            scorer.score_labels(scorer.self, s, arc, False, scratch.labels)
-            label = best_label(scorer, scratch.labels)
-            if scratch.sure.head is not NULL:
-                share = probability_of(scratch.labels, system.n_labels, scorer.root_label, label)
-    if scratch.sure.head is not NULL:
-        scratch.sure.head[arc.dependent] = chosen
-        scratch.sure.label[arc.dependent] = share
-    state_add_arc(s, arc.head, arc.dependent, label)
+    cdef StateC* s = search.s
+    cdef ChoiceC choice
+    cdef int kind = begin_choice(search, arc, &choice)
+    if kind == ARC_LABEL and (arc.head != s.n or search.system.explicit_root):
+        choose_label(search, &choice, kind)  # other roots have no label
+    if search.confidence.head is not NULL:
+        search.confidence.head[arc.dependent] = chosen
+        search.confidence.label[arc.dependent] = choice.label_p
+    state_add_arc(s, arc.head, arc.dependent, choice.label)
 
 
-cdef float score_margin(
-    const SystemC* system, const ScorerC* scorer, const StateC* s, int head, int dependent
-) noexcept nogil:
+cdef float score_margin(const SearchC* search, int head, int dependent) noexcept nogil:
     """How far the arc's score is above that of SHIFT, j being the focus word."""
+    cdef const SystemC* system = search.system
+    cdef const StateC* s = search.s
     cdef CandidateC pair[2]
     cdef float scores[2]
     pair[0].move = system.shift
@@ -77,7 +71,7 @@ cdef float score_margin(
     pair[1].k = 1
     pair[1].head = head
     pair[1].dependent = dependent
-    scorer.score(scorer.self, s, pair, 2, scores)
+    search.scorer.score(search.scorer.self, s, pair, 2, scores)
     return scores[1] - scores[0]
 
 
@@ -94,46 +88,88 @@ cdef inline void look_at(StateC* s, int a, int b) noexcept nogil:
         s.switched = 0
 
 
-cdef void find_head(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int w, int end
-) noexcept nogil:
+cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
     """Note the head that w likes best, among the words near it and the root, in s.entry[w]; how
-    much, in scratch.values[w]; its probability, if wanted, in scratch.right[w]."""
-    cdef StateC* s = &scratch.state
-    cdef int first = max(s.start, w - FAR)
-    cdef int last = min(end, w + FAR + 1)
+    much, in search.values[w]; its probability, if wanted, in search.shares[w]."""
+    cdef StateC* s = search.s
+    cdef bint wanted = search.confidence.head is not NULL
     cdef int h
-    cdef ChoiceC choice
-    choice.best = NONE
-    choice.total = 1
-    for h in range(first, last):
+    cdef BestC head
+    head.best = NONE
+    head.total = 1
+    for h in range(max(s.start, w - FAR), min(end, w + FAR + 1)):
         if h != w and not is_above(s, w, h):
             look_at(s, h, w)
-            offer(&choice, h, score_margin(system, scorer, s, h, w), scratch.sure.head is not NULL)
-    if choice.best == NONE:  # nothing near but its own descendants
-        choice.best = s.root_child
-        choice.margin = -INFINITY
-    s.entry[w] = choice.best
-    scratch.values[w] = choice.margin
-    scratch.right[w] = <float>(1 / choice.total)
+            offer(&head, h, score_margin(search, h, w), wanted)
+    if head.best == NONE:  # nothing near but its own descendants
+        head.best = s.root_child
+        head.margin = -INFINITY
+    s.entry[w] = head.best
+    search.values[w] = head.margin
+    search.shares[w] = <float>(1 / head.total)
 
 
-cdef float root_margin(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int w, int end
-) noexcept nogil:
+cdef float root_margin(SearchC* search, int w, int end) noexcept nogil:
     """How good it is that w is the root."""
-    if scratch.state.lists:
-        look_at(&scratch.state, w, w)
-        return score_margin(system, scorer, &scratch.state, scratch.state.n, w)
-    find_head(system, scorer, scratch, w, end)
-    return -scratch.values[w]
+    if search.s.lists:
+        look_at(search.s, w, w)
+        return score_margin(search, search.s.n, w)
+    find_head(search, w, end)
+    return -search.values[w]
 
 
-cdef void complete(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch
-) noexcept nogil:
-    """Give every headless word of the current sentence, which ends before j, a head."""
-    cdef StateC* s = &scratch.state
+cdef void attach_root(SearchC* search, int end, bint only_one) noexcept nogil:
+    """Choose the root among the headless words; only_one: there is one, not to be scored."""
+    cdef StateC* s = search.s
+    cdef int w
+    cdef float margin
+    cdef BestC root
+    cdef CandidateC arc
+    root.best = NONE
+    root.total = 1
+    for w in range(s.start, end):
+        if s.head[w] == NONE:
+            margin = 0 if only_one else root_margin(search, w, end)
+            offer(&root, w, margin, search.confidence.head is not NULL)
+    arc.k = 1
+    arc.move = search.system.right_arc
+    arc.head = s.n
+    arc.dependent = root.best
+    if s.lists:
+        look_at(s, root.best, root.best)
+        score_margin(search, s.n, root.best)
+    attach(search, &arc, <float>(1 / root.total))
+    s.root_child = root.best
+
+
+cdef bint attach_next(SearchC* search, int end) noexcept nogil:
+    """Attach the headless word that likes its best head most. False: all words have heads."""
+    cdef StateC* s = search.s
+    cdef int w
+    cdef int best = NONE
+    cdef CandidateC arc
+    for w in range(s.start, end):
+        if s.head[w] == NONE and (best == NONE or search.values[w] > search.values[best]):
+            best = w
+    if best == NONE:
+        return False
+    if is_above(s, best, s.entry[best]):  # an arc made meanwhile has put it below
+        find_head(search, best, end)
+        return True
+    look_at(s, s.entry[best], best)
+    arc.k = 1
+    arc.move = search.system.right_arc if best == s.b else search.system.left_arc
+    arc.head = s.entry[best]
+    arc.dependent = best
+    score_margin(search, arc.head, best)
+    attach(search, &arc, search.shares[best])
+    return True
+
+
+cdef void complete(SearchC* search) noexcept nogil:
+    """Give every headless word of the current sentence, which ends before j, a head, where the
+    search completes trees."""
+    cdef StateC* s = search.s
     cdef int end = s.b
     cdef int n_lambda1 = s.n_lambda1
     cdef int bottom = s.stack[0]
@@ -141,51 +177,20 @@ cdef void complete(
     cdef int n_other = s.n_other
     cdef int switched = s.switched
     cdef int headless = 0
-    cdef int w, best
-    cdef ChoiceC root
-    cdef CandidateC arc
+    cdef int w
+    if not search.completes:
+        return
     for w in range(s.start, end):
         headless += s.head[w] == NONE
     if headless == 0:
         return
-    arc.k = 1
-    arc.move = system.right_arc
     if s.root_child < s.start or s.head[s.root_child] != s.n:
-        root.best = NONE
-        root.total = 1
-        for w in range(s.start, end):
-            if s.head[w] == NONE:
-                offer(
-                    &root, w,
-                    0 if headless == 1 else root_margin(system, scorer, scratch, w, end),
-                    scratch.sure.head is not NULL
-                )
-        arc.head = s.n
-        arc.dependent = root.best
-        if s.lists:
-            look_at(s, root.best, root.best)
-            score_margin(system, scorer, s, s.n, root.best)
-        attach(system, scorer, scratch, &arc, <float>(1 / root.total))
-        s.root_child = root.best
-        headless -= 1
+        attach_root(search, end, headless == 1)
     for w in range(s.start, end):
         if s.head[w] == NONE:
-            find_head(system, scorer, scratch, w, end)
-    while headless:
-        best = NONE
-        for w in range(s.start, end):
-            if s.head[w] == NONE and (best == NONE or scratch.values[w] > scratch.values[best]):
-                best = w
-        if is_above(s, best, s.entry[best]):  # an arc made meanwhile has put it below
-            find_head(system, scorer, scratch, best, end)
-            continue
-        arc.head = s.entry[best]
-        arc.dependent = best
-        look_at(s, arc.head, best)
-        arc.move = system.right_arc if best == s.b else system.left_arc
-        score_margin(system, scorer, s, arc.head, best)
-        attach(system, scorer, scratch, &arc, scratch.right[best])
-        headless -= 1
+            find_head(search, w, end)
+    while attach_next(search, end):
+        pass
     s.b = end
     s.n_lambda1 = n_lambda1
     s.stack[0] = bottom

@@ -2,96 +2,39 @@
 import numpy
 
 from libc.stdint cimport int8_t, int32_t
-from libc.string cimport memcpy
 
-from spacy_nmparse.search.completion cimport complete, needs_completion
-from spacy_nmparse.search.common cimport (
-    NONE,
-    CandidateC,
-    MomentC,
-    ScratchC,
-    StateC,
-    SystemC,
-    fixed_label,
-    is_forced,
-    is_only_word,
-    keep,
-    look,
-    note,
-    notes_label,
-    scratch_free,
-    scratch_init,
-    score_moves,
-    probability_of,
-    weigh,
+from spacy_nmparse.search.choice cimport (
+    ChoiceC,
+    SearchC,
+    begin_state,
+    search_free,
+    search_init,
+    write_tree,
 )
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC, best_label
-from spacy_nmparse.systems.state cimport state_init
-from spacy_nmparse.systems.system cimport TransitionSystem, legal_moves
+from spacy_nmparse.search.completion cimport complete
+from spacy_nmparse.search.step cimport choose_best, make_move
+from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, walk_to_end
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 256
 
 
-cdef bint advance(
-    const SystemC* system, const ScorerC* scorer, ScratchC* scratch, int last_word, int lookahead
-) noexcept nogil:
-    """Move until the end (True), or until words behind last_word would be looked at (False)."""
-    cdef StateC* s = &scratch.state
-    cdef CandidateC* candidates = scratch.candidates
-    cdef CandidateC* best
-    cdef float* scores = scratch.scores
-    cdef int i, n, label, noted
-    cdef int top
-    cdef float move_p, label_p
-    cdef MomentC moment
-    cdef bint asked = scratch.sure.head is not NULL
-    cdef bint completes = needs_completion(system)
-    while not system.is_final(s):
-        if s.b + lookahead > last_word and last_word < s.n:
-            return False
-        n = legal_moves(system, s, candidates)
-        best = &candidates[0]
-        top = 0
-        move_p = 1
-        label_p = 1
-        if n > 1 or not is_forced(system, scorer, s, best):
-            score_moves(system, scorer, s, candidates, n, scores)
-            for i in range(1, n):
-                if scores[i] > scores[top]:
-                    top = i
-            best = &candidates[top]
-            if asked and n > 1:
-                if not is_only_word(system, s):
-                    move_p = probability_of(scores, n, NONE, top)
-                weigh(system, s, candidates, scores, n, scratch.right)
-                keep(system, s, best, scratch.right, &scratch.sure)
-        label = NONE
-        noted = NONE
-        if best.dependent != NONE:
-            label = fixed_label(system, s, best)
-            if label == NONE:
-                scorer.score_labels(scorer.self, s, best, False, scratch.labels)
-                label = best_label(scorer, scratch.labels)
-                if asked:
-                    label_p = probability_of(
-                        scratch.labels, system.n_labels, scorer.root_label, label
-                    )
-            noted = label
-        elif notes_label(system, scorer, s, best):
-            scorer.score_noted(scorer.self, s, scratch.labels)
-            noted = best_label(scorer, scratch.labels)
-            if asked:
-                label_p = probability_of(scratch.labels, system.n_labels, scorer.root_label, noted)
-        elif completes and system.moves[best.move].ends_sentence:
-            complete(system, scorer, scratch)
-        if asked:
-            look(s, best, &moment)
-        system.moves[best.move].effect(system, s, best.k, label, noted)
-        if asked:
-            note(s, best, &moment, move_p, label_p, &scratch.sure)
-    if completes:
-        complete(system, scorer, scratch)
+cdef struct GreedyC:
+    SearchC search
+    int lookahead       # words from the next one on that the scorer looks at
+    int last            # words of the sequence before this one have tables
+
+
+cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
+    """Make the best move. False: words without tables would be looked at."""
+    cdef GreedyC* greedy = <GreedyC*>walker
+    cdef ChoiceC best
+    if s.b + greedy.lookahead > greedy.last and greedy.last < s.n:
+        return False
+    choose_best(&greedy.search, &best)
+    make_move(&greedy.search, &best)
     return True
 
 
@@ -107,15 +50,6 @@ cdef int words_that_fit(const int* lengths, int n, int window) noexcept nogil:
     return words if words < 2 * window else window
 
 
-cdef void write(const StateC* s, int32_t* heads, int32_t* labels, int8_t* starts) noexcept nogil:
-    """Write what a final configuration says."""
-    cdef int w
-    for w in range(s.n):
-        heads[w] = w if s.head[w] == s.n else s.head[w]
-        labels[w] = s.label[w]
-        starts[w] = s.sentence_start[w]
-
-
 def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabilities=None):
     """Parse a batch.
 
@@ -125,7 +59,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
         probabilities: float32 (2, words) to fill, or None: for each word the probability of its
-            head, and of its label with that head, as ``common.pyx`` has it.
+            head, and of its label with that head, as ``confidence.pyx`` has it.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -142,13 +76,11 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
     cdef int n_sequences = len(lengths)
-    cdef const SystemC* c_system = &system.c
-    cdef const ScorerC* scorer = &scored.c
-    cdef ScratchC scratch
-    cdef StateC* s = &scratch.state
-    cdef float[:, ::1] sure = None
+    cdef GreedyC greedy
+    cdef SearchC* search = &greedy.search
+    cdef StateC* s = &search.own_state
+    cdef float[:, ::1] found = None
     cdef float[:, ::1] room = None
-    cdef int lookahead = scored.lookahead
     cdef int margin = scored.margin
     cdef int window = WINDOW
     cdef int i, first, last, offset
@@ -157,10 +89,11 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
         return heads_array, labels_array, starts_array
     if probabilities is not None:
         probabilities.fill(1)
-        kept = numpy.ones((2, n_words), dtype="float32")
-        sure = probabilities
-        room = kept
-    scratch_init(&scratch, &system.c, &scored.c, max(lengths))
+        untouched = numpy.ones((3, n_words), dtype="float32")
+        found = probabilities
+        room = untouched
+    greedy.lookahead = scored.lookahead
+    search_init(search, &system.c, &scored.c, max(lengths))
     try:
         i = offset = 0
         started = False
@@ -168,7 +101,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
             # The window of words whose tables are there: first .. last - 1 of the batch.
             if started:  # on from the current sentence, twice as far as it already reaches
                 first = offset + max(0, s.start - margin)
-                last = first + max(window, 2 * (offset + s.b + lookahead - first))
+                last = first + max(window, 2 * (offset + s.b + greedy.lookahead - first))
                 last = min(last, offset + s.n)
             else:
                 first = offset
@@ -180,23 +113,24 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
                 ):
                     if not started:
                         started = True
-                        state_init(s, scratch.block, sizes[i])
-                        memcpy(s.constraint, &fixed[offset], sizes[i])
-                        c_system.start(c_system, s)
-                        if sure is not None:
-                            scratch.sure.head = &sure[0, offset]
-                            scratch.sure.label = &sure[1, offset]
-                            scratch.sure.kept = &room[0, offset]
-                            scratch.sure.noted = &room[1, offset]
-                    scorer.begin(scorer.self, first, offset)
-                    if not advance(c_system, scorer, &scratch, last - offset, lookahead):
+                        begin_state(search, s, search.own_block, sizes[i], &fixed[offset])
+                        if found is not None:
+                            search.confidence.head = &found[0, offset]
+                            search.confidence.label = &found[1, offset]
+                            search.confidence.untouched = &room[0, offset]
+                            search.confidence.noted = &room[1, offset]
+                            search.confidence.attaching = &room[2, offset]
+                    search.scorer.begin(search.scorer.self, first, offset)
+                    greedy.last = last - offset
+                    if not walk_to_end(search.system, s, step, &greedy):
                         break
-                    write(s, &heads[offset], &labels[offset], &starts[offset])
+                    complete(search)
+                    write_tree(s, 0, s.n, 0, &heads[offset], &labels[offset], &starts[offset])
                     offset += sizes[i]
                     i += 1
                     started = False
     finally:
-        scratch_free(&scratch)
+        search_free(search)
     if probabilities is not None:
-        probabilities[0] *= kept[0]
+        probabilities[0] *= untouched[0]
     return heads_array, labels_array, starts_array

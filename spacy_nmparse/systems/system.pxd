@@ -91,6 +91,9 @@ ctypedef void (*oracle_t)(
     CandidateC* candidates, int n
 ) noexcept nogil
 
+# Makes the next move of a configuration. False: it has not.
+ctypedef bint (*step_t)(void* walker, const SystemC* system, StateC* s) noexcept nogil
+
 # Fills `cost` and `cost_other` of each candidate, and `label` where it is not the dependent's own.
 ctypedef void (*costs_t)(
     const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
@@ -174,6 +177,9 @@ cdef enum:
 
 
 cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil
+cdef bint walk_to_end(
+    const SystemC* system, StateC* s, step_t step, void* walker
+) noexcept nogil
 cdef int formula_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
     int push_label

@@ -140,6 +140,16 @@ cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) no
     return n
 
 
+cdef bint walk_to_end(
+    const SystemC* system, StateC* s, step_t step, void* walker
+) noexcept nogil:
+    """Let the walker make moves to the end (True), or until it makes none."""
+    while not system.is_final(s):
+        if not step(walker, system, s):
+            return False
+    return True
+
+
 cdef int formula_cost(
     const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
     int push_label
@@ -507,12 +517,26 @@ cdef class TransitionSystem:
         Raises:
             ValueError: as ``oracle``.
         """
-        cdef State state = self.initial(len(gold))
-        actions = []
+        state = self.initial(len(gold))
+        return list(self.walk(state, lambda here: (self.follow(here, gold, oracle), None)))
+
+    def walk(self, State state not None, choose):
+        """Go on to the end, or until no action is chosen; yields each action after making it.
+
+        Args:
+            state: where to begin; changed in place.
+            choose: from a configuration to the action and the label that a push of it notes, or to
+                None.
+
+        Raises:
+            ValueError: as ``apply``.
+        """
         while not state.is_final:
-            actions.append(self.follow(state, gold, oracle))
-            self.apply(state, actions[-1])
-        return actions
+            chosen = choose(state)
+            if chosen is None:
+                return
+            self.apply(state, *chosen)
+            yield chosen[0]
 
     def repair(self, State state not None, action):
         """The name of the non-monotonic move that a legal action is here (str), or None: it deletes

@@ -29,6 +29,7 @@ from spacy_nmparse.systems.system cimport (
     label_fits,
     legal_moves,
     max_candidates,
+    walk_to_end,
 )
 
 cdef enum:  # what can be wrong
@@ -95,8 +96,11 @@ cdef struct WalkC:
     int* seen               # n + 1
     StateC copy
     void* copy_block
+    int[MAX_MOVES] weights  # how much the walk likes the moves of the table
+    int fault               # what is wrong, or SOUND
     long n_steps
     long n_judged
+    long limit              # of n_steps
 
 
 cdef inline uint64_t draw(uint64_t* seed) noexcept nogil:
@@ -336,7 +340,7 @@ cdef int draw_label(WalkC* walk, bint from_root) noexcept nogil:
     return label
 
 
-cdef int step(WalkC* walk, const int* weights) noexcept nogil:
+cdef int make_step(WalkC* walk) noexcept nogil:
     """Make one move, and check all that there is to check. Returns what is wrong, or SOUND."""
     cdef StateC* s = walk.s
     cdef bint noting = not walk.labelled or below(&walk.seed, 4) > 0
@@ -368,11 +372,11 @@ cdef int step(WalkC* walk, const int* weights) noexcept nogil:
     total = 0
     for i in range(n):
         if not follow or walk.candidates[i].learn != LEARN_NOT:
-            total += weights[walk.candidates[i].move]
+            total += walk.weights[walk.candidates[i].move]
     total = below(&walk.seed, total)
     for i in range(n):
         if not follow or walk.candidates[i].learn != LEARN_NOT:
-            total -= weights[walk.candidates[i].move]
+            total -= walk.weights[walk.candidates[i].move]
             if total < 0:
                 break
     chosen = walk.candidates[i]
@@ -396,18 +400,25 @@ cdef int step(WalkC* walk, const int* weights) noexcept nogil:
     return fault
 
 
+cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
+    """Make one move. False: something is wrong."""
+    cdef WalkC* walk = <WalkC*>walker
+    walk.fault = make_step(walk)
+    if walk.n_steps > walk.limit:
+        walk.fault = TOO_LONG
+    return walk.fault == SOUND
+
+
 cdef int walk_on(WalkC* walk) noexcept nogil:
-    """Go on to the end."""
-    cdef long limit = walk.n_steps + (<long>walk.s.n + 4) * (walk.s.n + 4)
-    cdef int[MAX_MOVES] weights
-    cdef int i, fault = check_state(walk.system, walk.s, walk.seen)
+    """Go on to the end. Returns what is wrong, or SOUND."""
+    cdef int i
+    walk.limit = walk.n_steps + (<long>walk.s.n + 4) * (walk.s.n + 4)
     for i in range(MAX_MOVES):  # each walk likes some moves better than others
-        weights[i] = 1 << below(&walk.seed, 4)
-    while fault == SOUND and not walk.system.is_final(walk.s):
-        fault = step(walk, weights)
-        if walk.n_steps > limit:
-            fault = TOO_LONG
-    return fault
+        walk.weights[i] = 1 << below(&walk.seed, 4)
+    walk.fault = check_state(walk.system, walk.s, walk.seen)
+    if walk.fault == SOUND:
+        walk_to_end(walk.system, walk.s, step, walk)
+    return walk.fault
 
 
 def random_walk(

@@ -7,9 +7,10 @@ from typing import Any
 
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.projective import is_projective
+from spacy_nmparse.systems.state import State
 from spacy_nmparse.systems.swap.gold import fewest_swaps
 from spacy_nmparse.systems.swap.swap import SwapStandard
-from spacy_nmparse.systems.system import TransitionSystem
+from spacy_nmparse.systems.system import Action, TransitionSystem
 
 #: The oracles of BN15's Table 1.
 SWAP_ORACLES = ("eager", "lazy", "minimal")
@@ -55,9 +56,11 @@ def count_swaps(trees: Sequence[Sequence[int]]) -> dict[str, Any]:
 def is_unique(system: TransitionSystem, gold: Gold) -> bool:
     """Whether SwapStandard has a single derivation of the tree, by the oracle `nd_all`."""
     state = system.initial(len(gold))
-    while not state.is_final:
-        allowed = system.oracle(state, gold, "nd_all")
-        if len(allowed) > 1:
-            return False
-        system.apply(state, next(iter(allowed)))
-    return True
+
+    def only(here: State) -> tuple[Action, None] | None:
+        allowed = system.oracle(here, gold, "nd_all")
+        return (allowed.pop(), None) if len(allowed) == 1 else None
+
+    for _ in system.walk(state, only):
+        pass
+    return state.is_final

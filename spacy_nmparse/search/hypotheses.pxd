@@ -1,10 +1,16 @@
 """The hypotheses of a beam search, for parsing and for learning."""
 from libc.stdint cimport int8_t, int32_t
 
-from spacy_nmparse.search.common cimport CandidateC, ScratchC, StateC, SureC
+from spacy_nmparse.search.choice cimport ChoiceC, SearchC, StateC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.system cimport TransitionSystem
+
+
+cdef enum:  # why a search stops
+    FINISHED    # all that is wanted is final
+    SETTLED     # a sentence start that all hypotheses share
+    BLIND       # a hypothesis would look behind the words of its configuration
 
 
 cdef struct HypothesisC:
@@ -14,21 +20,25 @@ cdef struct HypothesisC:
     double* entered         # word -> the score when its sentence began, if one began with it
     int last                # learning: the record of its last move, or NONE
     bint right              # learning: the oracle allows all its moves
-    float* sure             # (4, max_words), see sure_of; or NULL: nobody asks
+    float* confidence       # (4, max_words), see Beam.look_at; NULL: nobody asks
 
 
-# A move of a hypothesis, or a label of such a move.
+# A move of a hypothesis, without a label or with one.
 cdef struct ItemC:
     double score
     float raw               # breaks ties, as in greedy search
-    int parent              # place among the hypotheses, or among the moves
-    int label
-    int noted
-    bint stays              # the hypothesis is final
+    int parent              # place among the hypotheses
+    int move                # with a label: place among the moves
+    bint stays              # the hypothesis makes no more moves
     bint right
-    float move_p        # its probability, and that of the label that it gives or notes
-    float label_p
-    CandidateC candidate
+    ChoiceC choice
+
+
+# The best items, sorted.
+cdef struct BestItemsC:
+    ItemC* items
+    int n
+    int most
 
 
 # A move that some hypothesis has made.
@@ -45,13 +55,15 @@ cdef struct OutputC:
     int32_t* heads          # numbers in the sequence; a root's is its own
     int32_t* labels
     int8_t* starts
-    float* sure_of_head     # NULL: nobody asks
-    float* sure_of_label
+    float* head_p           # probabilities; NULL: nobody asks
+    float* label_p
 
 
 cdef class Beam:
     cdef TransitionSystem system
     cdef Scorer scored
+    cdef SearchC search
+    cdef bint has_search
     cdef int lookahead          # words from the next one on that it and the system look at
     cdef int width
     cdef double gap             # hypotheses that are worse than the best one by more are given up
@@ -59,15 +71,14 @@ cdef class Beam:
     cdef int n_live
     cdef int n_free
     cdef int settled            # word of the window before which all is decided
+    cdef int scored_last        # the hypothesis whose configuration the scorer scored last, or NONE
     cdef HypothesisC* live      # best first
     cdef HypothesisC* next
     cdef HypothesisC* unused
     cdef int* children          # of each hypothesis
-    cdef ItemC* moves
-    cdef ItemC* choices
-    cdef ScratchC scratch
-    cdef bint has_scratch
-    cdef float* elsewhere       # (width, max_words), see search.weigh; or NULL: nobody asks
+    cdef BestItemsC moves
+    cdef BestItemsC choices     # moves with labels
+    cdef float* attaching       # (width, max_words), see ConfidenceC; NULL: nobody asks
     # Learning.
     cdef const GoldC* gold      # NULL: parsing
     cdef int oracle
@@ -79,19 +90,21 @@ cdef class Beam:
     cdef bint failed            # out of memory for records
 
     cdef void begin(self, int n, const int8_t* constraints) noexcept
-    cdef bint step(self) noexcept nogil
-    cdef bint stays(self, const HypothesisC* h) noexcept nogil
-    cdef bint sees(self, int n_words) noexcept nogil
+    cdef void look_at(self, HypothesisC* h, int parent) noexcept nogil
     cdef void take(self, HypothesisC* out) noexcept nogil
+    cdef void release(self, const HypothesisC* h) noexcept nogil
     cdef void drop(self, int i) noexcept nogil
     cdef int run(self, int n_words, int wanted) noexcept nogil
-    cdef void judge_moves(self, const HypothesisC* h, CandidateC* candidates) noexcept nogil
+    cdef bint sees(self, int n_words) noexcept nogil
+    cdef bint stays(self, const HypothesisC* h) noexcept nogil
+    cdef bint step(self) noexcept nogil
+    cdef void offer_moves(self, int parent) noexcept nogil
+    cdef void offer_labels(self, int move) noexcept nogil
+    cdef bint is_behind(self, double score) noexcept nogil
+    cdef void inherit(self) noexcept nogil
     cdef bint make(self, HypothesisC* h, const ItemC* item) noexcept nogil
-    cdef int record(self, int before, const ItemC* item) noexcept nogil
-    cdef void complete_tree(self, HypothesisC* h) noexcept nogil
-    cdef SureC sure_of(self, const HypothesisC* h) noexcept nogil
+    cdef int record(self, int before, const ChoiceC* choice) noexcept nogil
     cdef bint settle(self) noexcept nogil
     cdef double end_of(self, int i, int last) noexcept nogil
     cdef void fill(self, int first, int last, int shift, const OutputC* out) noexcept nogil
-    cdef list analyses(self, int first, int last, int n)
     cdef void forget(self) noexcept nogil

@@ -1,0 +1,71 @@
+"""What a search chooses from: the legal moves of a configuration, their scores, their labels."""
+from libc.stdint cimport int8_t, int32_t
+
+from spacy_nmparse.scorers.scorer cimport ScorerC
+from spacy_nmparse.systems.state cimport NONE, StateC
+from spacy_nmparse.systems.system cimport CandidateC, SystemC
+
+
+cdef enum:  # which label of a move the scorer chooses
+    NO_LABEL
+    ARC_LABEL
+    PUSH_LABEL  # the one that a push notes
+
+
+# A legal move with the labels that it gets.
+cdef struct ChoiceC:
+    CandidateC move
+    int label       # of its arc, or NONE
+    int noted       # what a later move may give: the arc's label, or a push's, or NONE
+    float move_p    # its probability among the legal moves; 1: nobody asks
+    float label_p   # that of the label among those of the move; 1: there is no choice
+
+
+# How sure a search is, of each word; head NULL: nobody asks. See confidence.pyx.
+cdef struct ConfidenceC:
+    float* head         # the probability of the move, or the completion, that attached it
+    float* label        # the probability of its label
+    float* untouched    # that the other moves before and after attach it nowhere
+    float* noted        # the probability of the label noted when it was pushed
+    float* attaching    # that of the current configuration's moves that attach it
+
+
+# A search over sequences of up to max_words words; its memory is for one configuration at a time.
+cdef struct SearchC:
+    const SystemC* system
+    const ScorerC* scorer
+    StateC* s               # the current configuration: own_state, or somebody else's
+    StateC own_state
+    void* own_block
+    bint completes          # headless words get a head at the end of their sentence
+    ConfidenceC confidence
+    CandidateC* candidates  # the legal moves of s
+    int n                   # how many they are
+    float* scores           # of each of them
+    float* labels           # (label_stride,): scores of the labels of one move
+    # Room for a value of each candidate or word.
+    float* values
+    float* shares
+    double* logs
+
+
+cdef int search_init(
+    SearchC* search, const SystemC* system, const ScorerC* scorer, int max_words
+) except -1
+cdef void search_free(SearchC* search) noexcept nogil
+cdef void begin_state(
+    SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
+) noexcept nogil
+cdef bint find_moves(SearchC* search) noexcept nogil
+cdef bint pushes_note(const SearchC* search) noexcept nogil
+cdef int noted_by_push(SearchC* search) noexcept nogil
+cdef int label_choice(const SearchC* search, const CandidateC* c) noexcept nogil
+cdef int begin_choice(
+    const SearchC* search, const CandidateC* c, ChoiceC* choice
+) noexcept nogil
+cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept nogil
+cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogil
+cdef void write_tree(
+    const StateC* s, int first, int last, int shift, int32_t* heads, int32_t* labels,
+    int8_t* starts
+) noexcept nogil

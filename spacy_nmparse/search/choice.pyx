@@ -1,0 +1,181 @@
+"""What a search chooses from: the legal moves of a configuration, their scores, their labels."""
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from spacy_nmparse.scorers.features cimport n_crossed, n_headless_between
+from spacy_nmparse.scorers.softmax cimport argmax, probability_of
+from spacy_nmparse.systems.state cimport state_block_size, state_init
+from spacy_nmparse.systems.system cimport (
+    CROSSES_BY_ARC,
+    CROSSES_LATER,
+    legal_moves,
+    max_candidates,
+)
+
+
+cdef int search_init(
+    SearchC* search, const SystemC* system, const ScorerC* scorer, int max_words
+) except -1:
+    """Memory for a search over sequences of up to max_words words."""
+    cdef size_t n = max(max_candidates(system, max_words), max_words)
+    search.system = system
+    search.scorer = scorer
+    search.s = &search.own_state
+    search.completes = system.headless and system.single_root
+    search.confidence.head = NULL
+    search.own_block = malloc(state_block_size(max_words))
+    search.candidates = <CandidateC*>malloc(n * sizeof(CandidateC))
+    search.scores = <float*>malloc(n * sizeof(float))
+    search.labels = <float*>calloc(scorer.label_stride, sizeof(float))
+    search.values = <float*>malloc(n * sizeof(float))
+    search.shares = <float*>malloc(n * sizeof(float))
+    search.logs = <double*>malloc(n * sizeof(double))
+    if (
+        search.own_block == NULL or search.candidates == NULL or search.scores == NULL
+        or search.labels == NULL or search.values == NULL or search.shares == NULL
+        or search.logs == NULL
+    ):
+        search_free(search)
+        raise MemoryError(f"No memory to parse a sequence of {max_words} words.")
+    return 0
+
+
+cdef void search_free(SearchC* search) noexcept nogil:
+    free(search.own_block)
+    free(search.candidates)
+    free(search.scores)
+    free(search.labels)
+    free(search.values)
+    free(search.shares)
+    free(search.logs)
+
+
+cdef void begin_state(
+    SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
+) noexcept nogil:
+    """Make s the initial configuration over n words, and the search's current one."""
+    search.s = s
+    state_init(s, block, n)
+    memcpy(s.constraint, constraints, n)
+    search.system.start(search.system, s)
+
+
+cdef bint makes_crossing(
+    const SystemC* system, const StateC* s, const CandidateC* c
+) noexcept nogil:
+    """Whether a move makes crossing arcs possible, or an arc that crosses one that is there or, as
+    far as is known, one to come: a list system has passed the headless words between the ends by.
+    """
+    cdef int crossing = system.moves[c.move].crossing
+    if crossing != CROSSES_BY_ARC:
+        return crossing == CROSSES_LATER
+    return (
+        n_crossed(s, c.head, c.dependent) > 0 or n_headless_between(s, c.head, c.dependent) > 0
+    )
+
+
+cdef bint find_moves(SearchC* search) noexcept nogil:
+    """Find and score the legal moves of the current configuration. False: there is none, or but one
+    without a label to choose; the scorer has not been asked."""
+    cdef const ScorerC* scorer = search.scorer
+    cdef int i
+    cdef int n = legal_moves(search.system, search.s, search.candidates)
+    search.n = n
+    if n == 0:
+        return False
+    if n == 1 and label_choice(search, search.candidates) == NO_LABEL:
+        search.scores[0] = 0
+        return False
+    scorer.score(scorer.self, search.s, search.candidates, n, search.scores)
+    if scorer.crossing_bias != 0:
+        for i in range(n):
+            if makes_crossing(search.system, search.s, &search.candidates[i]):
+                search.scores[i] += scorer.crossing_bias
+    return True
+
+
+cdef int fixed_label(const SearchC* search, const CandidateC* c) noexcept nogil:
+    """The label of the move's arc where the scorer has no choice, else NONE."""
+    cdef const SystemC* system = search.system
+    if system.n_labels == 1:
+        return 0
+    if system.root_label != NONE and c.head == search.s.n:
+        return system.root_label
+    if system.root_label != NONE and system.n_labels == 2:
+        return 1 - system.root_label
+    return NONE
+
+
+cdef bint pushes_note(const SearchC* search) noexcept nogil:
+    """Whether the scorer chooses a label for what a push in this configuration notes."""
+    return search.scorer.notes_labels and search.s.n_stack > 0 and search.system.n_labels > 1
+
+
+cdef int noted_by_push(SearchC* search) noexcept nogil:
+    """The label that a push in the configuration scored last would note, or NONE."""
+    if not pushes_note(search):
+        return NONE
+    score_labels(search, NULL, PUSH_LABEL)
+    return argmax(search.labels, search.scorer.n_labels, search.scorer.root_label)
+
+
+cdef int label_choice(const SearchC* search, const CandidateC* c) noexcept nogil:
+    """Which label of a move the scorer chooses: NO_LABEL, ARC_LABEL or PUSH_LABEL."""
+    if c.dependent != NONE:
+        return ARC_LABEL if fixed_label(search, c) == NONE else NO_LABEL
+    if search.system.moves[c.move].notes_label and pushes_note(search):
+        return PUSH_LABEL
+    return NO_LABEL
+
+
+cdef int begin_choice(
+    const SearchC* search, const CandidateC* c, ChoiceC* choice
+) noexcept nogil:
+    """Choose a move, with the label of its arc if that is fixed. Returns its label_choice."""
+    choice.move = c[0]
+    choice.label = NONE if c.dependent == NONE else fixed_label(search, c)
+    choice.noted = choice.label
+    choice.move_p = 1
+    choice.label_p = 1
+    return label_choice(search, c)
+
+
+cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept nogil:
+    """Score the labels of the arc of a move, or of a push (ARC_LABEL, PUSH_LABEL), in the
+    configuration scored last."""
+    cdef const ScorerC* scorer = search.scorer
+    if kind == ARC_LABEL:
+        scorer.score_labels(scorer.self, search.s, c, False, search.labels)
+    else:
+        scorer.score_noted(scorer.self, search.s, search.labels)
+
+
+cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogil:
+    """Give a chosen move the label that the scorer likes best, of equal ones the first, in the
+    configuration scored last. kind: the move's label_choice."""
+    cdef const ScorerC* scorer = search.scorer
+    if kind == NO_LABEL:
+        return
+    score_labels(search, &choice.move, kind)
+    choice.noted = argmax(search.labels, scorer.n_labels, scorer.root_label)
+    if kind == ARC_LABEL:
+        choice.label = choice.noted
+    if search.confidence.head is not NULL:
+        choice.label_p = probability_of(
+            search.labels, scorer.n_labels, scorer.root_label, choice.noted
+        )
+
+
+cdef void write_tree(
+    const StateC* s, int first, int last, int shift, int32_t* heads, int32_t* labels,
+    int8_t* starts
+) noexcept nogil:
+    """Write the arcs and sentence starts of the words first .. last - 1. heads: numbers of words
+    plus `shift`, a root's is its own, or NONE."""
+    cdef int w
+    for w in range(first, last):
+        heads[w - first] = w if s.head[w] == s.n else s.head[w]
+        if s.head[w] != NONE:
+            heads[w - first] += shift
+        labels[w - first] = s.label[w]
+        starts[w - first] = s.sentence_start[w]

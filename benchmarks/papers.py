@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.summary import Pair
-from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from spacy_nmparse.lab.repairs.repair import FEATURES as REPAIR_FEATURES
+from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 
 SPLITS = ("dev", "test")
 

@@ -12,7 +12,7 @@ from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import crossing_arcs, is_projective
 from spacy_nmparse.systems.swap.counts import count_swaps
-from spacy_nmparse.ud.corpus import Sentence, whole_trees
+from spacy_nmparse.ud.corpus import Tree, whole_trees
 
 
 def _columns() -> dict[str, tuple[str, dict[str, Any], bool]]:
@@ -68,7 +68,7 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
     return result
 
 
-def describe(sentences: Iterable[Sentence]) -> dict[str, Any]:
+def describe(sentences: Iterable[Tree]) -> dict[str, Any]:
     """What a treebank is like: sizes, lengths, roots, crossing arcs, labels, and the counts of
     ``count_swaps`` and ``count_transitions``.
 

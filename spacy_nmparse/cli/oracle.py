@@ -23,7 +23,7 @@ from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_
 from spacy_nmparse.cli.console import failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.ud.corpus import Sentence, read_sentences
+from spacy_nmparse.ud.corpus import Tree, read_sentences
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.
 SHOWN = 8
@@ -80,7 +80,7 @@ def read_options(system: str, pairs: list[str]) -> dict[str, Any]:
     return options
 
 
-def read_tree(tree: str | None, words: str | None, number: int) -> Sentence:
+def read_tree(tree: str | None, words: str | None, number: int) -> Tree:
     """A sentence of a file, or heads, or words without heads.
 
     Raises typer.BadParameter for what is none of these.
@@ -89,7 +89,7 @@ def read_tree(tree: str | None, words: str | None, number: int) -> Sentence:
     if tree is None:
         if not texts:
             raise typer.BadParameter("Give a TREE, or --words and --moves.")
-        return Sentence(texts, [None] * len(texts), [None] * len(texts))
+        return Tree(texts, [None] * len(texts), [None] * len(texts))
     path = Path(tree)
     if path.suffix in (".conllu", ".conll", ".spacy"):
         if texts is not None:
@@ -104,7 +104,7 @@ def read_tree(tree: str | None, words: str | None, number: int) -> Sentence:
         texts = [str(word + 1) for word in range(len(heads))]
     if len(texts) != len(heads):
         raise typer.BadParameter(f"{len(texts)} words, but {len(heads)} heads: {tree!r}.")
-    return Sentence(texts, heads, labels)
+    return Tree(texts, heads, labels)
 
 
 def run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from spacy_nmparse.ud.conllu_docs import conllu_to_docs, doc_to_conllu
+from spacy_nmparse.ud.conllu_docs import conllu_to_docs
+from spacy_nmparse.ud.docs_conllu import doc_to_conllu
 
 __all__ = ["conllu_to_docs", "doc_to_conllu"]

@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 
 from spacy_nmparse.ud import conllu
 from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID
-from spacy_nmparse.ud.conllu_docs import sentence_rows
+from spacy_nmparse.ud.docs_conllu import sentence_rows
 
 Rows = list[list[str]]
 #: What is scored: CoNLL-U files, or documents.

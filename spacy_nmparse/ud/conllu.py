@@ -1,49 +1,109 @@
-"""CoNLL-U, line by line: sentences as rows, and what is wrong with a file, by its line."""
+"""CoNLL-U: sentences as rows, read by the format's own rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 NO_SPACE = "SpaceAfter=No"
 EMPTY = "_"
+NUMBER = re.compile("[1-9][0-9]*")
+RANGE = re.compile("([1-9][0-9]*)-([1-9][0-9]*)")
+EMPTY_NODE = re.compile(r"([0-9]+)\.([1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
-class Rows:
+class Sentence:
     """A sentence of CoNLL-U.
 
     Attributes:
         comments: The lines before it that begin with ``#``.
         rows: Its lines, ten columns each: words, multiword tokens (``1-2``), empty nodes (``1.1``).
-        lines: The number of each row's line in the file.
+        lines: The number of each row's line in the file; none, where it is from no file.
     """
 
     comments: list[str]
     rows: list[list[str]]
-    lines: list[int]
+    lines: list[int] = field(default_factory=list)
 
     @property
     def words(self) -> list[list[str]]:
         """The rows of words."""
         return [row for row in self.rows if row[ID].isdecimal()]
 
+    @property
+    def spaces(self) -> list[bool]:
+        """Whether a space follows each word; none does within a multiword token."""
+        spaces = []
+        end, after = 0, True  # of a multiword token
+        for row in self.rows:
+            space = NO_SPACE not in row[MISC].split("|")
+            if "-" in row[ID]:
+                end, after = int(row[ID].partition("-")[2]), space
+            elif row[ID].isdecimal():
+                number = int(row[ID])
+                spaces.append(False if number < end else after if number == end else space)
+        return spaces
+
+    @property
+    def text(self) -> str:
+        """The text that the forms and ``SpaceAfter=No`` make."""
+        text, end = "", 0
+        for row in self.rows:
+            if "-" in row[ID]:
+                end = int(row[ID].partition("-")[2])
+            elif not row[ID].isdecimal() or int(row[ID]) <= end:
+                continue
+            text += row[FORM] + ("" if NO_SPACE in row[MISC].split("|") else " ")
+        return text.strip(" ")
+
     def value(self, key: str) -> str | None:
         """What the comment ``# key = value`` says, "" for ``# key``; None: there is none."""
         for comment in self.comments:
-            name, _, value = comment[1:].partition("=")
-            if name.strip() == key:
-                return value.strip()
+            name, value = _parts(comment)
+            if name == key:
+                return value
         return None
 
     def starts(self, unit: str) -> bool:
         """Whether a document or paragraph begins here: "newdoc" or "newpar", with or without id."""
         return any(self.value(key) is not None for key in (unit, f"{unit} id"))
 
+    def to_conllu(self, sent_id: str) -> str:
+        """Write the sentence, and a blank line behind it.
 
-def read_rows(source: Path | str | Iterable[str], name: str = "the CoNLL-U text") -> Iterator[Rows]:
+        Args:
+            sent_id: Its id, if the comments give none.
+
+        Returns:
+            The lines. ``# text`` stays where it has the letters of the forms.
+        """
+        text = self.text
+        comments = [c for c in self.comments if _parts(c) != ("sent_id", "")]
+        if not self.value("sent_id"):
+            place = [*(_parts(c)[0] for c in comments), "text"].index("text")
+            comments.insert(place, f"# sent_id = {sent_id}")
+        known = self.value("text")
+        if known is None:
+            comments.append(f"# text = {text}")
+        elif "".join(known.split()) != "".join(text.split()):
+            place = [_parts(c)[0] for c in comments].index("text")
+            comments[place] = f"# text = {text}"
+        return "\n".join([*comments, *map("\t".join, self.rows)]) + "\n\n"
+
+
+def _parts(comment: str) -> tuple[str, str]:
+    name, _, value = comment[1:].partition("=")
+    return name.strip(), value.strip()
+
+
+def read_rows(
+    source: Path | str | Iterable[str], name: str = "the CoNLL-U text"
+) -> Iterator[Sentence]:
     """Read sentences, one at a time.
 
     Args:
@@ -55,8 +115,9 @@ def read_rows(source: Path | str | Iterable[str], name: str = "the CoNLL-U text"
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it is not CoNLL-U: the line is named. Checked are the encoding, the columns,
-            the numbers of words, and the heads, but for cycles.
+        ValueError: If it is not CoNLL-U: the line is named. Checked are the encoding, the columns
+            and their spaces, the numbers of words, ranges and empty nodes, and the heads, but for
+            cycles.
     """
     if isinstance(source, Path):
         name = str(source)
@@ -90,15 +151,21 @@ def decode(lines: Iterable[bytes], name: str) -> Iterator[str]:
             ) from error
 
 
-def _sentences(lines: Iterable[str], name: str) -> Iterator[Rows]:
-    sentence = Rows([], [], [])
+def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence]:
+    sentence = Sentence([], [], [])
+    number = 0
     for number, raw in enumerate(lines, start=1):
         line = raw.rstrip("\r\n")
-        if not line.strip():
+        if not line.strip(" \t"):
             if sentence.rows:
                 yield _checked(sentence, name)
-                sentence = Rows([], [], [])
+                sentence = Sentence([], [], [])
         elif line.startswith("#"):
+            if sentence.rows:
+                raise ValueError(
+                    f"{name}, line {number}: a comment within a sentence; write it before the "
+                    f"first word, or a blank line before it."
+                )
             sentence.comments.append(line)
         else:
             row = line.split("\t")
@@ -110,38 +177,41 @@ def _sentences(lines: Iterable[str], name: str) -> Iterator[Rows]:
             sentence.lines.append(number)
     if sentence.rows:
         yield _checked(sentence, name)
+    elif sentence.comments:
+        raise ValueError(f"{name}, line {number}: no sentence follows the comments at the end.")
 
 
-def _checked(sentence: Rows, name: str) -> Rows:
-    due, end = 1, 0
+def _checked(sentence: Sentence, name: str) -> Sentence:
+    due, end, empty = 1, 0, 1  # the next word, the last one of a range, the next empty node
     n = len(sentence.words)
     for line, row in zip(sentence.lines, sentence.rows, strict=True):
         where = f"{name}, line {line}:"
         number = row[ID]
-        if "" in row:
-            raise ValueError(f"{where} column {row.index('') + 1} is empty; write _.")
-        if "-" in number:
-            first, _, last = number.partition("-")
-            if not (first.isdecimal() and last.isdecimal()):
-                raise ValueError(f"{where} {number!r} is no range of words.")
-            if int(first) != due or not max(end, due) < int(last) <= n:
+        _check_spaces(row, where)
+        if found := RANGE.fullmatch(number):
+            first, last = int(found[1]), int(found[2])
+            if first != due or first <= end or not first < last <= n:
                 raise ValueError(
                     f"{where} the range {number} must begin with word {due}, overlap no other "
                     f"range, and end with one of the {n} words."
                 )
-            end = int(last)
+            end = last
+        elif "-" in number:
+            raise ValueError(f"{where} {number!r} is no range of words.")
+        elif found := EMPTY_NODE.fullmatch(number):
+            if (int(found[1]), int(found[2])) != (due - 1, empty):
+                raise ValueError(f"{where} empty node {number} where {due - 1}.{empty} is due.")
+            empty += 1
         elif "." in number:
-            word, _, part = number.partition(".")
-            if not (word.isdecimal() and part.isdecimal()):
-                raise ValueError(f"{where} {number!r} is no number of an empty node.")
+            raise ValueError(f"{where} {number!r} is no number of an empty node.")
         else:
-            if not number.isdecimal():
+            if not NUMBER.fullmatch(number):
                 raise ValueError(f"{where} {number!r} is no number of a word.")
             if int(number) != due:
                 raise ValueError(f"{where} word {number} where {due} is due.")
-            due += 1
+            due, empty = due + 1, 1
             head = row[HEAD]
-            if head != EMPTY and not (head.isascii() and head.isdecimal()):
+            if head not in (EMPTY, "0") and not NUMBER.fullmatch(head):
                 raise ValueError(f"{where} {head!r} is no head.")
             if head == number:
                 raise ValueError(f"{where} word {number} is its own head; the head of a root is 0.")
@@ -152,22 +222,17 @@ def _checked(sentence: Rows, name: str) -> Rows:
     return sentence
 
 
-def spaces_after(rows: Sequence[Sequence[str]]) -> list[bool]:
-    """Whether a space follows each word; none does within a multiword token.
-
-    Args:
-        rows: A sentence's rows.
-
-    Returns:
-        A value for each word.
-    """
-    spaces = []
-    end, after = 0, True  # of a multiword token
-    for row in rows:
-        space = NO_SPACE not in row[MISC].split("|")
-        if "-" in row[ID]:
-            end, after = int(row[ID].partition("-")[2]), space
-        elif row[ID].isdecimal():
-            number = int(row[ID])
-            spaces.append(False if number < end else after if number == end else space)
-    return spaces
+def _check_spaces(row: list[str], where: str) -> None:
+    """Only U+0020 is a space of the format; others are characters like letters."""
+    if not any(not value or " " in value or "\r" in value for value in row):
+        return
+    for number, value in enumerate(row):
+        column = f"{where} column {number + 1} ({COLUMNS[number]})"
+        if not value:
+            raise ValueError(f"{column} is empty; write _.")
+        if "\r" in value:
+            raise ValueError(f"{column} has a carriage return in it: {value!r}.")
+        if " " in value and number not in (FORM, LEMMA, MISC):
+            raise ValueError(f"{column} may have no space: {value!r}.")
+        if value != value.strip(" ") or "  " in value:
+            raise ValueError(f"{column} may have only single spaces inside: {value!r}.")

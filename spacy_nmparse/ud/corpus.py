@@ -11,22 +11,15 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse.systems.projective import check_acyclic
-from spacy_nmparse.ud.conllu import (
-    DEPREL,
-    EMPTY,
-    FORM,
-    HEAD,
-    UPOS,
-    read_rows,
-    spaces_after,
-)
+from spacy_nmparse.ud.conllu import DEPREL, EMPTY, FORM, HEAD, UPOS, Sentence, read_rows
+from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 
 CONLLU = (".conllu", ".conll", ".txt")
 
 
 @dataclass
-class Sentence:
-    """A sentence with its tree. A root is its own head; None: not annotated.
+class Tree:
+    """A tree and its words. A root is its own head; None: not annotated.
 
     spaces: whether each word is followed by a space.
     """
@@ -54,8 +47,8 @@ class Sentence:
         return sum(head == word for word, head in enumerate(self.heads))
 
 
-def read_sentences(path: Path) -> Iterator[Sentence]:
-    """The sentences of a .spacy or CoNLL-U file, without whitespace tokens.
+def read_sentences(path: Path) -> Iterator[Tree]:
+    """The trees of a .spacy or CoNLL-U file, without whitespace tokens.
 
     Raises:
         FileNotFoundError: no such file.
@@ -65,13 +58,13 @@ def read_sentences(path: Path) -> Iterator[Sentence]:
     found = False
     if path.suffix == ".spacy":
         for doc in read_spacy(path, spacy.blank("xx").vocab):  # it knows spaces
-            for sentence in sentences_of(doc):
+            for tree in trees_of(doc):
                 found = True
-                yield sentence
+                yield tree
     else:
-        for sentence in read_conllu(path):
+        for sentence in read_rows(path):
             found = True
-            yield sentence
+            yield tree_of(sentence)
     if not found:
         raise ValueError(f"{path} holds no sentence.")
 
@@ -87,7 +80,7 @@ def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
     if path.suffix == ".spacy":
         docs = [doc for doc in read_spacy(path, vocab) if len(doc)]
     else:
-        docs = [make_doc(sentence, vocab) for sentence in read_conllu(path)]
+        docs = list(conllu_to_docs(path, vocab, n_sents=1))
     if not docs:
         raise ValueError(f"{path} holds no document.")
     if not any(doc.has_annotation("DEP") for doc in docs):
@@ -122,8 +115,8 @@ def open_spacy(path: Path) -> DocBin:
         ) from error
 
 
-def sentences_of(doc: Doc) -> Iterator[Sentence]:
-    """The sentences of a document; the whole, where no boundary is known."""
+def trees_of(doc: Doc) -> Iterator[Tree]:
+    """The trees of a document; the whole, where no boundary is known."""
     if not doc.has_annotation("SENT_START"):
         spans = [doc[:]] if len(doc) else []
     else:
@@ -132,7 +125,7 @@ def sentences_of(doc: Doc) -> Iterator[Sentence]:
         tokens = [token for token in span if not token.is_space]
         number = {token.i: word for word, token in enumerate(tokens)}
         if tokens:
-            yield Sentence(
+            yield Tree(
                 [token.text for token in tokens],
                 [number.get(token.head.i) if token.dep else None for token in tokens],
                 [token.dep_ or None for token in tokens],
@@ -141,53 +134,29 @@ def sentences_of(doc: Doc) -> Iterator[Sentence]:
             )
 
 
-def read_conllu(path: Path) -> Iterator[Sentence]:
-    """The sentences of a CoNLL-U file: its words, without multiword tokens and empty nodes. The
-    label ``root`` becomes ``ROOT``; ``_`` is an unknown head."""
-    for rows in read_rows(path):
-        words = rows.words
-        heads = [
-            None if row[HEAD] == EMPTY else word if row[HEAD] == "0" else int(row[HEAD]) - 1
-            for word, row in enumerate(words)
-        ]
-        yield Sentence(
-            [row[FORM] for row in words],
-            heads,
-            [
-                None if row[DEPREL] == EMPTY else _label(row[DEPREL], head == word)
-                for word, (row, head) in enumerate(zip(words, heads, strict=True))
-            ],
-            spaces_after(rows.rows),
-            ["" if row[UPOS] == EMPTY else row[UPOS] for row in words],
-        )
-
-
-def _label(deprel: str, is_root: bool) -> str:
-    return "ROOT" if is_root and deprel == "root" else deprel
-
-
-def make_doc(sentence: Sentence, vocab: Vocab) -> Doc:
-    """A gold document of one sentence. Words without a head have no label."""
-    heads = [word if head is None else head for word, head in enumerate(sentence.heads)]
-    deps = [
-        "" if head is None else label or "dep"
-        for head, label in zip(sentence.heads, sentence.labels, strict=True)
+def tree_of(sentence: Sentence) -> Tree:
+    """The tree of a sentence of CoNLL-U, without multiword tokens and empty nodes. The label
+    ``root`` becomes ``ROOT``; ``_`` is an unknown head."""
+    words = sentence.words
+    heads = [
+        None if row[HEAD] == EMPTY else word if row[HEAD] == "0" else int(row[HEAD]) - 1
+        for word, row in enumerate(words)
     ]
-    doc = Doc(
-        vocab,
-        words=sentence.words,
-        spaces=sentence.spaces or None,
-        heads=heads,
-        deps=deps,
-        pos=sentence.tags or None,
+    labels = [None if row[DEPREL] == EMPTY else row[DEPREL] for row in words]
+    return Tree(
+        [row[FORM] for row in words],
+        heads,
+        [
+            "ROOT" if label == "root" and head == word else label
+            for word, (label, head) in enumerate(zip(labels, heads, strict=True))
+        ],
+        sentence.spaces,
+        ["" if row[UPOS] == EMPTY else row[UPOS] for row in words],
     )
-    return doc
 
 
-def whole_trees(sentences: Iterable[Sentence]) -> list[list[int]]:
-    """The heads of the sentences that are whole trees."""
+def whole_trees(trees: Iterable[Tree]) -> list[list[int]]:
+    """The heads of those that are whole trees."""
     return [
-        [head for head in sentence.heads if head is not None]
-        for sentence in sentences
-        if sentence.fault is None
+        [head for head in tree.heads if head is not None] for tree in trees if tree.fault is None
     ]

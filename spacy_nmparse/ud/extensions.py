@@ -5,13 +5,18 @@
 ``token._.ud_range``
     On the first of several tokens that are the words of one multiword token: its form, how many
     words it has, and its column MISC.
+``token._.ud_form``
+    The letters that ``ud_words`` or ``ud_range`` speak of: what tokens with other letters, merged
+    or split, are told by them no longer counts.
+``token._.ud_columns``
+    With them, the columns LEMMA to DEPS of the multiword token's row, where they are not all ``_``.
 ``token._.ud_misc``
     The column MISC.
 ``token._.ud_comments``
     The comments before the sentence that begins here.
 
-They stay with a Doc wherever its ``user_data`` does. ``Span.as_doc`` loses them: ``split_doc``
-does not.
+They stay with a Doc wherever its ``user_data`` does, at their place in the text. ``Span.as_doc``
+loses them: ``split_doc`` does not.
 """
 
 from __future__ import annotations
@@ -39,7 +44,7 @@ class UDWord(NamedTuple):
     deprel: str
 
 
-EXTENSIONS = ("ud_words", "ud_range", "ud_misc", "ud_comments")
+EXTENSIONS = ("ud_words", "ud_range", "ud_form", "ud_columns", "ud_misc", "ud_comments")
 
 
 def register_extensions() -> None:
@@ -51,7 +56,23 @@ def register_extensions() -> None:
 
 def ud_words(token: Token) -> list[UDWord]:
     """The words that a token stands for; none, where it is one word."""
-    return [UDWord(*word) for word in value_of(token, "ud_words") or ()]
+    found = value_of(token, "ud_words")
+    if not found or value_of(token, "ud_form") not in (None, token.text):
+        return []
+    return [UDWord(*word) for word in found]
+
+
+def ud_range(token: Token) -> tuple[str, int, str] | None:
+    """The form, number of tokens and MISC of the multiword token that begins here; None: none does,
+    or its words are not these tokens any more."""
+    found = value_of(token, "ud_range")
+    if found is None:
+        return None
+    form, n, misc = found
+    tokens = token.doc[token.i : token.i + n]
+    letters = value_of(token, "ud_form") or form
+    whole = len(tokens) == n and tokens.text == letters
+    return (form, n, misc) if whole else None
 
 
 def value_of(token: Token, name: str) -> Any:

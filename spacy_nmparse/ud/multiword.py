@@ -160,6 +160,7 @@ class MultiwordTokens(Pipe):
                 continue
             elif words := self._words(token):
                 _set(token, "ud_words", [list(word) for word in words])
+                _set(token, "ud_form", token.text)
             elif (n := self._range(token)) > 1:
                 form = "".join(one.text for one in doc[token.i : token.i + n])
                 _set(token, "ud_range", [form, n, "_"])

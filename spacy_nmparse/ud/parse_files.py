@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +18,7 @@ from spacy.language import Language
 from spacy_nmparse.pipe.files import new_file
 from spacy_nmparse.pipe.processes import ProcessDied, in_order
 from spacy_nmparse.ud.jobs import Job, note, options_of, stamp
-from spacy_nmparse.ud.parse_inputs import TEXT, kind_of
+from spacy_nmparse.ud.parse_inputs import CONLLU, TEXT, given_ids, kind_of
 from spacy_nmparse.ud.parse_outputs import Joined
 from spacy_nmparse.ud.pieces import Part, Piece, PieceParser, cut
 
@@ -104,14 +106,17 @@ def _parse_group(
 ) -> Iterator[Counts | Exception]:
     failed: set[int] = set()
     stamps: dict[int, Any] = {}
+    ids: dict[int, set[str]] = {}
 
     def pieces() -> Iterator[Piece]:
         for number, job in enumerate(jobs):
             its_kind = kind or (kind_of(job.source) if job.source else TEXT)
             stamps[number] = stamp(job.source)
             try:
-                opened = job.source.open("rb") if job.source else nullcontext(sys.stdin.buffer)
+                opened = job.source.open("rb") if job.source else _standard_input(its_kind)
                 with opened as file:
+                    if form == CONLLU:
+                        ids[number] = given_ids(file, its_kind, job.name)
                     for piece in cut(
                         file, job.source, its_kind, job=number, name=job.name, vocab=nlp.vocab
                     ):
@@ -128,7 +133,8 @@ def _parse_group(
             outcome: Counts | Exception
             try:
                 how = {"input": job.name, "input_stamp": stamps[number], "options": options}
-                outcome = _write(job, form, its_parts, on_done, how)
+                given = ids.get(number, set())
+                outcome = _write(job, form, its_parts, on_done, how, given)
             except (ProcessDied, BrokenPipeError):
                 raise
             except (OSError, ValueError, RuntimeError) as error:
@@ -178,10 +184,11 @@ def _write(
     parts: Iterable[Part],
     on_done: Callable[[int], Any],
     how: dict[str, Any],
+    given: set[str],
 ) -> Counts:
     counts = Counts()
     with _opened(job.target, how) as file:
-        joined = Joined(file, form)
+        joined = Joined(file, form, given)
         for part in parts:
             if part.error is not None:
                 raise part.error
@@ -208,3 +215,13 @@ def _opened(path: Path | None, how: dict[str, Any]) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise OSError(f"{path} cannot be written: {error.strerror}.") from error
         yield file
+
+
+def _standard_input(kind: str) -> AbstractContextManager[IO[bytes]]:
+    """Standard input; that of CoNLL-U is stored first, to be read twice."""
+    if kind != CONLLU:
+        return nullcontext(sys.stdin.buffer)
+    stored = tempfile.TemporaryFile()
+    shutil.copyfileobj(sys.stdin.buffer, stored)
+    stored.seek(0)
+    return stored

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
-from spacy_nmparse.ud.conllu import NO_SPACE, decode
-from spacy_nmparse.ud.conllu_docs import SPACES_AFTER, conllu_to_docs, escaped
+from spacy_nmparse.ud.conllu import NO_SPACE, Sentence, decode, read_rows
+from spacy_nmparse.ud.conllu_docs import grouped, sentences_to_doc
+from spacy_nmparse.ud.corpus import read_spacy
+from spacy_nmparse.ud.docs_conllu import (
+    ROWS,
+    SPACES_AFTER,
+    SPACES_BEFORE,
+    SPACES_IN,
+    doc_sentences,
+    escaped,
+)
 from spacy_nmparse.ud.extensions import EXTENSIONS, register_extensions
 
 TEXT, CONLLU, SPACY = "text", "conllu", "spacy"
@@ -48,17 +59,17 @@ def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str)
     """Read the documents of a file.
 
     Args:
-        file: The file, or its lines of CoNLL-U.
-        kind: TEXT or CONLLU.
+        file: The file. A .spacy file is read whole, others piece by piece.
+        kind: One of KINDS.
         vocab: The pipeline's vocabulary.
         name: What messages call the file.
         doc_id: The id of the document that plain text is.
 
     Yields:
-        The documents. Of plain text these are paragraphs, parted by blank lines; whitespace in
-        them is noted in MISC (``SpacesAfter``) and not seen by the pipeline. CoNLL-U and .spacy
-        files give words and sentence boundaries; their other annotation fills in what the pipeline
-        does not set.
+        The documents. Of plain text these are paragraphs, parted by blank lines; the pipeline sees
+        single spaces between words, and what was there is noted in MISC (``SpacesBefore``,
+        ``SpacesAfter``, ``SpacesInToken``). CoNLL-U and .spacy files give words and sentence
+        boundaries; their other annotation fills in what the pipeline does not set.
 
     Raises:
         ValueError: If the file is not UTF-8, not CoNLL-U, or damaged: the line is named.
@@ -67,45 +78,82 @@ def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str)
     if kind == TEXT:
         yield from _text_items(file, name, doc_id)
         return
-    yield from items_of(conllu_to_docs(decode(file, name), vocab, n_sents=N_SENTS, name=name))
+    if kind == SPACY:
+        yield from items_of(read_spacy(Path(name), vocab))
+        return
+    for group in grouped(read_rows(decode(file, name), name), N_SENTS):
+        rows = [[sentence.comments, sentence.rows] for sentence in group]
+        yield from items_of([sentences_to_doc(group, vocab, name=name)], rows)
 
 
-def items_of(docs: Iterable[Doc]) -> Iterator[Item]:
-    """Documents to be parsed again: what they say fills in what the pipeline does not set."""
-    register_extensions()
+def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:
+    """The ids that sentences of a file have, so that others do not get them.
+
+    Args:
+        file: The file, which is left at its start.
+        kind: One of KINDS.
+        name: What messages call it.
+    """
+    ids: set[str] = set()
+    if kind == CONLLU:
+        for line in file:
+            if line.startswith(b"#") and b"sent_id" in line:
+                comment = line.decode("utf-8", "replace").rstrip("\r\n")
+                ids.add(Sentence([comment], []).value("sent_id") or "")
+        file.seek(0)
+    elif kind == SPACY:
+        for doc in read_spacy(Path(name), Vocab()):
+            ids.update(sentence.value("sent_id") or "" for sentence in doc_sentences(doc))
+    return ids
+
+
+def items_of(docs: Iterable[Doc], rows: Sequence[Any] = ()) -> Iterator[Item]:
+    """Documents to be parsed again: what they say fills in what the pipeline does not set.
+
+    Args:
+        docs: The documents.
+        rows: The comments and rows of the one document's sentences, where it is of CoNLL-U.
+    """
     for doc in docs:
         if len(doc):
-            yield Item(unannotated(doc), _Completion(doc))
+            yield Item(unannotated(doc), _Completion(doc, list(rows)))
 
 
 def unannotated(doc: Doc) -> Doc:
     """A document with the words, spaces and, where there are any, sentence starts of another."""
-    starts: list[bool | int | None] = [bool(token.is_sent_start) for token in doc]
     return Doc(
         doc.vocab,
         words=[token.text for token in doc],
         spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=starts if doc.has_annotation("SENT_START") else None,
+        sent_starts=[token.is_sent_start for token in doc],
     )
 
 
 class _Completion:
-    """Gives a parsed document what the input says of it and the pipeline has not set."""
+    """Gives a parsed document what the input says of it and the pipeline has not set: to those
+    tokens that are the input's."""
 
-    def __init__(self, known: Doc) -> None:
-        self._data: Any = {
-            key: value
-            for key, value in known.user_data.items()
-            if isinstance(key, tuple) and len(key) == 4 and key[1] in EXTENSIONS
+    def __init__(self, known: Doc, rows: list[Any]) -> None:
+        data: Any = known.user_data
+        self._data = {key: value for key, value in data.items() if _is_ours(key)}
+        self._rows = rows or data.get(ROWS)
+        self._tokens = {
+            (t.idx, t.text): (t.lemma_, t.pos_, t.tag_, str(t.morph), t.has_morph()) for t in known
         }
-        self._tokens = [(t.lemma_, t.pos_, t.tag_, str(t.morph), t.has_morph()) for t in known]
 
     def __call__(self, doc: Doc) -> None:
         data: Any = doc.user_data
-        for key in [key for key in data if isinstance(key, tuple) and key[1] in EXTENSIONS]:
+        for key in [key for key in data if _is_ours(key)]:
             del data[key]
-        data.update(self._data)
-        for token, (lemma, pos, tag, morph, has_morph) in zip(doc, self._tokens, strict=True):
+        places = {token.idx for token in doc}
+        data.update((key, value) for key, value in self._data.items() if key[2] in places)
+        if self._rows:
+            data[ROWS] = self._rows
+        for token in doc:
+            known = self._tokens.get((token.idx, token.text))
+            if known is None:
+                continue
+            lemma, pos, tag, morph, has_morph = known
             token.lemma_ = token.lemma_ or lemma
             token.pos_ = token.pos_ or pos
             token.tag_ = token.tag_ or tag
@@ -114,32 +162,62 @@ class _Completion:
                 setter.set_morph(morph)
 
 
+def _is_ours(key: Any) -> bool:
+    return isinstance(key, tuple) and len(key) == 4 and key[1] in EXTENSIONS
+
+
 def _text_items(file: IO[bytes], name: str, doc_id: str) -> Iterator[Item]:
     comment = f"# newdoc id = {doc_id}"
-    for piece in _paragraphs(_decoded(file, name)):
-        parts = re.split(r"(\s+)", piece.text.lstrip())
+    for text, begins in _paragraphs(_decoded(file, name)):
+        parts = re.split(r"(\s+)", text)
         words, gaps = parts[0::2], parts[1::2]
-        if not words[-1]:
-            words.pop()
-        elif piece.goes_on:  # a word was cut
+        before = ""
+        if not words[0]:
+            del words[0]
+            before = gaps.pop(0)
+        if words[-1]:
             gaps.append("")
-        yield Item(" ".join(words), _Spacing(gaps, comment if piece.begins else None))
+        else:
+            words.pop()
+        yield Item(" ".join(words), _Spacing(before, words, gaps, comment if begins else None))
         comment = "# newpar"
 
 
 class _Spacing:
-    """Gives a parsed document of plain text the whitespace that was there, and a comment."""
+    """Gives a parsed document of plain text the whitespace that was there, and a comment.
 
-    def __init__(self, gaps: list[str], comment: str | None) -> None:
-        self._gaps = gaps
+    Args:
+        before: The whitespace before the first word.
+        words: The words between whitespace.
+        gaps: The whitespace behind each.
+        comment: A comment.
+    """
+
+    def __init__(self, before: str, words: list[str], gaps: list[str], comment: str | None) -> None:
+        self._before = before
+        self._gaps = list(zip(accumulate(len(word) + 1 for word in words), gaps, strict=True))
         self._comment = comment
 
     def __call__(self, doc: Doc) -> None:
-        ends = [token for token in doc if token.whitespace_ or token.i + 1 == len(doc)]
-        for token, gap in zip(ends, self._gaps, strict=False):  # a text may end without whitespace
-            if gap != " ":
-                _set(token, "ud_misc", SPACES_AFTER + escaped(gap) if gap else NO_SPACE)
-        if self._comment:
+        gaps = deque(self._gaps)
+        for token in doc:
+            items = [SPACES_BEFORE + escaped(self._before)] if self._before and not token.i else []
+            start, end = token.idx, token.idx + len(token)
+            text = ""  # as it was, up to start
+            while gaps and gaps[0][0] <= end:
+                place, gap = gaps.popleft()
+                text += doc.text[start : place - 1] + gap
+                start = place
+            text += doc.text[start:end]
+            if text != token.text:  # tokens were merged
+                items.append(SPACES_IN + escaped(text))
+            if gaps and gaps[0][0] == end + 1:
+                gap = gaps.popleft()[1]
+                if gap != " ":
+                    items.append(SPACES_AFTER + escaped(gap) if gap else NO_SPACE)
+            if items:
+                _set(token, "ud_misc", "|".join(items))
+        if self._comment and len(doc):
             _set(doc[0], "ud_comments", [self._comment])
 
 
@@ -172,38 +250,35 @@ def _not_utf8(name: str, line: int, error: UnicodeDecodeError) -> ValueError:
     )
 
 
-class _Piece(NamedTuple):
-    """A paragraph, or a part of one: whether it begins it, and whether another part follows."""
-
-    text: str
-    begins: bool
-    goes_on: bool
-
-
-def _paragraphs(lines: Iterator[str]) -> Iterator[_Piece]:
-    """Paragraphs, parted by blank lines; those that are too long in pieces."""
+def _paragraphs(lines: Iterator[str]) -> Iterator[tuple[str, bool]]:
+    """Paragraphs with the blank lines behind them; those that are too long in pieces. Beside each
+    is whether a paragraph begins with it. Nothing comes of whitespace alone."""
     held, begins, at_start = "", True, True  # at the start of a line
+    n_full = 0  # characters of held up to the last line that is not blank
+    ended = False  # by a blank line
     parts: list[str] = []  # of the line that held ends with
     for line in lines:
-        is_blank = at_start and line.endswith("\n") and not line.strip()
+        if at_start and line.endswith("\n") and not line.strip():
+            held += line
+            ended = n_full > 0
+            continue
+        if ended and at_start:
+            yield held, begins
+            held, begins, n_full, ended = "", True, 0, False
         at_start = line.endswith("\n")
-        if not is_blank:
-            parts.append(line)
+        parts.append(line)
         if at_start or len(parts) * CHUNK > LONGEST:
             held, parts = held + "".join(parts), []
-        if is_blank:
-            if held.strip():
-                yield _Piece(held, begins, False)
-            held, begins = "", True
-        while len(held) > LONGEST:
+            n_full = len(held)
+        while n_full > LONGEST:
             end = _cut(held)
-            if held[:end].strip():
-                yield _Piece(held[:end], begins, True)
-                begins = False
-            held = held[end:]
+            if not held[end:].strip() or not held[:end].strip():
+                break
+            yield held[:end], begins
+            held, begins, n_full = held[end:], False, n_full - end
     held += "".join(parts)
     if held.strip():
-        yield _Piece(held, begins, False)
+        yield held, begins
 
 
 def _cut(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Set
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import IO, Any
@@ -10,13 +11,14 @@ from typing import IO, Any
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.confidence import confidences
-from spacy_nmparse.ud.conllu_docs import conllu_sentences
+from spacy_nmparse.ud.docs_conllu import SentenceIds, doc_sentences
 from spacy_nmparse.ud.extensions import ud_words
 
 CONLLU, JSON, SPACY = "conllu", "json", "spacy"
 #: Formats, and how the names of their files end.
 FORMATS = {CONLLU: ".conllu", JSON: ".jsonl", SPACY: ".spacy"}
 SENT_ID = "# sent_id = "
+MARK = "\0"  # stands for the number of a sentence, which is not known yet
 
 
 @dataclass
@@ -34,16 +36,6 @@ class Written:
     texts: list[bytes] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     store: dict[str, Any] | None = None
-
-
-class _Number:
-    """Stands for the number of a sentence, which is not known yet."""
-
-    def __add__(self, other: int) -> _Number:
-        return self
-
-    def __str__(self) -> str:
-        return "\0"
 
 
 class Writer:
@@ -64,15 +56,15 @@ class Writer:
     def write(self, doc: Doc) -> None:
         """Write a document."""
         if self._form == CONLLU:
-            number: Any = _Number()
-            for text in conllu_sentences(doc, confidence=self._confidence, first=number):
-                before, mark, after = text.partition(f"{SENT_ID}{number}\n")
+            for sentence in doc_sentences(doc, confidence=self._confidence):
+                known = sentence.value("sent_id")
+                before, mark, after = sentence.to_conllu(known or MARK).partition(SENT_ID + MARK)
                 self._texts.append(before)
-                if mark:
+                if mark and not known:
                     self._texts.append(SENT_ID)
                     self._done.texts.append("".join(self._texts).encode())
                     self._done.numbers.append(self._done.n_sents)
-                    self._texts = ["\n", after]
+                    self._texts = [after]
                 self._done.n_sents += 1
             return
         self._done.n_sents += len(list(doc.sents)) if doc.has_annotation("SENT_START") else 1
@@ -99,19 +91,26 @@ class Joined:
     Args:
         file: The open file.
         form: One of FORMATS.
+        given: The ``sent_id`` that sentences of the input have; those without get others.
     """
 
-    def __init__(self, file: IO[bytes], form: str) -> None:
+    def __init__(self, file: IO[bytes], form: str, given: Set[str] = frozenset()) -> None:
         self.n_sents = 0
+        self._ids = SentenceIds(given)
         self._file = file
         self._form = form
         self._store = DocBin(store_user_data=True)
 
     def add(self, written: Written) -> None:
         """Put documents behind the others. Those of a .spacy file are held until ``finish``."""
-        numbers = [str(self.n_sents + number + 1).encode() for number in written.numbers]
-        for text, number in zip_longest(written.texts, numbers, fillvalue=b""):
-            self._file.write(text + number)
+        done = 0
+        for text, number in zip_longest(written.texts, written.numbers):
+            self._file.write(text)
+            if number is not None:
+                self._ids.skip(number - done)
+                self._file.write(self._ids.next().encode())
+                done = number + 1
+        self._ids.skip(written.n_sents - done)
         if written.store is not None:
             store = DocBin()
             vars(store).update(written.store)

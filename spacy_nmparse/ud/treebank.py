@@ -113,8 +113,8 @@ def sentence_docs(
         found = True
         for token in doc:
             token.tag_ = token.tag_ or token.pos_
-        kept = ("ud_words", "ud_range")
-        doc.user_data = {key: value for key, value in doc.user_data.items() if key[1] in kept}
+        left = ("ud_misc", "ud_comments")
+        doc.user_data = {key: value for key, value in doc.user_data.items() if key[1] not in left}
         yield doc
     if not found:
         name = source if isinstance(source, Path) else "The text"

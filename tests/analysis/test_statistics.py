@@ -17,7 +17,7 @@ from spacy_nmparse.analysis.statistics import (
 )
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.swap.counts import count_swaps, is_unique
-from spacy_nmparse.ud.corpus import Sentence
+from spacy_nmparse.ud.corpus import Tree
 from tests.pipe.common import TREES, random_heads
 
 CHAIN = [0, 0, 1, 2]
@@ -69,12 +69,10 @@ def test_unique_derivations_are_those_of_which_there_is_one() -> None:
 
 
 def test_describe() -> None:
-    sentences = [
-        Sentence(["a"] * len(heads), list(heads), deps.split()) for _, heads, deps in TREES
-    ]
-    sentences.append(Sentence(["a", "b"], [None, 1], [None, "ROOT"]))
-    sentences.append(Sentence(["a", "b"], [1, 0], ["x", "x"]))
-    sentences.append(Sentence(["a", "b"], [0, 1], ["ROOT", "ROOT"]))
+    sentences = [Tree(["a"] * len(heads), list(heads), deps.split()) for _, heads, deps in TREES]
+    sentences.append(Tree(["a", "b"], [None, 1], [None, "ROOT"]))
+    sentences.append(Tree(["a", "b"], [1, 0], ["x", "x"]))
+    sentences.append(Tree(["a", "b"], [0, 1], ["ROOT", "ROOT"]))
     found = describe(sentences)
     assert (found["sentences"], found["trees"]) == (9, 7)
     assert found["faults"] == {"unknown heads": 1, "cycle": 1}

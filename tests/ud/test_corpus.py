@@ -8,7 +8,7 @@ import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.ud.corpus import Sentence, make_doc, read_docs, read_sentences, whole_trees
+from spacy_nmparse.ud.corpus import read_docs, read_sentences, whole_trees
 from tests.pipe.common import TREES, gold_doc
 
 CONLLU = """\
@@ -107,8 +107,3 @@ def test_documents_need_trees(tmp_path: Path) -> None:
     DocBin(docs=[Doc(Vocab(), words=["a"])]).to_disk(path)
     with pytest.raises(ValueError, match="no trees"):
         read_docs(path, Vocab())
-
-
-def test_a_document_of_a_sentence() -> None:
-    doc = make_doc(Sentence(["a", "b"], [1, 1], [None, "ROOT"]), Vocab())
-    assert [token.dep_ for token in doc] == ["dep", "ROOT"]

@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.ud.conllu_docs import conllu_to_docs, doc_to_conllu
+from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import ud_words
 
 #: A token of two words, its ending with a tag of its own; words that spaCy splits; one that is one.

@@ -131,6 +131,8 @@ def _sentence_rows(doc: Doc) -> Iterator[Rows]:
             row[FORM] = "".join(row[FORM].split())
             if row[ID].isdecimal() and row[HEAD] == EMPTY:
                 row[HEAD] = "0"
+            elif row[HEAD] == "0":
+                row[DEPREL] = _root_label(row[DEPREL])
         if rows:
             yield rows
 

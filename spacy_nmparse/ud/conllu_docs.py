@@ -178,8 +178,8 @@ class _Columns:
             **tree,
         )
         # spaCy would take them from the heads, which may be unknown, or have several roots
-        starts = numpy.asarray([1 if start else -1 for start in self.starts], dtype="int64")
-        doc.from_array([SENT_START], starts.astype("uint64").reshape(-1, 1))
+        starts: Any = numpy.asarray([[1 if start else -1] for start in self.starts], dtype="int64")
+        doc.from_array([SENT_START], starts.astype("uint64"))
         for place, key, value in self.extensions:
             doc[place]._.set(key, value)
         return doc

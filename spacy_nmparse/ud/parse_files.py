@@ -221,7 +221,7 @@ def _standard_input(kind: str) -> AbstractContextManager[IO[bytes]]:
     """Standard input; that of CoNLL-U is stored first, to be read twice."""
     if kind != CONLLU:
         return nullcontext(sys.stdin.buffer)
-    stored = tempfile.TemporaryFile()
+    stored: Any = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
     shutil.copyfileobj(sys.stdin.buffer, stored)
     stored.seek(0)
     return stored

@@ -123,7 +123,7 @@ def test_sentences_keep_what_is_theirs(conllu: Path) -> None:
     parts = list(split_doc(doc))
     assert [part.text.strip() for part in parts] == ["du pain", "can't go", "va au lac"]
     assert forms(parts) == WORDS_OF
-    assert [len(part.user_data) for part in parts] == [2, 1, 2]
+    assert [len(part.user_data) for part in parts] == [3, 2, 3]
     assert parts[2][1:3]._.for_test_readers == "au lac"
     assert next(split_doc(parts[0])) is parts[0]
 

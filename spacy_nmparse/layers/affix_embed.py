@@ -101,7 +101,6 @@ def AffixEmbed(
         init=init,
         layers=[chain(words, mix), Dropout(0.0)],
         dims={"nO": width},
-        refs={"static": static},
         attrs={
             "prefixes": list(prefixes),
             "suffixes": list(suffixes),
@@ -118,7 +117,7 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
     Raises:
         ValueError: static vectors are to be used, and the documents' vocabulary has none.
     """
-    static = model.maybe_get_ref("static")
+    static = static_vectors(model)
     if static is not None:
         if not X or not X[0].vocab.vectors.shape[1]:
             raise ValueError(
@@ -130,6 +129,13 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
         layer.initialize()
 
 
+def static_vectors(model: Model) -> Model | None:
+    """The layer that looks words up in the vocabulary's vectors. By its place: references are lost
+    when Thinc copies a model."""
+    words = model.layers[0].layers[0]
+    return words.layers[1] if words.name == "nmparse_beside" else None
+
+
 def forward(
     model: Model, docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
@@ -138,7 +144,7 @@ def forward(
     if not any(lengths):
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_result: []
     prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
-    static = model.maybe_get_ref("static") is not None
+    static = static_vectors(model) is not None
     types = Types.of(docs, by_text=static)
     place: Any = types.place
     place = model.ops.asarray(place)

@@ -17,7 +17,7 @@ from spacy.vectors import Vectors
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 
 from spacy_nmparse.layers import affix_embed
-from spacy_nmparse.layers.affix_embed import AffixEmbed, Types
+from spacy_nmparse.layers.affix_embed import AffixEmbed, Types, static_vectors
 from spacy_nmparse.layers.affixes import affix_numbers
 from tests.pipe.common import learn
 
@@ -227,11 +227,39 @@ def test_static_vectors() -> None:
     model = make(docs, include_static_vectors=True)
     (cat, dog), (mat,) = model.predict(docs)
     assert abs(cat - dog).max() > 1e-3 < abs(cat - mat).max()
-    static = model.get_ref("static")
+    static = static_vectors(model)
+    assert static is not None
     assert static.get_dim("nM") == 5
     static.set_param("W", 0 * static.get_param("W"))
     (cat, dog), (mat,) = model.predict(docs)
     assert (cat == dog).all() and (cat == mat).all()
+
+
+def test_copies_have_static_vectors() -> None:
+    """Thinc's copy of a model, which spaCy's ``replace_listeners`` makes, has no references."""
+    docs = with_vectors("cat dog", "mat")
+    model = make(docs, include_static_vectors=True)
+    expected = model.predict(docs)
+    for found, wanted in zip(model.copy().predict(docs), expected, strict=True):
+        assert (found == wanted).all()
+    embed = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "include_static_vectors": True}
+    encode = {"@architectures": "spacy.MaxoutWindowEncoder.v2", "width": 16, "depth": 1}
+    tok2vec = {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {**embed, "width": 16},
+        "encode": {**encode, "window_size": 1, "maxout_pieces": 2},
+    }
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16}
+    nlp = spacy.blank("en")
+    nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
+    nlp.add_pipe("tok2vec", config={"model": tok2vec})
+    nlp.add_pipe("nm_parser", name="parser", config={"model": {"tok2vec": listener}})
+    annotation = {"heads": [1, 1, 1], "deps": ["nsubj", "ROOT", "obj"]}
+    example = Example.from_dict(nlp.make_doc("she saw cats"), annotation)
+    nlp.initialize(lambda: [example])
+    before = nlp("she saw cats").to_json()
+    nlp.replace_listeners("tok2vec", "parser", ["model.tok2vec"])
+    assert nlp("she saw cats").to_json() == before
 
 
 @pytest.mark.parametrize("attr", ["ORTH", "NORM"])
@@ -245,7 +273,7 @@ def test_static_vectors_keyed_by_norms(attr: str) -> None:
     doc[0].norm_ = "is"
     model = make([doc], include_static_vectors=True)
     (before,) = model.predict([doc])
-    static = model.get_ref("static")
+    static = static_vectors(model)
     static.set_param("W", 0 * static.get_param("W"))
     (after,) = model.predict([doc])
     assert (abs(before - after).max(axis=1) > 1e-3).tolist() == [attr == "NORM", False]

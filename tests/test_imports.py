@@ -1,4 +1,4 @@
-"""Imports run downward, and never in a circle, those within functions included."""
+"""Imports run downward, and never in a circle: those within functions and for annotations, too."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ SHARED = ("spacy_version", "about", "compiled")
 
 
 def imports() -> dict[str, set[str]]:
-    """The modules that each module names in an import or a cimport, but for annotations."""
+    """The modules that each module names in an import or a cimport, wherever it stands."""
     texts: dict[str, str] = {}
     for path in sorted((ROOT / PACKAGE).rglob("*.*")):
         if path.suffix in (".py", ".pyx", ".pxd"):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
             text = path.read_text(encoding="utf-8")
-            text = re.sub(r"if TYPE_CHECKING:\n(    .*\n)+", "", text)
             texts[name] = texts.get(name, "") + re.sub(r'"""[\s\S]*?"""|#.*', "", text)
     found: dict[str, set[str]] = {}
     for name, text in texts.items():

@@ -7,7 +7,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -16,9 +16,6 @@ from spacy.util import is_in_jupyter
 from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.systems.system import COLOURS
-
-if TYPE_CHECKING:
-    from spacy_nmparse.analysis.derivation import Derivation
 
 TEMPLATE = Path(__file__).with_name("page.html")
 SHOWN = 14  # words of a buffer or list
@@ -32,8 +29,25 @@ COLUMNS = {
 }
 
 
+class Steps(Protocol):
+    """What a page shows of a ``Derivation``, which can show itself as one."""
+
+    system: str
+    source: str
+    words: list[str]
+    steps: list[Step]
+    heads: list[int]
+    labels: list[str | None]
+    gold_heads: list[int | None] | None
+    gold_labels: list[str | None] | None
+    glossary: dict[str, str]
+
+    def sentences(self) -> list[tuple[int, int]]:
+        """The sentences as (first word, one behind the last)."""
+
+
 def render(
-    shown: Doc | Derivation,
+    shown: Doc | Steps,
     style: str = "html",
     *,
     gold: Doc | Example | None = None,
@@ -73,7 +87,7 @@ def render(
 
 
 def render_page(
-    shown: Doc | Derivation, *, gold: Doc | Example | None = None, title: str | None = None
+    shown: Doc | Steps, *, gold: Doc | Example | None = None, title: str | None = None
 ) -> str:
     """The page that ``render`` gives."""
     data = _doc_data(shown, gold) if isinstance(shown, Doc) else _derivation_data(shown)
@@ -102,7 +116,7 @@ def is_right_to_left(words: Sequence[str]) -> bool:
     return sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L")
 
 
-def _derivation_data(derivation: Derivation) -> dict[str, Any]:
+def _derivation_data(derivation: Steps) -> dict[str, Any]:
     words = derivation.words
     gold = None
     if derivation.gold_heads is not None:

@@ -1,18 +1,6 @@
 """Softmax and the logarithm of its denominator. `skip` is an entry that is left out, or NONE."""
 from libc.math cimport exp, log
 
-from spacy_nmparse.systems.state cimport NONE
-
-
-cdef int argmax(const float* scores, int n, int skip) noexcept nogil:
-    """The best entry, of equal ones the first; NONE: there is none."""
-    cdef int i
-    cdef int best = NONE
-    for i in range(n):
-        if i != skip and (best == NONE or scores[i] > scores[best]):
-            best = i
-    return best
-
 
 cdef double log_total(const real* scores, int n, int skip) noexcept nogil:
     """The logarithm of the sum of exp of the scores."""

@@ -94,50 +94,12 @@ cdef bint find_moves(SearchC* search) noexcept nogil:
     return True
 
 
-cdef int fixed_label(const SearchC* search, const CandidateC* c) noexcept nogil:
-    """The label of the move's arc where the scorer has no choice, else NONE."""
-    cdef const SystemC* system = search.system
-    if system.n_labels == 1:
-        return 0
-    if system.root_label != NONE and c.head == search.s.n:
-        return system.root_label
-    if system.root_label != NONE and system.n_labels == 2:
-        return 1 - system.root_label
-    return NONE
-
-
-cdef bint pushes_note(const SearchC* search) noexcept nogil:
-    """Whether the scorer chooses a label for what a push in this configuration notes."""
-    return search.scorer.notes_labels and search.s.n_stack > 0 and search.system.n_labels > 1
-
-
 cdef int noted_by_push(SearchC* search) noexcept nogil:
     """The label that a push in the configuration scored last would note, or NONE."""
     if not pushes_note(search):
         return NONE
     score_labels(search, NULL, PUSH_LABEL)
     return argmax(search.labels, search.scorer.n_labels, search.scorer.root_label)
-
-
-cdef int label_choice(const SearchC* search, const CandidateC* c) noexcept nogil:
-    """Which label of a move the scorer chooses: NO_LABEL, ARC_LABEL or PUSH_LABEL."""
-    if c.dependent != NONE:
-        return ARC_LABEL if fixed_label(search, c) == NONE else NO_LABEL
-    if search.system.moves[c.move].notes_label and pushes_note(search):
-        return PUSH_LABEL
-    return NO_LABEL
-
-
-cdef int begin_choice(
-    const SearchC* search, const CandidateC* c, ChoiceC* choice
-) noexcept nogil:
-    """Choose a move, with the label of its arc if that is fixed. Returns its label_choice."""
-    choice.move = c[0]
-    choice.label = NONE if c.dependent == NONE else fixed_label(search, c)
-    choice.noted = choice.label
-    choice.move_p = 1
-    choice.label_p = 1
-    return label_choice(search, c)
 
 
 cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept nogil:

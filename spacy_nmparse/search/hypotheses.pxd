@@ -100,7 +100,6 @@ cdef class Beam:
     cdef bint step(self) noexcept nogil
     cdef void offer_moves(self, int parent) noexcept nogil
     cdef void offer_labels(self, int move) noexcept nogil
-    cdef bint is_behind(self, double score) noexcept nogil
     cdef void inherit(self) noexcept nogil
     cdef bint make(self, HypothesisC* h, const ItemC* item) noexcept nogil
     cdef int record(self, int before, const ChoiceC* choice) noexcept nogil

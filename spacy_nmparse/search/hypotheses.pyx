@@ -25,7 +25,6 @@ from spacy_nmparse.search.choice cimport (
     begin_state,
     choose_label,
     find_moves,
-    label_choice,
     noted_by_push,
     score_labels,
     search_free,
@@ -44,6 +43,11 @@ from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_NOT, apply_oracle
 cdef bint has_room(const BestItemsC* best, double score) noexcept nogil:
     """Whether an item with this score may be among the best."""
     return not (best.n == best.most and score < best.items[best.n - 1].score)
+
+
+cdef bint is_behind(const BestItemsC* best, double score, double gap) noexcept nogil:
+    """Whether the best item is better by more than the gap."""
+    return best.n > 0 and score < best.items[0].score - gap
 
 
 cdef bint is_better(const ItemC* new, const ItemC* old) noexcept nogil:
@@ -230,21 +234,19 @@ cdef class Beam:
             self.offer_moves(i)
         for i in range(self.moves.n):
             if not has_room(&self.choices, self.moves.items[i].score) or (
-                self.is_behind(self.moves.items[i].score)
+                is_behind(&self.choices, self.moves.items[i].score, self.gap)
             ):
                 break
             self.offer_labels(i)
-        while self.choices.n > 1 and self.is_behind(items[self.choices.n - 1].score):
+        while self.choices.n > 1 and (
+            is_behind(&self.choices, items[self.choices.n - 1].score, self.gap)
+        ):
             self.choices.n -= 1
         self.inherit()
         for i in range(self.n_live):
             if not items[i].stays:
                 began = self.make(&self.live[i], &items[i]) or began
         return began
-
-    cdef bint is_behind(self, double score) noexcept nogil:
-        """Whether the best choice is better by more than the gap."""
-        return self.choices.n > 0 and score < self.choices.items[0].score - self.gap
 
     cdef void offer_moves(self, int parent) noexcept nogil:
         """Choose among the moves of a hypothesis."""
@@ -263,13 +265,14 @@ cdef class Beam:
         item.move = NONE
         item.stays = self.stays(h)
         item.right = h.right
+        item.choice.move_p = 1
         if item.stays:
             insert(&self.moves, &item)
             return
         self.look_at(h, parent)
         if not find_moves(&self.search):
             self.search.candidates[0].learn = LEARN_ANY
-            begin_choice(&self.search, self.search.candidates, &item.choice)
+            item.choice.move = self.search.candidates[0]
             if asked:
                 note_scores(&self.search)
             insert(&self.moves, &item)
@@ -295,7 +298,7 @@ cdef class Beam:
                 continue
             item.raw = scores[i]
             item.right = h.right and c.learn != LEARN_NOT
-            begin_choice(&self.search, c, &item.choice)
+            item.choice.move = c[0]
             if asked and not only_word:
                 item.choice.move_p = <float>exp(scores[i] - log_sum)
             insert(&self.moves, &item)
@@ -317,7 +320,8 @@ cdef class Beam:
             insert(&self.choices, &item)
             return
         self.look_at(h, item.parent)
-        kind = label_choice(&self.search, &choice.move)
+        kind = begin_choice(&self.search, &unlabelled.choice.move, choice)
+        choice.move_p = unlabelled.choice.move_p
         if kind != NO_LABEL and self.scored_last != item.parent:
             scorer.recall(scorer.self, item.parent, &h.state, NULL, 0)
             self.scored_last = item.parent
@@ -337,8 +341,9 @@ cdef class Beam:
                 choice.move.learn == LEARN_ANY or label == choice.move.label
             )
             item.score = unlabelled.score + (labels[label] - total)
-            if self.held and not item.right or self.is_behind(item.score) or (
-                not has_room(&self.choices, item.score)
+            if (
+                self.held and not item.right or not has_room(&self.choices, item.score)
+                or is_behind(&self.choices, item.score, self.gap)
             ):
                 continue
             item.raw = labels[label]

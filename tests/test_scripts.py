@@ -266,6 +266,6 @@ def test_project_file(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     text = target.read_text(encoding="utf-8")
-    names = "demo ud exhaustive speed scale memory accuracy compare segmentation table"
+    names = "demo ud exhaustive speed accuracy compare table"
     for name in names.split():
         assert f"`{name}`" in text, name

@@ -44,7 +44,7 @@ NOT_RUN = {
     "cython-lint": "a developer's check",
     "mypy": "a developer's check",
     "python -m spacy project assets": "fetches a treebank from the network",
-    "python -m spacy nmparse replace": "needs a trained pipeline: tests/pipe/test_replace.py runs it",
+    "python -m spacy nmparse replace": "needs pipelines: tests/pipe/test_replace.py runs it",
     "python -m spacy nmparse COMMAND": "a form, not a command",
     "python -m spacy nmparse parse MODEL": "a form, not a command",
     "python -m spacy project run NAME": "a form, not a command",

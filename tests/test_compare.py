@@ -118,7 +118,8 @@ def test_conll18_of_whitespace(merged: Doc) -> None:
     found = conll18.score_text([merged], [parse])
     assert (found["UAS"], found["LAS"]) == (pytest.approx(8 / 11), pytest.approx(8 / 11))
     below = Doc(Vocab(), words=["\n", "Yes"], heads=[0, 0], deps=["ROOT", "obj"])
-    assert conll18.rows_of([below]) == [[["1", "Yes", *"____", "0", "root", "_", r"SpacesBefore=\n\s"]]]
+    before = r"SpacesBefore=\n\s"
+    assert conll18.rows_of([below]) == [[["1", "Yes", *"____", "0", "root", "_", before]]]
     assert conll18.rows_of([Doc(Vocab(), words=["\n"])]) == []
 
 

@@ -29,9 +29,9 @@ from benchmarks.systems import System, find_system
 from benchmarks.training import PARTS, counted_moves, duration, settings_of
 from benchmarks.treebanks import Treebank, add_treebank_arguments, folder_of, open_treebank
 from spacy_nmparse.analysis.repairs import find_repairs
+from spacy_nmparse.lab.linear.logistic import Logistic
+from spacy_nmparse.lab.linear.perceptron import perceptron_of
 from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.scorers.logistic import Logistic
-from spacy_nmparse.scorers.perceptron import perceptron_of
 from spacy_nmparse.ud.corpus import read_docs
 from spacy_nmparse.ud.evaluate import blank_copy, evaluate
 from spacy_nmparse.ud.records import dump

@@ -16,7 +16,7 @@ import srsly
 from spacy.util import load_config
 
 from scripts import demo, prepare_demo
-from spacy_nmparse.scorers.operations import members
+from spacy_nmparse.scorers.hooks import members
 from spacy_nmparse.ud.packages import wheel_of
 from spacy_nmparse.ud.treebank import convert, find_splits
 from tests.toy_treebank import ROOT, SMALL, read

@@ -79,8 +79,8 @@ class Tracing:
     ) -> None:
         words = Words.of([doc])
         tokens, self._constraints = words.tokens, words.constraints
-        found = component.score_moves(words)
-        if found is None:
+        scorer = component.score_moves(words)
+        if scorer is None:
             raise ValueError(f"There is no word in the document {doc.text!r}.")
         self.component = component
         self.system = component.system
@@ -97,7 +97,7 @@ class Tracing:
                 ROOT_LABEL if head == w else parse.labels[w] for w, head in enumerate(parse.heads)
             ]
             self.gold_tree = parse.heads, labels
-        self._tracer = Tracer(self.system, found.scorer, len(tokens))
+        self._tracer = Tracer(self.system, scorer, len(tokens))
         #: The configuration that the last call of ``steps`` or ``finish`` ended with.
         self.final = self.initial()
 

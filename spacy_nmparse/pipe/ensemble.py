@@ -23,7 +23,7 @@ from spacy_nmparse.pipe.members import (
     title,
 )
 from spacy_nmparse.pipe.parser import TransitionParser
-from spacy_nmparse.scorers.operations import is_initialized
+from spacy_nmparse.scorers.operations import is_ensemble, is_initialized
 from spacy_nmparse.scorers.tagging import REFERENCES
 from spacy_nmparse.scorers.words import recurrent_layers
 
@@ -100,7 +100,7 @@ def _checked(nlp: Language, name: str) -> TransitionParser:
     parser = nlp.get_pipe(name) if name in nlp.pipe_names else None
     if not isinstance(parser, TransitionParser):
         raise ValueError(f"{title(nlp)} has no parser of spacy-nmparse named {name!r}.")
-    if parser.model.name == "ensemble":
+    if is_ensemble(parser.model):
         raise ValueError(f"The parser of {title(nlp)} is an ensemble already: give its members.")
     if not parser.labels or not is_initialized(parser.model):
         raise ValueError(f"The parser of {title(nlp)} is not trained.")

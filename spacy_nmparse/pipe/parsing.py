@@ -28,7 +28,8 @@ from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.settings import SWITCH, WIDTH, Setting, number_between, one_of
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
-from spacy_nmparse.pipe.words import ScoredWords, Words, even_parts, lacks_token_vectors
+from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
+from spacy_nmparse.scorers import scorer as scoring
 from spacy_nmparse.scorers.operations import (
     check_system,
     choose_features,
@@ -314,11 +315,11 @@ class ParsingComponent(TrainablePipe):
 
     def _parse(self, words: Words, confidence: bool) -> Parses:
         probabilities = numpy.ones((2, len(words.tokens)), dtype="float32") if confidence else None
-        scored = self.score_moves(words, self.write_tags)
-        if scored is None:
+        scorer = self.score_moves(words, self.write_tags)
+        if scorer is None:
             return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
-        tags = None if scored.tags is None else self._learned.tags.best(scored.tags)
-        batch = (self.system, scored.scorer, scored.lengths, words.constraints)
+        tags = None if scorer.tag_scores is None else self._learned.tags.best(scorer.tag_scores)
+        batch = (self.system, scorer, words.lengths, words.constraints)
         if self.beam_width > 1:
             found = beam.parse(*batch, self.beam_width, probabilities=probabilities, gap=GAP)
         else:
@@ -339,10 +340,10 @@ class ParsingComponent(TrainablePipe):
         if n < 1:
             raise ValueError(f"The component '{self.name}' finds at least 1 tree, not {n}.")
         words = Words.of(docs)
-        scored = self.score_moves(words)
+        scorer = self.score_moves(words)
         analyses: Iterator[list[beam.Analysis]] = iter(())
-        if scored is not None:
-            batch = (self.system, scored.scorer, scored.lengths, words.constraints)
+        if scorer is not None:
+            batch = (self.system, scorer, words.lengths, words.constraints)
             analyses = iter(beam.n_best(*batch, max(n, self.beam_width), n))
         result = []
         for doc, (tokens, _) in zip(words.docs, words.by_document(), strict=True):
@@ -362,8 +363,8 @@ class ParsingComponent(TrainablePipe):
         ``LabelSet.lowered``)."""
         return self._learned.labels.lowered(arcs, ends)
 
-    def score_moves(self, words: Words, with_tags: bool = False) -> ScoredWords | None:
-        """Words with the model's scores, ready for search; None: there are no words.
+    def score_moves(self, words: Words, with_tags: bool = False) -> scoring.Scorer | None:
+        """The model's scores of words, ready for search; None: there are no words.
 
         Args:
             words: the words.
@@ -373,8 +374,7 @@ class ParsingComponent(TrainablePipe):
             ValueError: the parser has no labels or no weights, or tags are wanted that it has not
                 learned.
         """
-        lengths = words.lengths
-        if not lengths:
+        if not len(words.tokens):
             return None
         _ = self.system  # raises where there are no labels
         if not is_initialized(self.model):
@@ -396,9 +396,9 @@ class ParsingComponent(TrainablePipe):
                 f"write_tags = false."
             )
         given = words.scorer_input(wants_tags=with_tags, rounded=self.rounded)
-        scorer = self.model.predict(given)
+        scorer: scoring.Scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
-        return ScoredWords(scorer, lengths, given.tag_scores)
+        return scorer
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""

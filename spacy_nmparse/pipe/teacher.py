@@ -21,7 +21,7 @@ from spacy_nmparse.pipe.members import (
     static_vectors,
 )
 from spacy_nmparse.pipe.parsing import ParsingComponent
-from spacy_nmparse.scorers.operations import is_initialized, learns_by_mistakes
+from spacy_nmparse.scorers.operations import is_initialized, learns_by_gradients
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def load_teacher(
             lacks a label, or looks up static vectors in another table.
     """
     where = f"The component '{pupil.name}' cannot learn from the teacher {path}:"
-    if learns_by_mistakes(pupil.model):
+    if not learns_by_gradients(pupil.model):
         raise ValueError(f"{where} its scorer learns from gold trees alone.")
     if not pupil.learns_single_moves:
         raise ValueError(

@@ -10,7 +10,6 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.pipe.doc_io import parsed_tokens
-from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.tagging import GoldTags
 
@@ -73,22 +72,6 @@ class Words:
             return None
         firsts = numpy.cumsum(sizes, dtype="int32") - sizes
         return self.tokens + numpy.repeat(firsts, numpy.diff(self.ends, prepend=0))
-
-
-@dataclass(frozen=True)
-class ScoredWords:
-    """Words with the scores of a model, ready for search; documents without a word are left out.
-
-    Attributes:
-        scorer: The scores.
-        lengths: How many words each document has.
-        tags: float32 (words, values of all attributes): the scores of tags; None: they are not
-            wanted.
-    """
-
-    scorer: Scorer
-    lengths: list[int]
-    tags: numpy.ndarray | None = None
 
 
 def even_parts(docs: list[Doc], n: int) -> list[list[Doc]]:

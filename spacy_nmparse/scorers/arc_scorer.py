@@ -16,8 +16,9 @@ from thinc.types import Floats2d
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.layers.products import packed
-from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel
+from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel, check_system
 from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
@@ -130,6 +131,7 @@ def ArcScorer(
         },
         params=dict.fromkeys(("project_W", "project_b", "word_W", "arc_W", "arc_b", *WEIGHTS)),
         attrs={
+            "hooks": ArcScorerHooks(),
             "features": names,
             "system": None,
             "dropout_rate": 0.0,
@@ -209,7 +211,7 @@ def forward(
 ) -> tuple[ArcScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
-    words, lengths, backprop_words = run_words(model, X, is_train)
+    words, lengths, tag_scores, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
     projected = packed(project_W, X.rounded).times(words)
     projected += model.get_param("project_b")
@@ -225,6 +227,7 @@ def forward(
         model.attrs["n_pairs"],
         X.rounded,
     )
+    scored.tag_scores = tag_scores
 
     def backprop(d: Gradients) -> list[Doc]:
         xp = model.ops.xp
@@ -253,3 +256,11 @@ def resized(model: Model, n_old: int, n_new: int) -> dict[str, Any]:
         name = f"{layer}_fact_rows"
         new[name] = spread(model, model.get_param(name), *sizes)
     return new
+
+
+class ArcScorerHooks(Hooks):
+    """See ``Hooks``."""
+
+    check_system = staticmethod(check_system)
+    shapes = staticmethod(shapes)
+    resized = staticmethod(resized)

@@ -11,6 +11,7 @@ from typing import Any
 from thinc.api import Model
 
 from spacy_nmparse.scorers.ensemble_kernel import EnsembleKernel
+from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import ScorerInput
 
 
@@ -18,7 +19,7 @@ def Ensemble(*members: Model) -> Model[ScorerInput, EnsembleKernel]:
     """Build the ensemble.
 
     Args:
-        members: state scorers or arc scorers.
+        members: scorers that learn by gradients: state scorers or arc scorers, say.
 
     Raises:
         ValueError: there are no members, or one of them is not such a scorer.
@@ -26,11 +27,22 @@ def Ensemble(*members: Model) -> Model[ScorerInput, EnsembleKernel]:
     if not members:
         raise ValueError("Ensemble: there must be a member.")
     for member in members:
-        if member.name not in ("state_scorer", "arc_scorer"):
+        hooks = member.attrs.get("hooks")
+        if not hooks or isinstance(hooks, EnsembleHooks) or not hooks.learns_by_gradients:
             raise ValueError(
-                f"Ensemble: members are state scorers or arc scorers, not {member.name}."
+                f"Ensemble: members are scorers that learn by gradients, as state scorers and arc "
+                f"scorers do, not {member.name}."
             )
-    return Model("ensemble", forward, init=init, layers=members, attrs={"system": None})
+    attrs = {"hooks": EnsembleHooks(), "system": None}
+    return Model("ensemble", forward, init=init, layers=members, attrs=attrs)
+
+
+class EnsembleHooks(Hooks):
+    """An ensemble is asked nothing but for its members, which are asked themselves."""
+
+    def members(self, model: Model) -> list[Model]:
+        """The members."""
+        return list(model.layers)
 
 
 def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
@@ -54,4 +66,7 @@ def forward(
     def backprop(gradients: Any) -> Any:
         raise ValueError("an ensemble does not learn; train its members by themselves")
 
-    return EnsembleKernel(scored, model.attrs["system"].system), backprop
+    together = EnsembleKernel(scored, model.attrs["system"].system)
+    if X.wants_tags:
+        together.tag_scores = sum(one.tag_scores for one in scored)
+    return together, backprop

@@ -71,6 +71,7 @@ cdef class Scorer:
     cdef readonly int n_words           # of the batch
     cdef readonly int lookahead         # words from B0 on that are looked at
     cdef readonly int margin            # words before the sentence that are looked at
+    cdef public object tag_scores       # float32 (words, values of all attributes) or None
     cdef int first_row                  # the batch's word that the window of tables starts with
     cdef int last_row
 

@@ -5,5 +5,6 @@ class Scorer:
     lookahead: int
     margin: int
     crossing_bias: float
+    tag_scores: Any
     def begin_learning(self, dropout: float, seed: int) -> None: ...
     def gradients(self) -> Any: ...

@@ -31,7 +31,6 @@ class ScorerInput:
     wants_tags: whether tags are to be scored.
     rounded: whether matrix products may round numbers to bfloat16 (``layers.products``); not in
         training.
-    tag_scores: float32 (words, values of all attributes); a scorer that predicts adds its own.
     """
 
     docs: list[Doc]
@@ -40,7 +39,6 @@ class ScorerInput:
     tags: GoldTags | None = None
     wants_tags: bool = False
     rounded: bool = False
-    tag_scores: numpy.ndarray | None = None
 
     @classmethod
     def of(cls, X: ScorerInput | list[Doc]) -> ScorerInput:

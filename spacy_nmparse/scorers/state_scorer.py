@@ -18,8 +18,13 @@ from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
-from spacy_nmparse.scorers.state_scorer_kernel import StateScorerKernel, label_blocks
+from spacy_nmparse.scorers.state_scorer_kernel import (
+    StateScorerKernel,
+    check_system,
+    label_blocks,
+)
 from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.words import build_recurrent, init_words, run_words
 from spacy_nmparse.systems import TransitionSystem
@@ -100,6 +105,7 @@ def StateScorer(
         },
         params=dict.fromkeys(("project_W", "project_b", "word_W", *WEIGHTS)),
         attrs={
+            "hooks": StateScorerHooks(),
             "features": list(names),
             "default_features": features is None,
             "system": None,
@@ -162,7 +168,7 @@ def forward(
 ) -> tuple[StateScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
-    words, _, backprop_words = run_words(model, X, is_train)
+    words, _, tag_scores, backprop_words = run_words(model, X, is_train)
     project_W: Any = model.get_param("project_W")
     projected = packed(project_W, X.rounded).times(words)
     projected += model.get_param("project_b")
@@ -176,6 +182,7 @@ def forward(
         model.get_dim("nP"),
         X.rounded,
     )
+    scored.tag_scores = tag_scores
 
     def backprop(d: Gradients) -> list[Doc]:
         d_rows: Any = d.word_rows
@@ -203,3 +210,12 @@ def resized(model: Model, n_old: int, n_new: int) -> dict[str, Any]:
     for name, array in new.items():
         array[:, :n_old] = model.get_param(name)
     return {**new, "fact_rows": spread(model, model.get_param("fact_rows"), *fact_sizes)}
+
+
+class StateScorerHooks(Hooks):
+    """See ``Hooks``."""
+
+    check_system = staticmethod(check_system)
+    system_features = staticmethod(system_features)
+    shapes = staticmethod(shapes)
+    resized = staticmethod(resized)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from thinc.api import Model
 
 from spacy_nmparse.layers import sru
-from spacy_nmparse.scorers import linear_scorer, tagging
-from spacy_nmparse.scorers.operations import SCORERS, learns_by_mistakes, members
-from spacy_nmparse.scorers.perceptron import perceptron_of
+from spacy_nmparse.scorers import tagging
+from spacy_nmparse.scorers.hooks import check_parameter, hooks_of, members
 from spacy_nmparse.scorers.words import recurrent_layers
 
 #: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
@@ -22,9 +20,6 @@ LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
     ("W", "b", "nP"): {"W": ("nO", "nP", "nI"), "b": ("nO", "nP")},
     ("W",): {"W": ("nO", "nM")},
 }
-
-#: Names of the layers of this package that a parser's model can have.
-OWN_LAYERS = ("ensemble", *SCORERS, "nmparse_bisru", "nmparse_tagging")
 
 
 def references(model: Model) -> list[dict[str, Model | None]]:
@@ -41,10 +36,12 @@ def restore_references(model: Model, found: Sequence[dict[str, Model | None]]) -
 def layout(model: Model) -> list[tuple[str, list[str]]]:
     """What loading weights must not change: of each node the names of its references, and its
     own, if it is a layer of this package."""
-    return [
-        (node.name if node.name in OWN_LAYERS else "", sorted(node.ref_names))
-        for node in model.walk()
-    ]
+    return [(node.name if is_own(node) else "", sorted(node.ref_names)) for node in model.walk()]
+
+
+def is_own(node: Model) -> bool:
+    """Whether the node is a scorer, or a layer of this package."""
+    return "hooks" in node.attrs or node.name.startswith("nmparse_")
 
 
 def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
@@ -57,19 +54,13 @@ def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
 
 
 def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
-    if learns_by_mistakes(model):
-        found, wanted = perceptron_of(model).size, linear_scorer.n_weights(model)
-        if found not in (0, wanted):
-            raise ValueError(f"there are {found} weights, not {wanted}")
-        return
+    hooks_of(model).check_weights(model)
     if not any(model.has_param(name) for name in model.param_names):
         return
-    for name, shape in SCORERS[model.name].shapes(model).items():
-        _check(model, name, shape)
     for node in model.walk():
         if any(node is model.maybe_get_ref(name) for name in tagging.REFERENCES):
             for name, shape in tagging.shapes(node, tag_sizes).items():
-                _check(node, name, shape)
+                check_parameter(node, name, shape)
             continue
         for name in node.param_names:
             if not node.has_param(name):
@@ -78,20 +69,10 @@ def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
             continue
         if node in recurrent_layers(model):
             for name, shape in sru.shapes(node).items():
-                _check(node, name, shape)
+                check_parameter(node, name, shape)
             continue
         sizes = {dim: node.get_dim(dim) for dim in node.dim_names if node.has_dim(dim)}
         kind = (*node.param_names, *(["nP"] if "nP" in sizes else []))
         for name, dims in LAYOUTS.get(kind, {}).items():
             if all(dim in sizes for dim in dims):
-                _check(node, name, tuple(sizes[dim] for dim in dims))
-
-
-def _check(node: Model, name: str, shape: tuple[int, ...]) -> None:
-    if not node.has_param(name):
-        raise ValueError(f"weights {name} of the layer {node.name} are missing")
-    found: Any = node.get_param(name)
-    if tuple(found.shape) != shape:
-        raise ValueError(f"weights {name} have the shape {tuple(found.shape)}, not {shape}")
-    if found.dtype != "float32":
-        raise ValueError(f"weights {name} are {found.dtype}, not float32")
+                check_parameter(node, name, tuple(sizes[dim] for dim in dims))

@@ -66,7 +66,7 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
 
 def run_words(
     model: Model, X: ScorerInput, is_train: bool
-) -> tuple[Any, numpy.ndarray, Callable[[Any], list[Doc]]]:
+) -> tuple[Any, numpy.ndarray, numpy.ndarray | None, Callable[[Any], list[Doc]]]:
     """Run a scorer's tok2vec and recurrent layers; in training, learn from tags where there are
     any, and else score their values where they are wanted.
 
@@ -98,11 +98,14 @@ def run_words(
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
     steps = [partial(_run_layer, layer, stretches, X.rounded) for layer in recurrent_layers(model)]
     steps.insert(0, partial(_learn_values, model, X))
-    steps.insert(2, partial(_run_reading, model, X))
+    steps.insert(2, partial(_learn_readings, model, X))
     backprops = []
-    for step in steps:
+    tag_scores = None
+    for i, step in enumerate(steps):
         words, backprop_step = step(words, is_train)
         backprops.append(backprop_step)
+        if i == min(2, len(steps) - 1) and X.wants_tags and not is_train:
+            tag_scores = to_numpy(model.get_ref("reading").predict(words))
 
     def backprop(d_words: Any) -> list[Doc]:
         for backprop_step in reversed(backprops):
@@ -113,7 +116,7 @@ def run_words(
             d_flat[X.rows] = d_words
         return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
 
-    return words, stretches, backprop
+    return words, stretches, tag_scores, backprop
 
 
 #: What a step gives: words, and the gradient of those that it took, given that of these.
@@ -135,16 +138,12 @@ def _learn_values(model: Model, X: ScorerInput, words: Any, is_train: bool) -> S
     return words, lambda d_words: d_words + d_tags
 
 
-def _run_reading(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Step:
-    """Learn readings from words, which stay as they are; or, if tags are wanted, score these."""
-    if is_train and X.tags is not None:
-        layer = model.get_ref("reading")
-        d_readings = learn_readings(layer, words, X.tags, model.attrs["tag_weight"])
-        return words, lambda d_words: d_words + d_readings
-    if not is_train and X.wants_tags:
-        found = to_numpy(model.get_ref("reading").predict(words))
-        X.tag_scores = found if X.tag_scores is None else X.tag_scores + found
-    return words, _unchanged
+def _learn_readings(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Step:
+    """Learn the tags' readings from words, which stay as they are."""
+    if not is_train or X.tags is None:
+        return words, _unchanged
+    d_tags = learn_readings(model.get_ref("reading"), words, X.tags, model.attrs["tag_weight"])
+    return words, lambda d_words: d_words + d_tags
 
 
 def _unchanged(d_words: Any) -> Any:

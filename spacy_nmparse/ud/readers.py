@@ -97,7 +97,7 @@ class Corpus:
 
 class TaggedCorpus(Corpus):
     """A corpus whose words to be parsed have the tags of the data, for a scorer that looks at tags
-    (``scorers.linear_scorer``)."""
+    (``lab.linear``)."""
 
     def example(self, nlp: Language, reference: Doc) -> Example:
         """The same, with tags."""

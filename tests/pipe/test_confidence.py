@@ -187,7 +187,7 @@ def best_way(way: Way, best: Way | None = None) -> Way | None:
 
 
 def scored_by(parser: Any, doc: Doc) -> Any:
-    return parser.score_moves(Words.of([doc])).scorer
+    return parser.score_moves(Words.of([doc]))
 
 
 def check_shares(parser: Any, doc: Doc, way: Way) -> None:
@@ -333,7 +333,7 @@ def test_beam_of_one(config: dict[str, Any]) -> None:
     docs = [random_doc(nlp.vocab, random.Random(n), n, space=0) for n in lengths]
     constraints = numpy.zeros(sum(lengths), dtype="int8")
     constraints[20::13] = 1
-    scored = parser.score_moves(Words.of(docs)).scorer
+    scored = parser.score_moves(Words.of(docs))
     found = numpy.zeros((2, 2, sum(lengths)), dtype="float32")
     expected = greedy.parse(parser.system, scored, lengths, constraints, probabilities=found[0])
     trees = beam.parse(parser.system, scored, lengths, constraints, 1, 10, probabilities=found[1])

@@ -75,7 +75,7 @@ def test_what_it_shifts(kind: str) -> None:
         found = []
         for bias in (0.0, 1.5):
             parser.crossing_bias = bias
-            found.append(parser.score_moves(words).scorer)
+            found.append(parser.score_moves(words))
         state = parser.system.initial(len(doc))
         while not state.is_final:
             plain, shifted = (

@@ -80,7 +80,7 @@ def test_choices_have_the_mean_of_the_logarithms(factory: str) -> None:
     together = merged(*(random_parser(seed, factory=factory) for seed in (1, 2)))
     doc = Doc(together.vocab, words=["She", "saw", "the", "new", "cat", "and", "Berlin", "!"])
     parsers = [parser_of(nlp) for nlp in (*singles, together)]
-    scored = [parser.score_moves(Words.of([doc])).scorer for parser in parsers]
+    scored = [parser.score_moves(Words.of([doc])) for parser in parsers]
     rng = random.Random(3)
     system = parsers[-1].system
     state = system.initial(len(doc))
@@ -249,7 +249,7 @@ def test_errors() -> None:
         merge([random_parser(1), random_parser(2)], [NM, "tagger"])
     with pytest.raises(ValueError, match="there must be a member"):
         spacy.registry.architectures.get("spacy_nmparse.Ensemble.v1")()
-    with pytest.raises(ValueError, match="members are state scorers or arc scorers"):
+    with pytest.raises(ValueError, match="members are scorers that learn by gradients"):
         parser = parser_of(random_parser(1))
         spacy.registry.architectures.get("spacy_nmparse.Ensemble.v1")(
             parser.model.get_ref("tok2vec")
@@ -292,7 +292,7 @@ def test_ensembles_write_tags() -> None:
         parser_of(nlp).score_moves(one, with_tags=True)
         for nlp, one in zip(pipelines, words, strict=True)
     ]
-    scores = sum(one.tags for one in scored if one is not None)
+    scores = sum(one.tag_scores for one in scored if one is not None)
     triples = parser_of(pipelines[0]).label_data["tag_triples"]
     nlp = merge(pipelines, [NL, NL])
     assert [[token.pos_, token.tag_] for token in nlp(text)] == [

@@ -70,7 +70,7 @@ def choices(parser: Any, doc: Doc, state: Any) -> dict[str, dict[str | None, flo
     """log P(move, label) by move (and how many items it passes by), then label."""
     found: dict[str, dict[str | None, float]] = {}
     for action, (value, _) in beam.probabilities(
-        parser.system, parser.score_moves(Words.of([doc])).scorer, 0, state
+        parser.system, parser.score_moves(Words.of([doc])), 0, state
     ).items():
         found.setdefault(f"{action.move} {action.k}", {})[action.label] = value
     return found

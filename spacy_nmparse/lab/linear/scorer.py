@@ -2,7 +2,7 @@
 do: words, tags, labels and counts of the configuration, joined by templates and hashed.
 
 It has no tok2vec. It learns as an averaged perceptron or as a logistic regression; see
-``perceptron``, ``logistic`` and ``linear_scorer_kernel``.
+``perceptron``, ``logistic`` and ``kernel``.
 """
 
 # No postponed annotations: spaCy validates configs by this architecture's signature.
@@ -16,19 +16,21 @@ from spacy.attrs import NORM, POS, TAG
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_nmparse.layers.parameters import renew
-from spacy_nmparse.scorers.linear_scorer_kernel import (
+from spacy_nmparse.lab.linear.kernel import (
     Examples,
     LinearScorerKernel,
     Mistakes,
+    check_system,
     focus,
     n_columns,
 )
-from spacy_nmparse.scorers.logistic import Logistic
-from spacy_nmparse.scorers.perceptron import Perceptron, perceptron_of
+from spacy_nmparse.lab.linear.logistic import Logistic
+from spacy_nmparse.lab.linear.perceptron import Perceptron, perceptron_of
+from spacy_nmparse.lab.linear.templates import Templates
+from spacy_nmparse.lab.linear.zhang_nivre import SETS, TEMPLATES
+from spacy_nmparse.layers.parameters import renew
+from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.templates import Templates
-from spacy_nmparse.scorers.zhang_nivre import SETS, TEMPLATES
 from spacy_nmparse.systems import TransitionSystem
 
 LEAST_BITS, MOST_BITS = 8, 30
@@ -46,8 +48,8 @@ def LinearScorer(
 
     Args:
         bits: features are hashed to 2 ** bits weights.
-        features: templates of features (see ``scorers.templates``), and names of lists of them:
-            "zhang_nivre", "additional" (see ``scorers.zhang_nivre``); None for those of Zhang &
+        features: templates of features (see ``lab.linear.templates``), and names of lists of them:
+            "zhang_nivre", "additional" (see ``lab.linear.zhang_nivre``); None for those of Zhang &
             Nivre (2011), about the words that the system's arcs join.
         learner: "perceptron" or "logistic".
         l1: the penalty of a logistic regression for each configuration.
@@ -75,6 +77,7 @@ def LinearScorer(
         dims={"bits": bits},
         shims=[Logistic(l1, min_count) if learner == "logistic" else Perceptron()],
         attrs={
+            "hooks": LinearScorerHooks(),
             "features": names,
             "default_features": features is None,
             "system": None,
@@ -150,3 +153,30 @@ def read_words(X: ScorerInput) -> tuple[numpy.ndarray, numpy.ndarray]:
         rows = rows[X.rows]
     tags = numpy.where(rows[:, 1] != 0, rows[:, 1], rows[:, 2])
     return numpy.ascontiguousarray(rows[:, 0]), numpy.ascontiguousarray(tags)
+
+
+class LinearScorerHooks(Hooks):
+    """See ``Hooks``. The weights are in a shim, and learn from mistakes or examples."""
+
+    learns_by_gradients = False
+
+    check_system = staticmethod(check_system)
+    system_features = staticmethod(system_features)
+
+    def is_initialized(self, model: Model) -> bool:
+        """As ``Hooks.is_initialized``."""
+        return perceptron_of(model).size > 0
+
+    def looks_at_tags(self, model: Model) -> bool:
+        """As ``Hooks.looks_at_tags``."""
+        return any(".tag" in one for one in model.attrs["features"])
+
+    def resize(self, model: Model, system: TransitionSystem) -> None:
+        """As ``Hooks.resize``."""
+        perceptron_of(model).resize(n_weights(model))
+
+    def check_weights(self, model: Model) -> None:
+        """As ``Hooks.check_weights``."""
+        found, wanted = perceptron_of(model).size, n_weights(model)
+        if found not in (0, wanted):
+            raise ValueError(f"there are {found} weights, not {wanted}")

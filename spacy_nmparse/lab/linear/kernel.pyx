@@ -20,7 +20,7 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.scorers.scorer cimport Scorer
-from spacy_nmparse.scorers.templates cimport Templates, find_features
+from spacy_nmparse.lab.linear.templates cimport Templates, find_features
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.state cimport NONE, State, StateC
 from spacy_nmparse.systems.system cimport (

@@ -21,15 +21,15 @@ from thinc.api import fix_random_seed
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.tracing import prepared
+from spacy_nmparse.lab.linear.perceptron import Perceptron as Weights
+from spacy_nmparse.lab.linear.perceptron import perceptron_of
+from spacy_nmparse.lab.linear.scorer import LinearScorer, read_words, system_features
+from spacy_nmparse.lab.linear.templates import Templates
+from spacy_nmparse.lab.linear.zhang_nivre import ADDITIONAL, TEMPLATES
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.ensemble import Ensemble
-from spacy_nmparse.scorers.linear_scorer import LinearScorer, read_words, system_features
-from spacy_nmparse.scorers.perceptron import Perceptron as Weights
-from spacy_nmparse.scorers.perceptron import perceptron_of
 from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.templates import Templates
-from spacy_nmparse.scorers.zhang_nivre import ADDITIONAL, TEMPLATES
 from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import Action, Gold
 from tests.naive.linear import Logistic, Perceptron, best, features, noted_label
@@ -438,7 +438,7 @@ def test_all_oracles_teach(oracle: str) -> None:
 def scored(parser: Any, doc: Doc) -> tuple[Any, ...]:
     words = Words.of([doc])
     found = parser.score_moves(words)
-    return parser.system, found.scorer, found.lengths, words.constraints
+    return parser.system, found, words.lengths, words.constraints
 
 
 @pytest.mark.parametrize(("factory", "config"), FACTORIES)
@@ -650,7 +650,7 @@ def test_it_needs_a_system() -> None:
 
 
 def test_it_cannot_be_a_member_of_an_ensemble() -> None:
-    with pytest.raises(ValueError, match="state scorers or arc scorers, not linear_scorer"):
+    with pytest.raises(ValueError, match=r"learn by gradients.* not linear_scorer"):
         Ensemble(LinearScorer())
 
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from spacy_nmparse.scorers.scorer cimport Scorer
-from spacy_nmparse.scorers.templates cimport MAX_TEMPLATES, Templates, TemplatesC
+from spacy_nmparse.lab.linear.templates cimport MAX_TEMPLATES, Templates, TemplatesC
 from spacy_nmparse.systems.system cimport MAX_MOVES
 
 

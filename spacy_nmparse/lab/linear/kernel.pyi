@@ -3,8 +3,8 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from spacy_nmparse.lab.linear.templates import Templates
 from spacy_nmparse.scorers.scorer import Scorer
-from spacy_nmparse.scorers.templates import Templates
 from spacy_nmparse.systems.system import TransitionSystem
 
 class Mistakes(NamedTuple):

@@ -1,0 +1,1 @@
+"""The linear scorer: discrete features, a perceptron or a logistic regression."""

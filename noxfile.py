@@ -53,7 +53,7 @@ def sources() -> list[Path]:
     """The files that a wheel is made of."""
     files = [ROOT / name for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in")]
     kinds = (".py", ".pyx", ".pxd", ".pyi", ".h", ".html")
-    return files + [p for p in (ROOT / "spacy_nmparse").rglob("*") if p.suffix in kinds]
+    return files + [p for p in (ROOT / "src").rglob("*") if p.suffix in kinds]
 
 
 def tracked_files() -> list[str]:
@@ -88,7 +88,7 @@ def run_tests(session: nox.Session, *requirements: str, tests: Sequence[str] = (
     folder = Path(session.create_tmp()) / "tests"
     shutil.rmtree(folder, ignore_errors=True)
     for name in tracked_files():
-        if not name.startswith("spacy_nmparse/"):
+        if not name.startswith("src/"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     session.chdir(folder)
@@ -145,7 +145,7 @@ def lint(session: nox.Session) -> None:
     session.install("ruff>=0.8", "cython-lint>=0.16")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
-    session.run("cython-lint", "spacy_nmparse", "tests")
+    session.run("cython-lint", "src", "tests")
 
 
 def build_site(session: nox.Session) -> None:
@@ -167,7 +167,7 @@ def release(session: nox.Session) -> None:
     """Make and check what a release publishes: sdist, wheel, their page on PyPI, site, changelog;
     then install the wheel without the sources, and run the README's programs."""
     about: dict[str, str] = {}
-    exec((ROOT / "spacy_nmparse" / "about.py").read_text(encoding="utf-8"), about)
+    exec((ROOT / "src" / "spacy_nmparse" / "about.py").read_text(encoding="utf-8"), about)
     heading = rf"(?m)^## {re.escape(about['__version__'])} \(\d{{4}}-\d\d-\d\d\)$"
     if not re.search(heading, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")):
         session.error(f"CHANGELOG.md has no heading '## {about['__version__']} (YYYY-MM-DD)'.")

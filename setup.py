@@ -15,7 +15,8 @@ CPP = ("spacy_nmparse.layers.word_types", "spacy_nmparse.pipe.doc_io")
 MODULES = {
     name: "c++" if name in CPP else "c"
     for name in sorted(
-        ".".join(path.with_suffix("").parts) for path in Path("spacy_nmparse").rglob("*.pyx")
+        ".".join(path.relative_to("src").with_suffix("").parts)
+        for path in Path("src").rglob("*.pyx")
     )
 }
 
@@ -52,7 +53,7 @@ if COUNTED:
     C_ARGS, CPP_ARGS = [*C_ARGS, "--coverage", "-O1"], [*CPP_ARGS, "--coverage", "-O1"]
 
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-HEADERS = [str(path) for path in Path("spacy_nmparse").rglob("*.h")]  # they include one another
+HEADERS = [str(path) for path in Path("src").rglob("*.h")]  # they include one another
 
 
 def page() -> str:
@@ -64,12 +65,12 @@ def page() -> str:
 
 
 def extension(name: str, language: str) -> Extension:
-    source = str(Path(*name.split("."))) + ".pyx"
+    source = str(Path("src", *name.split("."))) + ".pyx"
     return Extension(
         name,
         [source],
         language=language,
-        include_dirs=[numpy.get_include(), str(Path("spacy_nmparse", "layers"))],
+        include_dirs=[numpy.get_include(), str(Path("src", "spacy_nmparse", "layers"))],
         define_macros=MACROS,
         extra_compile_args=CPP_ARGS if language == "c++" else C_ARGS,
         extra_link_args=LINK_ARGS,
@@ -126,7 +127,7 @@ if __name__ == "__main__":
             *(extension(name, language) for name, language in MODULES.items()),
             Extension(
                 SHARED,
-                [SHARED.replace(".", "/") + ".c"],
+                [f"src/{SHARED.replace('.', '/')}.c"],
                 extra_compile_args=C_ARGS,
                 extra_link_args=LINK_ARGS,
             ),

@@ -53,8 +53,7 @@ def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) 
         command: The arguments after the Python interpreter.
         log: The file to append the output to.
         prefix: What to write before each line shown.
-        folder: Where to run it; by default where the log is. (Not the project's folder, from which
-            Python would import the source tree, compiled or not.)
+        folder: Where to run it; by default where the log is.
 
     Returns:
         The seconds it took.

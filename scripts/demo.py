@@ -75,8 +75,7 @@ def run(
 
     Args:
         command: The arguments after the Python interpreter.
-        folder: The working folder. (Not the project's: Python would import the package from the
-            source tree there, which may not be compiled.)
+        folder: The working folder.
         prefix: What to write before each line.
         log: A file of the folder to write the output to as well.
         quiet: Whether to show the output only if the command fails.

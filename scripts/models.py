@@ -148,7 +148,7 @@ def make(line: Line, packages: Path, settings: list[str]) -> dict[str, Any]:
     corpus, models, metrics = (str(Path(one) / "models" / name) for one in FOLDERS)
     of_package = line.treebank == TURKISH
     treebank = [] if of_package else ["--treebank", str(line.path)]
-    data = [str(SCRIPTS / "nmparse.py"), "convert", str(line.path), corpus, "--n-sents", "10"]
+    data = ["-m", "spacy", "nmparse", "convert", str(line.path), corpus, "--n-sents", "10"]
     data += ["--with-single", "--merge-subtokens", "auto", "--lang", line.lang]
     demo = str(SCRIPTS / "demo.py")
     train = [demo, "train", corpus, models, PARSER, "--pipeline", "whole"]

@@ -29,7 +29,7 @@ def build(name: str, variables: Mapping[str, str]) -> Path:
     target = ROOT / "build" / name
     sources = [ROOT / "setup.py"]
     for pattern in COMPILED:
-        sources += (ROOT / "spacy_nmparse").rglob(pattern)
+        sources += (ROOT / "src").rglob(pattern)
     newest = max(path.stat().st_mtime for path in sources)
     built = target / "built"
     is_built = built.exists() and built.stat().st_mtime > newest

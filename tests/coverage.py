@@ -2,7 +2,7 @@
 
     python -m tests.coverage                                   # the default tests
     python -m tests.coverage -n auto -m "slow or not slow"     # other ones: pytest's arguments
-    python -m tests.coverage --show spacy_nmparse/systems/gold.pyx
+    python -m tests.coverage --show src/spacy_nmparse/systems/gold.pyx
 
 builds the extensions with GCC's counters in a copy of the checkout, runs pytest there, and prints a
 table of the package's folders. ``--show`` prints the lines of files that the last run has missed.
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from tests.copies import ROOT, build
 
-PACKAGE = "spacy_nmparse"
+PACKAGE = "src/spacy_nmparse"
 FOUND = "lines.json"  # file -> line -> whether it was run
 SETTINGS = """
 [run]
@@ -84,7 +84,7 @@ def run(arguments: list[str]) -> int:
     (target / ".coveragerc").write_text(SETTINGS)
     command = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q", *arguments]
     status = subprocess.run(
-        command, cwd=target, env={**os.environ, "PYTHONPATH": str(target)}, check=False
+        command, cwd=target, env={**os.environ, "PYTHONPATH": str(target / "src")}, check=False
     ).returncode
     lines: Lines = defaultdict(dict)
     for find in (counted, measured):

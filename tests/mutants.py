@@ -97,13 +97,12 @@ def read() -> list[Mutant]:
 
 
 class Copy:
-    """A copy of the checkout, with its compiled modules, in which errors are made."""
+    """A copy of the checkout, with its compiled modules and entry points, to make errors in."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        compiled = [
-            str(path.relative_to(ROOT)) for path in (ROOT / "spacy_nmparse").rglob(f"*{SUFFIX}")
-        ]
+        made = [*ROOT.glob(f"src/**/*{SUFFIX}"), *ROOT.glob("src/*.egg-info/*")]
+        compiled = [str(path.relative_to(ROOT)) for path in made if path.is_file()]
         for file in (*files(), *compiled):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / file, folder / file)
@@ -120,7 +119,7 @@ class Copy:
         path.write_text(text.replace(mutant.old, mutant.new), encoding="utf8")
         status: int | None = 0
         if source.suffix == ".pyx":
-            module = ".".join(source.relative_to(self.folder).with_suffix("").parts)
+            module = ".".join(source.relative_to(self.folder / "src").with_suffix("").parts)
             status, output = self.run("-c", COMPILE, module)
         compiled = status == 0
         if compiled:
@@ -144,7 +143,7 @@ class Copy:
     def run(self, *arguments: str, limit: float | None = LIMIT) -> tuple[int | None, str]:
         """Run Python in the copy. Its exit status (None: it ran past the limit, in seconds), and
         what it has printed."""
-        variables = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        variables = {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         with tempfile.TemporaryFile() as printed:
             process = subprocess.Popen(
                 [sys.executable, *arguments],

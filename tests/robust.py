@@ -64,7 +64,7 @@ SETTINGS = [
 
 def run(setting: Setting, arguments: list[str]) -> tuple[int, str]:
     """The exit status of pytest under a setting, and what it prints."""
-    paths = [str(ROOT), str(ROOT / "tests" / "noise")]
+    paths = [str(ROOT / "src"), str(ROOT / "tests" / "noise")]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-m", "slow or not slow", *arguments],
         cwd=ROOT,

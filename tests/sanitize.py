@@ -47,7 +47,7 @@ def environment_of(target: Path, leaks: bool) -> dict[str, str]:
         "LSAN_OPTIONS": "exitcode=0:max_leaks=0:report_objects=0",
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=67",
         "PYTHONMALLOC": "malloc",
-        "PYTHONPATH": str(target),
+        "PYTHONPATH": str(target / "src"),
     }
 
 

@@ -6,7 +6,7 @@ import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+SOURCES = Path(__file__).resolve().parents[1] / "src"
 PACKAGE = "spacy_nmparse"
 #: Each folder imports from itself and from those behind it: none from the lab.
 ORDER = (
@@ -14,15 +14,17 @@ ORDER = (
     *("learning", "search", "scorers", "layers", "systems"),
 )
 #: What the top level offers to all folders; the rest of it (entry points) is above them.
-SHARED = ("spacy_version", "about", "compiled")
+SHARED = ("spacy_version", "about")
 
 
 def imports() -> dict[str, set[str]]:
     """The modules that each module names in an import or a cimport, wherever it stands."""
     texts: dict[str, str] = {}
-    for path in sorted((ROOT / PACKAGE).rglob("*.*")):
+    for path in sorted((SOURCES / PACKAGE).rglob("*.*")):
         if path.suffix in (".py", ".pyx", ".pxd"):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            name = ".".join(path.relative_to(SOURCES).with_suffix("").parts).removesuffix(
+                ".__init__"
+            )
             text = path.read_text(encoding="utf-8")
             texts[name] = texts.get(name, "") + re.sub(r'"""[\s\S]*?"""|#.*', "", text)
     found: dict[str, set[str]] = {}

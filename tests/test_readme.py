@@ -110,8 +110,9 @@ def test_links(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(page)):
         if not target.startswith("http"):
             path = (page.parent / target).resolve().relative_to(ROOT)
-            top = SOURCES if path.parts[0] == "spacy_nmparse" else ROOT
-            assert (top / path).exists(), target
+            source = path.is_relative_to("src")
+            place = SOURCES / path.relative_to("src") if source else ROOT / path
+            assert place.exists(), target
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

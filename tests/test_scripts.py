@@ -228,12 +228,12 @@ def dry_run(folder: Path, *options: str) -> str:
 
 def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     out = dry_run(tmp_path, "--vars.local", "some folder/UD_English-EWT", "--vars.ud_epochs", "7")
-    assert "nmparse.py convert 'some folder/UD_English-EWT' corpus/ud " in out
+    assert "-m spacy nmparse convert 'some folder/UD_English-EWT' corpus/ud " in out
     assert "--epochs 7 " in out and "training/ud nl_covington_parser spacy_parser" in out
     assert "Gothic" not in out
     assert "--teachers 0\n" in out
     out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
-    assert "nmparse.py convert assets/UD_Gothic-PROIEL corpus/ud " in out
+    assert "-m spacy nmparse convert assets/UD_Gothic-PROIEL corpus/ud " in out
     assert "spacy_parser" not in out
     assert out.count("/ud nl_covington_parser none") == 3
     assert "--wheel none" in out

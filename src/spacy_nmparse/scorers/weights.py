@@ -40,8 +40,8 @@ def layout(model: Model) -> list[tuple[str, list[str]]]:
 
 
 def is_own(node: Model) -> bool:
-    """Whether the node is a scorer, or a layer of this package."""
-    return "hooks" in node.attrs or node.name.startswith("nmparse_")
+    """Whether the node is a scorer, or a layer of this package, and no chain of layers."""
+    return "hooks" in node.attrs or (node.name.startswith("nmparse_") and ">>" not in node.name)
 
 
 def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:

@@ -1,4 +1,3 @@
 """Layers and products that any Thinc model can use."""
 
-from spacy_nmparse import compiled  # noqa: F401
 from spacy_nmparse.layers import cpu as cpu  # a wrong NMPARSE_CPU is an error before all else

@@ -47,7 +47,7 @@ def MaxoutWindowEncoder(
         )
     theirs = SpacyEncoder(width, window_size, maxout_pieces, depth)
     return Model(
-        "nmparse_window_encoder",
+        "window_encoder",
         forward,
         init=theirs.init,
         layers=theirs.layers,

@@ -15,7 +15,6 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from spacy_nmparse import compiled  # noqa: F401
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import ROOT, State
 from spacy_nmparse.systems.system import Action, Move, TransitionSystem

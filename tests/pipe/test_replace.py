@@ -9,6 +9,7 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
+from thinc.api import fix_random_seed
 from typer.testing import CliRunner
 
 from spacy_nmparse.cli import nmparse
@@ -34,8 +35,11 @@ STATIC = {
 }
 
 
-def pipeline(parser: str = "parser", vectors: int = 0, tok2vec: dict = TOK2VEC) -> Language:
+def pipeline(
+    parser: str = "parser", vectors: int = 0, tok2vec: dict = TOK2VEC, seed: int = 0
+) -> Language:
     """A tagger, a parser and a lemmatizer; the first two share a tok2vec."""
+    fix_random_seed(seed)
     nlp = spacy.blank("en")
     for i, word in enumerate(TEXTS[0].split()[:vectors]):
         nlp.vocab.set_vector(word, numpy.asarray([i, 1.0], dtype="float32"))

@@ -18,6 +18,7 @@ from spacy_nmparse.learning import beam_rollout, rollout
 from spacy_nmparse.pipe import calibration, saving
 from spacy_nmparse.pipe.calibration import Calibration
 from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelData
 from spacy_nmparse.pipe.parses import Arcs
@@ -160,6 +161,7 @@ class TransitionParser(ParsingComponent):
             own_drop = set_dropout(self.model, drop)
         except ValueError as error:
             raise ValueError(f"The component '{self.name}' cannot be trained: {error}.") from error
+        self._fingerprint.restart()
         scorer, backprop = self.model.begin_update(batch.words.scorer_input(batch.tags))
         gradients, loss = self._rollout(scorer, batch, own_drop)
         backprop(gradients)
@@ -289,13 +291,14 @@ class TransitionParser(ParsingComponent):
         return saving.save(self.model, self.vocab, self._description(), exclude)
 
     def _description(self) -> saving.Description:
+        known = self._fingerprint.saved()
         return saving.Description(
             {"name": self.system_spec.name, "options": self.system_spec.options},
             feature_names(self.model),
             self._learned.labels.names,
             self._learned.tags.attributes,
             self._learned.tags.triples,
-            self.cfg,
+            {**self.cfg, "token_vectors": known} if known else self.cfg,
         )
 
     def _load(self, parts: saving.Parts, exclude: Iterable[str]) -> None:
@@ -308,17 +311,18 @@ class TransitionParser(ParsingComponent):
 
     def _restore(self, found: saving.Description, weights: bytes) -> None:
         """Become the parser of a description and weights. On an error nothing has changed."""
-        learned, cfg = self._learned, self.cfg
+        before = self._learned, self.cfg, self._fingerprint
         snapshot = saving.ModelSnapshot(self.model)
         try:
             tags = TagSet(found.tags, found.tag_triples)
             self.cfg = found.cfg
+            self._fingerprint = Fingerprint(self.cfg.pop("token_vectors", None))
             self._learn_labels(found.labels, tags)
-            if (found.labels, tags.sizes) != (learned.labels.names, learned.tags.sizes):
+            if (found.labels, tags.sizes) != (before[0].labels.names, before[0].tags.sizes):
                 renew_all(self.model)
             saving.load_weights(self.model, weights, found.features, tags)
         except Exception as error:
-            self._learned, self.cfg = learned, cfg
+            self._learned, self.cfg, self._fingerprint = before
             snapshot.restore()
             raise ValueError(
                 f"The component '{self.name}' cannot load its model: it is damaged, or was made "

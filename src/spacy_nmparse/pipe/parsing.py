@@ -21,6 +21,7 @@ from thinc.api import Model
 
 from spacy_nmparse.learning import beam_rollout
 from spacy_nmparse.pipe.confidence import register_extensions
+from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.parses import NO_ARCS, Arcs, Parses, Tree, unparsed_copy
@@ -158,6 +159,7 @@ class ParsingComponent(TrainablePipe):
             "projectivize": SWITCH.checked(projectivize, name, "projectivize")
         }
         self._rehearsal_model: Model | None = None
+        self._fingerprint = Fingerprint()
         self._learned = Learned(LabelSet(()), TagSet({}), None)
         unlabelled = system.create(None)
         try:
@@ -387,6 +389,15 @@ class ParsingComponent(TrainablePipe):
                 f"The component '{self.name}' shares a 'tok2vec' component that has not processed "
                 f"these documents: it parses without any knowledge of their words. Enable that "
                 f"component, before this one (in training, list it in annotating_components).",
+                stacklevel=2,
+            )
+        elif not self._fingerprint.fits(self.model, words.docs):
+            warnings.warn(
+                f"The component '{self.name}' listens to a 'tok2vec' that is not the one which it "
+                f"was trained with: most of its trees will be wrong. Give the parser the token "
+                f"vectors that it knows: 'python -m spacy nmparse replace', or "
+                f"other.replace_listeners(...) in its own pipeline, before it is added to this one "
+                f"(docs/existing_pipeline.md).",
                 stacklevel=2,
             )
         if with_tags and self._learned.tags.readings is None:

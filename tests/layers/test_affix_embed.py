@@ -235,6 +235,11 @@ def test_static_vectors() -> None:
     assert (cat == dog).all() and (cat == mat).all()
 
 
+def test_vectors_that_nobody_reads() -> None:
+    with pytest.warns(UserWarning, match="not use the .*include_static_vectors = true"):
+        make(with_vectors("cat dog", "mat"))
+
+
 def test_copies_have_static_vectors() -> None:
     """Thinc's copy of a model, which spaCy's ``replace_listeners`` makes, has no references."""
     docs = with_vectors("cat dog", "mat")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 
+import numpy
 import pytest
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.packed import pack, unpack
 from spacy_nmparse.pipe.processes import pipe_in_processes
 from tests.pipe.common import overfitted, tree
 
@@ -42,6 +46,48 @@ def test_trees(nlp: Language, batch_size: int) -> None:
     mixed = [text if i % 2 else nlp.make_doc(text) for i, text in enumerate(TEXTS)]
     docs = pipe_in_processes(nlp, iter(mixed), n_process=2, batch_size=batch_size)
     assert [tree(doc) for doc in docs] == expected
+
+
+def full_doc(vocab: Vocab) -> Doc:
+    """A document with all that a Doc can hold."""
+    words = ["She", "saw", " ", "New", "York", "."]
+    spaces = [True, False, True, True, False, False]
+    heads, deps = [1, 1, 1, 4, 1, 1], ["nsubj", "ROOT", "", "compound", "obj", "punct"]
+    doc = Doc(vocab, words, spaces, heads=heads, deps=deps, sent_starts=None)
+    doc[0].norm_, doc[1].lemma_, doc[1].tag_, doc[1].pos_ = "sie", "see", "VBD", "VERB"
+    doc[1].set_morph("Tense=Past")
+    doc.ents = [Span(doc, 3, 5, "GPE", kb_id="Q60", span_id="one")]
+    doc.spans["places"] = [Span(doc, 3, 5, "PLACE", kb_id="Q1"), Span(doc, 4, 5, "PART")]
+    doc.cats, doc.sentiment = {"travel": 0.5}, 0.25
+    doc.tensor = numpy.arange(12, dtype="float32").reshape(6, 2)
+    doc.user_data["note"] = ["kept"]
+    return doc
+
+
+def test_documents_as_arrays() -> None:
+    """What they hold comes back, into a vocabulary that has none of their strings."""
+    vocab = Vocab()
+    unparsed, empty = Doc(vocab, words=["a", "b"]), Doc(vocab)
+    unparsed[1].is_sent_start = False
+    given = [full_doc(vocab), empty, unparsed, full_doc(vocab)]
+    given[3].tensor = numpy.zeros(0, dtype="float32")
+    found = list(unpack(pickle.loads(pickle.dumps(pack(given))), Vocab()))
+    assert [doc.to_json() for doc in found] == [doc.to_json() for doc in given]
+    for one, other in zip(found, given, strict=True):
+        assert (one.tensor == other.tensor).all() and one.tensor.dtype == other.tensor.dtype
+        assert one.user_data == other.user_data and one.cats == other.cats
+        assert one.sentiment == other.sentiment
+        assert [token.is_sent_start for token in one] == [token.is_sent_start for token in other]
+        assert [token.norm_ for token in one] == [token.norm_ for token in other]
+        for spans in zip(
+            (*one.ents, *one.spans.get("places", ())),
+            (*other.ents, *other.spans.get("places", ())),
+            strict=True,
+        ):
+            assert len({(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in spans}) == 1
+        assert [t.left_edge.i for t in one] == [t.left_edge.i for t in other]
+        for attribute in ("DEP", "TAG", "SENT_START", "ENT_IOB", "LEMMA"):
+            assert one.has_annotation(attribute) == other.has_annotation(attribute)
 
 
 def test_a_killed_process(nlp: Language) -> None:

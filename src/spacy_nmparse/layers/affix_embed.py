@@ -14,6 +14,7 @@ them for the next one (``layers.known_words``). Pretrained vectors of words can 
 
 # No postponed annotations: spaCy validates configs by this architecture's signature.
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -112,7 +113,7 @@ def AffixEmbed(
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:
-    """Initialize the tables and the layer that mixes them.
+    """Initialize the tables and the layer that mixes them. Warns of vectors that nobody reads.
 
     Raises:
         ValueError: static vectors are to be used, and the documents' vocabulary has none.
@@ -125,6 +126,14 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
                 "pipeline that has some as initialize.vectors (--paths.vectors), or turn it off."
             )
         static.initialize(X=X)
+    elif X and X[0].vocab.vectors.shape[0]:
+        warnings.warn(
+            f"AffixEmbed does not use the {X[0].vocab.vectors.shape[0]} vectors of words that the "
+            f"pipeline has: set include_static_vectors = true, beside initialize.vectors "
+            f"(--components.tok2vec.model.embed.include_static_vectors true, beside "
+            f"--paths.vectors), or leave the vectors out.",
+            stacklevel=2,
+        )
     for layer in model.layers:
         layer.initialize()
 

@@ -30,7 +30,7 @@ from wasabi import table as draw
 from spacy_nmparse.cli.evaluate import run as evaluate_model
 from spacy_nmparse.ud import conll18, doc_to_conllu
 from spacy_nmparse.ud.licences import source_of
-from spacy_nmparse.ud.packages import VERSION, card, full_name, wheel_of
+from spacy_nmparse.ud.packages import VERSION, card, full_name, own_wheel, wheel_of
 from spacy_nmparse.ud.treebank import find_files
 from spacy_nmparse.ud.whole_pipeline import KINDS, whole_pipeline
 
@@ -288,6 +288,10 @@ def package(
     print(f"{made.name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST_WHEEL:
         print("It is larger than 10 MB: smaller tables (rows of the embedding) make it smaller.")
+    try:
+        print(f"It needs {own_wheel(made.parent).name}, which is beside it.", flush=True)
+    except RuntimeError as error:
+        print(f"It needs spacy-nmparse. {error}", flush=True)
     if wheel == "install":
         print(f"Installing {made.name} into {sys.prefix}", flush=True)
         # What it requires, spaCy and this package, is there where this runs.

@@ -199,6 +199,14 @@ def table(made: list[dict[str, Any]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
+def index(packages: Path) -> str:
+    """A page with a link to each wheel, for `pip install --find-links`: once, where several models
+    have brought the same one."""
+    wheels = {path.name: path.relative_to(packages) for path in packages.glob("*/dist/*.whl")}
+    links = (f'<a href="{path.as_posix()}">{name}</a><br>' for name, path in sorted(wheels.items()))
+    return "<!DOCTYPE html>\n<title>Models</title>\n" + "\n".join(links) + "\n"
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line.
 
@@ -228,6 +236,7 @@ def main(argv: list[str] | None = None) -> int:
         f"{table(made)}"
     )
     (args.packages / "models.md").write_text(text, encoding="utf-8")
+    (args.packages / "index.html").write_text(index(args.packages), encoding="utf-8")
     print(text)
     return 0
 

@@ -15,6 +15,8 @@ from spacy.training import Example
 from spacy.util import load_config, load_model_from_config
 from thinc.api import Adam, Config
 
+from spacy_nmparse.pipe.replace import replace_parser
+
 CONFIG = Path(__file__).parents[2] / "configs" / "nm_parser_transformer.cfg"
 PACKAGE = "spacy-curated-transformers"
 WORDS = ("ab", "cd", "ef", "gh")
@@ -102,3 +104,25 @@ def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
         assert config[section] == other[section]
     loaders = config["initialize"]["components"]["transformer"]
     assert loaders["encoder_loader"]["name"] == loaders["piecer_loader"]["name"]
+
+
+def test_its_parser_takes_another_one_s_place(nlp: Language, tmp_path: Path) -> None:
+    """With a transformer of its own: the pipeline's transformer, and what it says, stay."""
+    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
+    nlp.initialize(lambda: examples)
+    nlp.update(examples)
+    nlp(make(nlp, None))
+    noted: Any = nlp.get_pipe("parser")
+    assert noted._fingerprint._noted[0].shape == (len(WORDS), 16)
+    nlp.to_disk(tmp_path / "source")
+    target = load_model_from_config(tiny(tmp_path), auto_fill=True)
+    target.initialize(lambda: examples)
+    before = target(make(target, None))
+    replace_parser(target, spacy.load(tmp_path / "source"), "parser")
+    target.to_disk(tmp_path / "target")
+    expected = nlp(make(nlp, None))
+    for one in (target, spacy.load(tmp_path / "target")):
+        doc = one(make(one, None))
+        assert [token.head.i for token in doc] == [token.head.i for token in expected]
+        found, wanted = (d._.trf_data.last_hidden_layer_state.dataXd for d in (doc, before))
+        assert np.array_equal(found, wanted)

@@ -2,13 +2,11 @@
 
     python -m tests.faults kill-training --times 100
     python -m tests.faults full-disk --times 100
-    python -m tests.faults kill-corpus --documents 20000
 
 ``kill-training`` trains a pipeline of two components with spaCy's own loop and the callback
 ``spacy_nmparse.safe_checkpoints.v1``, a checkpoint after each update, and kills it (SIGKILL) after
 a random time. ``full-disk`` saves a pipeline over another one while files cannot grow beyond a
-random size. ``kill-corpus`` runs ``scripts/parse_corpus.py`` on a Ray cluster of two workers, kills
-one of them, then the whole run, starts it again, and compares what is there with ``nlp.pipe``.
+random size.
 
 The exit status is 1 where something is left that should not be. POSIX only.
 """
@@ -18,13 +16,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
-import json
 import os
 import random
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,14 +38,13 @@ from spacy.training.loop import train as spacy_train
 from thinc.api import Config
 
 from spacy_nmparse.pipe.files import make_safe, safe_to_disk
-from tests.pipe.common import WORDS, make_examples, overfitted, parser_of, randomize, tree
+from tests.pipe.common import make_examples, parser_of, randomize
 from tests.pipe.test_pipeline import CONFIG
 
 LAST, BEST = "model-last", "model-best"
 #: What may be found.
 GOOD = {
     f"{LAST}: whole",
-    "documents as by nlp.pipe",
     *(
         f"{what}: {left}"
         for what in ("pipeline", "parser")
@@ -200,108 +195,9 @@ def full_disk(times: int, seed: int = 0) -> Counter[str]:
     return found
 
 
-def start_corpus(arguments: list[str], log: Path) -> subprocess.Popen:
-    """Start scripts/parse_corpus.py with two workers, in a process group of its own."""
-    script = str(Path(__file__).resolve().parent.parent / "scripts" / "parse_corpus.py")
-    with log.open("a") as file:
-        return subprocess.Popen(
-            [sys.executable, script, *arguments, "--workers", "2"],
-            stdout=file,
-            stderr=file,
-            start_new_session=True,
-        )
-
-
-def finished_shards(out: Path) -> list[Path]:
-    """The finished shards, oldest first."""
-    return sorted(out.glob("*/part-*.spacy"), key=lambda path: path.stat().st_mtime_ns)
-
-
-def workers_of(out: Path) -> dict[int, str]:
-    """The worker that made each finished shard, by the shard's number."""
-    lines = [line for path in out.glob("records/*.jsonl") for line in path.open()]
-    records = [json.loads(line) for line in lines if line.endswith("\n")]
-    finished = {path.name for path in finished_shards(out)}
-    return {
-        record["number"]: record["worker"]
-        for record in records
-        if f"part-{record['number']:06d}.spacy" in finished
-    }
-
-
-def wait_for_shards(run: subprocess.Popen, out: Path, n: int, log: Path) -> None:
-    """Until so many shards are finished."""
-    while len(finished_shards(out)) < n:
-        if run.poll() is not None:
-            raise RuntimeError(f"The run ended by itself:\n{log.read_text()[-2000:]}")
-        time.sleep(0.05)
-
-
-def kill_corpus(n_documents: int, seed: int = 0) -> Counter[str]:
-    """Kill a worker, then the run, then let it go on: the documents that are there in the end."""
-    rng = random.Random(seed)
-    found: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        nlp = overfitted()
-        nlp.to_disk(folder / "model")
-        inputs = []
-        for i in range(3):
-            lines = (
-                " ".join(rng.choices(WORDS, k=rng.randint(1, 40))) for _ in range(n_documents // 3)
-            )
-            inputs.append(folder / f"{i}.txt")
-            inputs[-1].write_text("\n".join(lines) + "\n")
-        size = sum(path.stat().st_size for path in inputs)
-        out, log = folder / "out", folder / "log"
-        arguments = [str(folder / "model"), str(out), *map(str, inputs), "--format", "docbin"]
-        arguments += ["--shard-mb", str(size / 2**20 / 40)]
-
-        run = start_corpus(arguments, log)
-        wait_for_shards(run, out, 6, log)
-        before = set(workers_of(out).values())
-        victim = int(min(before).split(":")[1])
-        os.kill(victim, signal.SIGKILL)
-        print(f"{len(finished_shards(out))} shards: worker {victim} killed", flush=True)
-        new: set[str] = set()
-        for n in range(14, 32):  # until the worker that takes its place has made a shard
-            wait_for_shards(run, out, n, log)
-            new = set(workers_of(out).values()) - before
-            if new:
-                break
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-        kept = finished_shards(out)
-        before_restart = {path: path.read_bytes() for path in kept}
-        print(f"{len(kept)} shards, {len(new)} new workers: the run killed", flush=True)
-        run = start_corpus(arguments, log)
-        status = run.wait()
-        print(f"the run again: exit status {status}: {log.read_text().splitlines()[-1]}")
-        found["exit status is not 0"] += status != 0
-        changed = sum(path.read_bytes() != data for path, data in before_restart.items())
-        found["finished shards with other content"] += changed
-
-        expected = {}
-        for path in inputs:
-            lines = path.read_text().splitlines()
-            for i, doc in enumerate(nlp.pipe(lines)):
-                expected[str(path), i] = (lines[i], tree(doc))
-        numbers: Counter[str] = Counter()
-        for shard in sorted(out.glob("*/part-*.spacy")):
-            for doc in DocBin(store_user_data=True).from_disk(shard).get_docs(nlp.vocab):
-                source = doc.user_data["source"]
-                wanted = expected.pop((source, numbers[source]), None)
-                numbers[source] += 1
-                same = wanted == (doc.text, tree(doc))
-                found["documents as by nlp.pipe" if same else "documents too many or wrong"] += 1
-        found["documents lost"] += len(expected)
-    return found
-
-
 KINDS = {
-    "kill-training": (kill_training, "times"),
-    "full-disk": (full_disk, "times"),
-    "kill-corpus": (kill_corpus, "documents"),
+    "kill-training": kill_training,
+    "full-disk": full_disk,
 }
 
 
@@ -309,12 +205,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", choices=tuple(KINDS))
     parser.add_argument("--times", type=int, default=100)
-    parser.add_argument("--documents", type=int, default=20_000, help="of kill-corpus")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", message=r"\[W", category=UserWarning)
-    run, number = KINDS[options.what]
-    found = run(getattr(options, number), seed=options.seed)
+    found = KINDS[options.what](options.times, seed=options.seed)
     for what, count in sorted(found.items()):
         print(f"{count:6}  {what}")
     # spaCy itself copies model-best

@@ -39,8 +39,6 @@ NOT_RUN = {
     "mkdocs": "builds the site: the session docs of nox does",
     "nox": "a developer's checks, in environments of their own",
     "python -m cibuildwheel": "builds wheels in containers",
-    "python scripts/parse_corpus.py": "needs Ray: tests/test_parse_corpus.py runs it",
-    "python /shared/scripts/parse_corpus.py": "is for a cluster",
     "cython-lint": "a developer's check",
     "mypy": "a developer's check",
     "python -m spacy project assets": "fetches a treebank from the network",
@@ -146,8 +144,7 @@ RUN_IN_TEXT = {
 def is_run(command: str) -> bool:
     """Whether ``test_commands_run`` runs a command of a block."""
     programs = r"python (-m spacy (nmparse|train) |-m benchmarks.systems |(scripts|examples)/)"
-    found = re.match(programs, command)
-    return bool(found) and not command.startswith("python scripts/parse_corpus.py")
+    return bool(re.match(programs, command))
 
 
 def check_options(command: str) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -334,6 +335,7 @@ def test_a_bar_on_a_terminal(
         1,
         0,
         False,
+        False,
     )
     assert f"/{len(TEXT.encode())}.0" in terminal.getvalue()
     assert list(conllu_to_docs(tmp_path / "out", trained.vocab))
@@ -512,15 +514,12 @@ def test_an_output_folder_inside_the_input_folder(model: Path, tmp_path: Path, a
     bad.write_text("Yes", encoding="utf-8")
     done = run(model, folder, "-o", folder / again)
     assert done.exit_code == 0, done.output
-    assert f"{folder}: 2 files that this command wrote earlier are no inputs" in done.stderr
+    assert f"{folder}: 2 files that this command wrote earlier: not parsed" in done.stderr
     assert ("there already" in done.stderr) == (again == "out")
     made = sorted(path.relative_to(folder / again) for path in (folder / again).rglob("*.conllu"))
     assert made == [Path("a.conllu"), Path("sub", "b.conllu")]
     with pytest.raises(FileNotFoundError, match="did not write: name files"):
         plan([str(folder / again / "sub")], str(tmp_path / "x"), "conllu")
-    write(folder / "shards" / "0000" / "part-000000.spacy", "")
-    write(folder / "shards" / "manifest.json", '{"inputs": [], "size": 1}')
-    assert len(plan([str(folder)], str(tmp_path / "x"), "conllu")) == 2
 
 
 def test_other_options_parse_again(model: Path, tmp_path: Path) -> None:
@@ -538,8 +537,62 @@ def test_other_options_parse_again(model: Path, tmp_path: Path) -> None:
         ([other, "--confidence"], True),
     ]:
         done = run(arguments[0], source, "-o", target, *arguments[1:])
-        assert ("1 of 1 inputs parsed" in done.stderr) == is_made, done.stderr
+        assert ("1 of 1 input parsed" in done.stderr) == is_made, done.stderr
         assert ("there already" in done.stderr) != is_made
     target.write_text("corrected by hand", encoding="utf-8")
     assert "there already" in run(model, source, "-o", target).stderr
     assert target.read_text(encoding="utf-8") == "corrected by hand"
+
+
+def test_lines_are_documents(model: Path, tmp_path: Path) -> None:
+    """Each with an id of its own, and the file comes back byte for byte."""
+    lines = "She saw the cat .  \n\n \nYes\n\n\nSleep  !\n"
+    source = write(tmp_path / "a.txt", lines)
+    done = run(model, source, "--input-format", "lines")
+    assert done.exit_code == 0, done.output
+    found = re.findall("# newdoc id = (.*)", done.stdout)
+    assert found == ["a-1", "a-2", "a-3"] and "newpar" not in done.stdout
+    assert restored(done.stdout) == lines
+    out = run(model, source, "--input-format", "lines", "-f", "json").stdout
+    texts = [json.loads(line)["text"] for line in out.splitlines()]
+    assert texts == ["She saw the cat .", "Yes", "Sleep !"]
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_documents_that_fail(trained: Language, tmp_path: Path, n_process: int) -> None:
+    """They are written without a parse, with the error; the others of the batch are parsed."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("nm_parser", source=trained)
+    parser: Any = nlp.get_pipe("nm_parser")
+    predict = parser.predict
+
+    def fails(docs: list[Doc]) -> Any:
+        if any("London" in doc.text for doc in docs):
+            raise RuntimeError("no more\nLondon")
+        return predict(docs)
+
+    parser.predict = fails
+    nlp.max_length = 100
+    conllu = trained.make_doc("Yes London"), trained.make_doc("Yes")
+    source = write(tmp_path / "a.txt", "Yes\nI like London\n" + "cat " * 40 + "\nSleep !\n")
+    DocBin(docs=conllu).to_disk(tmp_path / "b.spacy")
+    for name, expected in (("a", [0, 1, 1, 0]), ("b", [1, 0])):
+        for form in ("json", "conllu"):
+            job = Job(source if name == "a" else tmp_path / "b.spacy", tmp_path / f"{name}.{form}")
+            kind = "lines" if name == "a" else None
+            done = list(parse_files(nlp, [job], form, kind=kind, n_process=n_process))
+            assert isinstance(done[0][1], Exception)  # without the option, as before
+            [(_, counts)] = parse_files(
+                nlp, [job], form, kind=kind, n_process=n_process, keep_going=True
+            )
+            assert isinstance(counts, Counts)
+            assert (counts.documents, counts.failed) == (len(expected), sum(expected))
+        loaded = [json.loads(x) for x in (tmp_path / f"{name}.json").read_text().splitlines()]
+        assert ["parse_error" in doc for doc in loaded] == expected
+        text = (tmp_path / f"{name}.conllu").read_text()
+        assert text.count("# parse_error = RuntimeError: no more London\n") == 1
+        heads = [
+            [row.split("\t")[6] for row in doc.splitlines() if row[:1].isdigit()]
+            for doc in text.strip().split("\n\n")
+        ]
+        assert [set(head) == {"_"} for head in heads] == expected

@@ -42,7 +42,9 @@ def parse(
         None, "--format", "-f", help="'conllu', 'json' or 'spacy'; else by the output's name"
     ),
     kind: Optional[str] = typer.Option(
-        None, "--input-format", help="'text', 'conllu' or 'spacy'; else by the input's name"
+        None,
+        "--input-format",
+        help="'text', 'lines' (each a document), 'conllu' or 'spacy'; else by the input's name",
     ),
     confidence: bool = typer.Option(
         False, "--confidence", help="Write how sure the parser is of each head and label"
@@ -51,12 +53,15 @@ def parse(
     batch_size: int = typer.Option(
         0, "--batch-size", min=0, help="Documents of a batch; 0: the pipeline's own"
     ),
+    keep_going: bool = typer.Option(
+        False, "--keep-going", help="Write documents that fail without a parse, with the error"
+    ),
     force: bool = typer.Option(False, "--force", help="Parse also what is parsed already"),
 ) -> None:
     """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
     from spacy_nmparse.cli.parse import run
 
-    run(model, inputs, output, form, kind, confidence, n_process, batch_size, force)
+    run(model, inputs, output, form, kind, confidence, n_process, batch_size, keep_going, force)
 
 
 @nmparse.command("convert")

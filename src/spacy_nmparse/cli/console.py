@@ -106,6 +106,11 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], n_left: in
     print(table([list(map(str, row)) for row in rows], header=header, divider=True, aligns=aligns))
 
 
+def counted(n: int, noun: str) -> str:
+    """A number and what it counts: "1 sentence", "2 sentences"."""
+    return f"{n} {noun}" + "s" * (n != 1)
+
+
 def percent(share: float | None) -> str:
     """A share as a percentage with two decimals; - for None."""
     return "-" if share is None else f"{100 * share:.2f}"

@@ -14,7 +14,7 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.cli.console import fail, failures, load
+from spacy_nmparse.cli.console import counted, fail, failures, load
 from spacy_nmparse.pipe.parsing import ParsingComponent
 from spacy_nmparse.ud.jobs import STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_files
@@ -31,6 +31,7 @@ def run(
     confidence: bool,
     n_process: int,
     batch_size: int,
+    keep_going: bool,
     force: bool,
 ) -> None:
     """Parse files; status 1 where some of them could not be parsed."""
@@ -64,6 +65,7 @@ def run(
             confidence=confidence,
             n_process=n_process,
             batch_size=batch_size or None,
+            keep_going=keep_going,
             on_done=on_done,
         )
         try:
@@ -85,9 +87,12 @@ def run(
     seconds = time.perf_counter() - start
     if total.words:
         _say(
-            f"{len(todo) - failed} of {len(jobs)} inputs parsed: {total.sentences} sentences, "
-            f"{total.words} words, {total.words / seconds:,.0f} words/s"
+            f"{len(todo) - failed} of {counted(len(jobs), 'input')} parsed: "
+            f"{counted(total.sentences, 'sentence')}, {counted(total.words, 'word')}, "
+            f"{total.words / seconds:,.0f} words/s"
         )
+    if total.failed:
+        _say(f"Warning: {counted(total.failed, 'document')} could not be parsed: see parse_error")
     if failed:
         raise typer.Exit(1)
 
@@ -112,7 +117,7 @@ def _say(text: str) -> None:
 
 
 def _say_skipped(folder: Path, n: int) -> None:
-    _say(f"{folder}: {n} files that this command wrote earlier are no inputs")
+    _say(f"{folder}: {counted(n, 'file')} that this command wrote earlier: not parsed")
 
 
 @contextmanager

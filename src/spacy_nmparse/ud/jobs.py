@@ -17,7 +17,6 @@ STANDARD = "-"  # standard input or output
 PARSED = (".txt", ".conllu", ".conll", ".spacy")  # the files of a folder that are parsed
 #: In each folder with outputs: how they were made, a line of JSON each.
 RECORD = ".nmparse.jsonl"
-MANIFEST = "manifest.json"  # in a folder of shards (scripts/parse_corpus.py)
 
 
 @dataclass(frozen=True)
@@ -101,28 +100,18 @@ def _files_of(folder: Path, output: Path) -> tuple[list[Path], int]:
     made = output.resolve()
     made_below = made != folder.resolve() and made.is_relative_to(folder.resolve())
     written: dict[Path, set[str]] = {}
-    shards = {path.parent for path in folder.rglob(MANIFEST) if _is_manifest(path)}
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in PARSED or not path.is_file():
             continue
         if path.parent not in written:
             written[path.parent] = set(read_record(path.parent))
-        if (
-            path.name in written[path.parent]
-            or (made_below and path.resolve().is_relative_to(made))
-            or not shards.isdisjoint(path.parents)
+        if path.name in written[path.parent] or (
+            made_below and path.resolve().is_relative_to(made)
         ):
             n_skipped += 1
         else:
             files.append(path)
     return files, n_skipped
-
-
-def _is_manifest(path: Path) -> bool:
-    try:
-        return {"inputs", "size"} <= set(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return False
 
 
 def _checked(jobs: list[Job]) -> list[Job]:

@@ -30,6 +30,7 @@ class Counts:
     documents: int = 0
     sentences: int = 0
     words: int = 0
+    failed: int = 0  # documents
 
 
 def parse_files(
@@ -41,6 +42,7 @@ def parse_files(
     confidence: bool = False,
     n_process: int = 1,
     batch_size: int | None = None,
+    keep_going: bool = False,
     on_done: Callable[[int], Any] = lambda n_bytes: None,
 ) -> Iterator[tuple[Job, Counts | Exception]]:
     """Parse files into others.
@@ -57,6 +59,8 @@ def parse_files(
         confidence: Whether confidences are written.
         n_process: Processes.
         batch_size: Documents of a batch; None: the pipeline's own.
+        keep_going: Whether a document that fails is written without a parse, with its error; else
+            its file is not written.
         on_done: Called with the bytes of the input of each piece that is written.
 
     Yields:
@@ -64,7 +68,7 @@ def parse_files(
         be read or written, a ValueError where the input is not what it should be, a RuntimeError
         where a process died. What was at the output before stays then.
     """
-    work = PieceParser(nlp, form, confidence, batch_size)
+    work = PieceParser(nlp, form, confidence, batch_size, keep_going)
     to_files = any(job.target for job in jobs)
     options = options_of(nlp.path if to_files else None, form, kind, confidence)
     todo, alone = deque(jobs), False
@@ -196,6 +200,7 @@ def _write(
             joined.add(part.written)
             counts.documents += part.n_docs
             counts.words += part.n_words
+            counts.failed += part.n_failed
             on_done(part.n_bytes)
         joined.finish()
     counts.sentences = joined.n_sents

@@ -27,8 +27,8 @@ from spacy_nmparse.ud.docs_conllu import (
 )
 from spacy_nmparse.ud.extensions import EXTENSIONS, register_extensions
 
-TEXT, CONLLU, SPACY = "text", "conllu", "spacy"
-KINDS = (TEXT, CONLLU, SPACY)
+TEXT, LINES, CONLLU, SPACY = "text", "lines", "conllu", "spacy"
+KINDS = (TEXT, LINES, CONLLU, SPACY)
 SUFFIXES = {".conllu": CONLLU, ".conll": CONLLU, ".spacy": SPACY}
 #: Characters of a document of plain text: a longer paragraph is cut.
 LONGEST = 100_000
@@ -63,11 +63,11 @@ def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str)
         kind: One of KINDS.
         vocab: The pipeline's vocabulary.
         name: What messages call the file.
-        doc_id: The id of the document that plain text is.
+        doc_id: The id of the document that plain text is; those of lines have numbers behind it.
 
     Yields:
-        The documents. Of plain text these are paragraphs, parted by blank lines; the pipeline sees
-        single spaces between words, and what was there is noted in MISC (``SpacesBefore``,
+        The documents. Of plain text these are paragraphs, parted by blank lines, or lines; the
+        pipeline sees single spaces between words, and what was there is in MISC (``SpacesBefore``,
         ``SpacesAfter``, ``SpacesInToken``). CoNLL-U and .spacy files give words and sentence
         boundaries; their other annotation fills in what the pipeline does not set.
 
@@ -75,8 +75,8 @@ def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str)
         ValueError: If the file is not UTF-8, not CoNLL-U, or damaged: the line is named.
     """
     register_extensions()
-    if kind == TEXT:
-        yield from _text_items(file, name, doc_id)
+    if kind in (TEXT, LINES):
+        yield from _text_items(file, name, doc_id, kind == LINES)
         return
     if kind == SPACY:
         yield from items_of(read_spacy(Path(name), vocab))
@@ -166,9 +166,13 @@ def _is_ours(key: Any) -> bool:
     return isinstance(key, tuple) and len(key) == 4 and key[1] in EXTENSIONS
 
 
-def _text_items(file: IO[bytes], name: str, doc_id: str) -> Iterator[Item]:
-    comment = f"# newdoc id = {doc_id}"
-    for text, begins in _paragraphs(_decoded(file, name)):
+def _text_items(file: IO[bytes], name: str, doc_id: str, by_line: bool) -> Iterator[Item]:
+    n_docs = 0
+    for text, begins in _paragraphs(_decoded(file, name), by_line):
+        n_docs += begins
+        comment = "# newpar"
+        if by_line or n_docs == 1:
+            comment = f"# newdoc id = {doc_id}" + f"-{n_docs}" * by_line
         parts = re.split(r"(\s+)", text)
         words, gaps = parts[0::2], parts[1::2]
         before = ""
@@ -180,7 +184,6 @@ def _text_items(file: IO[bytes], name: str, doc_id: str) -> Iterator[Item]:
         else:
             words.pop()
         yield Item(" ".join(words), _Spacing(before, words, gaps, comment if begins else None))
-        comment = "# newpar"
 
 
 class _Spacing:
@@ -250,12 +253,12 @@ def _not_utf8(name: str, line: int, error: UnicodeDecodeError) -> ValueError:
     )
 
 
-def _paragraphs(lines: Iterator[str]) -> Iterator[tuple[str, bool]]:
-    """Paragraphs with the blank lines behind them; those that are too long in pieces. Beside each
-    is whether a paragraph begins with it. Nothing comes of whitespace alone."""
+def _paragraphs(lines: Iterator[str], by_line: bool) -> Iterator[tuple[str, bool]]:
+    """Paragraphs, or lines, with the blank lines behind them; those that are too long in pieces.
+    Beside each is whether a paragraph begins with it. Nothing comes of whitespace alone."""
     held, begins, at_start = "", True, True  # at the start of a line
     n_full = 0  # characters of held up to the last line that is not blank
-    ended = False  # by a blank line
+    ended = False  # by a blank line, or by_line
     parts: list[str] = []  # of the line that held ends with
     for line in lines:
         if at_start and line.endswith("\n") and not line.strip():
@@ -270,6 +273,7 @@ def _paragraphs(lines: Iterator[str]) -> Iterator[tuple[str, bool]]:
         if at_start or len(parts) * CHUNK > LONGEST:
             held, parts = held + "".join(parts), []
             n_full = len(held)
+            ended = by_line and at_start
         while n_full > LONGEST:
             end = _cut(held)
             if not held[end:].strip() or not held[:end].strip():

@@ -11,6 +11,7 @@ from typing import IO, Any
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.ud.conllu import Sentence
 from spacy_nmparse.ud.docs_conllu import SentenceIds, doc_sentences
 from spacy_nmparse.ud.extensions import ud_words
 
@@ -18,6 +19,8 @@ CONLLU, JSON, SPACY = "conllu", "json", "spacy"
 #: Formats, and how the names of their files end.
 FORMATS = {CONLLU: ".conllu", JSON: ".jsonl", SPACY: ".spacy"}
 SENT_ID = "# sent_id = "
+ERROR = "spacy_nmparse.parse_error"  # in ``doc.user_data``: why there is no parse
+FAILED = "# parse_error = "
 MARK = "\0"  # stands for the number of a sentence, which is not known yet
 
 
@@ -57,6 +60,7 @@ class Writer:
         """Write a document."""
         if self._form == CONLLU:
             for sentence in doc_sentences(doc, confidence=self._confidence):
+                mark_failed(sentence, doc)
                 known = sentence.value("sent_id")
                 before, mark, after = sentence.to_conllu(known or MARK).partition(SENT_ID + MARK)
                 self._texts.append(before)
@@ -124,15 +128,25 @@ class Joined:
         self._file.flush()
 
 
+def mark_failed(sentence: Sentence, doc: Doc) -> None:
+    """Say in a comment that there is no parse of a document, and why."""
+    kept = [comment for comment in sentence.comments if not comment.startswith(FAILED)]
+    error = doc.user_data.get(ERROR)
+    sentence.comments[:] = [*kept, FAILED + " ".join(error.split())] if error else kept
+
+
 def doc_to_json(doc: Doc, confidence: bool = False) -> dict[str, Any]:
     """A document as ``Doc.to_json`` gives it; with the ``words`` of multiword tokens and, where
-    they are wanted and known, ``head_confidence`` and ``dep_confidence``.
+    they are wanted and known, ``head_confidence`` and ``dep_confidence``; with ``parse_error``
+    where it could not be parsed.
 
     Args:
         doc: The document.
         confidence: Whether confidences are wanted.
     """
     found: dict[str, Any] = doc.to_json()
+    if error := doc.user_data.get(ERROR):
+        found["parse_error"] = error
     sure = confidences(doc) if confidence else None
     for token, entry in zip(doc, found["tokens"], strict=True):
         words = ud_words(token)

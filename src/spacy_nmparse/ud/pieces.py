@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,8 +16,17 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse.ud.corpus import open_spacy
-from spacy_nmparse.ud.parse_inputs import CONLLU, SPACY, TEXT, Item, items_of, read_items
-from spacy_nmparse.ud.parse_outputs import Writer, Written
+from spacy_nmparse.ud.parse_inputs import (
+    CONLLU,
+    LINES,
+    SPACY,
+    TEXT,
+    Item,
+    items_of,
+    read_items,
+    unannotated,
+)
+from spacy_nmparse.ud.parse_outputs import ERROR, Writer, Written
 
 #: Characters of a piece of text, about; a piece of CoNLL-U has eight times as many bytes.
 SIZE = 1 << 16
@@ -35,7 +44,7 @@ class Piece:
         kind: One of KINDS.
         name: What messages call the input.
         n_bytes: Bytes of the input, for a progress bar.
-        items: Paragraphs of plain text.
+        items: Paragraphs or lines of plain text.
         lines: Lines of CoNLL-U: whole sentences.
         line: The number of the first one.
         docs: Documents of a .spacy file: the first, and the one behind the last.
@@ -61,6 +70,7 @@ class Part:
         job: The number of its job.
         n_bytes: Bytes of the input.
         n_docs: Documents.
+        n_failed: Those that could not be parsed.
         n_words: Words.
         written: What goes into the output.
         error: Why there are none.
@@ -69,6 +79,7 @@ class Part:
     job: int
     n_bytes: int
     n_docs: int = 0
+    n_failed: int = 0
     n_words: int = 0
     written: Written | None = None
     error: Exception | None = None
@@ -91,7 +102,7 @@ def cut(
         OSError: If it cannot be read.
         ValueError: If it is not UTF-8, or no .spacy file.
     """
-    if kind == TEXT:
+    if kind in (TEXT, LINES):
         doc_id = path.stem.replace(" ", "_") if path else "stdin"
         yield from _cut_text(file, Piece(job, kind, name), vocab, doc_id)
     elif kind == CONLLU:
@@ -103,7 +114,7 @@ def cut(
 def _cut_text(file: IO[bytes], piece: Piece, vocab: Vocab, doc_id: str) -> Iterator[Piece]:
     watched: Any = _Watched(file)
     size = 0
-    for item in read_items(watched, TEXT, vocab, piece.name, doc_id):
+    for item in read_items(watched, piece.kind, vocab, piece.name, doc_id):
         piece.items.append(item)
         size += len(item.doc)
         if size >= SIZE:
@@ -177,15 +188,22 @@ class PieceParser:
         form: One of FORMATS.
         confidence: Whether confidences are written.
         batch_size: Documents of a batch; None: the pipeline's own.
+        keep_going: Whether a document that fails is written without a parse, with its error.
     """
 
     def __init__(
-        self, nlp: Language, form: str, confidence: bool, batch_size: int | None = None
+        self,
+        nlp: Language,
+        form: str,
+        confidence: bool,
+        batch_size: int | None = None,
+        keep_going: bool = False,
     ) -> None:
         self._nlp = nlp
         self._form = form
         self._confidence = confidence
         self._batch_size = batch_size
+        self._keep_going = keep_going
         self._zone: ExitStack | None = None
         self._n_held = 0  # documents since new words were last forgotten
 
@@ -194,7 +212,7 @@ class PieceParser:
         part = Part(piece.job, piece.n_bytes, error=piece.error)
         try:
             if part.error is None:
-                self._open_zone(piece.kind == TEXT)
+                self._open_zone(piece.kind in (TEXT, LINES))
                 self._parse(piece, part)
         except (OSError, ValueError, RuntimeError) as error:
             part.error = error
@@ -219,20 +237,40 @@ class PieceParser:
     def _parse(self, piece: Piece, part: Part) -> None:
         items = list(self._items(piece))
         writer = Writer(self._form, self._confidence)
-        docs: Iterator[Doc] = self._nlp.pipe(
-            (item.doc for item in items), batch_size=self._batch_size
-        )
-        for item, doc in zip(items, docs, strict=True):
+        for item, doc in zip(items, self._parsed(items), strict=True):
             item.finish(doc)
+            part.n_failed += ERROR in doc.user_data
             writer.write(doc)
             part.n_words += sum(not token.is_space for token in doc)
         self._n_held += len(items)
         part.n_docs = len(items)
         part.written = writer.written()
 
+    def _parsed(self, items: list[Item]) -> Iterable[Doc]:
+        docs = self._nlp.pipe((item.doc for item in items), batch_size=self._batch_size)
+        if not self._keep_going:
+            return docs
+        try:
+            return list(docs)
+        except Exception:  # of any component; which document it was is seen one by one
+            return [self._parsed_alone(item.doc) for item in items]
+
+    def _parsed_alone(self, given: str | Doc) -> Doc:
+        """The parse of a document; if it fails, its words."""
+        try:
+            return self._nlp(given)
+        except Exception as error:
+            vocab = self._nlp.vocab
+            if isinstance(given, str):
+                doc = Doc(vocab, words=given.split(" "))
+            else:
+                doc = unannotated(given)
+            doc.user_data[ERROR] = f"{type(error).__name__}: {error}"
+            return doc
+
     def _items(self, piece: Piece) -> Iterator[Item]:
         vocab = self._nlp.vocab
-        if piece.kind == TEXT:
+        if piece.kind in (TEXT, LINES):
             return iter(piece.items)
         if piece.kind == SPACY:
             return items_of(_documents(Path(piece.name), *piece.docs, vocab))

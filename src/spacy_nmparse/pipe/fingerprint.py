@@ -53,9 +53,8 @@ class Fingerprint:
         is_full = noted is None or sum(map(len, noted)) >= MOST
         if vocab == self._home and is_full:
             return True
-        # A listener, spaCy's or a transformer's, knows the name of the component it listens to.
         tok2vec = model.maybe_get_ref("tok2vec")
-        if tok2vec is None or not any(hasattr(one, "upstream_name") for one in tok2vec.walk()):
+        if tok2vec is None or not any(one.name.endswith("listener") for one in tok2vec.walk()):
             return True
         vectors = numpy.concatenate([to_numpy(one) for one in tok2vec.predict(docs)])
         if noted is not None and self._home in (None, vocab):

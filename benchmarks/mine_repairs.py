@@ -20,7 +20,8 @@ from pathlib import Path
 import spacy
 
 from benchmarks.common import ROOT
-from benchmarks.tables.counts import edit_table
+from benchmarks.formats import page_table
+from benchmarks.tables.counts import edits
 from spacy_nmparse.analysis.mining import mine_edits
 from spacy_nmparse.cli.console import gold_docs
 
@@ -43,7 +44,8 @@ def main(argv: list[str] | None = None) -> int:
         f"{mined.words} words, {mined.errors} wrong heads; one edit that leaves a tree would mend"
     )
     print(f"{mined.whole.total()} of them\n")
-    print(edit_table(mined.as_dict(), args.top))
+    header, *rows = edits(mined.as_dict(), args.top)
+    print(page_table(header, rows, left=2))
     args.output.mkdir(parents=True, exist_ok=True)
     path = args.output / f"{args.name or args.corpus.stem}.json"
     path.write_text(json.dumps(mined.as_dict(), indent=1), encoding="utf-8")

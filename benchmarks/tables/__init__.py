@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from benchmarks.tables import (  # noqa: F401  (each registers its tables)
     accuracy,
-    bn15,
     counts,
     exhaustive,
-    hgj13,
+    papers,
     pipelines,
-    rep,
     speed,
-    variants,
 )
 from benchmarks.tables.common import TABLES
 

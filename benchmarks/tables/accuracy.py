@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from benchmarks.formats import page_table
+from benchmarks.summary import Entry
 from benchmarks.tables.common import (
     ENGLISH,
     GOTHIC,
@@ -20,9 +19,10 @@ from benchmarks.tables.common import (
     SWAP,
     TAUGHT,
     TREEBANKS,
+    Rows,
     comparison,
     entry,
-    grouped,
+    figure,
     lead,
     mean,
     raw_mean,
@@ -46,39 +46,36 @@ MULTIHASH = (
 )
 
 
-def accuracy(systems: Sequence[str], choose: Callable[[str], str]) -> str:
+def accuracy(systems: Sequence[str], choose: Callable[[str], str]) -> Rows:
     """Make the table of accuracy, the best first; `choose` names spaCy's parser of a treebank."""
-    rows = []
+    header = ["treebank", "system", "epochs", "seeds", "UAS", "LAS", "sentences wholly right"]
+    yield [*header, "LAS against spaCy"]
     for treebank in TREEBANKS:
         baseline = choose(treebank)
-        names = (*systems, baseline)
-        found = [(name, one) for name in names if (one := entry(treebank, name))]
+        found = [(name, one) for name in (*systems, baseline) if (one := entry(treebank, name))]
         found.sort(key=lambda pair: -raw_mean(pair[1], "las_all"))
         if all(name.startswith("spacy_") for name, _ in found):
             continue  # nothing to compare
         for name, one in found:
-            own = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
-            own += [score(one, metric) for metric in ("uas_all", "las_all")]
-            own.append(f"{mean(one, 'dep_exact', digits=1)} %")
-            own.append("" if name == baseline else lead(treebank, name, baseline))
-            rows.append(own)
-    header = ["treebank", "system", "epochs", "seeds", "UAS", "LAS", "sentences wholly right"]
-    return page_table([*header, "LAS against spaCy"], grouped(rows), left=4)
+            row = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
+            row += [score(one, metric) for metric in ("uas_all", "las_all")]
+            row.append(f"{mean(one, 'dep_exact', digits=1)} %")
+            yield [*row, "" if name == baseline else lead(treebank, name, baseline)]
 
 
-@table("accuracy")
-def _accuracy() -> str:
+@table("accuracy", left=4)
+def _accuracy() -> Rows:
     return accuracy(ACCURACY, stock)
 
 
-@table("accuracy-multihash")
-def _accuracy_multihash() -> str:
+@table("accuracy-multihash", left=4)
+def _accuracy_multihash() -> Rows:
     return accuracy(MULTIHASH, lambda _: STOCK)
 
 
-@table("crossing")
-def _crossing() -> str:
-    rows = []
+@table("crossing", left=3)
+def _crossing() -> Rows:
+    yield ["treebank", "system", "seeds", "precision", "recall", "F1"]
     for treebank in (GOTHIC, HUNGARIAN):
         found = []
         for name in (*ACCURACY, STOCK_LONG, "two_planar"):
@@ -88,25 +85,21 @@ def _crossing() -> str:
                 f1 = 2 * precision * recall / (precision + recall)
                 figures = [f"{figure:.1f}" for figure in (precision, recall, f1)]
                 found.append((f1, [short(treebank), title(name), seeds_of(one), *figures]))
-        rows += [row for _, row in sorted(found, reverse=True)]
-    header = ["treebank", "system", "seeds", "precision", "recall", "F1"]
-    return page_table(header, grouped(rows), left=3)
+        yield from (row for _, row in sorted(found, reverse=True))
 
 
 @table("same-token-vectors")
-def _same_token_vectors() -> str:
+def _same_token_vectors() -> Rows:
     names = (NM, SWAP, NL)
-    rows = []
+    yield ["treebank", title(SPACY), *map(title, names)]
     for treebank in TREEBANKS:
         cells = [lead(treebank, name, SPACY_LONG) for name in names]
-        rows.append([short(treebank), score(entry(treebank, SPACY_LONG), "las_all"), *cells])
-    header = ["treebank", title(SPACY), *map(title, names)]
-    return page_table(header, rows)
+        yield [short(treebank), score(entry(treebank, SPACY_LONG), "las_all"), *cells]
 
 
 @table("in-short")
-def _in_short() -> str:
-    rows = []
+def _in_short() -> Rows:
+    yield ["LAS", *map(short, TREEBANKS)]
     projects = {"udpipe": "UDPipe 1, the best of its systems", "supar": "SuPar's biaffine parser"}
     for name in (STOCK, *projects, SPACY_LONG, NM, SWAP, NL, NM_TAUGHT, TAUGHT):
         row = [projects.get(name) or title(name)]
@@ -115,17 +108,16 @@ def _in_short() -> str:
             found = peers(treebank, name).values() if name in projects else [one]
             means = [raw_mean(one, "las_all") for one in found if one is not None]
             row.append(f"{max(means):.2f}" if means else "")
-        rows.append(row)
-    return page_table(["LAS", *map(short, TREEBANKS)], rows)
+        yield row
 
 
-def peers(treebank: str, name: str) -> dict[str, dict[str, Any]]:
+def peers(treebank: str, name: str) -> dict[str, Entry]:
     """The summaries of another project's systems, whose names begin with `name`, on a treebank."""
     every = results("compare")["systems"].get(treebank, {}).items()
     return {system: one for system, one in every if system.startswith(name)}
 
 
-@table("crossing-recall-ratio")
+@figure("crossing-recall-ratio")
 def _crossing_recall_ratio() -> str:
     ratios = []
     for treebank in (GOTHIC, HUNGARIAN):
@@ -136,91 +128,79 @@ def _crossing_recall_ratio() -> str:
     return f"{min(ratios):.1f} to {max(ratios):.1f} times"
 
 
-@table("more-accurate")
-def _more_accurate() -> str:
-    rows = []
+@table("more-accurate", left=4)
+def _more_accurate() -> Rows:
+    yield ["treebank", "", "epochs", "seeds", "LAS on dev", "on test", "difference on test"]
     for treebank in TREEBANKS:
         for name in (PLAIN, *(f"{OWN}{kind}" for kind in MORE)):
-            one = entry(treebank, name)
-            if one is None:
-                continue
-            row = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
-            row += [score(one, "las_all", split) for split in ("dev", "test")]
-            row.append("" if name == PLAIN else lead(treebank, name, PLAIN))
-            rows.append(row)
-    header = ["treebank", "", "epochs", "seeds", "LAS on dev", "on test", "difference on test"]
-    return page_table(header, grouped(rows), left=4)
+            if one := entry(treebank, name):
+                row = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
+                row += [score(one, "las_all", split) for split in ("dev", "test")]
+                yield [*row, "" if name == PLAIN else lead(treebank, name, PLAIN)]
 
 
-@table("udpipe")
-def _udpipe() -> str:
+@table("udpipe", left=3)
+def _udpipe() -> Rows:
     return others("udpipe_", "UDPipe 1's system", (NM, SWAP, NL))
 
 
-@table("supar")
-def _supar() -> str:
+@table("supar", left=2)
+def _supar() -> Rows:
     return others("supar", "", (NM, NL))
 
 
-def others(prefix: str, header: str, names: Sequence[str]) -> str:
+def others(prefix: str, header: str, names: Sequence[str]) -> Rows:
     """Make the table of another project's systems, the best first: those whose names begin with a
     prefix; `header` says what the rest of the name is (empty: they have one name), `names` which of
     our systems they are compared with."""
-    rows = []
+    columns = ["treebank", *filter(None, [header]), "epochs", "UAS", "LAS"]
+    columns += ["sentences wholly right", "crossing arcs: precision", "recall"]
+    yield [*columns, *map(title, names)]
     for treebank in TREEBANKS:
         every = peers(treebank, prefix).items()
         for name, one in sorted(every, key=lambda item: -raw_mean(item[1], "las_all")):
             system = name.removeprefix(prefix)
-            own = [short(treebank), *filter(None, [system]), str(one["epochs"])]
-            own += [score(one, "uas_all"), score(one, "las_all")]
-            own.append(f"{mean(one, 'dep_exact', digits=1)} %")
+            row = [short(treebank), *filter(None, [system]), str(one["epochs"])]
+            row += [score(one, "uas_all"), score(one, "las_all")]
+            row.append(f"{mean(one, 'dep_exact', digits=1)} %")
             for metric in ("nonproj_p", "nonproj_r"):
-                own.append("" if system == "projective" else mean(one, metric, digits=1))
-            for other in names:
-                better = entry(treebank, other)
+                row.append("" if system == "projective" else mean(one, metric, digits=1))
+            for better in (entry(treebank, other) for other in names):
                 ahead = raw_mean(better, "las_all") - raw_mean(one, "las_all") if better else 0.0
-                own.append(f"{ahead:+.2f}" if better else "")
-            rows.append(own)
-    first = ["treebank", *filter(None, [header]), "epochs"]
-    columns = [*first, "UAS", "LAS", "sentences wholly right"]
-    columns += ["crossing arcs: precision", "recall", *map(title, names)]
-    return page_table(columns, grouped(rows), left=len(first))
+                row.append(f"{ahead:+.2f}" if better else "")
+            yield row
 
 
 @table("bias")
-def _bias() -> str:
-    rows = []
+def _bias() -> Rows:
+    header = ["treebank", "`crossing_bias`"]
+    yield [*header, "dev: LAS", "precision", "recall", "test: LAS", "precision", "recall"]
     for treebank in (GOTHIC, HUNGARIAN):
         for bias in range(3):
-            one = entry(treebank, OWN + (f"_bias{bias}" if bias else ""))
-            if one is None:
-                continue
-            cells = [
-                mean(one, metric, split, digits)
-                for split in ("dev", "test")
-                for metric, digits in (("las_all", 2), ("nonproj_p", 1), ("nonproj_r", 1))
-            ]
-            rows.append([short(treebank), str(bias), *cells])
-    header = ["treebank", "`crossing_bias`", "dev: LAS", "precision", "recall"]
-    return page_table([*header, "test: LAS", "precision", "recall"], grouped(rows))
+            if one := entry(treebank, OWN + (f"_bias{bias}" if bias else "")):
+                row = [short(treebank), str(bias)]
+                for split in ("dev", "test"):
+                    row.append(mean(one, "las_all", split))
+                    row += [mean(one, f"nonproj_{kind}", split, 1) for kind in "pr"]
+                yield row
 
 
 @table("swap-oracles")
-def _swap_oracles() -> str:
-    rows = []
+def _swap_oracles() -> Rows:
+    yield ["oracle", "greedy", "", "beam of 8", ""]
     for oracle in ("eager", "lazy", "minimal", "nd_sw", "nd_all"):
         row = [f"`{oracle}`"]
         for beam in ("", "_beam8"):
             row.append(score(entry(HUNGARIAN, f"swap_{oracle}{beam}"), "las_all"))
             pair = (f"swap_{oracle}{beam}", f"swap_eager{beam}")
             row.append("" if oracle == "eager" else difference(comparison(HUNGARIAN, *pair)))
-        rows.append(row)
-    return page_table(["oracle", "greedy", "", "beam of 8", ""], rows)
+        yield row
 
 
-@table("exchanged-words")
-def _exchanged_words() -> str:
-    rows = []
+@table("exchanged-words", left=3)
+def _exchanged_words() -> Rows:
+    header = ["LAS", "", "seeds", "dev: as they are", "exchanged", "test: as they are", "exchanged"]
+    yield [*header, "difference on test"]
     for name in ("nm_parser", "swap_parser", OWN, SPACY):
         for treebank in TREEBANKS:
             exchanged = f"{name}_long" if treebank == ENGLISH else name
@@ -231,22 +211,15 @@ def _exchanged_words() -> str:
             row = [title(name), short(treebank), seeds(both)]
             for split in ("dev", "test"):
                 row += [mean(one, "las_all", split, only=both) for one in (plain, changed)]
-            row.append(difference(comparison(treebank, exchanged, f"{name}_plain")))
-            rows.append(row)
-    header = ["LAS", "", "seeds", "dev: as they are", "exchanged", "test: as they are", "exchanged"]
-    return page_table([*header, "difference on test"], grouped(rows), left=3)
+            yield [*row, difference(comparison(treebank, exchanged, f"{name}_plain"))]
 
 
 @table("teacher")
-def _teacher() -> str:
+def _teacher() -> Rows:
+    yield ["trained on", "LAS on test", "difference"]
     alone, taught = f"{ENGLISH}-each6", f"{ENGLISH}-each6-all"
-    own = entry(alone, "nl_covington_parser", "unannotated")
-    other = entry(taught, "nl_covington_parser_taught", "unannotated")
-    found = comparison(
-        taught, "nl_covington_parser_taught", "nl_covington_parser", benchmark="unannotated"
-    )
-    rows = [
-        ["annotated sentences alone", score(own, "las_all"), ""],
-        ["the same and the plain ones, taught", score(other, "las_all"), difference(found)],
-    ]
-    return page_table(["trained on", "LAS on test", "difference"], rows)
+    found = comparison(taught, TAUGHT, OWN, benchmark="unannotated")
+    las = score(entry(alone, OWN, "unannotated"), "las_all")
+    yield ["annotated sentences alone", las, ""]
+    las = score(entry(taught, TAUGHT, "unannotated"), "las_all")
+    yield ["the same and the plain ones, taught", las, difference(found)]

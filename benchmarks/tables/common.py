@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from benchmarks.common import RESULTS
-from benchmarks.formats import mean_and_deviation
-from benchmarks.summary import Pair
+from benchmarks.formats import mean_and_deviation, page_table
+from benchmarks.summary import Entry, Pair
 from benchmarks.titles import difference, seeds
 
-Rows = list[list[str]]
+Rows = Iterator[list[str]]
 ENGLISH, GOTHIC = "UD_English-EWT", "UD_Gothic-PROIEL"
 TURKISH, HUNGARIAN = "UD_Turkish-IMST", "UD_Hungarian-Szeged"
 TREEBANKS = (ENGLISH, GOTHIC, TURKISH, HUNGARIAN)
@@ -31,11 +31,28 @@ TAUGHT = f"{OWN}_taught"
 TABLES: dict[str, Callable[[], str]] = {}
 
 
-def table(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
-    """Register what makes a table or figure under the name that pages call it."""
+def figure(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
+    """Register what makes a figure under the name that pages call it."""
 
     def register(make: Callable[[], str]) -> Callable[[], str]:
         TABLES[name] = make
+        return make
+
+    return register
+
+
+def table(
+    name: str, left: int = 1, repeat: bool = False
+) -> Callable[[Callable[[], Rows]], Callable[[], Rows]]:
+    """Register what makes a table: the header and the rows. `left` columns are aligned to the left.
+    A first cell that is the same as the one above is left out, unless `repeat`."""
+
+    def register(make: Callable[[], Rows]) -> Callable[[], Rows]:
+        def text() -> str:
+            header, *rows = make()
+            return page_table(header, rows if repeat else grouped(rows), left)
+
+        TABLES[name] = text
         return make
 
     return register
@@ -48,9 +65,9 @@ def results(benchmark: str) -> dict[str, Any]:
     return found
 
 
-def entry(treebank: str, system: str, benchmark: str = "accuracy") -> dict[str, Any] | None:
+def entry(treebank: str, system: str, benchmark: str = "accuracy") -> Entry | None:
     """The summary of a system on a treebank; None if there is none."""
-    found: dict[str, Any] | None = results(benchmark)["systems"].get(treebank, {}).get(system)
+    found: Entry | None = results(benchmark)["systems"].get(treebank, {}).get(system)
     return found
 
 
@@ -92,7 +109,7 @@ def lead(treebank: str, system: str, baseline: str, *, briefly: bool = False) ->
     return f"{means[0] - means[1]:+.2f}" if len(means) == 2 else ""
 
 
-def score(one: dict[str, Any] | None, metric: str, split: str = "test") -> str:
+def score(one: Entry | None, metric: str, split: str = "test") -> str:
     """Write a score of a system's summary: mean ± standard deviation, in points; empty where there
     is none."""
     if one is None or metric not in one.get(split, {}):
@@ -101,7 +118,7 @@ def score(one: dict[str, Any] | None, metric: str, split: str = "test") -> str:
 
 
 def mean(
-    one: dict[str, Any],
+    one: Entry,
     metric: str,
     split: str = "test",
     digits: int = 2,
@@ -112,7 +129,7 @@ def mean(
 
 
 def raw_mean(
-    one: dict[str, Any], metric: str, split: str = "test", only: Iterable[int] | None = None
+    one: Entry, metric: str, split: str = "test", only: Iterable[int] | None = None
 ) -> float:
     """Compute a mean; arguments as those of `mean`."""
     values = dict(zip(one["seeds"], one[split][metric]["seeds"], strict=True))
@@ -120,12 +137,12 @@ def raw_mean(
     return 100 * statistics.fmean(value for value in chosen if value is not None)
 
 
-def seeds_of(one: dict[str, Any]) -> str:
+def seeds_of(one: Entry) -> str:
     """Write a system's seeds, those of an ensemble's members in it."""
     return seeds(one.get("members", one["seeds"]))
 
 
-def grouped(rows: Iterable[list[str]]) -> Rows:
+def grouped(rows: Iterable[list[str]]) -> list[list[str]]:
     """Leave out a first cell that is the same as the one above."""
     listed = [[""], *rows]
     return [

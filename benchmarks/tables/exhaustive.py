@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from benchmarks.formats import page_table
-from benchmarks.tables.common import Rows, grouped, results, table
+from benchmarks.tables.common import Rows, figure, results, table
 
 PROVEN = {
     "arc_eager": "arc-eager, up to 5 words, projective gold",
@@ -43,106 +41,92 @@ def proven(name: str) -> tuple[int, int]:
 
 
 @table("exhaustive")
-def _exhaustive() -> str:
-    rows = [[what, *(f"{n:,}" for n in proven(name))] for name, what in PROVEN.items()]
-    return page_table(["", "triples", "wrong"], rows)
+def _exhaustive() -> Rows:
+    yield ["", "triples", "wrong"]
+    for name, what in PROVEN.items():
+        yield [what, *(f"{n:,}" for n in proven(name))]
 
 
-@table("exhaustive-total")
+@figure("exhaustive-total")
 def _exhaustive_total() -> str:
     found = [proven(name) for name in PROVEN]
     return f"{sum(n for n, _ in found) / 1e6:.0f} million cases, {sum(n for _, n in found)} wrong"
 
 
-def picked(name: str, picks: Sequence[tuple[str, str, str, int]]) -> Rows:
-    """Find lines of a run of tests.exhaustive. A pick is what the table calls the options, the
-    options as printed, the gold trees as printed, and the words. The cells: options, gold, words,
-    trees, triples, wrong costs, wrong losses."""
-    lines = {(row[0], row[1]): row for part in results("exhaustive")[name] for row in part["rows"]}
-    rows = []
-    for what, options, gold, words in picks:
-        kind = ", ".join(filter(None, (options, f"unlabelled, {gold}")))
-        *_, trees, _, triples, costs, losses = lines[kind, words]
-        shown = gold.replace(" gold", "").replace(", crossing", "")
-        wrong = [
-            str(n) if isinstance(n, int) else n.strip("()").split(": ")[1] for n in (costs, losses)
-        ]
-        trees = re.sub(r"\d+", lambda number: f"{int(number[0]):,}", trees)
-        rows.append([what, shown, str(words), trees, f"{triples:,}", *wrong])
-    return grouped(rows)
+LEFT, BOTH = "nonmonotonic_left", "nonmonotonic_left, nonmonotonic_reduce"
+EVERY = "right_lower + right_raise + left_invert"
+#: Sentences with one root, in a document: the options as printed, and in tables.
+WHOLE, SHOWN = "single_root, segment", ", `single_root`, `segment`"
+PARTIAL, FULL, CROSSING = "partial gold", "full gold", "crossing gold"
+GOLDS = (FULL, PARTIAL, f"{PARTIAL}, preset starts")
+#: What a table calls the options, the options as printed, the gold trees as printed, the words.
+Pick = tuple[str, str, str, int]
 
 
-@table("exhaustive-arc-eager")
-def _exhaustive_arc_eager() -> str:
+def picked(first: str, *runs: tuple[str, list[Pick]]) -> Rows:
+    """Make a table of lines of runs of tests.exhaustive. The column wrong is of costs."""
+    yield [first, "gold", "words", "trees", "triples", "wrong"]
+    for name, picks in runs:
+        parts = results("exhaustive")[name]
+        lines = {(row[0], row[1]): row for part in parts for row in part["rows"]}
+        for what, options, gold, words in picks:
+            kind = ", ".join(filter(None, (options, f"unlabelled, {gold}")))
+            *_, trees, _, triples, costs, _ = lines[kind, words]
+            shown = gold.replace(" gold", "").replace(", crossing", "")
+            wrong = str(costs) if isinstance(costs, int) else costs.strip("()").split(": ")[1]
+            trees = re.sub(r"\d+", lambda number: f"{int(number[0]):,}", trees)
+            yield [what, shown, str(words), trees, f"{triples:,}", wrong]
+
+
+@table("exhaustive-arc-eager", left=2)
+def _exhaustive_arc_eager() -> Rows:
     plain = {
         "none (monotonic)": "",
-        "`nonmonotonic_left` (L)": "nonmonotonic_left",
+        "`nonmonotonic_left` (L)": LEFT,
         "`nonmonotonic_reduce` (D)": "nonmonotonic_reduce",
-        "both (L+D)": "nonmonotonic_left, nonmonotonic_reduce",
+        "both (L+D)": BOTH,
     }
-    picks = [(what, o, "partial gold", n) for what, o in plain.items() for n in (4, 5)]
-    whole = "nonmonotonic_left, nonmonotonic_reduce, single_root, segment"
-    for gold, words in (
-        ("full gold", 4),
-        ("full gold", 5),
-        ("partial gold", 5),
-        ("partial gold, preset starts", 5),
-    ):
-        picks.append(("L+D, `single_root`, `segment`", whole, gold, words))
-    rows = [row[:6] for row in picked("arc_eager", picks)]
-    return page_table(["options", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
+    picks = [(what, options, PARTIAL, n) for what, options in plain.items() for n in (4, 5)]
+    for gold, words in ((FULL, 4), *((gold, 5) for gold in GOLDS)):
+        picks.append((f"L+D{SHOWN}", f"{BOTH}, {WHOLE}", gold, words))
+    return picked("options", ("arc_eager", picks))
 
 
-@table("exhaustive-crossing")
-def _exhaustive_crossing() -> str:
-    both = "nonmonotonic_left, nonmonotonic_reduce"
+@table("exhaustive-crossing", left=2)
+def _exhaustive_crossing() -> Rows:
     names = {
         "arc-eager": ("arc_eager", ""),
-        "arc-eager, L+D": ("arc_eager", both),
+        "arc-eager, L+D": ("arc_eager", BOTH),
         "arc-hybrid": ("arc_hybrid", ""),
         "arc-swift": ("arc_swift", ""),
         "arc-standard": ("arc_standard", ""),
     }
-    rows: Rows = []
+    runs = []
     for what, (name, options) in names.items():
-        whole = ", ".join(filter(None, (options, "single_root, segment")))
-        picks = [
-            (what, options, "full gold, crossing gold", 4),
-            (what, options, "partial gold, crossing gold", 4),
-            (f"{what}, `single_root`, `segment`", whole, "partial gold, crossing gold", 4),
-        ]
-        rows += [row[:6] for row in picked(f"{name}-crossing", picks)]
-    return page_table(["system", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
+        whole = ", ".join(filter(None, (options, WHOLE)))
+        picks = [(what, options, f"{gold}, {CROSSING}", 4) for gold in (FULL, PARTIAL)]
+        picks.append((f"{what}{SHOWN}", whole, f"{PARTIAL}, {CROSSING}", 4))
+        runs.append((f"{name}-crossing", picks))
+    return picked("system", *runs)
 
 
-@table("exhaustive-decoupled")
-def _exhaustive_decoupled() -> str:
-    left, both = "nonmonotonic_left", "nonmonotonic_left, nonmonotonic_reduce"
-    every = "right_lower + right_raise + left_invert, decoupled_repairs"
+@table("exhaustive-decoupled", left=2)
+def _exhaustive_decoupled() -> Rows:
+    every = f"{EVERY}, decoupled_repairs"
     picks = [
-        ("L, all repairs", f"{left}, {every}", "partial gold", 4),
-        ("L+D, all repairs", f"{both}, {every}", "partial gold", 4),
+        ("L, all repairs", f"{LEFT}, {every}", PARTIAL, 4),
+        ("L+D, all repairs", f"{BOTH}, {every}", PARTIAL, 4),
+        *((f"L+D, all repairs{SHOWN}", f"{BOTH}, {every}, {WHOLE}", gold, 4) for gold in GOLDS),
     ]
-    whole = f"{both}, {every}, single_root, segment"
-    for gold in ("full gold", "partial gold", "partial gold, preset starts"):
-        picks.append(("L+D, all repairs, `single_root`, `segment`", whole, gold, 4))
-    rows = [row[:6] for row in picked("decoupled", picks)]
-    return page_table(["options", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
+    return picked("options", ("decoupled", picks))
 
 
-@table("exhaustive-repairs")
-def _exhaustive_repairs() -> str:
-    left, both = "nonmonotonic_left", "nonmonotonic_left, nonmonotonic_reduce"
-    every = "right_lower + right_raise + left_invert"
+@table("exhaustive-repairs", left=2)
+def _exhaustive_repairs() -> Rows:
     picks = [
-        ("L, all repairs", f"{left}, {every}", "partial gold", 4),
-        ("L, all repairs", f"{left}, {every}", "partial gold", 5),
-        ("L+D, all repairs", f"{both}, {every}", "partial gold", 4),
-        ("L+D, all repairs", f"{both}, {every}", "partial gold", 5),
+        *(("L, all repairs", f"{LEFT}, {EVERY}", PARTIAL, n) for n in (4, 5)),
+        *(("L+D, all repairs", f"{BOTH}, {EVERY}", PARTIAL, n) for n in (4, 5)),
+        *((f"L+D, `{one}`", f"{BOTH}, {one}", PARTIAL, 5) for one in EVERY.split(" + ")),
+        *((f"L+D, all repairs{SHOWN}", f"{BOTH}, {EVERY}, {WHOLE}", gold, 5) for gold in GOLDS),
     ]
-    picks += [(f"L+D, `{one}`", f"{both}, {one}", "partial gold", 5) for one in every.split(" + ")]
-    whole = f"{both}, {every}, single_root, segment"
-    for gold in ("full gold", "partial gold", "partial gold, preset starts"):
-        picks.append(("L+D, all repairs, `single_root`, `segment`", whole, gold, 5))
-    rows = [row[:6] for row in picked("repairs", picks)]
-    return page_table(["options", "gold", "words", "trees", "triples", "wrong"], rows, left=2)
+    return picked("options", ("repairs", picks))

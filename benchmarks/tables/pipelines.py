@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks.formats import mean_and_deviation, page_table
+from collections.abc import Iterator
+
+from benchmarks.summary import Entry
 from benchmarks.tables.common import (
     ENGLISH,
     GOTHIC,
     HUNGARIAN,
     TREEBANKS,
     TURKISH,
+    Rows,
     entry,
-    grouped,
     score,
     seeds_of,
     table,
@@ -46,35 +48,32 @@ PUBLISHED = {
 }
 
 
-@table("pipelines")
-def _pipelines() -> str:
-    rows = []
+def measured(treebank: str) -> Iterator[tuple[str, Entry]]:
+    """What has runs on a treebank: what tables call it, and its summary."""
+    for name, title in TITLES.items():
+        if one := entry(treebank, name, "pipelines"):
+            yield title, one
+
+
+@table("pipelines", left=2)
+def _pipelines() -> Rows:
+    yield ["treebank", "", "seeds", *METRICS]
     for treebank in TREEBANKS:
-        for name, title in TITLES.items():
-            one = entry(treebank, name, "pipelines")
-            if one is not None:
-                scores = (score(one, metric) for metric in METRICS)
-                rows.append([short(treebank), title, seeds_of(one), *scores])
-        measured = bool(rows) and rows[-1][0] == short(treebank)
-        for title, values in PUBLISHED[treebank].items() if measured else ():
+        found = list(measured(treebank))
+        for title, one in found:
+            yield [short(treebank), title, seeds_of(one), *(score(one, m) for m in METRICS)]
+        for title, values in PUBLISHED[treebank].items() if found else ():
             known = dict(zip(COLUMNS, values, strict=True))
             cells = (f"{known[metric]:.1f}" if metric in known else "" for metric in METRICS)
-            rows.append([short(treebank), title, "", *cells])
-    return page_table(["treebank", "", "seeds", *METRICS], grouped(rows), left=2)
+            yield [short(treebank), title, "", *cells]
 
 
-@table("pipelines-cost")
-def _cost() -> str:
-    rows = []
+@table("pipelines-cost", left=2)
+def _cost() -> Rows:
+    yield ["treebank", "", "words a second", "MB", "minutes of training"]
     for treebank in TREEBANKS:
-        for name, title in TITLES.items():
-            one = entry(treebank, name, "pipelines")
-            if one is not None:
-                cells = [
-                    mean_and_deviation([one["test"]["words_per_second"]["mean"]], 1, 0),
-                    mean_and_deviation([one["bytes"]["mean"]], 1e-6, 1),
-                    mean_and_deviation([one["training_seconds"]["mean"]], 1 / 60, 1),
-                ]
-                rows.append([short(treebank), title, *cells])
-    header = ["treebank", "", "words a second", "MB", "minutes of training"]
-    return page_table(header, grouped(rows), left=2)
+        for title, one in measured(treebank):
+            rate, size = one["test"]["words_per_second"]["mean"], one["bytes"]["mean"]
+            cells = [f"{rate:.0f}", f"{size / 1e6:.1f}"]
+            minutes = one["training_seconds"]["mean"] / 60
+            yield [short(treebank), title, *cells, f"{minutes:.1f}"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
-from benchmarks.formats import page_table
 from benchmarks.tables.common import (
     BEAM4,
     ENGLISH,
@@ -16,7 +17,7 @@ from benchmarks.tables.common import (
     SWAP,
     TAUGHT,
     TREEBANKS,
-    grouped,
+    Rows,
     lead,
     results,
     stock,
@@ -41,50 +42,60 @@ TIMED = (
 LOADS = {"0": "idle", "1": "one process busy"}
 
 
-def times(stage: str, system: str, base: str, *, load: str = "0", ops: str = "default") -> str:
-    """Write how many times as fast as one of spaCy's parsers (`base`, with the products as
-    installed) a system is on Gothic: median (range); empty where a beam would be none."""
+def timed(run: str = "", load: str = "0", ops: str = "default") -> dict[str, Any]:
+    """What was timed in a run: by stage and system. The name of the run: a treebank's, or what
+    that of Gothic ends with."""
+    name = run if run.startswith("UD_") else f"{GOTHIC}{run}"
+    found: dict[str, Any] = results("speed")[name]["results"][load][ops]
+    return found
+
+
+def times(stages: dict[str, Any], stage: str, system: str, base: str) -> str:
+    """Write how many times as fast as another system (`base`) one is: median (range); empty where a
+    beam would be none."""
     if stage == "training" and "_beam" in system:
         return ""
-    own = results("speed")[GOTHIC]["results"][load][ops][stage][system]
-    low, median, high = own["times"][base]
+    low, median, high = stages[stage][system]["times"][base]
     return f"{median:.2f} ({low:.2f} to {high:.2f})"
 
 
-def speed_table(base: str, systems: Sequence[str], ops: str = "default") -> str:
+def against(base: str, systems: Sequence[str]) -> Rows:
     """Make a table of times as fast as one of spaCy's parsers, by load."""
-    rows = [
-        [title(name), LOADS[load], *(times(s, name, base, load=load, ops=ops) for s in STAGES)]
-        for name in systems
-        for load in LOADS
-    ]
-    return page_table(["", "machine", *STAGES.values()], grouped(rows), left=2)
+    yield ["", "machine", *STAGES.values()]
+    for name in systems:
+        for load, what in LOADS.items():
+            stages = timed(load=load)
+            yield [title(name), what, *(times(stages, stage, name, base) for stage in STAGES)]
 
 
-@table("speed-init-config")
-def _speed_init_config() -> str:
-    return speed_table(INIT_CONFIG, (*TIMED, STOCK))
+@table("speed-init-config", left=2)
+def _speed_init_config() -> Rows:
+    return against(INIT_CONFIG, (*TIMED, STOCK))
 
 
-@table("speed-factory")
-def _speed_factory() -> str:
-    return speed_table(STOCK, TIMED)
+@table("speed-factory", left=2)
+def _speed_factory() -> Rows:
+    return against(STOCK, TIMED)
 
 
 @table("speed-rates")
-def _speed_rates() -> str:
-    rows = []
+def _speed_rates() -> Rows:
+    yield ["words per second", *STAGES.values()]
     for name in (*TIMED, STOCK, INIT_CONFIG):
         row = [title(name)]
         for stage in STAGES:
-            timed = results("speed")[GOTHIC]["results"]["0"]["default"][stage][name]
             beam = stage == "training" and "_beam" in name
-            row.append("" if beam else f"{timed['words_per_second']['median']:,}")
-        rows.append(row)
-    return page_table(["words per second", *STAGES.values()], rows)
+            row.append("" if beam else rate(timed()[stage][name]))
+        yield row
+
+
+def rate(one: dict[str, Any]) -> str:
+    """Write the median of words per second."""
+    return f"{one['words_per_second']['median']:,}"
 
 
 PAIRED = ("nm_parser", "swap_parser", "nl_covington_parser")
+PAIR = {stage: STAGES[stage] for stage in ("parse", "pipeline")}
 #: Other texts that were timed, and what tables call them.
 ELSEWHERE = {
     f"{GOTHIC}-documents": "Gothic, documents of ten sentences",
@@ -93,44 +104,33 @@ ELSEWHERE = {
 }
 
 
-@table("speed-elsewhere")
-def _speed_elsewhere() -> str:
-    rows = []
+@table("speed-elsewhere", left=2)
+def _speed_elsewhere() -> Rows:
+    yield ["text", "", *PAIR.values(), "words per second"]
     for run, text in ELSEWHERE.items():
-        timed = results("speed")[run]["results"]["0"]["default"]
+        stages = timed(run)
         for name in PAIRED:
-            row = [text, title(name)]
-            for stage in ("parse", "pipeline"):
-                low, median, high = timed[stage][name]["times"][INIT_CONFIG]
-                row.append(f"{median:.2f} ({low:.2f} to {high:.2f})")
-            rows.append([*row, f"{timed['pipeline'][name]['words_per_second']['median']:,}"])
-    header = ["text", "", "parse stage", "whole pipeline", "words per second"]
-    return page_table(header, grouped(rows), left=2)
+            cells = [times(stages, stage, name, INIT_CONFIG) for stage in PAIR]
+            yield [text, title(name), *cells, rate(stages["pipeline"][name])]
 
 
-def paired(run: str, system: str, base: str, what: str) -> str:
-    """Make a table of times as fast as another system of the same parser, on the idle machine;
-    `run` is what the name of the run on Gothic ends with, and "{}" in a system the parser."""
-    timed = results("speed")[f"{GOTHIC}-{run}"]["results"]["0"]["default"]
-    rows = []
+def paired(run: str, system: str, base: str, what: str) -> Rows:
+    """Make a table of times as fast as another system of the same parser, on the idle machine; "{}"
+    in a system is the parser."""
+    yield [what, *PAIR.values()]
     for name in PAIRED:
-        row = [title(name)]
-        for stage in ("parse", "pipeline"):
-            times = timed[stage][system.format(name)]["times"]
-            low, median, high = times[base.format(name)]
-            row.append(f"{median:.2f} ({low:.2f} to {high:.2f})")
-        rows.append(row)
-    return page_table([what, "parse stage", "whole pipeline"], rows)
+        pair = system.format(name), base.format(name)
+        yield [title(name), *(times(timed(run), stage, *pair) for stage in PAIR)]
 
 
 @table("speed-threads")
-def _speed_threads() -> str:
-    return paired("threads", "{}_threads2", "{}", "two threads, times one")
+def _speed_threads() -> Rows:
+    return paired("-threads", "{}_threads2", "{}", "two threads, times one")
 
 
 @table("speed-rounded")
-def _speed_rounded() -> str:
-    return paired("rounded", "{}", "{}_exact", "rounded, times exact")
+def _speed_rounded() -> Rows:
+    return paired("-rounded", "{}", "{}_exact", "rounded, times exact")
 
 
 WHICH = {
@@ -141,34 +141,29 @@ WHICH = {
 }
 
 
-@table("which-parser")
-def _which_parser() -> str:
-    rows = []
+@table("which-parser", left=2)
+def _which_parser() -> Rows:
+    header = ["take", "where", *(short(name).split("-")[0] for name in TREEBANKS)]
+    yield [*header, "parse stage", "whole pipeline", "training"]
     for name, where in WHICH.items():
         row = [title(name), where]
         row += [lead(treebank, name, stock(treebank), briefly=True) for treebank in TREEBANKS]
-        timed, kind = name.rsplit("_", 1)
+        system, kind = name.rsplit("_", 1)
         for stage in ("parse", "pipeline", "training"):
             # a teacher does not change what parsing costs
-            trained = stage != "training" or kind != "taught"
-            row.append(times(stage, timed, INIT_CONFIG).split()[0] if trained else "")
-        rows.append(row)
-    header = ["take", "where", *(short(name).split("-")[0] for name in TREEBANKS)]
-    return page_table([*header, "parse stage", "whole pipeline", "training"], rows, left=2)
+            known = stage != "training" or kind != "taught"
+            row.append(times(timed(), stage, system, INIT_CONFIG).split()[0] if known else "")
+        yield row
 
 
-def scale_table(axis: str, what: str) -> Callable[[], str]:
-    """Make what makes the table of words per second along an axis of benchmarks.scale."""
-
-    def make() -> str:
-        points = [p for p in results("scale")[GOTHIC]["points"] if p["axis"] == axis]
-        values = list(dict.fromkeys(point["value"] for point in points))
-        systems = dict.fromkeys(point["system"] for point in points)
-        rates = {(p["system"], p["value"]): p["words_per_second"] for p in points}
-        rows = [[f"`{name}`", *(f"{rates[name, v]:,}" for v in values)] for name in systems]
-        return page_table([what, *(f"{value:,}" for value in values)], rows)
-
-    return make
+def scale(axis: str, what: str) -> Rows:
+    """Make the table of words per second along an axis of the archived benchmark `scale`."""
+    points = [p for p in results("scale")[GOTHIC]["points"] if p["axis"] == axis]
+    values = list(dict.fromkeys(point["value"] for point in points))
+    yield [what, *(f"{value:,}" for value in values)]
+    rates = {(p["system"], p["value"]): p["words_per_second"] for p in points}
+    for name in dict.fromkeys(point["system"] for point in points):
+        yield [f"`{name}`", *(f"{rates[name, value]:,}" for value in values)]
 
 
 for _axis, _what in {
@@ -177,34 +172,31 @@ for _axis, _what in {
     "labels": "labels",
     "beam": "width of the beam",
 }.items():
-    table(f"scale-{_axis}")(scale_table(_axis, _what))
+    table(f"scale-{_axis}")(partial(scale, _axis, _what))
 
 
 @table("memory")
-def _memory() -> str:
+def _memory() -> Rows:
+    yield ["", "peak, MiB"]
     found = results("memory")["nm_parser"]["results"]
     document, tok2vec, stream = (found[name] for name in ("document", "tok2vec", "stream"))
     first, use = stream["points"][0]
-    rows = [
-        [f"a document of {tok2vec['words']:,} words, token vectors alone", tok2vec["peak"]],
-        ["the same, token vectors and `nm_parser`", document["peak"]],
-        [f"documents of {stream['words_per_document']:,} words, after {first:,.0f} words", use],
-        [f"the same, after {stream['words']:,} words", stream["peak"]],
-    ]
-    return page_table(["", "peak, MiB"], [[what, f"{mib:,.0f}"] for what, mib in rows])
+    for what, mib in (
+        (f"a document of {tok2vec['words']:,} words, token vectors alone", tok2vec["peak"]),
+        ("the same, token vectors and `nm_parser`", document["peak"]),
+        (f"documents of {stream['words_per_document']:,} words, after {first:,.0f} words", use),
+        (f"the same, after {stream['words']:,} words", stream["peak"]),
+    ):
+        yield [what, f"{mib:,.0f}"]
 
 
 @table("demo")
-def _demo() -> str:
-    found = results("demo")
-    rows = []
+def _demo() -> Rows:
+    yield ["", "`nm_parser`", title(SPACY)]
     for what, data, metric in (
         ("LAS of all words, gold tokens and sentences", "gold", "las_all"),
         ("LAS F1 from raw text, CoNLL 2018 evaluation", "raw", "dep_las_conll"),
         ("F1 of sentence boundaries from raw text", "raw", "sents_f"),
     ):
-        cells = [
-            f"{100 * found[f'{n}-{data}']['scores'][metric]:.1f}" for n in ("nm_parser", SPACY)
-        ]
-        rows.append([what, *cells])
-    return page_table(["", "`nm_parser`", title(SPACY)], rows)
+        found = [results("demo")[f"{name}-{data}"] for name in ("nm_parser", SPACY)]
+        yield [what, *(f"{100 * one['scores'][metric]:.1f}" for one in found)]

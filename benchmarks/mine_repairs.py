@@ -22,8 +22,8 @@ import spacy
 from benchmarks.common import ROOT
 from benchmarks.formats import page_table
 from benchmarks.tables.counts import edits
-from spacy_nmparse.analysis.mining import mine_edits
 from spacy_nmparse.cli.console import gold_docs
+from spacy_nmparse.lab.mining import mine_edits
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,11 +1,11 @@
 """Figures to teach with: the derivations of lecture notes, a search error, and lattices.
 
     python examples/lectures.py
-    python examples/lectures.py --svg lattices
+    python examples/lectures.py --dot lattices
 
 prints Tables 11.2 and 11.3 of Eisenstein (2019), what goes wrong when one move of the first table
 is another, and Figures 2 and 4 of Björkelund & Nivre (2015): all derivations of a tree, the second
-that of a German sentence with crossing arcs. ``--svg`` writes the figures as pictures, too.
+that of a German sentence with crossing arcs. ``--dot`` writes the figures for Graphviz, too.
 """
 
 from __future__ import annotations
@@ -14,15 +14,10 @@ import argparse
 from pathlib import Path
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import (
-    derivation_lattice,
-    derive_actions,
-    derive_gold,
-    lattice_lines,
-    lattice_svg,
-    lost_arcs,
-)
+from spacy_nmparse.analysis import derive_actions, derive_gold, lost_arcs
 from spacy_nmparse.analysis.text import arc_text, step_lines
+from spacy_nmparse.lab.lattice import derivation_lattice
+from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
 from spacy_nmparse.systems import Action, Gold
 
 WORDS = ["they", "like", "bagels", "with", "lox"]
@@ -70,7 +65,7 @@ def lattices(folder: Path | None) -> None:
         print("\n".join(lattice_lines(found)), end="\n\n")
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{name}.svg").write_text(lattice_svg(found), encoding="utf-8")
+            (folder / f"{name}.dot").write_text(lattice_dot(found), encoding="utf-8")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -79,11 +74,11 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--svg", type=Path, metavar="FOLDER", help="write the lattices here")
+    parser.add_argument("--dot", type=Path, metavar="FOLDER", help="write the lattices here")
     options = parser.parse_args(argv)
     tables()
     search_error()
-    lattices(options.svg)
+    lattices(options.dot)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def test_the_entry_point_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     new = [name for name in ast_list(done.stdout) if not name.startswith("spacy_nmparse.cli")]
-    light = ("", ".about", ".spacy_version")
+    light = ("", ".about", ".spacy_version", ".lab", ".lab.commands")
     assert not [name for name in new if name.removeprefix("spacy_nmparse") not in light]
 
 
@@ -214,20 +214,20 @@ GERMAN = ("swap_standard", "2 0 2 1 4", "--words", "Ausgelöst wurde sie durch I
 
 def test_lattice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    svg = tmp_path / "lattice.svg"
-    done = run("lattice", *GERMAN, "--oracle", "nd_all", "--svg", svg)
+    dot = tmp_path / "lattice.dot"
+    done = run("lattice", *GERMAN, "--oracle", "nd_all", "--dot", dot)
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0].startswith(
         "●             1  [ROOT] [Ausgelöst wurde sie durch Intel]   SHIFT → 2"
     )
     assert lines[-2] == "37 configurations, 42 moves, 9 derivations by nd_all"
-    assert svg.read_text(encoding="utf-8").startswith("<svg ")
+    assert dot.read_text(encoding="utf-8").startswith("digraph ")
     found = read(run("lattice", *GERMAN, "--oracle", "eager", "--json"))
     assert found["derivations"] == 1 and found["words"][0] == "Ausgelöst"
     monkeypatch.setenv("COLUMNS", "40")
     done = run("lattice", *GERMAN, "--oracle", "nd_all")
-    assert "columns wide: widen the terminal, or use --svg" in done.stdout
+    assert "columns wide: widen the terminal, or use --dot" in done.stdout
     assert "9 derivations" in done.stdout
 
 

@@ -39,6 +39,7 @@ NOT_RUN = {
     "mkdocs": "builds the site: the session docs of nox does",
     "nox": "a developer's checks, in environments of their own",
     "python -m cibuildwheel": "builds wheels in containers",
+    "dot ": "draws, where Graphviz is installed: tests/lab/test_lattice.py",
     "cython-lint": "a developer's check",
     "mypy": "a developer's check",
     "python -m spacy project assets": "fetches a treebank from the network",

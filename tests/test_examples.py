@@ -115,7 +115,7 @@ def test_figures(capsys: Output) -> None:
 
 
 def test_lectures(tmp_path: Path, capsys: Output) -> None:
-    main_of("lectures")(["--svg", str(tmp_path / "svg")])
+    main_of("lectures")(["--dot", str(tmp_path / "dot")])
     parts = capsys.readouterr().out.strip().split("\n\n")
     assert [len(part.splitlines()) for part in parts[:3]] == [1 + 9, 1 + 10, 1 + 9 + 1]
     assert parts[0].splitlines()[-1].endswith("[ROOT] [like]  + ROOT –→ like")
@@ -125,7 +125,7 @@ def test_lectures(tmp_path: Path, capsys: Output) -> None:
         "figure-2: 2 derivations",
         "figure-4: 9 derivations",
     ]
-    assert len(list((tmp_path / "svg").glob("*.svg"))) == 2
+    assert len(list((tmp_path / "dot").glob("*.dot"))) == 2
 
 
 def test_the_trees_of_the_garden_paths() -> None:

@@ -65,14 +65,23 @@ def run(copy: Path, *command: str) -> str:
 
 def test_the_lab_is_gone(copy: Path) -> None:
     program = (
-        "from spacy_nmparse import systems; import spacy_nmparse; "
+        "from spacy_nmparse import systems; import spacy_nmparse.cli; "
         "print(spacy_nmparse.__file__, *systems.names(), *systems.options('arc_eager'), "
-        "*systems.create('arc_eager').oracles)"
+        "*systems.create('arc_eager').oracles, "
+        "*(f'nmparse:{one.name}' for one in spacy_nmparse.cli.nmparse.registered_commands))"
     )
     place, *names = run(copy, "-c", program).split()
     assert Path(place).is_relative_to(copy)
-    gone = {"arc_swift", "two_planar", "repairs", "unshift", "root_first", "paper"}
-    assert {"arc_eager", "nl_covington", "combined"} <= set(names)
+    gone = {
+        "arc_swift",
+        "two_planar",
+        "repairs",
+        "unshift",
+        "root_first",
+        "paper",
+        "nmparse:lattice",
+    }
+    assert {"arc_eager", "nl_covington", "combined", "nmparse:oracle"} <= set(names)
     assert not gone & set(names)
 
 

@@ -18,7 +18,7 @@ from benchmarks.tables.common import (
     table,
 )
 from benchmarks.titles import short, title
-from spacy_nmparse.analysis.mining import DRAFT
+from spacy_nmparse.lab.mining import DRAFT
 
 SEARCHED = ("nm_parser", "swap_parser", "nl_covington_parser")
 

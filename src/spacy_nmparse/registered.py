@@ -474,14 +474,6 @@ def UDNounChunks(replace: bool = False) -> Callable:
     return make_callback(replace)
 
 
-def CountSwaps(corpus: str, output: str, oracles: List[str], limit: int = 500) -> Callable:
-    """For ``training.before_update``: SWAPs of the derivations learned from, by epoch; see
-    ``spacy_nmparse.analysis.latent``."""
-    from spacy_nmparse.analysis.latent import make_callback
-
-    return make_callback(corpus, output, oracles, limit)
-
-
 def SafeCheckpoints() -> Callable:
     """For ``training.before_to_disk``: checkpoints that a killed training run, or a full disk,
     leaves whole; see ``spacy_nmparse.pipe.files``."""

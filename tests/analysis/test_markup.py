@@ -14,9 +14,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import (
-    derivation_lattice,
     derive_gold,
-    lattice_svg,
     render,
     write_parses,
 )
@@ -116,22 +114,6 @@ def test_displacys_page(tmp_path: Path) -> None:
     assert {*WORDS} <= {*found.texts}
     assert {f"{LABELS[7]} ✗ {WORDS[3]}", LABELS[0], LABELS[2]} <= {*found.texts}
     assert not {"script", "iframe"} & {*found.tags}
-
-
-def test_a_lattice(tmp_path: Path) -> None:
-    system = systems.create("swap_standard", labels=LABELS)
-    lattice = derivation_lattice(system, GOLD, "nd_all", WORDS)
-    text = "".join(shown(lattice_svg(lattice), tmp_path, "svg").texts)
-    assert all(word in text for word in WORDS)
-    assert all(f"ARC {label}" in text for label in LABELS[2:])
-
-
-def test_signs_that_xml_forbids(tmp_path: Path) -> None:
-    words = ["a\x00b\x01\x1b[31m", "c\ufffe\x0c", "d"]
-    picture = lattice_svg(derivation_lattice("swap_standard", Gold([1, 1, 1]), "lazy", words))
-    found = shown(picture, tmp_path, "svg")
-    assert "parsererror" not in found.tags
-    assert "a\ufffdb\ufffd\ufffd[31m c\ufffd\ufffd d" in found.texts
 
 
 @pytest.mark.parametrize("word", WORDS[:5])

@@ -11,8 +11,6 @@ from spacy_nmparse.analysis.derivation import (
 )
 from spacy_nmparse.analysis.displacy import displacy_data, write_parses
 from spacy_nmparse.analysis.errors import find_errors
-from spacy_nmparse.analysis.lattice import Edge, Lattice, derivation_lattice
-from spacy_nmparse.analysis.lattice_picture import lattice_lines, lattice_svg
 from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.noun_chunks import register_noun_chunks, ud_noun_chunks
 from spacy_nmparse.analysis.page import render
@@ -23,20 +21,15 @@ __all__ = [
     "Arc",
     "Choice",
     "Derivation",
-    "Edge",
-    "Lattice",
     "Lost",
     "Step",
     "all_derivations",
-    "derivation_lattice",
     "derive",
     "derive_actions",
     "derive_gold",
     "displacy_data",
     "find_errors",
     "find_repairs",
-    "lattice_lines",
-    "lattice_svg",
     "lost_arcs",
     "register_noun_chunks",
     "render",

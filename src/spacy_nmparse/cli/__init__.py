@@ -6,6 +6,7 @@ command does is in the module of its name.
 """
 
 # No postponed annotations here: typer reads them.
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import List, Optional
 
@@ -260,24 +261,6 @@ def oracle(
     run(system, tree, words, moves, option, name, number, every, html, as_json)
 
 
-@nmparse.command("lattice")
-def lattice(
-    system: str = typer.Argument(..., help="Name of a transition system, as swap_standard"),
-    tree: str = typer.Argument(..., help="Heads, or a CoNLL-U file, as for 'oracle'"),
-    words: Optional[str] = typer.Option(None, "--words", help="The words, for heads"),
-    option: List[str] = typer.Option([], "--option", "-o", help="As for 'oracle'"),
-    name: str = typer.Option("dynamic", "--oracle", help="The oracle that allows the moves"),
-    number: int = typer.Option(1, "--number", min=1, help="Which sentence of the file"),
-    max_nodes: int = typer.Option(300, "--max-nodes", min=1, help="The most configurations"),
-    svg: Optional[Path] = typer.Option(None, "--svg", help="Write a picture"),
-    as_json: bool = JSON,
-) -> None:
-    """Draw all derivations of a tree that an oracle allows, equal configurations merged."""
-    from spacy_nmparse.cli.lattice import run
-
-    run(system, tree, words, option, name, number, max_nodes, svg, as_json)
-
-
 @nmparse.command(
     "debug-data", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )
@@ -309,6 +292,9 @@ def plot(
 
     run(kind, files, output, title, measure)
 
+
+for point in entry_points(group="spacy_nmparse_commands"):
+    nmparse.command(point.name)(point.load())
 
 try:
     from spacy.cli._util import app

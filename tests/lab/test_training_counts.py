@@ -9,8 +9,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import DocBin
 
-from spacy_nmparse.analysis.latent import swaps_per_sentence
-from spacy_nmparse.registered import CountSwaps
+from spacy_nmparse.lab.latent import CountSwaps, swaps_per_sentence
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import TREES, gold_doc, random_parser
 from tests.search.test_beam import system

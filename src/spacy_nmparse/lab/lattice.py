@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import Any
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 
 MAX_NODES = 300
+#: What of a configuration is in JSON.
+PARTS = ("stack", "other_stack", "lambda1", "lambda2", "buffer", "heads", "labels")
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,6 @@ class Lattice:
         words: their texts.
         nodes: the configurations, each before those that its moves lead to; the first is the
             initial one.
-        layers: for each the most moves that lead to it.
         edges: the moves, by their source.
     """
 
@@ -41,7 +43,6 @@ class Lattice:
     oracle: str
     words: list[str]
     nodes: list[State] = field(repr=False)
-    layers: list[int] = field(repr=False)
     edges: list[Edge] = field(repr=False)
 
     @property
@@ -52,30 +53,19 @@ class Lattice:
             ways[edge.target] += ways[edge.source]
         return sum(ways[i] for i, node in enumerate(self.nodes) if node.is_final)
 
-    @property
-    def has_planes(self) -> bool:
-        """Whether there is a second stack."""
-        return any(node.other_stack for node in self.nodes)
-
-    def texts(self, node: int) -> tuple[list[str], list[str]]:
-        """What is left and right of the focus: the stack, the other stack and the stack, or lambda1
-        and lambda2; and the buffer."""
+    def configuration(self, node: int) -> list[str]:
+        """The stack (or the lists; or the active stack and the other one) and the buffer of a
+        configuration, each as ``[ROOT She]``."""
         state = self.nodes[node]
-        left = self._texts([*state.lambda1, *state.lambda2] if _has_lists(state) else state.stack)
-        if self.has_planes:
-            left = [*self._texts(state.other_stack), "|", *left]
-        return left, self._texts(state.buffer)
+        has_lists = state.lambda1 or state.lambda2
+        parts = [state.lambda1, state.lambda2] if has_lists else [state.stack]
+        if any(one.other_stack for one in self.nodes):
+            parts.append(state.other_stack)
+        return [f"[{' '.join(map(self.text, part))}]" for part in (*parts, state.buffer)]
 
-    def configuration(self, node: int) -> str:
-        """A configuration as ``[ROOT She] [likes tea]``; of two stacks the active one first."""
-        state = self.nodes[node]
-        lists = [state.lambda1, state.lambda2] if _has_lists(state) else [state.stack]
-        if self.has_planes:
-            lists.append(state.other_stack)
-        return " ".join(f"[{' '.join(self._texts(part))}]" for part in (*lists, state.buffer))
-
-    def _texts(self, numbers: Sequence[int]) -> list[str]:
-        return ["ROOT" if number == systems.ROOT else self.words[number] for number in numbers]
+    def text(self, word: int) -> str:
+        """A word, or ROOT."""
+        return "ROOT" if word == systems.ROOT else self.words[word]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -85,24 +75,11 @@ class Lattice:
             "words": self.words,
             "derivations": self.n_derivations,
             "nodes": [
-                {
-                    "stack": node.stack,
-                    "other_stack": node.other_stack,
-                    "lambda1": node.lambda1,
-                    "lambda2": node.lambda2,
-                    "buffer": node.buffer,
-                    "heads": node.heads,
-                    "labels": node.labels,
-                    "final": node.is_final,
-                }
+                {**{name: getattr(node, name) for name in PARTS}, "final": node.is_final}
                 for node in self.nodes
             ],
             "edges": [[edge.source, edge.target, list(edge.action)] for edge in self.edges],
         }
-
-
-def _has_lists(state: State) -> bool:
-    return bool(state.lambda1 or state.lambda2)
 
 
 def derivation_lattice(
@@ -153,18 +130,17 @@ def derivation_lattice(
                 f"The lattice has more than {max_nodes} configurations: take a shorter sentence or "
                 f"an oracle that allows fewer derivations, or raise max_nodes (--max-nodes)."
             )
-    layers = _layers(len(states), moves)
-    order = sorted(range(len(states)), key=lambda node: (layers[node], node))
+    before: dict[int, list[int]] = {node: [] for node in range(len(states))}
+    for source, target, _ in moves:
+        before[target].append(source)
+    layers: dict[int, int] = {}  # the most moves that lead to each
+    for node in TopologicalSorter(before).static_order():
+        layers[node] = max((layers[source] + 1 for source in before[node]), default=0)
+    order = sorted(before, key=lambda node: (layers[node], node))
     place = {node: i for i, node in enumerate(order)}
     edges = [Edge(place[source], place[target], action) for source, target, action in moves]
-    return Lattice(
-        system.name,
-        oracle,
-        texts,
-        [states[node] for node in order],
-        [layers[node] for node in order],
-        sorted(edges, key=lambda edge: edge.source),
-    )
+    edges.sort(key=lambda edge: edge.source)
+    return Lattice(system.name, oracle, texts, [states[node] for node in order], edges)
 
 
 def _key(state: State) -> tuple[Any, ...]:
@@ -172,22 +148,3 @@ def _key(state: State) -> tuple[Any, ...]:
     items = (state.buffer, state.returned, state.lambda1, state.lambda2)
     tree = (state.heads, state.labels, state.push_labels, state.sent_starts)
     return tuple(tuple(part) for part in (*stacks, *items, *tree))
-
-
-def _layers(n: int, moves: Sequence[tuple[int, int, Action]]) -> list[int]:
-    """The most moves from the first node to each; no move leads back."""
-    after: list[list[int]] = [[] for _ in range(n)]
-    waiting = [0] * n
-    for source, target, _ in moves:
-        after[source].append(target)
-        waiting[target] += 1
-    layers = [0] * n
-    ready = [0]
-    while ready:
-        node = ready.pop()
-        for target in after[node]:
-            layers[target] = max(layers[target], layers[node] + 1)
-            waiting[target] -= 1
-            if waiting[target] == 0:
-                ready.append(target)
-    return layers

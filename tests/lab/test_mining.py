@@ -6,7 +6,7 @@ import pytest
 from spacy.language import Language
 
 from spacy_nmparse.analysis import derive_actions
-from spacy_nmparse.analysis.mining import DRAFT, Edit, Mined, mine_derivation, mine_edits
+from spacy_nmparse.lab.mining import DRAFT, Edit, Mined, mine_derivation, mine_edits
 from spacy_nmparse.systems import Action, Gold
 from tests.pipe.common import NL, gold_doc, random_parser
 

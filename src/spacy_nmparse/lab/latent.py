@@ -4,10 +4,10 @@ Where an oracle allows several moves, training follows the one of them that the 
 the derivations of the gold trees change as the model does.
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by the callback's signature.
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -20,8 +20,6 @@ from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.systems import Action, State
 from spacy_nmparse.ud.corpus import read_docs
 from spacy_nmparse.ud.extensions import split_doc
-
-N_SENTENCES = 500
 
 
 def swaps_per_sentence(
@@ -66,8 +64,8 @@ def _likeliest(tracing: Tracing, oracle: str, state: State) -> tuple[Action, Non
     return max(sorted(allowed, key=str), key=lambda one: scores[one.move, one.k]), None
 
 
-def make_callback(
-    corpus: str, output: str, oracles: Sequence[str], limit: int = N_SENTENCES
+def CountSwaps(
+    corpus: str, output: str, oracles: list[str], limit: int = 500
 ) -> Callable[[Language, dict[str, Any]], None]:
     """For the setting ``training.before_update`` of a config: at the first update of each epoch,
     append to a file, for each oracle, a line of JSON: epoch, oracle, swaps_per_sentence.

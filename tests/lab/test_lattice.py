@@ -1,21 +1,19 @@
-"""Lattices of derivations: BN15's Figures 2 and 4, against enumeration, in text and as SVG."""
+"""Lattices of derivations: BN15's Figures 2 and 4, against enumeration, in text and as DOT."""
 
 from __future__ import annotations
 
 import random
+import re
+import shutil
+import subprocess
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import (
-    Lattice,
-    all_derivations,
-    derivation_lattice,
-    lattice_lines,
-    lattice_svg,
-)
+from spacy_nmparse.analysis import all_derivations
+from spacy_nmparse.lab.lattice import Lattice, derivation_lattice
+from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
 from spacy_nmparse.systems import Gold
 from tests.naive import arc_standard as naive
 from tests.naive.trees import Tree, golds
@@ -30,7 +28,7 @@ def test_figure_2() -> None:
     """Two ways part at the left dependent, and meet when both dependents are attached."""
     for system, oracle in (("swap_standard", "nd_all"), ("arc_standard", "dynamic")):
         found = derivation_lattice(system, FIGURE_2, oracle, LIKES)
-        assert [found.configuration(node) for node in range(9)] == [
+        assert [" ".join(found.configuration(node)) for node in range(9)] == [
             "[ROOT] [She likes tea]",
             "[ROOT She] [likes tea]",
             "[ROOT She likes] [tea]",
@@ -75,7 +73,7 @@ def test_figure_4() -> None:
         (tuple(one.stack), tuple(one.buffer), tuple(one.heads)) for one in found.nodes
     }
     forks = [node for node in range(37) if sum(e.source == node for e in found.edges) > 1]
-    assert found.configuration(forks[0]) == "[ROOT Ausgelöst wurde sie] [durch Intel]"
+    assert found.configuration(forks[0]) == ["[ROOT Ausgelöst wurde sie]", "[durch Intel]"]
     moves_there = {e.action.move for e in found.edges if e.source == forks[0]}
     assert moves_there == {"SHIFT", "RIGHT-ARC"}
 
@@ -100,21 +98,18 @@ def test_as_many_derivations_as_there_are(name: str, oracle: str, options: dict[
         found = derivation_lattice(system, gold, oracle)
         each = list(all_derivations(system, gold, oracle))
         assert found.n_derivations == len(each)
-        longest = max(sum(step.action is not None for step in one.steps) for one in each)
-        assert max(found.layers) == longest
         assert all(edge.source < edge.target for edge in found.edges)
 
 
 def test_both_stacks_are_shown() -> None:
     found = derivation_lattice("two_planar", Gold([2, 3, 2, 2]), "static")
-    told = [found.configuration(node) for node in range(len(found.nodes))]
+    told = [" ".join(found.configuration(node)) for node in range(len(found.nodes))]
     assert told[:4] == [
         "[] [] [1 2 3 4]",
         "[1] [1] [2 3 4]",
         "[1 2] [1 2] [3 4]",
         "[1] [1 2] [3 4]",
     ]
-    assert found.texts(3) == (["1", "2", "|", "1"], ["3", "4"])
 
 
 def test_long_sentences_are_refused() -> None:
@@ -176,37 +171,31 @@ def test_lines_join_what_belongs_together() -> None:
     assert len(lanes(found)) == 37
 
 
-def test_svg() -> None:
-    words = ["Aus<löst", *GERMAN[1:]]
-    found = derivation_lattice("swap_standard", FIGURE_4, "nd_all", words)
-    root = ElementTree.fromstring(lattice_svg(found))
-    space = "{http://www.w3.org/2000/svg}"
-    nodes = root.findall(f".//{space}g[@class='node']")
-    edges = root.findall(f".//{space}g[@class='edge']")
+WORDS = ["Aus<löst", 'wurde"', "s\\ie", "d&amp;urch", "In\x00tel"]
+
+
+def test_dot() -> None:
+    lines = lattice_dot(derivation_lattice("swap_standard", FIGURE_4, "nd_all", WORDS)).splitlines()
+    nodes = [line for line in lines if re.match(r"\d+ \[", line)]
+    edges = [line for line in lines if re.match(r"\d+ -> \d+ \[", line)]
     assert (len(nodes), len(edges)) == (37, 42)
-    assert [len(node.findall(f"{space}rect")) for node in nodes] == [1] * 36 + [2]
-    title = nodes[-1].find(f"{space}title")
-    assert title is not None and "wurde → Aus<löst, ROOT → wurde" in (title.text or "")
-    boxes = []
-    for node in nodes:
-        box = node.find(f"{space}rect")
-        assert box is not None
-        x, y, wide, high = (float(box.attrib[k]) for k in ("x", "y", "width", "height"))
-        assert x >= 0 and x + wide <= float(root.attrib["width"])
-        assert y >= 0 and y + high <= float(root.attrib["height"])
-        assert not any(
-            x < a + c and a < x + wide and y < b + d and b < y + high for a, b, c, d in boxes
-        )
-        boxes.append((x, y, wide, high))
-    for edge, shape in zip(found.edges, edges, strict=True):
-        path = shape.find(f"{space}path")
-        assert path is not None
-        begin = path.attrib["d"].split("C")[0].removeprefix("M").split()
-        end = path.attrib["d"].split()[-2:]
-        x, y, wide, high = boxes[edge.source]
-        assert abs(float(begin[0]) - x - wide) <= 1 and abs(float(begin[1]) - y - high / 2) <= 1
-        x, y, wide, high = boxes[edge.target]
-        assert abs(float(end[0]) - x) <= 1 and abs(float(end[1]) - y - high / 2) <= 1
+    assert nodes[0] == (
+        '0 [label="[ROOT]\\n[Aus&lt;löst wurde&quot; s\\\\ie d&amp;amp;urch In\ufffdtel]" '
+        'tooltip="no arcs"]'
+    )
+    assert [line.endswith(" peripheries=2]") for line in nodes] == [False] * 36 + [True]
+    assert "wurde&quot; → Aus&lt;löst, ROOT → wurde&quot;" in nodes[-1]
+    assert edges[0] == '0 -> 1 [label="SHIFT" color="#4b5563" fontcolor="#4b5563"]'
+    moves = re.findall(r"→ ([A-Z-]+)<", lines[-2])
+    assert sorted(moves) == ["LEFT-ARC", "RIGHT-ARC", "SHIFT", "SWAP"]
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
+def test_graphviz_draws_it() -> None:
+    dot = lattice_dot(derivation_lattice("swap_standard", FIGURE_2, "nd_all", WORDS[:3]))
+    done = subprocess.run(["dot", "-Tsvg"], input=dot.encode(), capture_output=True, check=True)
+    assert not done.stderr
+    assert ">[ROOT Aus&lt;löst wurde&quot; s\\ie]</text>" in done.stdout.decode()
 
 
 def test_json() -> None:

@@ -28,10 +28,9 @@ import spacy
 import srsly
 from spacy.language import Language
 
-from spacy_nmparse.pipe.seal import OWN, PARTS, sealed
+from spacy_nmparse.pipe.saving import CHECKSUMS, checksums
 from tests.pipe.common import SMALL, TOK2VEC, assert_sound, parser_of, random_doc, random_parser
 
-FILES = ("model", "parser.json", "vocab")
 SHAPES = ("word_W", "label_W", "project_W", "W", "b", "E", "G")
 
 Parts = dict[str, bytes]
@@ -102,10 +101,7 @@ def _edit(parts: Parts, **changes: Any) -> None:
 
 def seal(parts: Parts) -> None:
     """Give the parts the checksums of what they are: made so by someone, not damaged."""
-    content = json.loads(parts["parser.json"])
-    content = {key: value for key, value in content.items() if key not in (OWN, PARTS)}
-    others = {name: data for name, data in parts.items() if name != "parser.json"}
-    parts["parser.json"] = json.dumps(sealed(content, others)).encode("utf8")
+    parts[CHECKSUMS] = checksums(parts)
 
 
 def wrong_version(parts: Parts, other: Parts, rng: random.Random) -> None:

@@ -15,6 +15,7 @@ from spacy.util import registry
 
 from spacy_nmparse.pipe import files
 from spacy_nmparse.pipe.files import make_safe, replace_folder, safe_to_disk
+from spacy_nmparse.pipe.saving import FILES
 from tests.pipe.common import make_nlp, model_config, parser_of, random_parser, tree
 
 TEXT = "She saw the cat . I like London"
@@ -265,13 +266,13 @@ def test_links_are_not_written_through(old: Language, tmp_path: Path) -> None:
     (other / "file").write_text("as it was")
     parser, pipeline = tmp_path / "parser", tmp_path / "pipeline"
     parser.mkdir()
-    for name in ("model", "parser.json", "vocab"):
+    for name in FILES:
         link(parser / f"{name}.new", other / "file")
     link(tmp_path / "pipeline.new", other)
     link(tmp_path / "pipeline.old", other)
     parser_of(old).to_disk(parser)
     safe_to_disk(old, pipeline)
     assert content(other) == {"file": b"as it was"}
-    assert {path.name for path in parser.iterdir()} == {"model", "parser.json", "vocab"}
+    assert {path.name for path in parser.iterdir()} == set(FILES)
     assert not pipeline.is_symlink() and (pipeline / "config.cfg").is_file()
     assert parser_of(spacy.load(pipeline)).to_bytes() == parser_of(old).to_bytes()

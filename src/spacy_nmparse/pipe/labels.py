@@ -64,12 +64,12 @@ class Learned:
     Attributes:
         labels: Its labels.
         tags: The tags that it learns along with the trees.
-        system: The transition system over the labels; None: there are no labels yet.
+        system: The transition system over the labels; without labels until there are any.
     """
 
     labels: LabelSet
     tags: TagSet
-    system: TransitionSystem | None
+    system: TransitionSystem
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class LabelData:
     tag_triples: TagTriples
 
     @classmethod
-    def checked(cls, data: Any, component: str) -> LabelData:
-        """Label data that someone hands over. Raises ValueError where it is not."""
+    def checked(cls, data: Any) -> LabelData:
+        """Label data from outside. Raises ValueError where it is none."""
         if (
             not isinstance(data, dict)
             or not isinstance(data.get("labels"), list)
@@ -92,8 +92,7 @@ class LabelData:
             or not isinstance(data.get("tag_triples", []), list)
         ):
             raise ValueError(
-                f"The component '{component}' got labels that are not its label data "
-                f'({{"labels": [...], "tags": {{...}}}}), but {data!r:.80}: make them with '
-                f"spacy init labels."
+                f'labels that are not label data ({{"labels": [...], "tags": {{...}}}}): '
+                f"{data!r:.80}"
             )
         return cls(data["labels"], data.get("tags", {}), data.get("tag_triples", []))

@@ -31,6 +31,7 @@ from spacy_nmparse.scorers.operations import (
     learns_tags,
     renew_all,
     set_dropout,
+    set_system,
     set_tag_sizes,
 )
 from spacy_nmparse.scorers.scorer import Scorer
@@ -97,7 +98,12 @@ class TransitionParser(ParsingComponent):
         sample = [eg.x for eg in islice(get_examples(), 10)]
         has_tags = learns_tags(self.model)
         if labels is not None:
-            data = LabelData.checked(labels, self.name)
+            try:
+                data = LabelData.checked(labels)
+            except ValueError as error:
+                raise ValueError(
+                    f"The component '{self.name}' got {error}. Make them with spacy init labels."
+                ) from error
         else:
             reader = GoldReader(self.name, (), self.cfg["projectivize"], 0)
             found = reader.find_labels(get_examples())
@@ -271,7 +277,8 @@ class TransitionParser(ParsingComponent):
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> TransitionParser:
         """Load what ``to_bytes`` gave. On bad data: ValueError, and the parser is unchanged."""
-        self._load(saving.unpack(bytes_data, exclude, self.name), exclude)
+        where = f"The component '{self.name}' cannot load its bytes:"
+        self._load(saving.unpack(bytes_data, exclude, where), where)
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -284,48 +291,46 @@ class TransitionParser(ParsingComponent):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TransitionParser:
         """Load a directory of ``to_disk``. Raises ValueError, with the parser unchanged, where a
         file is missing or damaged, or was written by an incompatible version."""
-        self._load(saving.read_folder(Path(path), exclude, self.name), exclude)
+        where = f"The component '{self.name}' cannot load {path}:"
+        self._load(saving.read_folder(Path(path), exclude, where), where)
         return self
 
-    def _parts(self, exclude: Iterable[str] = ()) -> saving.Parts:
+    def _parts(self, exclude: Iterable[str]) -> saving.Parts:
         return saving.save(self.model, self.vocab, self._description(), exclude)
 
-    def _description(self) -> saving.Description:
+    def _description(self) -> dict[str, Any]:
         known = self._fingerprint.saved()
-        return saving.Description(
-            {"name": self.system_spec.name, "options": self.system_spec.options},
-            feature_names(self.model),
-            self._learned.labels.names,
-            self._learned.tags.attributes,
-            self._learned.tags.triples,
-            {**self.cfg, "token_vectors": known} if known else self.cfg,
-        )
+        return {
+            "system": {"name": self.system_spec.name, "options": self.system_spec.options},
+            "features": feature_names(self.model),
+            **self.label_data,
+            "cfg": {**self.cfg, "token_vectors": known} if known else self.cfg,
+        }
 
-    def _load(self, parts: saving.Parts, exclude: Iterable[str]) -> None:
+    def _load(self, parts: saving.Parts, where: str) -> None:
+        """Become the parser of these parts. On an error nothing has changed."""
         present = self._description()
-        found = saving.check(parts, exclude, present, self.name)
-        weights = parts.get(saving.MODEL_FILE)
-        self._restore(found, self.model.to_bytes() if weights is None else weights)
-        if saving.VOCAB_FILE in parts:
-            self.vocab.from_bytes(parts[saving.VOCAB_FILE])
-
-    def _restore(self, found: saving.Description, weights: bytes) -> None:
-        """Become the parser of a description and weights. On an error nothing has changed."""
-        before = self._learned, self.cfg, self._fingerprint
-        snapshot = saving.ModelSnapshot(self.model)
+        data, cfg = LabelData.checked(self.label_data), present["cfg"]
+        if saving.CONFIG in parts:
+            data, cfg = saving.read_description(parts[saving.CONFIG], present, where)
+        if saving.VOCAB in parts:
+            saving.check_vocab(parts[saving.VOCAB], where)
+        weights = parts[saving.MODEL] if saving.MODEL in parts else self.model.to_bytes()
         try:
-            tags = TagSet(found.tags, found.tag_triples)
-            self.cfg = found.cfg
-            self._fingerprint = Fingerprint(self.cfg.pop("token_vectors", None))
-            self._learn_labels(found.labels, tags)
-            if (found.labels, tags.sizes) != (before[0].labels.names, before[0].tags.sizes):
-                renew_all(self.model)
-            saving.load_weights(self.model, weights, found.features, tags)
+            learned = self._learned_from(data.labels, TagSet(data.tags, data.tag_triples))
+            saving.check_model(self.model, weights, present["features"], learned)
         except Exception as error:
-            self._learned, self.cfg, self._fingerprint = before
-            snapshot.restore()
             raise ValueError(
-                f"The component '{self.name}' cannot load its model: it is damaged, or was made "
-                f"with another configuration ({type(error).__name__}: {error}). The parser is as "
-                f"it was before."
+                f"{where} the model is damaged, or was made with another configuration "
+                f"({type(error).__name__}: {error}). The parser is as it was before."
             ) from error
+        known = self._learned
+        if (learned.labels.names, learned.tags.sizes) != (known.labels.names, known.tags.sizes):
+            renew_all(self.model)
+        self._learned = learned
+        set_system(self.model, learned.system)
+        self.model.from_bytes(weights)
+        self.cfg = {key: value for key, value in cfg.items() if key != "token_vectors"}
+        self._fingerprint = Fingerprint(cfg.get("token_vectors"))
+        if saving.VOCAB in parts:
+            self.vocab.from_bytes(parts[saving.VOCAB])

@@ -40,7 +40,6 @@ from spacy_nmparse.scorers.operations import (
 )
 from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import TransitionSystem
-from spacy_nmparse.systems.projective import plain_label
 
 LOCAL = "local"  # training without a beam
 
@@ -160,8 +159,8 @@ class ParsingComponent(TrainablePipe):
         }
         self._rehearsal_model: Model | None = None
         self._fingerprint = Fingerprint()
-        self._learned = Learned(LabelSet(()), TagSet({}), None)
         unlabelled = system.create(None)
+        self._learned = Learned(LabelSet(()), TagSet({}), unlabelled)
         try:
             self.explore = Chance(explore, "explore")
             self.beam_updates = Chance(beam_updates, "beam_updates")
@@ -205,10 +204,10 @@ class ParsingComponent(TrainablePipe):
 
         Raises ValueError where there are no labels yet.
         """
-        if self._learned.system is None:
+        if not self._learned.labels.names:
             raise ValueError(
-                f"The component '{self.name}' has no labels yet: call nlp.initialize() with "
-                f"annotated examples, add_label(), or load a trained model."
+                f"The parser is untrained. The component '{self.name}' has no labels yet: call "
+                f"nlp.initialize() with annotated examples, add_label(), or load a trained model."
             )
         return self._learned.system
 
@@ -227,16 +226,18 @@ class ParsingComponent(TrainablePipe):
         return 1
 
     def _learn_labels(self, names: Sequence[str], tags: TagSet) -> None:
+        self._learned = self._learned_from(names, tags)
+        set_system(self.model, self.system)
+
+    def _learned_from(self, names: Sequence[str], tags: TagSet) -> Learned:
         labels = LabelSet.complete(names)
-        for name in labels.names:
+        for name in (*labels.names, *labels.plain):
             self.vocab.strings.add(name)
-            self.vocab.strings.add(plain_label(name))
         tags.register(self.vocab)
         system = self.system_spec.create(
             labels.names, root_label=ROOT_LABEL, single_root=True, segment=True
         )
-        self._learned = Learned(labels, tags, system)
-        set_system(self.model, system)
+        return Learned(labels, tags, system)
 
     @property
     def learns_single_moves(self) -> bool:
@@ -381,8 +382,8 @@ class ParsingComponent(TrainablePipe):
         _ = self.system  # raises where there are no labels
         if not is_initialized(self.model):
             raise ValueError(
-                f"The component '{self.name}' is not initialized: call nlp.initialize(), or load "
-                f"a trained model."
+                f"The parser is untrained. The component '{self.name}' has no weights yet: call "
+                f"nlp.initialize(), or load a trained model."
             )
         if lacks_token_vectors(words.docs, self.model):  # spaCy then takes zeros
             warnings.warn(

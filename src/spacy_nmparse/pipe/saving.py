@@ -1,10 +1,15 @@
-"""Saving and loading a parser: its parts, their description, and what a failed load leaves."""
+"""Saving and loading a parser: its parts, how they are known to be whole, and what must fit.
+
+The checksums tell accidents, not attacks: who writes a file on purpose can write its checksum, too.
+Nothing in these files is ever executed.
+"""
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,223 +18,142 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_nmparse.about import __version__
-from spacy_nmparse.pipe.seal import damaged, saved_parts, sealed
-from spacy_nmparse.pipe.tags import Attributes, TagSet, TagTriples
-from spacy_nmparse.scorers.operations import feature_names, restore_system, system_of
-from spacy_nmparse.scorers.weights import check_weights, layout, references, restore_references
+from spacy_nmparse.pipe.labels import LabelData, Learned
+from spacy_nmparse.scorers.operations import feature_names, set_system
+from spacy_nmparse.scorers.weights import check_weights, layout
 
-FORMAT = 2  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
-MODEL_FILE, CONFIG_FILE, VOCAB_FILE = "model", "parser.json", "vocab"
+FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
+MODEL, VOCAB, CONFIG, CHECKSUMS = FILES = ("model", "vocab", "parser.json", "checksums.json")
 
 #: What is saved, by the names of its files.
 Parts = dict[str, bytes]
 
 
-@dataclass(frozen=True)
-class Description:
-    """What ``parser.json`` says of a parser.
-
-    Attributes:
-        system: Name and options of its transition system.
-        features: The features that its weights are made for.
-        labels: Its labels.
-        tags: The attributes that it learns along with the trees, and their values.
-        tag_triples: Which of them words have together.
-        cfg: Its other settings that are saved.
-    """
-
-    system: dict[str, Any]
-    features: Any
-    labels: list[str]
-    tags: Attributes
-    tag_triples: TagTriples
-    cfg: dict[str, Any]
-
-    def to_bytes(self, parts: Parts) -> bytes:
-        """As a file, with the checksums of the other parts."""
-        content = {
-            "format": FORMAT,
-            "version": __version__,
-            "system": self.system,
-            "features": self.features,
-            "labels": self.labels,
-            "tags": self.tags,
-            "tag_triples": self.tag_triples,
-            "cfg": self.cfg,
-        }
-        return json.dumps(sealed(content, parts), ensure_ascii=False, indent=1).encode("utf8")
+def checksums(parts: Mapping[str, bytes]) -> bytes:
+    """The file that holds the SHA-256 checksums of the other parts."""
+    found = {
+        name: hashlib.sha256(data).hexdigest() for name, data in parts.items() if name != CHECKSUMS
+    }
+    return _json(found)
 
 
-def save(model: Model, vocab: Vocab, description: Description, exclude: Iterable[str]) -> Parts:
-    """The parts of a parser, but for those that are excluded; its description comes last."""
+def _json(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, indent=1).encode("utf8")
+
+
+def save(
+    model: Model, vocab: Vocab, description: Mapping[str, Any], exclude: Iterable[str]
+) -> Parts:
+    """The parts of a parser, but for those that are excluded; the checksums come last."""
     exclude = list(exclude)
     parts: Parts = {}
-    if MODEL_FILE not in exclude:
-        parts[MODEL_FILE] = model.to_bytes()
-    if VOCAB_FILE not in exclude:
-        parts[VOCAB_FILE] = vocab.to_bytes(exclude=["strings"])
-    if CONFIG_FILE not in exclude:
-        parts[CONFIG_FILE] = description.to_bytes(parts)
-    return parts
+    if MODEL not in exclude:
+        parts[MODEL] = model.to_bytes()
+    if VOCAB not in exclude:
+        parts[VOCAB] = vocab.to_bytes(exclude=["strings"])
+    if CONFIG not in exclude:
+        parts[CONFIG] = _json({"format": FORMAT, "version": __version__, **description})
+    return {**parts, CHECKSUMS: checksums(parts)}
 
 
-def unpack(data: bytes, exclude: Iterable[str], component: str) -> Parts:
-    """The parts in what ``to_bytes`` gave. Raises ValueError where they are damaged."""
+def unpack(data: bytes, exclude: Iterable[str], where: str) -> Parts:
+    """The parts in what ``to_bytes`` gave. Raises ValueError where one is missing or damaged."""
     try:
-        content = dict(srsly.msgpack_loads(data))
+        parts = dict(srsly.msgpack_loads(data))
     except Exception as error:
-        raise ValueError(
-            f"The component '{component}' cannot load its bytes: they are damaged "
-            f"({type(error).__name__}: {error})."
-        ) from error
-    names = (CONFIG_FILE, MODEL_FILE, VOCAB_FILE)
-    return {name: content[name] for name in names if name in content and name not in exclude}
+        raise ValueError(f"{where} they are damaged ({type(error).__name__}: {error}).") from error
+    return _whole(parts, exclude, where)
 
 
-def read_folder(path: Path, exclude: Iterable[str], component: str) -> Parts:
-    """The parts in a folder. Raises ValueError where one cannot be read."""
-    parts = {}
-    for name in (CONFIG_FILE, MODEL_FILE, VOCAB_FILE):
-        if name in exclude:
-            continue
-        try:
-            parts[name] = (path / name).read_bytes()
-        except OSError as error:
+def read_folder(path: Path, exclude: Iterable[str], where: str) -> Parts:
+    """The parts in a folder. Raises ValueError where one is missing or damaged."""
+    try:
+        parts = {name: (path / name).read_bytes() for name in FILES if (path / name).exists()}
+    except OSError as error:
+        raise ValueError(f"{where} {error}.") from error
+    return _whole(parts, exclude, where)
+
+
+def _whole(parts: Mapping[str, Any], exclude: Iterable[str], where: str) -> Parts:
+    """The parts that were saved together, but for those that are excluded."""
+    try:
+        saved = dict(json.loads(parts[CHECKSUMS]))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{where} {CHECKSUMS} is missing or damaged.") from error
+    exclude = list(exclude)
+    names = [name for name in saved if name not in exclude]
+    for name in names:
+        data = parts.get(name)
+        if data is None:
+            raise ValueError(f"{where} {name} is missing.")
+        if not isinstance(data, bytes) or hashlib.sha256(data).hexdigest() != saved[name]:
             raise ValueError(
-                f"The component '{component}' cannot read {path / name}: {error}."
-            ) from error
-    return parts
+                f"{where} {name} is not the one that was saved: it is damaged, edited, or of "
+                f"another model. Take the whole model from where it is sound, or train it again."
+            )
+    return {name: parts[name] for name in names}
 
 
-def check(
-    parts: Parts, exclude: Iterable[str], present: Description, component: str
-) -> Description:
-    """Check the parts before anything of them is loaded.
+def read_description(
+    data: bytes, present: Mapping[str, Any], where: str
+) -> tuple[LabelData, dict[str, Any]]:
+    """The labels and the settings of a saved parser.
 
     Args:
-        parts: What is to be loaded.
-        exclude: The parts that need not be there.
-        present: The description of the parser that loads them.
-        component: Its name, for errors.
-
-    Returns:
-        Their description; that of the parser where they have none.
+        data: What ``save`` has made of its description.
+        present: The description of the parser that loads it.
+        where: Begins the messages of errors.
 
     Raises:
-        ValueError: A part is missing or damaged, or they are those of another kind of parser.
+        ValueError: It is not the description of a parser, or not of one of the same kind.
     """
-    for name in (
-        CONFIG_FILE,
-        *saved_parts(parts.get(CONFIG_FILE, b""), (MODEL_FILE, VOCAB_FILE)),
-    ):
-        if name not in exclude and name not in parts:
-            raise ValueError(f"The component '{component}' cannot load: {name} is missing.")
-        if name in parts and not isinstance(parts[name], bytes):
-            raise ValueError(f"The component '{component}' cannot load: {name} is damaged.")
-    others = {name: data for name, data in parts.items() if name != CONFIG_FILE}
-    description = present
-    if CONFIG_FILE in parts:
-        where = f"The component '{component}' cannot load {CONFIG_FILE}:"
-        description = _read_description(parts[CONFIG_FILE], others, present, where)
-    if VOCAB_FILE in parts:
-        try:
-            Vocab().from_bytes(parts[VOCAB_FILE])
-        except Exception as error:
+    try:
+        content = json.loads(data)
+        version, cfg = content["version"], dict(content["cfg"])
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{where} {CONFIG} does not describe a parser.") from error
+    for key, value in {"format": FORMAT, **present}.items():
+        if key in ("format", "system", "features") and content.get(key) != value:
             raise ValueError(
-                f"The component '{component}' cannot load {VOCAB_FILE}: it is damaged."
-            ) from error
-    return description
-
-
-def _read_description(
-    config: bytes, parts: Mapping[str, bytes], present: Description, where: str
-) -> Description:
+                f"{where} the model was saved by spacy-nmparse {version} with the {key} "
+                f"{content.get(key)}, but this parser ({__version__}) has the {key} {value}: load "
+                f"it with the configuration and the version that it was made with, or train it "
+                f"again."
+            )
     try:
-        content = json.loads(config.decode("utf8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where} it is damaged ({error}).") from error
-    if (
-        not isinstance(content, dict)
-        or not isinstance(content.get("labels"), list)
-        or not isinstance(content.get("tags"), dict)
-        or not isinstance(content.get("tag_triples", []), list)
-        or not isinstance(content.get("cfg"), dict)
-    ):
-        raise ValueError(f"{where} it does not describe a parser.")
-    if content.get("format") != FORMAT:
-        raise ValueError(
-            f"{where} it was written by spacy-nmparse {content.get('version')} in format "
-            f"{content.get('format')}, and version {__version__} reads format {FORMAT}: "
-            f"install a version that fits, or train the model again."
-        )
-    fault = damaged(content, parts)
-    if fault is not None:
-        raise ValueError(
-            f"{where} {fault}. Take the whole model from where it is sound, or train it again."
-        )
-    if content.get("system") != present.system:
-        raise ValueError(
-            f"{where} the model was trained with the system {content.get('system')}, but the "
-            f"configuration says {present.system}."
-        )
-    if content.get("features") != present.features:
-        raise ValueError(f"{where} the model was trained with other features.")
-    if not all(isinstance(label, str) and label for label in content["labels"]):
-        raise ValueError(f"{where} its labels are not all strings.")
-    try:
-        tags = TagSet(content["tags"], content.get("tag_triples"))
+        labels = LabelData.checked(content)
     except ValueError as error:
-        raise ValueError(f"{where} {error}") from error
+        raise ValueError(f"{where} {CONFIG} has {error}.") from error
     # The configuration says how to go on; what calibration has found is the model's.
-    cfg = {**content["cfg"], "projectivize": present.cfg["projectivize"]}
-    return Description(
-        present.system, present.features, content["labels"], tags.attributes, tags.triples, cfg
-    )
+    return labels, {**cfg, "projectivize": present["cfg"]["projectivize"]}
 
 
-class ModelSnapshot:
-    """A model before it is loaded, to be restored where that fails."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._system = system_of(model)
-        self._data = model.to_bytes()
-        self._references = references(model)
-        self._open_dims = [
-            (node, dim)
-            for node in model.walk()
-            for dim in node.dim_names
-            if node.has_dim(dim) is None
-        ]
-
-    def restore(self) -> None:
-        """Make the model what it was."""
-        restore_system(self._model, self._system)
-        restore_references(self._model, self._references)
-        for node in self._model.walk():
-            for param in node.param_names:
-                node.set_param(param, None)  # or else dimensions are fixed
-        for node, dim in self._open_dims:
-            node.set_dim(dim, None, force=True)  # type: ignore[arg-type]
-        self._model.from_bytes(self._data)
+def check_vocab(data: bytes, where: str) -> None:
+    """Raise ValueError where these are not the bytes of a vocabulary."""
+    try:
+        Vocab().from_bytes(data)
+    except Exception as error:
+        raise ValueError(f"{where} {VOCAB} is damaged.") from error
 
 
-def load_weights(model: Model, data: bytes, features: Any, tags: TagSet) -> None:
-    """Load weights into a model.
+def check_model(model: Model, data: bytes, features: Any, learned: Learned) -> None:
+    """Check that a model can load weights: a copy of it tries.
 
     Args:
         model: The model.
         data: What its ``to_bytes`` gave.
         features: The features that they must be made for.
-        tags: The tags that it learns.
+        learned: The labels and tags that they score.
 
     Raises:
-        ValueError: They are not those of such a model.
+        ValueError: They are not those of such a model. Damaged ones raise other errors, too.
     """
-    before = layout(model)
-    model.from_bytes(data)
-    if layout(model) != before:
+    trial = copy.deepcopy(model)
+    before = layout(trial)
+    set_system(trial, learned.system)
+    trial.from_bytes(data)
+    if layout(trial) != before:
         raise ValueError("its layers have other names")
-    if feature_names(model) != features:
+    if feature_names(trial) != features:
         raise ValueError("its weights are made for other features")
-    check_weights(model, tags.sizes)
+    check_weights(trial, learned.tags.sizes)

@@ -20,17 +20,6 @@ def set_system(model: Model, system: TransitionSystem) -> None:
         shared.set_system(one, system)
 
 
-def system_of(model: Model) -> Any:
-    """What ``set_system`` has set, to be given back to ``restore_system``."""
-    return model.attrs["system"]
-
-
-def restore_system(model: Model, system: Any) -> None:
-    """Set what ``system_of`` gave."""
-    for one in (model, *members(model)):
-        one.attrs["system"] = system
-
-
 def is_ensemble(model: Model) -> bool:
     """Whether the model is several scorers that decide together."""
     return members(model) != [model]

@@ -22,17 +22,6 @@ LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
 }
 
 
-def references(model: Model) -> list[dict[str, Model | None]]:
-    """The references of each node, to be given back to ``restore_references``."""
-    return [dict(node._refs) for node in model.walk()]
-
-
-def restore_references(model: Model, found: Sequence[dict[str, Model | None]]) -> None:
-    """Set what ``references`` gave: Thinc adds those that a damaged file names."""
-    for node, refs in zip(model.walk(), found, strict=True):
-        node._refs = dict(refs)
-
-
 def layout(model: Model) -> list[tuple[str, list[str]]]:
     """What loading weights must not change: of each node the names of its references, and its
     own, if it is a layer of this package."""

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from spacy_nmparse import systems
 from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.systems import Gold
+from tests.naive.scorers import NEAR, NaiveArcParser, View, moves_of
 from tests.pipe.common import (
     DOCUMENTS,
     NL,
@@ -24,7 +25,7 @@ from tests.pipe.common import (
     random_heads,
     randomize,
 )
-from tests.scorers.test_arc_scorer import NEAR, SETUPS, NaiveArcParser, View, moves_of
+from tests.scorers.test_arc_scorer import SETUPS
 
 
 def log_softmax(scores: Any) -> numpy.ndarray:

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
+from tests.naive.scorers import NaiveStateParser
 from tests.pipe.common import DOCUMENTS, gold_doc, make_example, make_nlp, model_config, randomize
-from tests.scorers.test_state_scorer import NaiveParser
 
 
 def softmax(scores: numpy.ndarray) -> numpy.ndarray:
@@ -19,15 +19,16 @@ def softmax(scores: numpy.ndarray) -> numpy.ndarray:
     return exp / exp.sum()
 
 
-def naive_loss(naive: NaiveParser, vectors: numpy.ndarray, gold: Gold, oracle: str) -> float:
+def naive_loss(naive: NaiveStateParser, vectors: numpy.ndarray, gold: Gold, oracle: str) -> float:
     """-log P(what the oracle would have done), summed along its path."""
     system = naive.system
+    naive.read(vectors)
     state = system.initial(len(vectors))
     moves = list(system.moves)
     root = naive.labels.index("ROOT")
     loss = 0.0
     while not state.is_final:
-        hidden = naive.hidden(state, vectors)
+        hidden = naive.hidden(state)
         scores = naive.p["move_W"] @ hidden + naive.p["move_b"]
         noted = naive.best_label(hidden, "RIGHT-ARC") if state.stack else None
         labels: dict[str, list[str]] = {}
@@ -68,7 +69,7 @@ def test_loss_of_a_rollout(oracle: str, known: bool) -> None:
         nlp.get_pipe("nm_parser").initialize(lambda: examples, nlp=nlp, labels=labels)
     parser: Any = nlp.get_pipe("nm_parser")
     randomize(parser.model, 5, scale=0.15)
-    naive = NaiveParser(parser)
+    naive = NaiveStateParser(parser)
     for trees, example in zip(DOCUMENTS, examples, strict=True):
         if any(n in (2, 3) for n in trees):
             continue  # trees that cross are lifted first

@@ -62,6 +62,17 @@ def test_wrong_settings(setting: str, value: Any, match: str) -> None:
         make_nlp(**{setting: value})
 
 
+def test_misspelt_settings() -> None:
+    nlp = make_nlp()
+    parser = nlp.get_pipe("nm_parser")
+    with pytest.raises(AttributeError, match=r"'beam_with'\. Did you mean beam_width"):
+        parser.beam_with = 4
+    with pytest.raises(AttributeError, match=r"no setting 'xyz'\.$"):
+        parser.xyz = 4
+    parser.explore = parser.explore  # no setting that is checked, but declared
+    nlp.set_error_handler(lambda *_: None)
+
+
 def test_attributes() -> None:
     parser = parser_of(make_nlp())
     parser.beam_training = "max_violation"

@@ -382,6 +382,15 @@ def test_confidences_travel_with_the_doc() -> None:
     assert part[0]._.head_confidence is None  # not the whole document any more
 
 
+def test_while_it_is_off_there_is_none() -> None:
+    for name in ("head_confidence", "dep_confidence"):
+        if Token.has_extension(name):
+            Token.remove_extension(name)
+    token = random_parser(1)("She saw")[0]
+    assert token._.head_confidence is None
+    assert token._.dep_confidence is None
+
+
 def test_extensions_of_others_are_kept() -> None:
     register_extensions()
     ours = Token.get_extension("head_confidence")

@@ -26,7 +26,14 @@ from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.parses import NO_ARCS, Arcs, Parses, Tree, unparsed_copy
 from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.pipe.settings import SWITCH, WIDTH, Setting, number_between, one_of
+from spacy_nmparse.pipe.settings import (
+    SWITCH,
+    WIDTH,
+    KnownAttributes,
+    Setting,
+    number_between,
+    one_of,
+)
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
@@ -49,19 +56,18 @@ GAP = math.log(10)
 MOST_BIAS = 1e6
 
 
-class _ConfidenceSetting(Setting[bool]):
-    def __set__(self, component: Any, value: bool) -> None:
-        super().__set__(component, value)
-        if value:
-            register_extensions()
-
-
-class ParsingComponent(TrainablePipe):
+class ParsingComponent(KnownAttributes, TrainablePipe):
     """A component that parses, with its settings and labels; ``TransitionParser`` learns, too.
 
     The settings that are attributes can be set at any time. ValueError: a value that a setting does
-    not take.
+    not take. AttributeError: there is no such setting.
     """
+
+    system_spec: SystemSpec
+    oracle: str
+    explore: Chance
+    beam_updates: Chance
+    error_handler: Callable  # spaCy sets it
 
     beam_width = Setting(WIDTH)
     """How many hypotheses parsing follows side by side; 1 is greedy search."""
@@ -77,7 +83,7 @@ class ParsingComponent(TrainablePipe):
     """What parsing adds to the scores of moves that make an arc which crosses others, or of SWAP:
     above 0 it finds more such arcs, and more that are wrong."""
 
-    confidence = _ConfidenceSetting(SWITCH)
+    confidence = Setting(SWITCH)
     """Whether each document gets how sure the parser is of its heads and labels (see
     ``pipe.confidence``)."""
 
@@ -140,6 +146,7 @@ class ParsingComponent(TrainablePipe):
             ValueError: an oracle that the system does not have, a model that cannot score the
                 system, a probability outside 0 .. 1, or a value that a setting does not take.
         """
+        register_extensions()
         self.vocab = vocab
         self.model = model
         self.name = name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
@@ -83,3 +84,21 @@ class Setting(Generic[T]):
 
     def __set__(self, component: Any, value: T) -> None:
         vars(component)[self._name] = self.kind.checked(value, component.name, self._name)
+
+
+class KnownAttributes:
+    """A component that takes no public attributes but those that its classes name: a misspelt
+    setting is an AttributeError, not an attribute that nobody reads."""
+
+    name: str
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            known: set[str] = set()
+            for cls in type(self).__mro__:
+                known |= {*vars(cls), *vars(cls).get("__annotations__", ())}
+            if name not in known:
+                close = difflib.get_close_matches(name, [one for one in known if one[0] != "_"], 1)
+                hint = f" Did you mean {close[0]}?" if close else ""
+                raise AttributeError(f"The component '{self.name}' has no setting {name!r}.{hint}")
+        super().__setattr__(name, value)

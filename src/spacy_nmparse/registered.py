@@ -7,6 +7,7 @@ their entry points lead to their own modules.
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
@@ -151,27 +152,12 @@ def make_parser(
         ValueError: a beam width below 1, an unknown kind of training, a system without the oracle,
             a probability outside 0 .. 1, a weight below 0, or a bias beyond a million.
     """
+    settings = {
+        key: value for key, value in locals().items() if key not in ("nlp", "model", "name")
+    }
     from spacy_nmparse.pipe.parser import TransitionParser
 
-    return TransitionParser(
-        nlp.vocab,
-        model,
-        name,
-        system=system,
-        oracle=oracle,
-        explore=explore,
-        crossing_bias=crossing_bias,
-        projectivize=projectivize,
-        beam_width=beam_width,
-        beam_training=beam_training,
-        beam_train_width=beam_train_width,
-        beam_updates=beam_updates,
-        confidence=confidence,
-        write_tags=write_tags,
-        rounded=rounded,
-        threads=threads,
-        scorer=scorer,
-    )
+    return TransitionParser(nlp.vocab, model, name, **settings)
 
 
 @Language.factory("multiword_tokens", assigns=["token._.ud_words", "token._.ud_range"])
@@ -232,11 +218,18 @@ def System(name: str, options: Dict[str, Any] = NO_OPTIONS) -> Any:
     return SystemSpec(name, dict(options))
 
 
+def _changed(block: Callable, options: Dict[str, Any]) -> Dict[str, Any]:
+    """The options that do not have the block's defaults: a form of the system, which may come from
+    elsewhere, is asked for by name only where it is wanted."""
+    known = signature(block).parameters
+    return {name: value for name, value in options.items() if value != known[name].default}
+
+
 def ArcEager(
     nonmonotonic_left: bool = False,
     nonmonotonic_reduce: bool = False,
     labelled_reduce: bool = False,
-    repairs: Sequence[str] = NO_REPAIRS,
+    repairs: Union[str, Sequence[str]] = NO_REPAIRS,
     decoupled_repairs: bool = False,
     unshift: bool = False,
     push: str = "any",
@@ -258,33 +251,8 @@ def ArcEager(
         max_search_states: with repairs, how many configurations training may look at for one loss:
             fewer are faster and less exact; 0: any number.
     """
-    from spacy_nmparse.pipe.spec import SystemSpec
-
-    options: Dict[str, Any] = {
-        "nonmonotonic_left": nonmonotonic_left,
-        "nonmonotonic_reduce": nonmonotonic_reduce,
-        "labelled_reduce": labelled_reduce,
-    }
-    # Models remember their options: those made before these were there do not have them.
-    wanted = [repairs] if isinstance(repairs, str) else list(repairs)
-    others = {
-        "repairs": wanted,
-        "decoupled_repairs": decoupled_repairs,
-        "unshift": unshift,
-        "push": push,
-        "root_first": root_first,
-        "max_search_states": max_search_states,
-    }
-    absent = {
-        "repairs": [],
-        "decoupled_repairs": False,
-        "unshift": False,
-        "push": "any",
-        "root_first": False,
-        "max_search_states": 200,
-    }
-    options.update((name, value) for name, value in others.items() if value != absent[name])
-    return SystemSpec("arc_eager", options)
+    repairs = [repairs] if isinstance(repairs, str) else list(repairs)
+    return System("arc_eager", _changed(ArcEager, locals()))
 
 
 def NLCovington(nonmonotonic: bool = False, explicit_root: bool = True, max_length: int = 0) -> Any:
@@ -296,35 +264,19 @@ def NLCovington(nonmonotonic: bool = False, explicit_root: bool = True, max_leng
             a sentence at its end.
         max_length: words further apart get no arc; 0: no limit.
     """
-    from spacy_nmparse.pipe.spec import SystemSpec
-
-    options = {
-        "nonmonotonic": nonmonotonic,
-        "explicit_root": explicit_root,
-        "max_length": max_length,
-    }
-    return SystemSpec("nl_covington", options)
+    return System("nl_covington", locals())
 
 
 def Covington(nonmonotonic: bool = False, explicit_root: bool = True, max_length: int = 0) -> Any:
     """Covington's system for a config block: as ``NLCovington``, but arcs are made between the
     focus words only, and NO-ARC moves on to the next pair."""
-    from spacy_nmparse.pipe.spec import SystemSpec
-
-    options = {
-        "nonmonotonic": nonmonotonic,
-        "explicit_root": explicit_root,
-        "max_length": max_length,
-    }
-    return SystemSpec("covington", options)
+    return System("covington", locals())
 
 
 def ArcSwift() -> Any:
     """The arc-swift system for a config block, to be scored by an arc scorer; see
     ``spacy_nmparse.lab.arc_swift``."""
-    from spacy_nmparse.pipe.spec import SystemSpec
-
-    return SystemSpec("arc_swift")
+    return System("arc_swift")
 
 
 def ArcStandard(buffer_arcs: bool = False) -> Any:
@@ -334,16 +286,12 @@ def ArcStandard(buffer_arcs: bool = False) -> Any:
         buffer_arcs: arcs join the top of the stack and the front of the buffer, not the two topmost
             items of the stack.
     """
-    from spacy_nmparse.pipe.spec import SystemSpec
-
-    return SystemSpec("arc_standard", {"buffer_arcs": True} if buffer_arcs else {})
+    return System("arc_standard", _changed(ArcStandard, locals()))
 
 
 def SwapStandard() -> Any:
     """SwapStandard for a config block; see ``spacy_nmparse.systems.swap.swap``."""
-    from spacy_nmparse.pipe.spec import SystemSpec
-
-    return SystemSpec("swap_standard")
+    return System("swap_standard")
 
 
 def make_parser_scorer(punctuation: bool = True) -> Callable:
@@ -414,16 +362,7 @@ def Corpus(
         augmenter: makes other examples of each.
         n_sents: sentences of a document of CoNLL-U.
     """
-    from spacy_nmparse.ud.readers import Corpus as Reader
-
-    return Reader(
-        _named(path),
-        gold_preproc=gold_preproc,
-        max_length=max_length,
-        limit=limit,
-        augmenter=augmenter,
-        n_sents=n_sents,
-    )
+    return _reader("Corpus", **locals())
 
 
 def TaggedCorpus(
@@ -435,22 +374,16 @@ def TaggedCorpus(
     n_sents: int = 10,
 ) -> Callable:
     """The same, for data whose tags, right or predicted, the parser sees."""
-    from spacy_nmparse.ud.readers import TaggedCorpus as Reader
-
-    return Reader(
-        _named(path),
-        gold_preproc=gold_preproc,
-        max_length=max_length,
-        limit=limit,
-        augmenter=augmenter,
-        n_sents=n_sents,
-    )
+    return _reader("TaggedCorpus", **locals())
 
 
-def _named(path: Optional[Paths]) -> Paths:
+def _reader(kind: str, path: Optional[Paths], **settings: Any) -> Callable:
     if not path:
         raise ValueError("The corpus has no path: give --paths.train FILE and --paths.dev FILE.")
-    return path
+    from spacy_nmparse.ud import readers
+
+    reader: Callable = getattr(readers, kind)(path, **settings)
+    return reader
 
 
 def LanguageTokenizer() -> Callable[[Language], Any]:

@@ -18,6 +18,7 @@ from spacy.vocab import Vocab
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import Derivation, derive, derive_gold, render
 from spacy_nmparse.analysis.page import is_right_to_left
+from spacy_nmparse.analysis.steps import action_name
 from spacy_nmparse.systems import Gold
 from tests.analysis.browser import opened
 from tests.pipe.common import NL, TREES, gold_doc, random_parser
@@ -273,28 +274,22 @@ def test_lists_and_right_to_left(tmp_path: Path) -> None:
 def test_explanations(tmp_path: Path) -> None:
     nlp = random_parser(1, factory=NL)
     derivation = derive(nlp, Doc(nlp.vocab, words=TREES[0][0].split()))
-    assert len(derivation.steps) > 2
     script = """
-    const box = byId("explanation"), read = () => box.hidden ? null : box.textContent;
-    const over = (one) => one.dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
+    const box = byId("explanation");
+    const read = () => box.matches(":popover-open") ? box.textContent : null;
     const terms = (where) => all(`${where} .term`);
     result.icons = ["first", "back", "next", "last"].map((id) =>
       document.querySelectorAll(`#${id} svg path`).length);
     result.hidden = read();
-    result.lists = terms("#configuration").map((one) => { over(one); return read(); });
-    over(byId("slider")); result.left = read();
-    const move = terms("#move")[0];
-    move.focus(); result.focused = read();
-    press("ArrowRight"); result.stepped = read();
-    result.held = document.activeElement === terms("#move")[0];
-    press("Escape"); result.escaped = read();
-    terms("#table-box td")[0].click(); over(byId("slider")); result.pinned = read();
-    byId("slider").click(); result.elsewhere = read();
+    result.lists = terms("#configuration").map((one) => {
+      box.hidePopover(); one.click(); return read();
+    });
+    box.hidePopover(); press("ArrowRight");
     const cell = terms("#table-box td")[0];
-    cell.click(); cell.click(); result.twice = read();
+    cell.click(); result.open = read(); cell.click(); result.twice = read();
     result.reached = terms("#table-box td").filter((one) => one.tabIndex === 0)
-      .map((one) => one.dataset.term);
-    result.spoken = cell.getAttribute("aria-description");
+      .map((one) => one.textContent);
+    result.title = cell.title;
     """
     result = in_browser(render(derivation), script, tmp_path)
     text = derivation.glossary
@@ -304,18 +299,57 @@ def test_explanations(tmp_path: Path) -> None:
         f"λ2 {text['lambda2']}",
         f"Buffer {text['buffer']}",
     ]
-    first, second = derivation.steps[:2]
-    assert first.action is not None and second.action is not None
-    assert result["focused"] == f"{first.name} {text[first.action.move]}"
-    assert result["stepped"] == f"{second.name} {text[second.action.move]}"
-    assert result["held"]
-    shown = second.choices[0].action
-    assert result["pinned"].startswith(shown.move)
-    assert result["pinned"].endswith(text[shown.move]) and result["spoken"] == text[shown.move]
-    closed = [result[name] for name in ("hidden", "left", "escaped", "elsewhere", "twice")]
-    assert closed == [None] * 5
-    moves = [choice.action.move for choice in second.choices]
-    assert result["reached"] == list(dict.fromkeys(moves))  # each explained once by Tab
+    choices = [choice.action for choice in derivation.steps[1].choices]
+    assert result["title"] == text[choices[0].move]
+    assert result["open"] == f"{action_name(choices[0])} {text[choices[0].move]}"
+    assert result["hidden"] is None and result["twice"] is None
+    first = {action.move: action_name(action) for action in reversed(choices)}
+    assert sorted(result["reached"]) == sorted(first.values())  # each explained once by Tab
+
+
+def test_what_does_nothing_is_not_shown(tmp_path: Path) -> None:
+    gold = Gold([1, 3, 3, 3, 1, 3])
+    derivation = derive_gold(systems.create("swap_standard"), gold, "lazy")
+    script = """
+    const shown = (what) => all(what).filter((one) => one.checkVisibility())
+      .map((one) => one.textContent);
+    result.keys = shown("kbd"); result.buttons = shown("button[id]").length;
+    result.start = shown("#legend .key"); result.box = shown("#choices h2");
+    byId("gold").click(); press("End");
+    result.tree = shown("#legend .key"); result.empty = shown("#choices h2");
+    """
+    result = in_browser(render(derivation), script, tmp_path)
+    assert result["keys"] == ["←", "→", "Home", "End"] and result["buttons"] == 4
+    assert result["start"] == ["gold arc"] and result["tree"] == ["crossing arc"]
+    assert result["box"] == ["What the oracle says"] and result["empty"] == []
+
+
+def test_both_ends_of_a_long_arc_are_in_sight(tmp_path: Path) -> None:
+    gold = Gold([0, *range(38), 0])
+    derivation = derive_gold(systems.create("nl_covington"), gold, "static")
+    step = next(i for i, one in enumerate(derivation.steps) if (0, 39, None) in one.added)
+    script = """
+    const box = byId("picture").getBoundingClientRect();
+    const arc = document.querySelector("g.added").getBoundingClientRect();
+    result.inside = box.left <= arc.left && arc.right <= box.right;
+    const picture = document.querySelector("#picture svg");
+    result.smaller = picture.width.baseVal.value < picture.viewBox.baseVal.width;
+    """
+    result = in_browser(render(derivation), script, tmp_path, f"#step={step + 1}")
+    assert result["inside"] and result["smaller"]
+
+
+def test_confidences(tmp_path: Path) -> None:
+    nlp = random_parser(1)
+    words = TREES[0][0].split()
+    assert data_of(render(nlp(Doc(nlp.vocab, words=words))))["sure"] is None
+    nlp.get_pipe("nm_parser").confidence = True  # type: ignore[attr-defined]
+    doc = nlp(Doc(nlp.vocab, words=words))
+    sure = data_of(render(doc))["sure"]
+    assert sure == pytest.approx([token._.dep_confidence for token in doc], abs=1e-4)
+    script = """result.labels = texts(".label");"""
+    labels = in_browser(render(doc), script, tmp_path)["labels"]
+    assert sorted(labels) == sorted(f"{t.dep_} {t._.dep_confidence:.0%}" for t in doc)
 
 
 def two_sentences() -> Derivation:
@@ -331,12 +365,11 @@ def test_the_address_follows(tmp_path: Path) -> None:
     assert derivation.sentences() == [(0, 3), (3, 8)]
     second = next(i for i, step in enumerate(derivation.steps) if step.start == 3)
     script = """
-    const step = (act) => { written = 0; act(); return location.hash; };
+    const step = (act) => { act(); writeAddress(); return location.hash; };
     result.fresh = location.hash; result.before = history.length;
     result.title = byId("title").textContent;
-    result.next = step(() => press("ArrowRight"));
     result.soon = (press("ArrowRight"), location.hash);  // not yet: browsers limit the changes
-    result.waits = waiting !== null;
+    result.next = step(() => 0);
     const choose = (i) => {
       byId("sentence").value = i; byId("sentence").dispatchEvent(new Event("change"));
     };
@@ -351,14 +384,13 @@ def test_the_address_follows(tmp_path: Path) -> None:
       "#step=x&sentence=-1", "#step=1.5", "#"].map(at);
     history.replaceState(null, "", "#theme=dark"); readAddress();
     result.themed = step(() => press("Home"));
-    result.theme = document.documentElement.dataset.theme;
+    result.theme = document.documentElement.style.colorScheme;
     """
     n = len(derivation.steps)
     result = in_browser(render(derivation), script, tmp_path)
     assert result["fresh"] == ""
     assert result["title"] == "She left ."
-    assert result["next"] == result["soon"] == "#sentence=1&step=2"
-    assert result["waits"]
+    assert result["soon"] == "" and result["next"] == "#sentence=1&step=2"
     assert result["sentence"] == f"#sentence=2&step={second + 1}"
     assert result["otherTitle"] == "What do you want ?"
     assert result["tree"] == "#sentence=2&step=tree"

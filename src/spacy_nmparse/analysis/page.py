@@ -14,6 +14,7 @@ from spacy.training import Example
 from spacy.util import is_in_jupyter
 
 from spacy_nmparse.analysis.steps import Choice, Step, action_name
+from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.systems.system import COLOURS
 
@@ -207,6 +208,7 @@ def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
             "labels": [labels[token.i] for token in tokens],
         }
     words = [token.text for token in tokens]
+    sure = confidences(doc)
     return {
         "source": f"{len(words)} words",
         "words": words,
@@ -215,6 +217,7 @@ def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
         "sentences": list(zip(starts, [*starts[1:], len(words)], strict=True)),
         "heads": [number.get(token.head.i, word) for word, token in enumerate(tokens)],
         "labels": [token.dep_ for token in tokens],
+        "sure": None if sure is None else [round(float(sure[1, token.i]), 4) for token in tokens],
         "gold": found,
         "glossary": {},
         "colours": {},

@@ -41,38 +41,15 @@ from spacy.symbols import PUNCT
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_nmparse.systems.projective import crossing_arcs
+
 #: The relations that the CLAS of the CoNLL 2018 evaluation counts.
 CONTENT_RELATIONS = frozenset(
     (
-        "nsubj",
-        "obj",
-        "iobj",
-        "csubj",
-        "ccomp",
-        "xcomp",
-        "obl",
-        "vocative",
-        "expl",
-        "dislocated",
-        "advcl",
-        "advmod",
-        "discourse",
-        "nmod",
-        "appos",
-        "nummod",
-        "acl",
-        "amod",
-        "conj",
-        "fixed",
-        "flat",
-        "compound",
-        "list",
-        "parataxis",
-        "orphan",
-        "goeswith",
-        "reparandum",
-        "root",
-        "dep",
+        *("nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl"),
+        *("dislocated", "advcl", "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod"),
+        *("conj", "fixed", "flat", "compound", "list", "parataxis", "orphan", "goeswith"),
+        *("reparandum", "root", "dep"),
     )
 )
 
@@ -129,55 +106,8 @@ class _Tree:
 
     def non_projective(self) -> list[int]:
         """The dependents of the arcs that are non-projective (as far as the heads are known)."""
-        heads = self.heads
-        if _is_projective(heads):
-            return []
-        found = []
-        for word, head in enumerate(heads):
-            if head < 0 or head == word:
-                continue
-            step = 1 if head < word else -1
-            if any(
-                self.places[other] is not None and self._is_outside(other, head)
-                for other in range(head + step, word, step)
-            ):
-                found.append(word)
-        return found
-
-    def _is_outside(self, word: int, head: int) -> bool:
-        """Whether the known heads say that `word` is not below `head`."""
-        for _ in range(len(self.heads)):
-            if word == head:
-                return False
-            above = self.heads[word]
-            if above == word:
-                return True
-            if above < 0:
-                return False
-            word = above
-        return True  # a cycle that does not pass `head`
-
-
-def _is_projective(heads: list[int]) -> bool:
-    """Whether no two arcs cross and no arc spans a root or a headless word; False if in doubt."""
-    ends: list[int] = []
-    opening: dict[int, list[int]] = {}
-    for word, head in enumerate(heads):
-        if head < 0:
-            opening.setdefault(word, [])
-        elif head != word:
-            low, high = (head, word) if head < word else (word, head)
-            opening.setdefault(low, []).append(high)
-    for word, head in enumerate(heads):
-        while ends and ends[-1] <= word:
-            ends.pop()
-        if (head == word or head < 0) and ends:
-            return False
-        for high in sorted(opening.get(word, ()), reverse=True):
-            if ends and high > ends[-1]:
-                return False
-            ends.append(high)
-    return True
+        heads = [head if head >= 0 else None for head in self.heads]
+        return crossing_arcs(heads, [place is not None for place in self.places])
 
 
 class _Pair:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy
@@ -48,25 +49,16 @@ def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
         number = {int(token): word for word, token in enumerate(tokens)}
         token_list = tokens.tolist()
         # A start marked on a space is the start of the next word.
-        moved = list(starts)
-        for token in range(len(starts)):
-            if token not in number and starts[token] and token + 1 < len(starts):
-                moved[token + 1] = True
+        for token in range(len(starts) - 1):
+            if token not in number and starts[token]:
                 starts[token + 1] = True
         heads = [number.get(heads[t]) if heads[t] is not None else None for t in token_list]
         labels = [labels[t] for t in token_list]
-        starts = [moved[t] for t in token_list]
+        starts = [starts[t] for t in token_list]
     if is_partial(example.reference):
         starts = known_starts(heads)
     if any(starts[1:]):
-        sentence = 0
-        sentences = []
-        for start in starts:
-            sentence += start is True
-            sentences.append(sentence)
-        if sentences:
-            first = sentences[0]
-            sentences = [max(number_, first) for number_ in sentences]
+        sentences = list(accumulate(start is True for start in starts))
         heads = [
             None if head is not None and sentences[head] != sentences[word] else head
             for word, head in enumerate(heads)

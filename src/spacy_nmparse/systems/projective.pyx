@@ -8,9 +8,14 @@ Heads are numbered as in ``Gold``: a root is its own head, None is unknown.
 DELIMITER = "||"
 
 
-def crossing_arcs(heads):
+def crossing_arcs(heads, counts=None):
     """The words whose arc is non-projective: some word between it and its head does not descend
-    from the head (list of int). Arcs from ROOT and unknown heads are not counted."""
+    from the head (list of int). Arcs from ROOT and unknown heads are not counted.
+
+    Args:
+        heads: the heads, which may form cycles.
+        counts: for each word whether it counts between others; None: all do.
+    """
     cdef int n = len(heads)
     cdef int w, x, h, low, high
     found = []
@@ -20,8 +25,12 @@ def crossing_arcs(heads):
         h = heads[w]
         low, high = (w, h) if w < h else (h, w)
         for x in range(low + 1, high):
+            if counts is not None and not counts[x]:
+                continue
             y = x
-            while y is not None and y != h and heads[y] != y:
+            for _ in range(n):
+                if y is None or y == h or heads[y] == y:
+                    break
                 y = heads[y]
             if y is not None and y != h:
                 found.append(w)

@@ -43,7 +43,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import command_line, complain, record, run
+from benchmarks.common import command_line, program, record, run
 from benchmarks.runs import Keeper
 from benchmarks.systems import System, parse_system, split_settings
 from benchmarks.training import (
@@ -57,24 +57,15 @@ from benchmarks.training import (
     settings_of,
     train_model,
 )
-from benchmarks.treebanks import Treebank, add_data_arguments, add_run_arguments, open_treebank
+from benchmarks.treebanks import Treebank, add_run_arguments, add_treebank_arguments, open_treebank
 from spacy_nmparse.ud.records import parse_settings, write_setting
 
 SYSTEMS = ("nm_parser", "spacy_parser")
 
 
 def parse_evaluation(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a further evaluation from the command line.
-
-    Args:
-        text: NAME:KEY=VALUE[,KEY=VALUE]...
-
-    Returns:
-        Its name and settings.
-
-    Raises:
-        ValueError: If the text is malformed.
-    """
+    """Read a further evaluation from the command line, NAME:KEY=VALUE[,KEY=VALUE]...: its name and
+    settings. Raises a ValueError if the text is malformed."""
     name, colon, settings = text.partition(":")
     if not (name and colon and settings) or "=" in name:
         raise ValueError(f"Evaluation {text!r}: write NAME:KEY=VALUE[,KEY=VALUE]...")
@@ -101,22 +92,8 @@ def evaluate_again(
     work: Path,
     which: Sequence[str] = tuple(EVALUATIONS),
 ) -> dict[str, Any]:
-    """Evaluate a trained model with other settings.
-
-    Args:
-        treebank: The data.
-        trained: The contents of the result file of its training.
-        name: The name of the evaluation.
-        settings: The settings.
-        work: The folder for models and logs.
-        which: The evaluations, of EVALUATIONS.
-
-    Returns:
-        The contents of the result file.
-
-    Raises:
-        RuntimeError: If the model is not there any more, or cannot be evaluated.
-    """
+    """Evaluate a trained model, whose run is `trained`, with other settings, as `name`: a run's
+    contents. Raises a RuntimeError if the model is not there any more, or cannot be evaluated."""
     run_name = f"{trained['system']}-seed{trained['seed']}"
     output = work.resolve() / treebank.name / run_name
     find_model(output, name)
@@ -142,21 +119,8 @@ def evaluate_ensemble(
     work: Path,
     which: Sequence[str] = tuple(EVALUATIONS),
 ) -> dict[str, Any]:
-    """Evaluate several models as one parser.
-
-    Args:
-        treebank: The data.
-        trained: The contents of the result files of their training.
-        name: What to call the parser.
-        work: The folder for models and logs.
-        which: The evaluations, of EVALUATIONS.
-
-    Returns:
-        The contents of the result file, as if it were the first one's.
-
-    Raises:
-        RuntimeError: If a model is not there any more, or a step fails.
-    """
+    """Evaluate the models of several runs as one parser: a run's contents, as if it were the first
+    one's. Raises a RuntimeError if a model is not there any more, or a step fails."""
     folder = work.resolve() / treebank.name
     first = trained[0]
     models = [find_model(folder / f"{one['system']}-seed{one['seed']}", name) for one in trained]
@@ -195,23 +159,8 @@ def train_and_evaluate(
     switch: bool = False,
     each_epoch: bool = False,
 ) -> dict[str, Any]:
-    """Do one run.
-
-    Args:
-        treebank: The data.
-        system: The parser.
-        seed: The random seed.
-        epochs: Passes over the training data.
-        work: The folder for models and logs.
-        extra: Further settings, the same for all systems.
-        evaluate: What to evaluate, of EVALUATIONS.
-        moves: Whether to count how non-monotonic moves are used on dev.
-        switch: Whether to train and evaluate with the switch of docs/speed.md.
-        each_epoch: Whether to evaluate on dev in each epoch of training.
-
-    Returns:
-        The contents of the result file.
-    """
+    """Do one run: its contents. `extra` are further settings, the same for all systems; the rest
+    are options of the command line."""
     name = f"{system.name}-seed{seed}"
     output = work.resolve() / treebank.name / name
     log = output / "log.txt"
@@ -240,21 +189,11 @@ def train_and_evaluate(
 
 
 class Study(Keeper):
-    """Trains systems and evaluates them, again with other settings, and together.
-
-    Attributes:
-        treebank: The data.
-        args: The command line's.
-        extra: Further settings, the same for all systems.
-        evaluations: Names and settings of further evaluations of each model.
-    """
+    """Trains systems and evaluates them, again with other settings, and together. `args` are the
+    command line's."""
 
     def __init__(self, treebank: Treebank, args: argparse.Namespace) -> None:
-        """Prepare it.
-
-        Raises:
-            ValueError: If a setting is malformed.
-        """
+        """Raises a ValueError if a setting is malformed."""
         super().__init__("accuracy", args.runs / treebank.name)
         self.treebank = treebank
         self.args = args
@@ -319,10 +258,26 @@ class Study(Keeper):
                 self.train(replace(system, name=f"{system.name}_distilled", teacher=teacher), seed)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+def train(
+    args: argparse.Namespace, folder: Path, systems: Sequence[str], more: Sequence[str] = ()
+) -> int:
+    """Train systems on a treebank for another benchmark, with its arguments and more of them; the
+    exit status."""
+    command = [str(folder), "--epochs", str(args.epochs), "--seeds", *map(str, args.seeds), *more]
+    command += ["--local", args.local, "--snapshot", args.snapshot]
+    command += ["--lang", args.lang] if args.lang else []
+    command += ["--work", str(args.work), "--runs", str(args.runs)]
+    for option, values in (("--set", args.set), ("--system", systems)):
+        command += [word for value in values for word in (option, value)]
+    return main(command)
+
+
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
-    add_data_arguments(parser)
+    add_treebank_arguments(parser)
+    parser.add_argument("--system", action="append", metavar="NAME[=BASE[,KEY=VALUE]...]")
     add_run_arguments(parser, "accuracy", epochs=20)
     parser.add_argument(
         "--also", action="append", default=[], metavar="NAME:KEY=VALUE[,KEY=VALUE]..."
@@ -351,15 +306,12 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--teacher", type=Path, metavar="MODEL", help="a pipeline to learn from")
     args = parser.parse_args(argv)
-    try:
-        systems = [parse_system(text) for text in args.system or SYSTEMS]
-        if args.teacher:
-            teacher = args.teacher.resolve(strict=True)
-            systems = [replace(one, name=f"{one.name}_taught", teacher=teacher) for one in systems]
-        study = Study(open_treebank(args, args.n_sents), args)
-        study.run(systems)
-    except (OSError, ValueError) as error:
-        return complain("accuracy", error)
+    systems = [parse_system(text) for text in args.system or SYSTEMS]
+    if args.teacher:
+        teacher = args.teacher.resolve(strict=True)
+        systems = [replace(one, name=f"{one.name}_taught", teacher=teacher) for one in systems]
+    study = Study(open_treebank(args, n_sents=args.n_sents), args)
+    study.run(systems)
     return study.status()
 
 

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,23 @@ def complain(name: str, error: object) -> int:
     """Print what went wrong in a benchmark; the exit status of a failure."""
     print(f"{name}: {error}", file=sys.stderr)
     return 1
+
+
+Main = Callable[[Sequence[str] | None], int | None]
+
+
+def program(main: Main) -> Callable[..., int]:
+    """Make a program of a module's `main`: it takes arguments, by default those of the process,
+    prints what goes wrong, and returns the exit status."""
+
+    @wraps(main)
+    def checked(argv: Sequence[str] | None = None) -> int:
+        try:
+            return main(argv) or 0
+        except (ImportError, OSError, RuntimeError, ValueError) as error:
+            return complain(Path(main.__code__.co_filename).stem, error)
+
+    return checked
 
 
 def show(text: str) -> None:

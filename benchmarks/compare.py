@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import accuracy, udpipe
-from benchmarks.common import ROOT, command_line, complain, record, run
+from benchmarks.common import ROOT, command_line, program, record, run
 from benchmarks.runs import Keeper
 from benchmarks.training import EVALUATIONS, PARTS, duration, settings_of
 from benchmarks.treebanks import (
     Treebank,
-    add_data_arguments,
     add_run_arguments,
+    add_treebank_arguments,
     folder_of,
     open_treebank,
 )
@@ -53,21 +53,9 @@ UDPIPE_SEED = 1  # its own, which cannot be set
 
 
 def udpipe_options(treebank: Treebank, system: str, parser: str, tagger: str) -> dict[str, str]:
-    """Merge UDPipe's options for a run.
-
-    Args:
-        treebank: The data.
-        system: A key of UDPIPE.
-        parser: Further options for the parser.
-        tagger: Further options for the tagger.
-
-    Returns:
-        The options for `tagger` and `parser`.
-
-    Raises:
-        ValueError: If there are no CoNLL-U files, or an option is malformed.
-        ImportError: If a package is not installed.
-    """
+    """UDPipe's options for `tagger` and `parser` in a run of one of the systems of UDPIPE, with
+    further ones. Raises a ValueError if there are no CoNLL-U files, or an option is malformed; an
+    ImportError if a package is not installed."""
     if not treebank.conllu:
         raise ValueError(f"{treebank.name} has no CoNLL-U files, as UDPipe needs: give --udpipe.")
     for package in ("ufal.udpipe", "udtools"):
@@ -82,20 +70,9 @@ def udpipe_options(treebank: Treebank, system: str, parser: str, tagger: str) ->
 def train_udpipe(
     treebank: Treebank, name: str, options: dict[str, str], work: Path
 ) -> dict[str, Any]:
-    """Do one run of UDPipe.
-
-    Args:
-        treebank: The data.
-        name: The name of the system.
-        options: UDPipe's options for `tagger` and `parser`.
-        work: The folder for models and logs. The tagger there is used by all systems.
-
-    Returns:
-        The contents of the result file. The time of training is that of the parser alone.
-
-    Raises:
-        RuntimeError: If a step fails.
-    """
+    """Do one run of UDPipe with its options for `tagger` and `parser`: the run's contents. All
+    systems use the tagger in `work`; the time of training is that of the parser alone. Raises a
+    RuntimeError if a step fails."""
     folder = work.resolve() / treebank.name / name
     folder.mkdir(parents=True, exist_ok=True)
     log, prefix = folder / "log.txt", f"[{treebank.name} {name}]"
@@ -136,10 +113,12 @@ def train_udpipe(
     }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
-    add_data_arguments(parser)
+    add_treebank_arguments(parser)
+    parser.add_argument("--system", action="append", metavar="NAME[=BASE[,KEY=VALUE]...]")
     add_run_arguments(parser, "compare", epochs=30, least="*")
     parser.add_argument("--udpipe", nargs="*", choices=tuple(UDPIPE), default=list(UDPIPE))
     parser.add_argument("--udpipe-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
@@ -147,26 +126,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     further = [text.strip("\"'") for text in (args.udpipe_options, args.udpipe_tagger_options)]
     keeper = Keeper("compare", args.runs / folder_of(args).name)
-    try:
-        treebank = open_treebank(args)
-        merged = {
-            f"udpipe_{system}": udpipe_options(treebank, system, *further) for system in args.udpipe
-        }
-        status = 0
-        if args.seeds:
-            command = [str(folder_of(args)), "--snapshot", args.snapshot]
-            command += ["--lang", args.lang] if args.lang else []
-            command += ["--epochs", str(args.epochs), "--seeds", *map(str, args.seeds)]
-            command += ["--work", str(args.work), "--runs", str(args.runs)]
-            command += [part for setting in args.set for part in ("--set", setting)]
-            command += [part for name in args.system or SYSTEMS for part in ("--system", name)]
-            status = accuracy.main(command)
-        for name, options in merged.items():
-            make = partial(train_udpipe, treebank, name, options, args.work)
-            expected = {"files": treebank.files, "overrides": options}
-            keeper.keep(name, UDPIPE_SEED, make, expected)
-    except (ImportError, OSError, ValueError) as error:
-        return complain("compare", error)
+    treebank = open_treebank(args)
+    merged = {
+        f"udpipe_{system}": udpipe_options(treebank, system, *further) for system in args.udpipe
+    }
+    status = 0
+    if args.seeds:
+        status = accuracy.train(args, args.treebank, args.system or SYSTEMS)
+    for name, options in merged.items():
+        make = partial(train_udpipe, treebank, name, options, args.work)
+        expected = {"files": treebank.files, "overrides": options}
+        keeper.keep(name, UDPIPE_SEED, make, expected)
     return keeper.status() or status
 
 

@@ -33,13 +33,8 @@ FLOORS = {"floor": "parse", "tok2vec": "training"}
 
 @dataclass
 class Timing:
-    """The timings of one parser in one stage.
-
-    Attributes:
-        words: Words processed each time.
-        seconds: Wall-clock time of each repetition.
-        cpu: Processor time of each repetition.
-    """
+    """The timings of one parser in one stage: words processed each time, and seconds of each
+    repetition, by the clock and of the processor."""
 
     words: int = 0
     seconds: list[float] = field(default_factory=list)
@@ -81,18 +76,8 @@ def trees(docs: Sequence[Doc]) -> int:
 
 
 def load(path: Path, ops: str) -> Language:
-    """Load a pipeline.
-
-    Args:
-        path: Its folder.
-        ops: Who computes matrix products for Thinc: one of `OPS`.
-
-    Returns:
-        The pipeline.
-
-    Raises:
-        ValueError: If it brings the switch along.
-    """
+    """Load a pipeline; `ops`: who computes matrix products for Thinc. Raises a ValueError if the
+    pipeline brings the switch along."""
     nlp = spacy.load(path)
     if "fast_blas" in str(nlp.config["nlp"]["after_pipeline_creation"]):
         raise ValueError(
@@ -102,47 +87,14 @@ def load(path: Path, ops: str) -> Language:
     return use_fast_blas(nlp) if ops == "switch" else nlp
 
 
-class Timed:
-    """What is timed.
+class Contestant:
+    """A trained pipeline, its timings by stage, and what each stage gave in the first repetition.
 
     Attributes:
         name: The system's name.
+        nlp: The pipeline.
         stages: What can be timed.
         timings: The timings of each stage.
-        found: What each stage gave in the first repetition.
-    """
-
-    def __init__(self, name: str, stages: Sequence[str]) -> None:
-        """Begin without timings.
-
-        Args:
-            name: The system's name.
-            stages: What can be timed.
-        """
-        self.name = name
-        self.stages = stages
-        self.timings = {stage: Timing() for stage in stages}
-        self.found: dict[str, Any] = {}
-
-    def check(self, stage: str, found: Any) -> None:
-        """Compare parses with those of the first repetition.
-
-        Args:
-            stage: The stage.
-            found: What tells the trees apart.
-
-        Raises:
-            RuntimeError: If they differ.
-        """
-        if self.found.setdefault(stage, found) != found:
-            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
-
-
-class Contestant(Timed):
-    """A trained pipeline and its timings.
-
-    Attributes:
-        nlp: The pipeline.
     """
 
     def __init__(
@@ -155,7 +107,7 @@ class Contestant(Timed):
         threads: int = 1,
         ops: str = "default",
     ) -> None:
-        """Load a pipeline and compute the token vectors.
+        """Load a pipeline, to parse and learn documents, and compute the token vectors.
 
         Args:
             name: The system's name.
@@ -169,10 +121,13 @@ class Contestant(Timed):
         Raises:
             ValueError: If the model is spaCy's, and has another width, or threads.
         """
+        self.name = name
         self.nlp = load(path, ops)
         has_tok2vec = "tok2vec" in self.nlp.pipe_names
         floors = [floor for floor in FLOORS if floor != "tok2vec" or has_tok2vec]
-        super().__init__(name, (*STAGES, *floors))
+        self.stages = (*STAGES, *floors)
+        self.timings = {stage: Timing() for stage in self.stages}
+        self.found: dict[str, Any] = {}
         parser: Any = self.nlp.get_pipe(PARSER)
         if hasattr(parser, "beam_width"):
             parser.beam_width, parser.threads = beam, threads
@@ -183,16 +138,26 @@ class Contestant(Timed):
         self.learned = learned
         self.texts = [doc.text for doc in gold]
         self.batch_size = self.nlp.batch_size
+        self.vectors = [doc.tensor for doc in self.before_parser(gold)]
+        config = self.learner.config.interpolate()
+        settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
+        self.optimizer = settings["optimizer"]
+        self.dropout = settings["dropout"]
+
+    def before_parser(self, gold: Sequence[Doc]) -> list[Doc]:
+        """Copies of documents with what the components before the parser give."""
         docs = [blank_copy(self.nlp, doc, "gold", "none") for doc in gold]
         for component, process in self.nlp.pipeline:
             if component == PARSER:
                 break
             docs = list(process.pipe(docs, batch_size=self.batch_size))  # type: ignore[attr-defined]
-        self.vectors = [doc.tensor for doc in docs]
-        config = self.learner.config.interpolate()
-        settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
-        self.optimizer = settings["optimizer"]
-        self.dropout = settings["dropout"]
+        return docs
+
+    def check(self, stage: str, docs: Sequence[Doc]) -> None:
+        """Compare parses with those of the first repetition; a RuntimeError if they differ."""
+        found = trees(docs)
+        if self.found.setdefault(stage, found) != found:
+            raise RuntimeError(f"{self.name} gave other trees than in the first repetition.")
 
     def parse(self) -> None:
         """Time the parser alone."""
@@ -205,7 +170,7 @@ class Contestant(Timed):
         stream = parser.pipe(docs, batch_size=self.batch_size)  # type: ignore[attr-defined]
         words = sum(map(len, docs))
         parsed = self.timings["parse"].measure(lambda: list(stream), words)
-        self.check("parse", trees(parsed))
+        self.check("parse", parsed)
 
     def pipeline(self) -> None:
         """Time everything, from text."""
@@ -221,19 +186,16 @@ class Contestant(Timed):
         self.forget_words()
         stream = self.nlp.pipe(self.texts, n_process=n_process)
         docs = self.timings[stage].measure(lambda: list(stream), words)
-        self.check("pipeline", trees(docs))
+        self.check("pipeline", docs)
 
     def forget_words(self) -> None:
         """Leave no vectors of words but those of the text that is learned from: the text of the
         repetition before has all of them."""
-        nodes = [node for _, pipe in self.nlp.pipeline for node in walk(pipe)]
-        for node in nodes:
+        models = [getattr(pipe, "model", None) for _, pipe in self.nlp.pipeline]
+        for node in (node for one in models if isinstance(one, Model) for node in one.walk()):
             if "known_words" in node.attrs:
                 node.attrs["known_words"] = KnownWords()
-        docs = [blank_copy(self.nlp, doc, "gold", "none") for doc in self.learned]
-        for component, process in self.nlp.pipeline:
-            if component != PARSER:
-                docs = list(process.pipe(docs, batch_size=self.batch_size))  # type: ignore[attr-defined]
+        self.before_parser(self.learned)
 
     def training(self) -> None:
         """Time some updates."""
@@ -270,11 +232,8 @@ class Contestant(Timed):
         self.timings["tok2vec"].measure(learn, sum(map(len, self.learned)))
 
     def products(self) -> Callable[[], None]:
-        """Lay out the products of token vectors and weights that the parser makes.
-
-        Returns:
-            What runs them.
-        """
+        """Lay out the products of token vectors and weights that the parser makes: what runs
+        them."""
         model = self.nlp.get_pipe(PARSER).model  # type: ignore[attr-defined]
         if model.has_ref("lower"):  # spaCy's: a linear layer, then the table of features
             lower, linear = model.get_ref("lower"), model.get_ref("tok2vec").layers[-1]
@@ -321,13 +280,6 @@ class Contestant(Timed):
         for batch in minibatch(self.vectors, self.batch_size):
             by_length = sorted(batch, key=len)
             yield from map(list, minibatch(by_length, max(self.batch_size // 4, 2)))
-
-
-def walk(pipe: Any) -> Iterator[Model]:
-    """Give the layers of a component, which may have no model."""
-    model = getattr(pipe, "model", None)
-    if isinstance(model, Model):
-        yield from model.walk()
 
 
 def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:

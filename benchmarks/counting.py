@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import RUNS, command_line, complain, record
+from benchmarks.common import RUNS, command_line, record
 from benchmarks.formats import markdown
 from spacy_nmparse.ud.records import dump
 from spacy_nmparse.ud.treebank import SPLITS, find_splits
@@ -23,21 +23,9 @@ def count_treebanks(
     options: Mapping[str, Any] | None = None,
 ) -> int:
     """Run the command line of a benchmark that counts something in each treebank, prints a table
-    and writes benchmarks/runs/NAME/TREEBANK-SPLIT.json.
-
-    Args:
-        name: The benchmark.
-        description: The module's docstring.
-        split: The split that is counted in by default.
-        count: Counts in a file, given the options.
-        rows: Makes the cells of a treebank, after its name, of the counts.
-        header: The columns after the treebank's.
-        argv: The arguments, None for those of the process.
-        options: Further options and their defaults.
-
-    Returns:
-        The exit status.
-    """
+    and writes benchmarks/runs/NAME/TREEBANK-SPLIT.json; the exit status. `count` counts in a file,
+    given the options, of which there may be more than `--split`, with these defaults; `rows` makes
+    the cells of a treebank, after its name, of the counts, and `header` names their columns."""
     parser = command_line(description)
     parser.add_argument(
         "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
@@ -49,15 +37,12 @@ def count_treebanks(
     args = parser.parse_args(argv)
     given = {option: getattr(args, option) for option in options or {}}
     cells = []
-    try:
-        for folder in args.treebanks:
-            path = find_splits(folder)[args.split]
-            counts = count(path, **given)
-            about = {"treebank": folder.name, "file": path.name, "split": args.split}
-            result = {**about, **counts, **given, **record()}
-            dump(result, args.runs / name / f"{folder.name}-{args.split}.json")
-            cells += [[folder.name, *row] for row in rows(counts)]
-    except (OSError, ValueError) as error:
-        return complain(name, error)
+    for folder in args.treebanks:
+        path = find_splits(folder)[args.split]
+        counts = count(path, **given)
+        about = {"treebank": folder.name, "file": path.name, "split": args.split}
+        result = {**about, **counts, **given, **record()}
+        dump(result, args.runs / name / f"{folder.name}-{args.split}.json")
+        cells += [[folder.name, *row] for row in rows(counts)]
     print(markdown(["treebank", *header], cells))
     return 0

@@ -28,7 +28,7 @@ from spacy.training import Example
 from spacy.util import minibatch
 from thinc.api import fix_random_seed
 
-from benchmarks.common import WORK, command_line, complain, record
+from benchmarks.common import WORK, command_line, program, record
 from benchmarks.treebanks import Treebank, add_treebank_arguments, open_treebank
 from spacy_nmparse.registered import TOK2VEC
 from spacy_nmparse.ud.evaluate import blank_copy
@@ -70,19 +70,9 @@ def tag(nlp: Language, sentences: Sequence[Doc]) -> tuple[int, int]:
 
 
 def fold_bounds(n_sentences: int, folds: int) -> list[tuple[int, int]]:
-    """Cut sentences into parts.
-
-    Args:
-        n_sentences: How many there are.
-        folds: How many parts.
-
-    Returns:
-        Of each part its first sentence, and the first behind it; the parts differ by at most one
-        sentence.
-
-    Raises:
-        ValueError: If there are fewer than two parts, or fewer sentences than parts.
-    """
+    """Cut sentences into parts: of each its first sentence, and the first behind it; the parts
+    differ by at most one sentence. Raises a ValueError if there are fewer than two parts, or fewer
+    sentences than parts."""
     if not 2 <= folds <= n_sentences:
         raise ValueError(
             f"{n_sentences} sentences can be cut into 2 to as many parts, not {folds}."
@@ -92,17 +82,8 @@ def fold_bounds(n_sentences: int, folds: int) -> list[tuple[int, int]]:
 
 
 def jackknife(treebank: Treebank, folds: int, epochs: int, seed: int) -> dict[str, Any]:
-    """Tag a treebank.
-
-    Args:
-        treebank: The treebank; its sentences are documents.
-        folds: Parts of the training sentences.
-        epochs: Passes of each tagger over its sentences.
-        seed: The random seed.
-
-    Returns:
-        `docs` by split, with predicted tags, and the shares of tags that are right (`accuracy`).
-    """
+    """Tag a treebank whose sentences are documents: `docs` by split, with predicted tags, and the
+    shares of tags that are right (`accuracy`)."""
     vocab = spacy.blank(treebank.lang).vocab
     docs = {s: list(DocBin().from_disk(treebank.corpus[s]).get_docs(vocab)) for s in SPLITS}
     gold = [doc.copy() for doc in docs["train"]]
@@ -119,8 +100,9 @@ def jackknife(treebank: Treebank, folds: int, epochs: int, seed: int) -> dict[st
     return {"docs": docs, "accuracy": accuracy}
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     add_treebank_arguments(parser)
     parser.add_argument("--folds", type=int, default=5)
@@ -128,11 +110,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, default=WORK / "jackknife", help="where to write")
     args = parser.parse_args(argv)
-    try:
-        treebank = open_treebank(args)
-        found = jackknife(treebank, args.folds, args.epochs, args.seed)
-    except (OSError, ValueError) as error:
-        return complain("jackknife", error)
+    treebank = open_treebank(args)
+    found = jackknife(treebank, args.folds, args.epochs, args.seed)
     folder = args.work.resolve() / treebank.name
     folder.mkdir(parents=True, exist_ok=True)
     for split, docs in found["docs"].items():
@@ -151,7 +130,6 @@ def main(argv: list[str] | None = None) -> int:
     dump(result, folder / "tags.json")
     shares = ", ".join(f"{split} {100 * share:.2f}" for split, share in found["accuracy"].items())
     print(f"{folder}: {shares} % of tags right")
-    return 0
 
 
 if __name__ == "__main__":

@@ -13,30 +13,28 @@ Result: a table, and benchmarks/runs/mine_repairs/NAME.json.
 
 from __future__ import annotations
 
-import argparse
-import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import spacy
 
-from benchmarks.common import ROOT
+from benchmarks.common import RUNS, command_line, program
 from benchmarks.formats import page_table
 from benchmarks.tables.counts import edits
 from spacy_nmparse.cli.console import gold_docs
 from spacy_nmparse.lab.mining import mine_edits
+from spacy_nmparse.ud.records import dump
 
 
-def main(argv: list[str] | None = None) -> int:
+@program
+def main(argv: Sequence[str] | None) -> None:
     """Run the command line."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("model", help="a pipeline: its package or folder")
     parser.add_argument("corpus", type=Path, help="a .spacy or CoNLL-U file with trees")
     parser.add_argument("--name", help="of the result; by default the corpus's")
     parser.add_argument("--top", type=int, default=15, help="how many edits are printed")
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks/runs/mine_repairs")
+    parser.add_argument("--output", type=Path, default=RUNS / "mine_repairs")
     args = parser.parse_args(argv)
     nlp = spacy.load(args.model)
     mined = mine_edits(nlp, gold_docs(nlp, args.corpus, "sentence", 0))
@@ -46,10 +44,7 @@ def main(argv: list[str] | None = None) -> int:
     print(f"{mined.whole.total()} of them\n")
     header, *rows = edits(mined.as_dict(), args.top)
     print(page_table(header, rows, left=2))
-    args.output.mkdir(parents=True, exist_ok=True)
-    path = args.output / f"{args.name or args.corpus.stem}.json"
-    path.write_text(json.dumps(mined.as_dict(), indent=1), encoding="utf-8")
-    return 0
+    dump(mined.as_dict(), args.output / f"{args.name or args.corpus.stem}.json")
 
 
 if __name__ == "__main__":

@@ -15,14 +15,8 @@ SPLITS = ("dev", "test")
 
 @dataclass(frozen=True)
 class Variant:
-    """A row of a table.
-
-    Attributes:
-        name: The name of its result files.
-        title: What tables call it.
-        base: The system that it is a variant of.
-        settings: Settings that differ from the base's.
-    """
+    """A row of a table: the name of its result files, what tables call it, the system that it is a
+    variant of, and the settings that differ from that system's."""
 
     name: str
     title: str
@@ -42,16 +36,8 @@ def arc_eager(
     oracle: str = "dynamic",
     **options: str,
 ) -> Variant:
-    """Make a variant of the arc-eager parser.
-
-    Args:
-        name: See `Variant`.
-        title: See `Variant`.
-        left: Whether LEFT-ARC is non-monotonic.
-        reduces: Whether REDUCE is.
-        oracle: The oracle; `static` is followed without exploration.
-        options: Further options of the system, as JSON.
-    """
+    """Make a variant of the arc-eager parser, with LEFT-ARC or REDUCE non-monotonic. The oracle
+    `static` is followed without exploration. Further options of the system are JSON."""
     settings = [
         f"components.parser.system.nonmonotonic_left={str(left).lower()}",
         f"components.parser.system.nonmonotonic_reduce={str(reduces).lower()}",
@@ -229,12 +215,8 @@ VARIANTS["bn15_beam"] = tuple(by_beam(variant) for variant in ORACLES)
 
 
 def pairs() -> Iterator[Pair]:
-    """List what the tables compare.
-
-    Yields:
-        Each variant of a comparison and its first one; list systems by oracle and with one another,
-        and with arc-swift.
-    """
+    """List what the tables compare: each variant of a comparison and its first one; list systems by
+    oracle and with one another, and with arc-swift."""
     for listed in VARIANTS.values():
         for split in SPLITS:
             for one in listed[1:]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from spacy.tokens import Doc
 from spacy.util import load_model_from_config, minibatch, registry
 from thinc.api import fix_random_seed
 
-from benchmarks.common import RUNS, WORK, command_line, complain, record
+from benchmarks.common import RUNS, WORK, command_line, program, record
 from benchmarks.systems import System, find_system
 from benchmarks.training import PARTS, counted_moves, duration, settings_of
 from benchmarks.treebanks import Treebank, add_treebank_arguments, folder_of, open_treebank
@@ -50,18 +50,8 @@ def train(
     each: Callable[[Language, int], None] | None = None,
 ) -> Language:
     """Train a parser. A logistic regression learns from the oracle's own states in the first pass,
-    and after that from those that the parser reaches.
-
-    Args:
-        treebank: The data.
-        system: The parser.
-        seed: The random seed.
-        epochs: Passes over the training data.
-        each: Called with the pipeline and the number of the pass, from 0 on, after each.
-
-    Returns:
-        The pipeline.
-    """
+    and after that from those that the parser reaches. `each` is called with the pipeline and the
+    number of the pass, from 0 on, after each."""
     settings = {
         "nlp.lang": treebank.lang,
         "paths.train": str(treebank.corpus["train"]),
@@ -95,19 +85,8 @@ def train_and_evaluate(
     command: str,
     each_epoch: bool = False,
 ) -> dict[str, Any]:
-    """Do one run.
-
-    Args:
-        treebank: The data.
-        system: The parser.
-        seed: The random seed.
-        epochs: Passes over the training data.
-        command: What does it.
-        each_epoch: Whether to evaluate on dev after each pass, too.
-
-    Returns:
-        The contents of the run's result file, as of benchmarks.accuracy.
-    """
+    """Do one run: its contents, as of benchmarks.accuracy. `command` is what does it. With
+    `each_epoch` dev is evaluated after each pass, too."""
     curve: dict[str, list[float]] = {"epoch": [], "dep_uas_conll": []}
 
     def note(nlp: Language, epoch: int) -> None:
@@ -153,8 +132,9 @@ def measure(nlp: Language, sentences: list[Doc]) -> dict[str, int]:
     }
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     add_treebank_arguments(parser)
     parser.add_argument("--epochs", type=int, default=15)
@@ -162,10 +142,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, default=WORK / "perceptron", help="gold corpora")
     parser.add_argument("--runs", type=Path, default=RUNS / "perceptron")
     args = parser.parse_args(argv)
-    try:
-        treebank = open_treebank(args)
-    except (OSError, ValueError) as error:
-        return complain("perceptron", error)
+    treebank = open_treebank(args)
     start = time.process_time()
     nlp = train(treebank, find_system("nm_parser_linear"), args.seed, args.epochs)
     seconds = time.process_time() - start
@@ -189,7 +166,6 @@ def main(argv: list[str] | None = None) -> int:
         f"{100 * scores['las_all']:.2f}; {result['sentences_per_second']} sentences, "
         f"{result['words_per_second']} words a second; trained in {seconds:.0f} s"
     )
-    return 0
 
 
 if __name__ == "__main__":

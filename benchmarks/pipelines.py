@@ -18,6 +18,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import metadata
@@ -28,7 +29,7 @@ import spacy
 from spacy.util import load_config
 
 from benchmarks import udpipe
-from benchmarks.common import ROOT, command_line, complain, record, run, show
+from benchmarks.common import ROOT, command_line, program, record, run, show
 from benchmarks.formats import markdown, mean_and_deviation
 from benchmarks.runs import Keeper, Runs, load
 from benchmarks.summary import made_with, spread
@@ -55,19 +56,8 @@ def has_xpos(conllu: Path) -> bool:
 
 
 def build(name: str, conllu: Path, work: Path) -> System:
-    """Make the system that spaCy trains.
-
-    Args:
-        name: Ours, a config of a parser; or SPACY.
-        conllu: The training file.
-        work: A folder for the config.
-
-    Returns:
-        The system.
-
-    Raises:
-        ValueError: If there is no such system.
-    """
+    """Make the system that spaCy trains: SPACY, or ours, a whole pipeline around the config of a
+    parser, written to `work`. Raises a ValueError if there is no such system."""
     system = find_system(name)
     if name == SPACY:
         if has_xpos(conllu):
@@ -93,21 +83,8 @@ def zipped(model: Path) -> int:
 def parse_texts(
     model: Path, files: dict[str, Path], log: Path, prefix: str, without: list[str]
 ) -> dict[str, Any]:
-    """Parse and score the texts of dev and test, each in a process of its own.
-
-    Args:
-        model: The trained model.
-        files: The CoNLL-U file of each split.
-        log: The file to append the output to.
-        prefix: What to write before each line shown.
-        without: Components that are left out.
-
-    Returns:
-        The results by split.
-
-    Raises:
-        RuntimeError: If one fails.
-    """
+    """Parse and score the texts of dev and test, each in a process of its own, without some
+    components; the results by split. Raises a RuntimeError if one fails."""
     results = {}
     for split in SPLITS:
         target = log.parent / f"{split}.json"
@@ -127,24 +104,9 @@ def train_spacy(
     output: Path,
     extra: dict[str, Any],
 ) -> dict[str, Any]:
-    """Train and evaluate a pipeline of spaCy.
-
-    Args:
-        treebank: The converted treebank.
-        files: Its CoNLL-U files.
-        name: The system.
-        seed: The random seed.
-        epochs: Passes over the training data.
-        output: The folder for the model and logs.
-        extra: Further settings.
-
-    Returns:
-        The contents of the result file.
-
-    Raises:
-        RuntimeError: If a step fails.
-        ValueError: If there is no such system.
-    """
+    """Train and evaluate a pipeline of spaCy, with further settings, in the folder `output`: the
+    run's contents. Raises a RuntimeError if a step fails, a ValueError if there is no such
+    system."""
     system = build(name, files["train"], output.parent)
     extra = {"corpora.train.gold_preproc": False, **extra}
     seconds, command = train_model(treebank, system, seed, epochs, output, extra)
@@ -206,7 +168,7 @@ def speed(run: dict[str, Any], split: str) -> float:
 
 
 def summarize(folder: Path) -> dict[str, Any]:
-    """Summarize runs; argument and result as of all summarizers of benchmarks.report."""
+    """Summarize runs, as all summarizers of benchmarks.report do."""
     systems: dict[str, dict[str, Any]] = {}
     for treebank, found in load(folder).items():
         for name, runs in found.items():
@@ -243,51 +205,48 @@ def report(systems: dict[str, Runs], split: str) -> str:
     return markdown(["system", "seeds", *METRICS, "words/s", "MB", "minutes"], rows)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     parser.add_argument("treebanks", type=Path, nargs="*", help="folders of UD treebanks")
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), help="also other configs")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebanks")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     for part in udpipe.PIPELINE:
         parser.add_argument(f"--udpipe-{part}", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=SPLITS, default="test")
     add_run_arguments(parser, "pipelines", epochs=80)
     args = parser.parse_args(argv)
-    try:
-        extra = parse_settings(args.set)
-        status = 0
-        for folder in [] if args.table else args.treebanks:
-            files = find_splits(folder.resolve())
-            lang = choose_lang(files["train"])
-            merge = split_by(spacy.blank(lang))
-            treebank = convert_treebank(
-                folder, args.work, lang, args.snapshot, SENTENCES_PER_DOC, True, merge
-            )
-            keeper = Keeper("pipelines", args.runs / treebank.name)
-            work = args.work.resolve() / treebank.name
-            for seed, name in itertools.product(args.seeds, args.systems):
-                if name == UDPIPE:
-                    options = {
-                        part: udpipe.merge_options(text, getattr(args, f"udpipe_{part}"))
-                        for part, text in udpipe.pipeline_options(treebank.name).items()
-                    }
-                    output = work / f"{UDPIPE}-seed{UDPIPE_SEED}"
-                    make = partial(train_udpipe, treebank, files, options, output)
-                    keeper.keep(UDPIPE, UDPIPE_SEED, make, {"overrides": options})
-                else:
-                    of = (treebank, files, name, seed, args.epochs, work / f"{name}-seed{seed}")
-                    make = partial(train_spacy, *of, extra)
-                    keeper.keep(name, seed, make, {"epochs": args.epochs})
-            status = keeper.status() or status
-        parts = [
-            f"## {treebank} ({args.split})\n\n{report(systems, args.split)}"
-            for treebank, systems in load(args.runs).items()
-        ]
-    except (ImportError, OSError, ValueError) as error:
-        return complain("pipelines", error)
+    extra = parse_settings(args.set)
+    status = 0
+    for folder in [] if args.table else args.treebanks:
+        files = find_splits(folder.resolve())
+        lang = choose_lang(files["train"])
+        merge = split_by(spacy.blank(lang))
+        treebank = convert_treebank(
+            folder, args.work, lang, args.snapshot, SENTENCES_PER_DOC, True, merge
+        )
+        keeper = Keeper("pipelines", args.runs / treebank.name)
+        work = args.work.resolve() / treebank.name
+        for seed, name in itertools.product(args.seeds, args.systems):
+            if name == UDPIPE:
+                options = {
+                    part: udpipe.merge_options(text, getattr(args, f"udpipe_{part}"))
+                    for part, text in udpipe.pipeline_options(treebank.name).items()
+                }
+                output = work / f"{UDPIPE}-seed{UDPIPE_SEED}"
+                make = partial(train_udpipe, treebank, files, options, output)
+                keeper.keep(UDPIPE, UDPIPE_SEED, make, {"overrides": options})
+            else:
+                of = (treebank, files, name, seed, args.epochs, work / f"{name}-seed{seed}")
+                make = partial(train_spacy, *of, extra)
+                keeper.keep(name, seed, make, {"epochs": args.epochs})
+        status = keeper.status() or status
+    parts = [
+        f"## {treebank} ({args.split})\n\n{report(systems, args.split)}"
+        for treebank, systems in load(args.runs).items()
+    ]
     show("\n\n".join(parts))
     return status
 

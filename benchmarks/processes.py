@@ -9,15 +9,15 @@ POSIX only.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import spacy
 
+from benchmarks.common import command_line, program
 from spacy_nmparse.pipe.processes import pipe_in_processes
 from spacy_nmparse.ud.jobs import Job
 from spacy_nmparse.ud.parse_files import parse_file
@@ -29,18 +29,10 @@ def processor_time() -> float:
     return sum(sum(resource.getrusage(kind)[:2]) for kind in kinds)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments, by default those of the process.
-
-    Returns:
-        The exit status.
-    """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+@program
+def main(argv: Sequence[str] | None) -> None:
+    """Run the command line."""
+    parser = command_line(__doc__)
     parser.add_argument("model", help="folder or package name of a trained pipeline")
     parser.add_argument("text", type=Path, help="file of plain text")
     parser.add_argument("--n-process", type=int, default=2)
@@ -64,7 +56,6 @@ def main(argv: list[str] | None = None) -> int:
             words = parse()
             seconds, used = time.perf_counter() - start, processor_time() - used
             print(f"{name:24} {words / seconds:9,.0f} words/s {used:7.2f} s of processors")
-    return 0
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ Result: a table.
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -26,6 +24,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
+from benchmarks.common import command_line, program
 from benchmarks.formats import markdown
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.cpu import CLASS
@@ -39,14 +38,7 @@ LEAST = 2e-3  # seconds of a repetition
 
 
 def default_model(factory: str) -> Model:
-    """Initialize a parser with its factory's defaults.
-
-    Args:
-        factory: The factory.
-
-    Returns:
-        Its scorer.
-    """
+    """The scorer of a parser with its factory's defaults, initialized."""
     nlp = spacy.blank("xx")
     parser: Any = nlp.add_pipe(factory)
     gold = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["ROOT", "dep"])
@@ -56,14 +48,8 @@ def default_model(factory: str) -> Model:
 
 
 def products(model: Model) -> Iterator[tuple[str, Any, bool]]:
-    """Find the products that a scorer and its token vectors make.
-
-    Args:
-        model: The scorer.
-
-    Yields:
-        Name, weights (n, k), and whether all rows are made together.
-    """
+    """Find the products that a scorer and its token vectors make: name, weights (n, k), and whether
+    all rows are made together."""
     embed, encode = model.get_ref("tok2vec").layers[:2]
     for name, part in (("AffixEmbed, a new word", embed), ("encoder", encode)):
         for node in part.walk():
@@ -93,15 +79,8 @@ def slots_of(features: Features) -> list[str]:
 
 
 def gflops(run: Callable[[], Any], n: float) -> float:
-    """Time a product.
-
-    Args:
-        run: What computes it.
-        n: Its multiplications.
-
-    Returns:
-        Billions of multiplications and additions a second, in the best of some repetitions.
-    """
+    """Time a product of `n` multiplications: billions of multiplications and additions a second, in
+    the best of some repetitions."""
     run()
     start = time.perf_counter()
     run()
@@ -116,15 +95,8 @@ def gflops(run: Callable[[], Any], n: float) -> float:
 
 
 def measure(W: Any, rows: int) -> list[str]:
-    """Time a product by tiles and by OpenBLAS.
-
-    Args:
-        W: The weights.
-        rows: Rows of the other matrix.
-
-    Returns:
-        GFLOP/s of both.
-    """
+    """Time the product of a matrix of so many rows and the weights, by tiles and by OpenBLAS:
+    GFLOP/s of both."""
     A = numpy.random.default_rng(0).normal(size=(rows, W.shape[1])).astype("float32")
     out = numpy.empty((rows, len(W)), dtype="float32")
     weights = Weights(W)
@@ -135,16 +107,10 @@ def measure(W: Any, rows: int) -> list[str]:
     ]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments; None: those of the process.
-
-    Returns:
-        The exit status.
-    """
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+@program
+def main(argv: Sequence[str] | None) -> None:
+    """Run the command line."""
+    parser = command_line(__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[512, 20])
     options = parser.parse_args(argv)
     header = ["Parser", "Product", "Inputs x outputs", "Multiplications a word"]
@@ -161,8 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             table.append([factory, name, sizes, f"{W.size:,}", *figures])
     print(f"GFLOP/s, processor class {CLASS}\n")
     print(markdown(header, table))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

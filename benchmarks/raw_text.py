@@ -20,7 +20,8 @@ from typing import Any
 
 import spacy
 
-from benchmarks.common import command_line, complain
+from benchmarks.common import command_line, program
+from benchmarks.udpipe import load
 from spacy_nmparse.cli.evaluate import print_scores
 from spacy_nmparse.ud import conll18, conllu
 from spacy_nmparse.ud.conllu import FORM, ID, MISC, NO_SPACE
@@ -55,27 +56,14 @@ def spacy_parser(model: Path, without: Sequence[str]) -> Callable[[Path, Path], 
 
 
 def udpipe_parser(model: Path) -> Callable[[Path, Path], Any]:
-    """Load a model of UDPipe.
-
-    Args:
-        model: Its file.
-
-    Returns:
-        What parses a file of text into a CoNLL-U file.
-
-    Raises:
-        ImportError: If ufal.udpipe is not installed.
-        ValueError: If UDPipe cannot load it.
-    """
-    from ufal import udpipe
-
-    loaded = udpipe.Model.load(str(model))
-    if loaded is None:
-        raise ValueError(f"UDPipe cannot load {model}: train it again.")
+    """Load a model of UDPipe, as `udpipe.load` does: what parses a file of text into a CoNLL-U
+    file."""
+    loaded = load(model)
+    from ufal.udpipe import Pipeline, ProcessingError
 
     def parse(text: Path, target: Path) -> None:
-        pipeline = udpipe.Pipeline(loaded, "tokenize", "", "", "conllu")  # keeps no reference
-        error = udpipe.ProcessingError()
+        pipeline = Pipeline(loaded, "tokenize", "", "", "conllu")  # keeps no reference
+        error = ProcessingError()
         found = pipeline.process(text.read_text(encoding="utf-8"), error)
         if error.occurred():
             raise ValueError(f"UDPipe's {model.name} fails: {error.message}")
@@ -85,21 +73,10 @@ def udpipe_parser(model: Path) -> Callable[[Path, Path], Any]:
 
 
 def evaluate(model: Path, gold: Path, folder: Path, without: Sequence[str] = ()) -> dict[str, Any]:
-    """Parse a file's text, and score the parse.
-
-    Args:
-        model: The pipeline.
-        gold: The gold CoNLL-U file.
-        folder: A folder for the text and the parse.
-        without: Components of a pipeline of spaCy that are left out.
-
-    Returns:
-        The scores, the number of words found, and the seconds by the clock and of the processor.
-
-    Raises:
-        ImportError: If a package is missing.
-        ValueError: If the parser fails.
-    """
+    """Parse the text of a gold CoNLL-U file, without some components of a pipeline of spaCy, and
+    score the parse: the scores, the number of words found, the seconds by the clock and of the
+    processor. Text and parse are written to `folder`. Raises an ImportError if a package is
+    missing, a ValueError if the parser fails."""
     conll18.require_udtools()
     parse = spacy_parser(model, without) if model.is_dir() else udpipe_parser(model)
     text, target = folder / f"{gold.stem}.txt", folder / f"{gold.stem}.parsed.conllu"
@@ -119,8 +96,9 @@ def evaluate(model: Path, gold: Path, folder: Path, without: Sequence[str] = ())
     }
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     parser.add_argument("model", type=Path, help="folder of a pipeline, or file of UDPipe")
     parser.add_argument("conllu", type=Path, help="gold CoNLL-U file")
@@ -129,15 +107,11 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    try:
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-        found = evaluate(args.model, args.conllu, args.output.parent, args.without)
-    except (ImportError, OSError, ValueError) as error:
-        return complain("raw_text", error)
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    found = evaluate(args.model, args.conllu, args.output.parent, args.without)
     dump(found, args.output)
     print_scores(found["conll18"])
     print(f"  {'words/s':<14} {found['words'] / found['processor_seconds']:6.0f}")
-    return 0
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import program
 from benchmarks.counting import count_treebanks
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
@@ -100,8 +101,9 @@ def rows(counts: dict[str, Any]) -> list[list[str]]:
     return cells
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     header = ["search", "configurations", "repairs lessen the loss", "losses differ"]
     header += ["allowed actions differ", "microseconds"]
     options = {"size": 100, "mistakes": 0.1}

@@ -24,12 +24,12 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks import papers, pipelines
-from benchmarks.common import RESULTS, ROOT, RUNS, command_line, complain
+from benchmarks.common import RESULTS, ROOT, RUNS, command_line, program
 from benchmarks.runs import load
 from benchmarks.summary import Pair, merge, summarize, write
 from benchmarks.tables import TABLES
@@ -45,15 +45,8 @@ Summary = dict[str, Any]
 
 
 def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
-    """List what the tables of benchmarks.accuracy compare.
-
-    Args:
-        systems: The systems that there are.
-
-    Yields:
-        Each system and spaCy's parsers; and a system with another one, from which one setting
-        differs.
-    """
+    """List what the tables of benchmarks.accuracy compare, of the systems that there are: each
+    system and spaCy's parsers; and a system with another one, from which one setting differs."""
     for name in sorted(systems):
         long = {"long", "taught"} & {*name.split("_")}
         for baseline in (STOCK_LONG, SPACY_LONG) if long else (STOCK, SPACY):
@@ -71,7 +64,7 @@ def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
 
 
 def summarize_accuracy(folder: Path) -> Summary:
-    """Summarize the runs of benchmarks.accuracy; arguments and result as of all summarizers."""
+    """Summarize the runs of benchmarks.accuracy in a folder, as all summarizers do."""
     found = load(folder)
     return summarize(found, accuracy_pairs({name for one in found.values() for name in one}))
 
@@ -177,16 +170,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
 
 
 def update(benchmark: str, runs: Path, summaries: Path) -> Iterator[str]:
-    """Bring a summary up to date.
-
-    Args:
-        benchmark: Its name.
-        runs: The folder of runs.
-        summaries: The folder of summaries.
-
-    Yields:
-        What was changed.
-    """
+    """Bring a benchmark's summary up to date with the runs; yields what was changed."""
     folder, path = runs / benchmark, summaries / f"{benchmark}.json"
     if not folder.is_dir():
         return
@@ -203,17 +187,8 @@ def update(benchmark: str, runs: Path, summaries: Path) -> Iterator[str]:
 
 
 def filled(text: str) -> str:
-    """Write what stands between the markers of a page.
-
-    Args:
-        text: The page.
-
-    Returns:
-        The page.
-
-    Raises:
-        ValueError: If nothing makes what a marker names.
-    """
+    """Write what stands between the markers of a page. Raises a ValueError if nothing makes what a
+    marker names."""
 
     def make(found: re.Match[str]) -> str:
         start, kind, name, end = found.groups()
@@ -225,29 +200,26 @@ def filled(text: str) -> str:
     return MARKED.sub(make, text)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="by default all")
     parser.add_argument("--write", action="store_true", help="write the tables of the pages too")
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args(argv)
-    try:
-        for benchmark in args.benchmarks or SUMMARIZERS:
-            if benchmark not in SUMMARIZERS:
-                raise ValueError(f"No benchmark {benchmark!r}: {', '.join(SUMMARIZERS)}.")
-            for change in update(benchmark, args.runs, args.results):
-                print(f"{benchmark}: {change}", flush=True)
-        for page in PAGES if args.write else ():
-            before = page.read_text(encoding="utf-8")
-            after = filled(before)
-            if after != before:
-                page.write_text(after, encoding="utf-8")
-                print(f"{page.relative_to(ROOT)}: written")
-    except (OSError, ValueError) as error:
-        return complain("report", error)
-    return 0
+    for benchmark in args.benchmarks or SUMMARIZERS:
+        if benchmark not in SUMMARIZERS:
+            raise ValueError(f"No benchmark {benchmark!r}: {', '.join(SUMMARIZERS)}.")
+        for change in update(benchmark, args.runs, args.results):
+            print(f"{benchmark}: {change}", flush=True)
+    for page in PAGES if args.write else ():
+        before = page.read_text(encoding="utf-8")
+        after = filled(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            print(f"{page.relative_to(ROOT)}: written")
 
 
 if __name__ == "__main__":

@@ -15,17 +15,8 @@ Runs = dict[int, Run]  # the runs of one system on one treebank, by seed
 
 
 def load(folder: Path) -> dict[str, dict[str, Runs]]:
-    """Read runs.
-
-    Args:
-        folder: The folder with one folder per treebank.
-
-    Returns:
-        The runs by treebank, system and seed.
-
-    Raises:
-        FileNotFoundError: If there are none.
-    """
+    """Read the runs of a folder with one folder per treebank: by treebank, system and seed. Raises
+    a FileNotFoundError if there are none."""
     found: dict[str, dict[str, Runs]] = {}
     for path in sorted(folder.glob("*/*.json")):
         run = json.loads(path.read_text(encoding="utf-8"))
@@ -37,15 +28,8 @@ def load(folder: Path) -> dict[str, dict[str, Runs]]:
 
 
 def check(path: Path, expected: Mapping[str, Any]) -> None:
-    """Make sure that a run was made as it would be now.
-
-    Args:
-        path: Its file.
-        expected: What the file must hold.
-
-    Raises:
-        ValueError: If it holds something else.
-    """
+    """Make sure that a run was made as it would be now. Raises a ValueError if its file holds
+    something else than expected."""
     found = json.loads(path.read_text(encoding="utf-8"))
     for key, value in expected.items():
         if found.get(key) != value:
@@ -56,13 +40,8 @@ def check(path: Path, expected: Mapping[str, Any]) -> None:
 
 
 class Keeper:
-    """Does runs, and keeps their files.
-
-    Attributes:
-        benchmark: What messages of failure begin with.
-        folder: The folder for the files.
-        failed: The names of the files that could not be made.
-    """
+    """Does runs of a benchmark, and keeps their files in a folder. `failed` are the names of those
+    that could not be made."""
 
     def __init__(self, benchmark: str, folder: Path) -> None:
         """Begin with no failure."""
@@ -77,20 +56,9 @@ class Keeper:
     def keep(
         self, system: str, seed: int, make: Callable[[], Run], expected: Mapping[str, Any]
     ) -> bool:
-        """Do a run unless its file is there.
-
-        Args:
-            system: The system.
-            seed: The seed.
-            make: Does the run.
-            expected: What a file that is there must hold.
-
-        Returns:
-            Whether the file is there now; if not, the error has been printed.
-
-        Raises:
-            ValueError: If the file that is there was made in another way.
-        """
+        """Do a run unless its file is there, which must hold what is expected. Whether it is there
+        now: if not, the error has been printed. Raises a ValueError if the file was made in another
+        way."""
         path = self.path(system, seed)
         if path.is_file():
             check(path, expected)

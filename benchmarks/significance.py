@@ -75,20 +75,8 @@ def bootstrap(
 
 
 def compare(system: Runs, baseline: Runs, split: str, metric: str) -> Comparison | None:
-    """Compare a system with the baseline.
-
-    Args:
-        system: The runs of the system.
-        baseline: The runs of the baseline.
-        split: The evaluation to compare.
-        metric: One of TESTED.
-
-    Returns:
-        The comparison; None if they have no seed in common.
-
-    Raises:
-        ValueError: If the two were not evaluated on the same sentences.
-    """
+    """Compare the runs of a system with the baseline's in one of TESTED; None if they have no seed
+    in common. Raises a ValueError if the two were not evaluated on the same sentences."""
     seeds = sorted(set(system) & set(baseline))
     if not seeds:
         return None

@@ -20,10 +20,10 @@ small products of each step are not in it); as that of `training`, of the update
 `--busy 0 1` measures each of these on an otherwise idle machine, and next to one process that keeps
 a processor core busy.
 
-The parsers are trained first, for a few epochs, on the Turkish Web Treebank of the package
-turkish-treebanks (`--treebank`: a folder of Universal Dependencies): the three factories and, to
-compare them with, two pipelines of spaCy's parser. `spacy_init_config` is what `spacy init config
---pipeline parser --optimize efficiency` makes, which is what most users train;
+The parsers are trained first, for a few epochs, on the demo's corpus, which scripts/prepare_demo.py
+makes (`--treebank`: another folder of .spacy files, or of Universal Dependencies): the three
+factories and, to compare them with, two pipelines of spaCy's parser. `spacy_init_config` is what
+`spacy init config --pipeline parser --optimize efficiency` makes, which is what most users train;
 `spacy_parser_multihash` has the sizes of the factory `parser`. All take turns: one timing each per
 repetition, on fresh copies of the documents, in alternating order. A ratio compares two timings of
 one repetition. A parser must give the same trees every time. Our token vectors keep those of words
@@ -52,7 +52,6 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,17 +59,16 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from benchmarks.common import RUNS, WORK, command_line, complain, record, run
-from benchmarks.contestants import FLOORS, PARSER, STAGES, Contestant, Timed, Timing
+from benchmarks.common import ROOT, RUNS, WORK, command_line, program, record, run
+from benchmarks.contestants import FLOORS, PARSER, STAGES, Contestant, Timing
 from benchmarks.formats import markdown
 from benchmarks.systems import find_system
-from benchmarks.treebanks import choose_lang
-from scripts.prepare_demo import find_treebank, prepare
+from benchmarks.treebanks import Treebank, add_source_arguments, open_treebank
 from spacy_nmparse.ud.evaluate import read_docs, references
 from spacy_nmparse.ud.records import dump
-from spacy_nmparse.ud.treebank import convert, find_splits
 
-DEMO = "turkish-treebanks"
+#: The data by default, and their language.
+DEMO = (ROOT / "corpus" / "demo", "tr")
 SPACY = "spacy_"  # how the names of systems with spaCy's parser begin
 INIT_CONFIG = "spacy_init_config"
 FACTORY = "spacy_parser_multihash"  # of the sizes of spaCy's factory
@@ -81,40 +79,6 @@ VARIABLES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM")
 BUSY = "while True: pass"
 
 
-@dataclass
-class Data:
-    """What is parsed and learned.
-
-    Attributes:
-        name: The treebank.
-        lang: spaCy's language code.
-        corpus: The .spacy file of each split.
-    """
-
-    name: str
-    lang: str
-    corpus: dict[str, Path]
-
-
-def prepare_data(treebank: Path | None, lang: str | None, work: Path) -> Data:
-    """Convert the treebank.
-
-    Args:
-        treebank: A folder of Universal Dependencies, or None for the demo's treebank.
-        lang: spaCy's language code; None to choose it.
-        work: The folder for the converted files.
-
-    Returns:
-        The data.
-    """
-    if treebank is None:
-        return Data(DEMO, lang or "tr", prepare(find_treebank(), work / DEMO / "corpus"))
-    treebank = treebank.resolve()
-    files = find_splits(treebank)
-    corpus = convert(files, work / treebank.name / "corpus", n_sents=10, with_single=True)
-    return Data(treebank.name, lang or choose_lang(files["train"]), corpus)
-
-
 def split_name(name: str, beam: int) -> tuple[str, int, int]:
     """Read a name of the command line: that of the config, the width of the beam (`beam` where the
     name has none), and the threads."""
@@ -123,24 +87,10 @@ def split_name(name: str, beam: int) -> tuple[str, int, int]:
     return match[1], int(match[2] or beam), int(match[3] or 1)
 
 
-def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int = 1) -> Path:
-    """Train a parser.
-
-    Args:
-        system: The name of its config.
-        data: The data.
-        epochs: Passes over the training data.
-        seed: The random seed.
-        work: The folder for models and logs.
-        beam: The width of its beam; spaCy's parser is then its beam parser.
-
-    Returns:
-        The trained pipeline.
-
-    Raises:
-        ValueError: If there is no such system.
-        RuntimeError: If training fails.
-    """
+def train(system: str, data: Treebank, epochs: int, seed: int, work: Path, beam: int = 1) -> Path:
+    """Train a system with a beam of this width; spaCy's parser is then its beam parser. Returns the
+    trained pipeline. Raises a ValueError if there is no such system, a RuntimeError if training
+    fails."""
     output = (work / data.name / (f"{system}-beam{beam}" if beam > 1 else system)).resolve()
     if system == INIT_CONFIG:
         output.mkdir(parents=True, exist_ok=True)
@@ -161,19 +111,11 @@ def train(system: str, data: Data, epochs: int, seed: int, work: Path, beam: int
     return output / "model-last"
 
 
-def choose_docs(data: Data, nlp: Language, unit: str, splits: Sequence[str], n: int) -> list[Doc]:
-    """Read gold documents.
-
-    Args:
-        data: The data.
-        nlp: A pipeline, for its vocab.
-        unit: "doc" or "sentence".
-        splits: The splits to read.
-        n: The least number of words; documents are repeated as needed.
-
-    Returns:
-        The documents.
-    """
+def choose_docs(
+    data: Treebank, nlp: Language, unit: str, splits: Sequence[str], n: int
+) -> list[Doc]:
+    """Read gold documents of some splits, whole or a sentence each (`unit`), and repeat them until
+    there are at least `n` words."""
     docs = [doc for split in splits for doc in references(read_docs(nlp, data.corpus[split]), unit)]
     chosen = []
     words = 0
@@ -202,19 +144,13 @@ def ratios(ours: Timing, theirs: Timing) -> list[float]:
 
 
 def compare(
-    title: str, contestants: Sequence[Timed], bases: Sequence[Timed], stages: Sequence[str]
+    title: str,
+    contestants: Sequence[Contestant],
+    bases: Sequence[Contestant],
+    stages: Sequence[str],
 ) -> list[list[str]]:
-    """Make the rows of the table.
-
-    Args:
-        title: What the rows have in common: the load, the matrix products.
-        contestants: The parsers.
-        bases: What they are compared with, each in a column of its own.
-        stages: The stages that were timed.
-
-    Returns:
-        The cells.
-    """
+    """Make the rows of the table. `title` is what they have in common (matrix products, load); each
+    of `bases` has a column for the parsers' ratios to it."""
     rows = []
     for stage in with_floors(stages):
         for contestant in contestants:
@@ -241,14 +177,9 @@ def load_of(n: int) -> Iterator[None]:
             process.wait()
 
 
-def measure(contestants: Sequence[Timed], reps: int, stages: Sequence[str] = STAGES) -> None:
-    """Time the stages, the parsers taking turns.
-
-    Args:
-        contestants: The parsers.
-        reps: Repetitions; one more, not counted, comes first.
-        stages: The stages.
-    """
+def measure(contestants: Sequence[Contestant], reps: int, stages: Sequence[str] = STAGES) -> None:
+    """Time the stages, the parsers taking turns: so many repetitions, and one before, not
+    counted."""
     for contestant in contestants:
         contestant.timings = {stage: Timing() for stage in contestant.stages}
     for stage in with_floors(stages):
@@ -274,11 +205,12 @@ def shown(models: Sequence[Path] | None) -> str:
     return f"--models {' '.join(names)} "
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
-    parser.add_argument("--treebank", type=Path, help="folder of a UD treebank")
-    parser.add_argument("--lang", help="spaCy language code; by default from the file names")
+    parser.add_argument("--treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
+    add_source_arguments(parser)
     parser.add_argument(
         "--systems", nargs="+", metavar="NAME",
         default=["nm_parser", "swap_parser", "nl_covington_parser", INIT_CONFIG, FACTORY],
@@ -312,46 +244,41 @@ def main(argv: list[str] | None = None) -> int:
     set_ = [name for name in VARIABLES if f"{name}_NUM_THREADS" in os.environ]
     if set_:
         parser.error(f"Unset {set_[0]}_NUM_THREADS: speed is measured as users get it.")
-    try:
-        data = prepare_data(args.treebank, args.lang, args.work)
-        systems = [split_name(name, args.beam) for name in args.systems]
-        trained = {
-            system: train(system, data, args.epochs, args.seed, args.work, args.beam)
-            for system in ([] if args.models else dict.fromkeys(one for one, *_ in systems))
-        }
-        paths = args.models or [trained[system] for system, *_ in systems]
-        vocab = spacy.blank(data.lang)
-        gold = choose_docs(data, vocab, args.unit, ("dev", "test"), args.words)
-        learned = choose_docs(data, vocab, args.unit, ("train",), args.train_words)
-        groups = {
-            ops: [
-                Contestant(name, path, gold, learned, width, threads, ops)
-                for name, path, (_, width, threads) in zip(
-                    args.systems, paths, systems, strict=True
-                )
-            ]
-            for ops in args.ops
-        }
-        ours = [one for group in groups.values() for one in group]
-        bases = [one for one in groups[args.ops[0]] if one.name.startswith(SPACY)]
-        rows = []
-        results: dict[str, Any] = {}
-        for busy in args.busy:
-            with load_of(busy):
-                measure(ours, args.reps, args.stages)
-            results[str(busy)] = {}
-            for ops, group in groups.items():
-                rows += compare(f"{ops}, {busy} busy", group, bases, args.stages)
-                results[str(busy)][ops] = {
-                    stage: {
-                        one.name: one.timings[stage].as_dict()
-                        for one in group
-                        if stage in one.stages
-                    }
-                    for stage in with_floors(args.stages)
+    if args.treebank is None:
+        args.treebank, args.lang = DEMO[0], args.lang or DEMO[1]
+    data = open_treebank(args, n_sents=10)
+    systems = [split_name(name, args.beam) for name in args.systems]
+    trained = {
+        system: train(system, data, args.epochs, args.seed, args.work, args.beam)
+        for system in ([] if args.models else dict.fromkeys(one for one, *_ in systems))
+    }
+    paths = args.models or [trained[system] for system, *_ in systems]
+    vocab = spacy.blank(data.lang)
+    gold = choose_docs(data, vocab, args.unit, ("dev", "test"), args.words)
+    learned = choose_docs(data, vocab, args.unit, ("train",), args.train_words)
+    groups = {
+        ops: [
+            Contestant(name, path, gold, learned, width, threads, ops)
+            for name, path, (_, width, threads) in zip(args.systems, paths, systems, strict=True)
+        ]
+        for ops in args.ops
+    }
+    ours = [one for group in groups.values() for one in group]
+    bases = [one for one in groups[args.ops[0]] if one.name.startswith(SPACY)]
+    rows = []
+    results: dict[str, Any] = {}
+    for busy in args.busy:
+        with load_of(busy):
+            measure(ours, args.reps, args.stages)
+        results[str(busy)] = {}
+        for ops, group in groups.items():
+            rows += compare(f"{ops}, {busy} busy", group, bases, args.stages)
+            results[str(busy)][ops] = {
+                stage: {
+                    one.name: one.timings[stage].as_dict() for one in group if stage in one.stages
                 }
-    except (ImportError, OSError, ValueError, RuntimeError) as error:
-        return complain("speed", error)
+                for stage in with_floors(args.stages)
+            }
     about = record()
     print(
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
@@ -381,7 +308,6 @@ def main(argv: list[str] | None = None) -> int:
     }
     dump(result, output)
     print(f"\nWritten to {output}")
-    return 0
 
 
 if __name__ == "__main__":

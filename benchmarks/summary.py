@@ -30,14 +30,7 @@ Entry = dict[str, Any]  # the summary of a system on a treebank
 
 
 class Pair(NamedTuple):
-    """Two systems to compare.
-
-    Attributes:
-        system: The one.
-        baseline: The other.
-        split: The data.
-        metric: The score.
-    """
+    """Two systems to compare on a split, by a metric."""
 
     system: str
     baseline: str
@@ -79,14 +72,8 @@ def rounded(value: Any) -> Any:
 
 
 def spread(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """Summarize a score.
-
-    Args:
-        values: Its values by seed; None where it is not defined.
-
-    Returns:
-        Mean, standard deviation (None for one seed) and values; None if none is defined.
-    """
+    """Summarize a score by its values, None where it is not defined: mean, standard deviation (None
+    for one value) and values; None if none is defined."""
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -110,15 +97,9 @@ def by_epoch(run: dict[str, Any]) -> dict[int, float]:
 
 
 def summarize_moves(runs: Runs) -> dict[str, Any]:
-    """Summarize how non-monotonic moves were used on dev.
-
-    Args:
-        runs: The runs of a system; some may not have counted.
-
-    Returns:
-        The seeds that have counted, moves per sentence, and by kind of move the sums of the counts
-        and the labels that were changed most often and rightly: [change, right, wrong].
-    """
+    """Summarize how non-monotonic moves were used on dev by the runs that have counted: how many
+    have, moves per sentence, and by kind of move the sums of the counts and the labels that were
+    changed most often and rightly: [change, right, wrong]."""
     counted = [run["moves"] for run in runs.values() if "moves" in run]
     if not counted:
         return {}
@@ -161,16 +142,8 @@ def made_with(run: dict[str, Any]) -> str:
 
 
 def summarize_system(runs: Runs, epochs: bool) -> Entry:
-    """Summarize the runs of a system on a treebank.
-
-    Args:
-        runs: The runs by seed.
-        epochs: Whether to keep UAS by epoch, the use of moves, and the share of sentences that are
-            right.
-
-    Returns:
-        The summary.
-    """
+    """Summarize the runs of a system on a treebank. `epochs`: keep UAS by epoch, the use of moves,
+    and the share of sentences that are right, too."""
     runs = dict(sorted(runs.items()))
     every = list(runs.values())
     first = every[0]
@@ -207,16 +180,9 @@ def summarize_system(runs: Runs, epochs: bool) -> Entry:
 def summarize(
     results: dict[str, dict[str, Runs]], pairs: Iterable[Pair], epochs: bool = False
 ) -> dict[str, Any]:
-    """Summarize the runs of a benchmark that trains systems.
-
-    Args:
-        results: The runs by treebank, system and seed, as from `runs.load`.
-        pairs: What to compare; a pair of which a treebank lacks a system is left out.
-        epochs: See `summarize_system`.
-
-    Returns:
-        `systems` and `comparisons` by treebank.
-    """
+    """Summarize the runs of a benchmark that trains systems (as from `runs.load`): `systems` and
+    `comparisons` by treebank. A pair of which a treebank lacks a system is left out. `epochs` is as
+    for `summarize_system`."""
     pairs = list(pairs)
     summary: dict[str, Any] = {"systems": {}, "comparisons": {}}
     for treebank, systems in results.items():
@@ -238,16 +204,8 @@ def summarize(
 
 
 def merge(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
-    """Put what was summarized now into a summary. What is compared with a system that has new runs
-    goes, unless it was compared now.
-
-    Args:
-        old: The summary; changed in place.
-        new: The summary of the runs that there are.
-
-    Yields:
-        What was changed, to be shown.
-    """
+    """Put what was summarized now into a summary, in place; yields what was changed, to be shown.
+    What is compared with a system that has new runs goes, unless it was compared now."""
     for treebank, systems in new["systems"].items():
         known = old.setdefault("systems", {}).setdefault(treebank, {})
         comparisons = old.setdefault("comparisons", {}).setdefault(treebank, {})

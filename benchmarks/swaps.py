@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import program
 from benchmarks.counting import count_treebanks
 from spacy_nmparse.systems.swap.counts import SWAP_ORACLES, count_swaps
 from spacy_nmparse.ud.corpus import read_sentences, whole_trees
@@ -35,8 +36,9 @@ def rows(counts: dict[str, Any]) -> list[list[str]]:
     return [[str(total), shares[0], str(eager), *saved, str(counts["not_proven"]), shares[1]]]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     header = ["sentences", "projective", "eager", "lazy saves", "minimal saves"]
     header += ["not proven", "one derivation"]
     return count_treebanks("swaps", __doc__, "train", count, rows, header, argv)

@@ -7,6 +7,7 @@ writes a system as a config for `spacy train`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -17,7 +18,7 @@ import srsly
 from spacy.util import load_config
 from thinc.api import Config
 
-from benchmarks.common import ROOT, command_line, complain
+from benchmarks.common import ROOT, command_line, program
 from spacy_nmparse.ud.records import parse_settings
 from spacy_nmparse.ud.whole_pipeline import KINDS
 
@@ -81,17 +82,8 @@ def _definitions() -> dict[str, Any]:
 
 
 def find_system(name: str) -> System:
-    """Find a system by its name.
-
-    Args:
-        name: That of a config, of a system in systems.yml, or either with suffixes of systems.yml.
-
-    Returns:
-        The system.
-
-    Raises:
-        ValueError: If there is none of that name.
-    """
+    """Find a system by its name: that of a config, of a system in systems.yml, or either with
+    suffixes of systems.yml. Raises a ValueError if there is none."""
     config = CONFIGS / f"{name}.cfg"
     if config.is_file():
         return System(name, config)
@@ -110,18 +102,9 @@ def find_system(name: str) -> System:
 
 
 def parse_system(text: str) -> System:
-    """Read a system from the command line.
-
-    Args:
-        text: NAME, or NAME=BASE[,key=value]...: BASE is a system or the path of a config. Values
-            may be lists: key=["a","b"].
-
-    Returns:
-        The system.
-
-    Raises:
-        ValueError: If the text is malformed, or there is no such system.
-    """
+    """Read a system from the command line: NAME, or NAME=BASE[,key=value]..., where BASE is a
+    system or the path of a config, and values may be lists: key=["a","b"]. Raises a ValueError if
+    the text is malformed, or there is no such system."""
     name, _, rest = text.partition("=")
     if not rest:
         return find_system(name)
@@ -149,19 +132,16 @@ def split_settings(text: str) -> list[str]:
     return settings
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     parser.add_argument("system", metavar="NAME[=BASE[,KEY=VALUE]...]")
     parser.add_argument("output", type=Path, help="the config to write")
     args = parser.parse_args(argv)
-    try:
-        config = parse_system(args.system).build()
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-        config.to_disk(args.output)
-    except (OSError, ValueError) as error:
-        return complain("systems", error)
-    return 0
+    config = parse_system(args.system).build()
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    config.to_disk(args.output)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.common import RUNS, command_line, complain, show
+from benchmarks.common import RUNS, command_line, program, show
 from benchmarks.formats import markdown, mean_and_deviation
 from benchmarks.runs import Runs, load
 from benchmarks.significance import TESTED, compare
@@ -102,21 +102,10 @@ def report(
     baselines: Sequence[str],
     wanted: Sequence[str] | None = None,
 ) -> str:
-    """Write the tables.
-
-    Args:
-        results: As from `load`.
-        split: The evaluation to report.
-        baselines: The systems to compare with; those without results are left out.
-        wanted: The systems to report; None for all.
-
-    Returns:
-        Markdown.
-
-    Raises:
-        ValueError: If there is no result of a wanted system, or the systems of a treebank were
-            evaluated on different sentences.
-    """
+    """Write the tables of one of the evaluations (`split`) of runs, as from `load`, as Markdown:
+    the systems that are wanted (None: all) against the baselines that have results. Raises a
+    ValueError if there is no result of a wanted system, or the systems of a treebank were evaluated
+    on different sentences."""
     known = {name for systems in results.values() for name in systems}
     for name in wanted or ():
         if name not in known:
@@ -138,8 +127,9 @@ def report(
     return "\n\n".join(filter(None, parts))
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     parser.add_argument("runs", type=Path, nargs="?", default=RUNS / "accuracy")
     parser.add_argument(
@@ -149,15 +139,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--systems", nargs="+", metavar="NAME", help="report these alone")
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to this file")
     args = parser.parse_args(argv)
-    try:
-        text = report(load(args.runs), args.split, args.baseline, args.systems)
-    except (OSError, ValueError) as error:
-        return complain("table", error)
+    text = report(load(args.runs), args.split, args.baseline, args.systems)
     show(text)
     if args.output:
         args.output.parent.mkdir(parents=True, exist_ok=True)
         args.output.write_text(text + "\n", encoding="utf-8")
-    return 0
 
 
 if __name__ == "__main__":

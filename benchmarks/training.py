@@ -48,22 +48,9 @@ def evaluate_model(
     settings: dict[str, Any],
     which: Sequence[str] = tuple(EVALUATIONS),
 ) -> dict[str, Any]:
-    """Evaluate a trained model.
-
-    Args:
-        treebank: The data.
-        output: The run's folder, with the model in model-best.
-        log: The file to append the output to.
-        prefix: What to write before each line shown.
-        settings: Settings of the components that differ from those it was trained with.
-        which: The evaluations, of EVALUATIONS.
-
-    Returns:
-        The evaluations by name.
-
-    Raises:
-        RuntimeError: If one fails.
-    """
+    """Do some of the EVALUATIONS of a run's model, which is model-best in its folder `output`, with
+    settings of the components that differ from those it was trained with: the evaluations by name.
+    Raises a RuntimeError if one fails."""
     evaluations = {}
     for key in which:
         split, sents = EVALUATIONS[key]
@@ -83,17 +70,8 @@ def evaluate_model(
 
 
 def settings_of(treebank: Treebank, name: str, config: str, overrides: Any) -> dict[str, Any]:
-    """What a run's file says of how it was made; another one would be another run.
-
-    Args:
-        treebank: The data.
-        name: The system.
-        config: What it was trained by.
-        overrides: What differs from that.
-
-    Returns:
-        The first part of the file.
-    """
+    """What a run's file says of how it was made, its first part; another one would be another run.
+    `config` is what the system was trained by, `overrides` what differs from that."""
     return {
         "system": name,
         "config": config,
@@ -136,24 +114,10 @@ def train_model(
     switch: bool = False,
     each_epoch: bool = False,
 ) -> tuple[float, str]:
-    """Train a parser.
-
-    Args:
-        treebank: The data.
-        system: The parser.
-        seed: The random seed.
-        epochs: Passes over the training data.
-        output: The folder for model-best and the log; what it holds is deleted.
-        extra: Further settings, the same for all systems.
-        switch: Whether to train with the switch of docs/speed.md.
-        each_epoch: Whether to evaluate in each epoch.
-
-    Returns:
-        The seconds it took, and the command without paths.
-
-    Raises:
-        RuntimeError: If it fails.
-    """
+    """Train a parser. What the folder `output` holds is deleted; it gets model-best and the log.
+    `extra` are further settings, the same for all systems; `switch` is that of docs/speed.md;
+    `each_epoch`: evaluate in each epoch. Returns the seconds it took, and the command without
+    paths. Raises a RuntimeError if it fails."""
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     # batches grow to 1,000 words: about one evaluation in two late epochs, and never too many

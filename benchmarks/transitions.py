@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import program
 from benchmarks.counting import count_treebanks
 from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions
 from spacy_nmparse.ud.corpus import read_sentences, whole_trees
@@ -34,8 +35,9 @@ def rows(counts: dict[str, Any]) -> list[list[str]]:
     return [[str(counts["sentences"]), length, *per_sentence]]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     header = ["sentences", "words/sentence", *COLUMNS]
     return count_treebanks("transitions", __doc__, "test", count, rows, header, argv)
 

@@ -70,20 +70,13 @@ def convert_treebank(
     with_single: bool,
     merge_subtokens: bool | Merges = False,
 ) -> Treebank:
-    """Convert a treebank.
+    """Convert a treebank to `work`; without a language it is chosen by the file names.
 
     Args:
-        folder: The treebank's folder.
-        work: The folder for the converted files.
-        lang: spaCy's language code; None to choose it by the file names.
-        snapshot: The treebank's release.
         n_sents: Sentences per document.
         with_single: Whether each tenth training sentence is also a document of its own.
         merge_subtokens: Whether multiword tokens stay in one piece, as in the text; or what decides
             that for each.
-
-    Returns:
-        The converted treebank.
     """
     folder = folder.resolve()
     files = find_splits(folder)
@@ -120,9 +113,8 @@ def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
     )
 
 
-def add_treebank_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a treebank."""
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say more of a treebank."""
     parser.add_argument(
         "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
     )
@@ -130,34 +122,35 @@ def add_treebank_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
 
 
-def add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a treebank, systems and settings."""
-    add_treebank_arguments(parser)
-    parser.add_argument("--system", action="append", metavar="NAME[=BASE[,KEY=VALUE]...]")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+def add_treebank_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a treebank."""
+    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
+    add_source_arguments(parser)
 
 
 def add_run_arguments(
     parser: argparse.ArgumentParser, benchmark: str, epochs: int, least: str = "+"
 ) -> None:
-    """Add the arguments that say how often and how long to train, and where results go; `least` is
-    + for one seed at least, * for none."""
+    """Add the arguments that say how to train, how often and how long, and where results go;
+    `least` is + for one seed at least, * for none."""
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--seeds", type=int, nargs=least, default=[1, 2, 3])
     parser.add_argument("--epochs", type=int, default=epochs)
     parser.add_argument("--work", type=Path, default=WORK / benchmark, help="models and logs")
     parser.add_argument("--runs", type=Path, default=RUNS / benchmark, help="a file of each run")
 
 
-def folder_of(args: argparse.Namespace) -> Path:
-    """The treebank's folder: that of --local, if given."""
+def folder_of(args: argparse.Namespace, folder: Path | None = None) -> Path:
+    """A treebank's folder, by default the argument's: that of --local, if given."""
     local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
-    return (Path(local) if local else args.treebank).resolve()
+    return (Path(local) if local else folder or args.treebank).resolve()
 
 
-def open_treebank(args: argparse.Namespace, n_sents: int = 1) -> Treebank:
-    """Find the treebank of the arguments of `add_data_arguments` and `work`, and convert it if it
-    has to be."""
-    folder = folder_of(args)
+def open_treebank(
+    args: argparse.Namespace, folder: Path | None = None, n_sents: int = 1
+) -> Treebank:
+    """Find the treebank of `folder_of`, and convert it to args.work if it has to be."""
+    folder = folder_of(args, folder)
     if is_prepared(folder):
         return read_prepared(folder, args.lang, args.snapshot)
     return convert_treebank(

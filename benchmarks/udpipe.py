@@ -22,7 +22,7 @@ from typing import Any
 import spacy
 from spacy.tokens import Doc
 
-from benchmarks.common import command_line, complain
+from benchmarks.common import command_line, program
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.evaluate import read_docs, references, score_parses
 from spacy_nmparse.ud.records import dump
@@ -87,30 +87,14 @@ CHOSEN = {
 
 
 def pipeline_options(treebank: str) -> dict[str, str]:
-    """Give the options for a whole model.
-
-    Args:
-        treebank: The name of the treebank's folder.
-
-    Returns:
-        UDPipe's options for `tokenizer`, `tagger` and `parser`.
-    """
+    """UDPipe's options for `tokenizer`, `tagger` and `parser` of a whole model of a treebank."""
     chosen = CHOSEN.get(treebank, next(iter(CHOSEN.values())))
     return {part: merge_options(PIPELINE[part], chosen[part]) for part in PIPELINE}
 
 
 def merge_options(*texts: str) -> str:
-    """Merge UDPipe's options; of a key that comes twice, the last value counts.
-
-    Args:
-        texts: KEY=VALUE[;KEY=VALUE]... each, or empty.
-
-    Returns:
-        The same form.
-
-    Raises:
-        ValueError: If an option has no "=".
-    """
+    """Merge UDPipe's options, KEY=VALUE[;KEY=VALUE]... or empty each; of a key that comes twice,
+    the last value counts. Raises a ValueError if an option has no "="."""
     values = {}
     for option in ";".join(texts).split(";"):
         key, equals, value = option.strip().partition("=")
@@ -158,18 +142,8 @@ def blank(path: Path) -> str:
 def train(
     files: tuple[Path, Path], output: Path, tagger: str, parser: str, tokenizer: str = "none"
 ) -> None:
-    """Train a model.
-
-    Args:
-        files: The CoNLL-U files to train on and to stop by.
-        output: The file for the model.
-        tagger: UDPipe's options for the tagger.
-        parser: UDPipe's options for the parser, or "none".
-        tokenizer: UDPipe's options for the tokenizer, or "none".
-
-    Raises:
-        ValueError: If UDPipe fails.
-    """
+    """Train a model on the first of two CoNLL-U files, to stop by the second, with UDPipe's options
+    for each part (or "none"), and write it to `output`. Raises a ValueError if UDPipe fails."""
     from ufal import udpipe
 
     error = udpipe.ProcessingError()
@@ -183,60 +157,32 @@ def train(
     partial.replace(output)
 
 
-class Model:
-    """A trained model that tags and parses.
-
-    Attributes:
-        path: Its file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Load it.
-
-        Raises:
-            ImportError: If ufal.udpipe is not installed.
-            ValueError: If UDPipe cannot load it.
-        """
-        try:
-            from ufal import udpipe
-        except ImportError as error:
-            raise ImportError(f"{path.name} needs the package ufal.udpipe: install it.") from error
-
-        self.path = path
-        self._model = udpipe.Model.load(str(path))
-        if self._model is None:
-            raise ValueError(f"UDPipe cannot load {path}: train it again.")
-
-    def tag(self, sentences: Sequence[Any]) -> None:
-        """Write tags into UDPipe's sentences; a ValueError if that fails."""
-        self._run(self._model.tag, sentences)
-
-    def parse(self, sentences: Sequence[Any]) -> None:
-        """Write trees into UDPipe's tagged sentences; a ValueError if that fails."""
-        self._run(self._model.parse, sentences)
-
-    def _run(self, step: Callable[..., bool], sentences: Sequence[Any]) -> None:
+def load(path: Path) -> Any:
+    """Load UDPipe's model. Raises an ImportError if ufal.udpipe is not installed, a ValueError if
+    UDPipe cannot load the file."""
+    try:
         from ufal import udpipe
+    except ImportError as error:
+        raise ImportError(f"{path.name} needs the package ufal.udpipe: install it.") from error
+    model = udpipe.Model.load(str(path))
+    if model is None:
+        raise ValueError(f"UDPipe cannot load {path}: train it again.")
+    return model
 
-        error = udpipe.ProcessingError()
-        for sentence in sentences:
-            if not step(sentence, "", error):
-                raise ValueError(f"UDPipe's {self.path.name} fails: {error.message}")
+
+def write_into(step: Callable[..., bool], sentences: Sequence[Any]) -> None:
+    """Tag or parse (a method of a model) UDPipe's sentences. Raises a ValueError if that fails."""
+    from ufal import udpipe
+
+    error = udpipe.ProcessingError()
+    for sentence in sentences:
+        if not step(sentence, "", error):
+            raise ValueError(f"UDPipe fails: {error.message}")
 
 
 def put_in(doc: Doc, words: list[tuple[int, str]]) -> Doc:
-    """Copy a document with UDPipe's parse in place of its own.
-
-    Args:
-        doc: A sentence.
-        words: Head (from 1, 0 for the root) and label of each word.
-
-    Returns:
-        The copy.
-
-    Raises:
-        ValueError: If the document has other words.
-    """
+    """Copy a sentence with UDPipe's parse in place of its own: head (from 1, 0 for the root) and
+    label of each word. Raises a ValueError if the sentence has other words."""
     if len(words) != len(doc):
         raise ValueError(
             f"UDPipe has {len(words)} words in the sentence that begins with {doc[:5].text!r}, "
@@ -252,24 +198,14 @@ def put_in(doc: Doc, words: list[tuple[int, str]]) -> Doc:
 
 
 def evaluate(model: Path, conllu: Path, corpus: Path) -> dict[str, Any]:
-    """Tag and parse a file, and score the parses.
-
-    Args:
-        model: The model.
-        conllu: The gold CoNLL-U file.
-        corpus: The .spacy file that it was converted to.
-
-    Returns:
-        What `nmparse evaluate` writes: scores, counts, words per second, tagging included.
-
-    Raises:
-        ValueError: If UDPipe fails.
-    """
-    loaded = Model(model)
+    """Tag and parse a gold CoNLL-U file, and score the parses by the .spacy file that it was
+    converted to: what `nmparse evaluate` writes; words per second include tagging. Raises a
+    ValueError if UDPipe fails."""
+    loaded = load(model)
     sentences = read_sentences(blank(conllu))
     start = time.perf_counter()
-    loaded.tag(sentences)
-    loaded.parse(sentences)
+    write_into(loaded.tag, sentences)
+    write_into(loaded.parse, sentences)
     seconds = time.perf_counter() - start
 
     gold = list(references(read_docs(spacy.blank("xx"), corpus), "sentence"))
@@ -286,8 +222,9 @@ def evaluate(model: Path, conllu: Path, corpus: Path) -> dict[str, Any]:
     }
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line with these arguments, or those of the process; its exit status."""
+@program
+def main(argv: Sequence[str] | None) -> int | None:
+    """Run the command line."""
     parser = command_line(__doc__)
     steps = parser.add_subparsers(dest="step", required=True)
     for name in ("tagger", "parser", "pipeline"):
@@ -308,25 +245,21 @@ def main(argv: list[str] | None = None) -> int:
     step.add_argument("corpus", type=Path, help="the .spacy file that it was converted to")
     step.add_argument("-o", "--output", type=Path, required=True, help="JSON file to write")
     args = parser.parse_args(argv)
-    try:
-        if args.step == "tagger":
-            tagger = merge_options(TAGGER, args.options)
-            train((args.train, args.dev), args.output, tagger, "none")
-        elif args.step == "parser":
-            tagger = f"from_model=file:{args.tagger}"
-            options = merge_options(PARSER, args.options)
-            train((args.train, args.dev), args.output, tagger, options)
-        elif args.step == "pipeline":
-            given = {part: merge_options(PIPELINE[part], getattr(args, part)) for part in PIPELINE}
-            train((args.train, args.dev), args.output, **given)
-        else:
-            result = evaluate(args.model, args.conllu, args.corpus)
-            dump(result, args.output)
-            scores = result["scores"]
-            print(f"UAS {100 * scores['uas_all']:.2f} LAS {100 * scores['las_all']:.2f}")
-    except (ImportError, OSError, ValueError) as error:
-        return complain("udpipe", error)
-    return 0
+    if args.step == "tagger":
+        tagger = merge_options(TAGGER, args.options)
+        train((args.train, args.dev), args.output, tagger, "none")
+    elif args.step == "parser":
+        tagger = f"from_model=file:{args.tagger}"
+        options = merge_options(PARSER, args.options)
+        train((args.train, args.dev), args.output, tagger, options)
+    elif args.step == "pipeline":
+        given = {part: merge_options(PIPELINE[part], getattr(args, part)) for part in PIPELINE}
+        train((args.train, args.dev), args.output, **given)
+    else:
+        result = evaluate(args.model, args.conllu, args.corpus)
+        dump(result, args.output)
+        scores = result["scores"]
+        print(f"UAS {100 * scores['uas_all']:.2f} LAS {100 * scores['las_all']:.2f}")
 
 
 if __name__ == "__main__":

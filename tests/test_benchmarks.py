@@ -19,6 +19,7 @@ from benchmarks import (
     jackknife,
     papers,
     repairs,
+    report,
     runs,
     swaps,
     table,
@@ -364,11 +365,18 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     text = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
     assert next(row for row in rows if row[:2] == ["left", "uas_all"])[2:4] == ["2", "+25.00"]
-    left = [row for row in rows if row[:1] == ["+ left reattach"]]
-    assert left[0] == ["+ left reattach", "2", "40.00", "61.50"]
-    assert left[1][1:7] == ["LEFT-ARC", "2", "6.0", "3.0", "50.0", "2.0"]
-    assert left[1][-2:] == ["60.0", "75.0"]
-    assert ["LEFT-ARC of arc-eager", "obj > obl (4/2)"] in rows
+    left = report.summarize_variants(tmp_path)["systems"]["UD_A"]["left"]
+    assert left["uas_by_epoch"] == {"1": [40, 40], "2": [61, 62]}
+    assert left["moves"]["repairs"]["LEFT-ARC"] == {
+        "tp": 12,
+        "fp": 6,
+        "tn": 100,
+        "fn": 4,
+        "neutral": 2,
+        "deferred": 0,
+    }
+    assert left["moves"]["labels"]["LEFT-ARC"] == [["obj > obl", 4, 2]]
+    assert left["moves"]["per_sentence"]["seeds"] == [15.5, 16]
     assert "UD_B" in text and "UD_C" not in text
     assert variants.main(["fg18", "--runs", str(tmp_path)]) == 1
     assert "arc_swift_static, arc_swift on dev" in capsys.readouterr().err
@@ -396,7 +404,7 @@ def test_jackknife_and_the_linear_learner(
     wanted = ["--only", "linear_monotonic", "linear_both_combined"]
     assert variants.main(["hgj13_linear", str(tagged), *runs, *wanted]) == 0
     shown = capsys.readouterr().out
-    assert "| linear_both_combined |     2 |" in shown and "UAS by epoch" not in shown
+    assert "| linear_both_combined |     2 |" in shown
     path = tmp_path / "runs" / treebank.name / "linear_both_combined-seed2.json"
     run = json.loads(path.read_text(encoding="utf-8"))
     assert run["test"]["scores"]["uas_all"] > 0.5 and run["moves"]["words"] == 8

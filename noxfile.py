@@ -12,7 +12,6 @@ what tests read, and not the package. See docs/development.md.
 
 from __future__ import annotations
 
-import configparser
 import re
 import shutil
 import subprocess
@@ -149,16 +148,14 @@ def lint(session: nox.Session) -> None:
 
 
 def build_site(session: nox.Session) -> None:
-    """The documentation site, in site/, from the sources."""
-    settings = configparser.ConfigParser()
-    settings.read(ROOT / "setup.cfg", encoding="utf-8")
-    session.install(*settings["options.extras_require"]["docs"].split())
+    """The documentation site, in site/."""
+    session.install(f"{wheel_for(session)}[docs]")
     session.run("mkdocs", "build", "--strict")
 
 
 @nox.session(python="3.12")
 def docs(session: nox.Session) -> None:
-    """Build the documentation site: the package is not compiled."""
+    """Build the documentation site."""
     build_site(session)
 
 

@@ -1,74 +1,21 @@
 """An extension of Griffe for the documentation site: docstrings of the Cython modules.
 
-The site's reference is made from the sources, without importing or compiling them. Signatures of
-Cython modules stand in their stubs (``.pyi``), docstrings in the modules (``.pyx``). This puts the
-two together.
+The site's reference is made from the sources. Signatures of Cython modules are in their stubs
+(``.pyi``), docstrings in the compiled modules. This puts the two together.
 """
 
 from __future__ import annotations
 
 import re
-from ast import literal_eval
-from collections.abc import Iterator
+from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 import griffe
 
-#: The first line of a class or function: indentation and name.
-HEADER = re.compile(r"( *)(?:cdef class|class|def|cpdef(?: [\w ]+)?) (\w+)\s*[(:]")
-STRING = re.compile(r'\s*("""(?:[^"\\]|\\.|"(?!""))*""")', re.DOTALL)
-ASSIGNED = re.compile(r'^(\w+)\.__doc__ = (""".*?""")', re.MULTILINE | re.DOTALL)
-
-
-def docstrings(source: str) -> Iterator[tuple[str, str]]:
-    """The docstrings of a Cython module: dotted name within the module ("" is the module), text."""
-    if found := STRING.match(source):
-        yield "", literal_eval(found[1])
-    for found in ASSIGNED.finditer(source):
-        yield found[1], literal_eval(found[2])
-    around: list[tuple[int, str]] = []  # indentation and name of the classes and functions
-    for found in re.finditer(HEADER.pattern, source, re.MULTILINE):
-        if source[: found.start()].rpartition("\n")[2]:
-            continue  # not at the beginning of a line
-        indent = len(found[1])
-        while around and around[-1][0] >= indent:
-            around.pop()
-        around.append((indent, found[2]))
-        if text := STRING.match(source, _end_of_header(source, found.end() - 1)):
-            yield ".".join(name for _, name in around), literal_eval(text[1])
-
-
-def _end_of_header(source: str, start: int) -> int:
-    """Where the body of a class or function begins: behind the colon outside all brackets."""
-    depth = 0
-    for at in range(start, len(source)):
-        letter = source[at]
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == ":" and depth == 0:
-            return at + 1
-    return len(source)
-
-
-def _constructor(declared: griffe.Class) -> griffe.Function:
-    """The constructor of a class whose stub has ``__new__``: Griffe looks for ``__init__``."""
-    new = declared.members["__new__"]
-    assert isinstance(new, griffe.Function)
-    made = griffe.Function("__init__", parameters=new.parameters, lineno=new.lineno)
-    made.parent = declared
-    return made
-
-
-def warn_of_missing(documented: griffe.Module | griffe.Class) -> None:
-    """Warn of public classes and functions of a stub without a docstring: the build then fails."""
-    for name, member in documented.members.items():
-        if name.startswith("_") or member.is_alias or not (member.is_class or member.is_function):
-            continue
-        if member.docstring is None:
-            griffe.logger.warning(f"{member.path} has no docstring in the .pyx file")
-        if isinstance(member, griffe.Class):
-            warn_of_missing(member)
+#: What Cython writes in front of a docstring.
+SIGNATURE = re.compile(r"\A[\w.]+(\(.*\)( -> .*)?|: .*)\n")
 
 
 class CythonDocstrings(griffe.Extension):
@@ -79,29 +26,29 @@ class CythonDocstrings(griffe.Extension):
         modules = [pkg]
         while modules:
             module = modules.pop()
-            modules += module.modules.values()
-            stub = module.filepath
-            if isinstance(stub, Path) and stub.suffix == ".pyi":
-                source = stub.with_suffix(".pyx").read_text(encoding="utf-8")
-                self._document(module, source, loader)
-                warn_of_missing(module)
-                for declared in module.classes.values():
-                    if not declared.is_alias and "__new__" in declared.members:
-                        declared.set_member("__init__", _constructor(declared))
+            modules += [one for one in module.modules.values() if not one.is_alias]
+            if isinstance(module.filepath, Path) and module.filepath.suffix == ".pyi":
+                self._document(module, import_module(module.path), loader)
 
-    def _document(self, module: griffe.Module, source: str, loader: griffe.GriffeLoader) -> None:
-        for name, text in docstrings(source):
-            found: Any = module
-            for part in filter(None, name.split(".")):
-                found = found.members.get(part) if hasattr(found, "members") else None
-                if found is None or found.is_alias:
-                    break
-            else:
-                if found.docstring is None:
-                    found.docstring = griffe.Docstring(
+    def _document(self, declared: Any, made: Any, loader: griffe.GriffeLoader) -> None:
+        """Document a module or class, and what it declares."""
+        for name, member in list(declared.members.items()):
+            if member.is_alias or not (
+                member.is_class or member.is_function or "property" in member.labels
+            ):
+                continue
+            if name == "__new__":  # Griffe looks for __init__
+                init = griffe.Function("__init__", parameters=member.parameters)
+                declared.set_member("__init__", init)
+            elif not name.startswith("_"):
+                if text := SIGNATURE.sub("", getattr(made, name).__doc__ or ""):
+                    member.docstring = griffe.Docstring(
                         cleandoc(text),
-                        lineno=1,
-                        parent=found,
+                        parent=member,
                         parser=loader.docstring_parser,
                         parser_options=loader.docstring_options,
                     )
+                elif not member.is_attribute:
+                    griffe.logger.warning(f"{member.path} has no docstring in the .pyx file")
+                if member.is_class:
+                    self._document(member, getattr(made, name), loader)

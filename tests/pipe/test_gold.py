@@ -12,16 +12,26 @@ from spacy.training import Example
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.gold import word_parse
 from tests.pipe.common import (
+    TREES,
     assert_sound,
     bare,
     gold_doc,
+    knows_the_trees,
     learn,
     make_example,
     make_examples,
     make_nlp,
+    overfitted,
+    parser_of,
     train,
     tree,
 )
+
+
+@pytest.fixture
+def nlp() -> Language:
+    """A parser without labels."""
+    return make_nlp()
 
 
 def parse_of(example: Example) -> tuple[list, list, list]:
@@ -39,8 +49,7 @@ def partial(nlp: Language, known: list[bool]) -> Example:
     )
 
 
-def test_missing_words_are_unknown() -> None:
-    nlp = make_nlp()
+def test_missing_words_are_unknown(nlp: Language) -> None:
     example = partial(nlp, [True, True, False, True, False, True])
     heads, labels, _ = parse_of(example)
     assert heads == [1, 1, None, 2, None, 1]
@@ -58,31 +67,23 @@ def test_missing_words_are_unknown() -> None:
         ([0, 0, 3, 3], [True, False, True, False]),
     ],
 )
+@pytest.mark.parametrize("spaced", [False, True])
 def test_sentence_starts_beside_unknown_words(
-    heads: list[int | None], starts: list[bool | None]
+    nlp: Language, heads: list[int | None], starts: list[bool | None], spaced: bool
 ) -> None:
-    nlp = make_nlp()
-    words = [f"w{i}" for i in range(len(heads))]
-    deps = [None if head is None else "x" for head in heads]
-    example = Example.from_dict(
-        Doc(nlp.vocab, words=words), {"words": words, "heads": heads, "deps": deps}
-    )
-    assert parse_of(example)[::2] == (heads, starts)
-    # Spaces without annotation do not make a document partial.
-    spaced = [word for pair in zip(words, [" "] * len(words), strict=True) for word in pair]
-    heads2 = [None if head is None else 2 * head for head in heads]
-    heads2 = [head for pair in zip(heads2, [None] * len(heads), strict=True) for head in pair]
-    deps2 = [dep for pair in zip(deps, [None] * len(deps), strict=True) for dep in pair]
-    example = Example.from_dict(
-        Doc(nlp.vocab, words=spaced), {"words": spaced, "heads": heads2, "deps": deps2}
-    )
-    found = parse_of(example)
+    """Spaces without annotation do not make a document partial."""
+    step = 1 + spaced
+    words = [" "] * step * len(heads)
+    words[::step] = [f"w{i}" for i in range(len(heads))]
+    gold: dict[str, Any] = {"words": words, "heads": [None] * len(words)}
+    gold["heads"][::step] = [None if head is None else step * head for head in heads]
+    gold["deps"] = [None if head is None else "x" for head in gold["heads"]]
+    found = parse_of(Example.from_dict(Doc(nlp.vocab, words=words), gold))
     assert found[0] == heads
-    assert found[2][1:] == starts[1:]
+    assert found[2][spaced:] == starts[spaced:]
 
 
-def test_partial_gold_is_learned_and_the_rest_is_free() -> None:
-    nlp = make_nlp()
+def test_partial_gold_is_learned_and_the_rest_is_free(nlp: Language) -> None:
     known = [True, True, False, True, False, True]
     example = partial(nlp, known)
     other = make_examples(nlp.vocab, [[0], [1]])
@@ -101,7 +102,7 @@ def test_what_is_unknown_costs_nothing() -> None:
     """A tree that agrees with the known part has nothing left to learn, whatever the rest is."""
     nlp = make_nlp(explore=1.0)
     learn(nlp, make_examples(nlp.vocab))
-    parser = nlp.get_pipe("nm_parser")
+    parser = parser_of(nlp)
     gold = gold_doc(nlp.vocab, [1])
     full = parser.update([make_example(gold)])["nm_parser"]
     for known in ([True] * 5 + [False], [False, True, False, True, True, True]):
@@ -111,8 +112,7 @@ def test_what_is_unknown_costs_nothing() -> None:
     assert parser.update([nothing])["nm_parser"] < 0.05
 
 
-def test_heads_without_labels() -> None:
-    nlp = make_nlp()
+def test_heads_without_labels(nlp: Language) -> None:
     words = ["a", "b", "c", "d"]
     heads = [1, 1, 1, 2]
     gold = Doc(nlp.vocab, words=words, heads=heads, deps=["dep"] * 4)
@@ -122,9 +122,8 @@ def test_heads_without_labels() -> None:
     assert [t.dep_ for t in doc] == ["dep", "ROOT", "dep", "dep"]
 
 
-def test_labels_without_heads_are_no_tree() -> None:
+def test_labels_without_heads_are_no_tree(nlp: Language) -> None:
     """All words would be roots: at least nothing breaks."""
-    nlp = make_nlp()
     words = ["a", "b", "c"]
     example = Example.from_dict(
         Doc(nlp.vocab, words=words), {"words": words, "deps": ["x", "ROOT", "y"]}
@@ -133,70 +132,62 @@ def test_labels_without_heads_are_no_tree() -> None:
     assert_sound(nlp(Doc(nlp.vocab, words=words)))
 
 
-MISALIGNED: list[tuple[list[str], list[bool] | None, list[Any], list[Any]]] = [
-    # predicted words, spaces, expected heads, expected labels
-    (
-        ["I", "like", "London", "and", "Berlin", "."],
-        None,
-        [1, 1, 1, 2, 2, 1],
-        ["nsubj", "ROOT", "obj", "cc", "conj", "punct"],
-    ),
-    # many gold words to one
-    (
-        ["Ilike", "London", "and", "Berlin", "."],
-        None,
-        [None, None, 1, 1, None],
-        [None, None, "cc", "conj", None],
-    ),
-    # one gold word to many
-    (
-        ["I", "like", "Lon", "don", "and", "Berlin", "."],
-        [True, True, False, True, True, True, False],
-        [1, 1, 1, 1, None, None, 1],
-        ["nsubj", "ROOT", "obj", "obj", "cc", "conj", "punct"],
-    ),
-]
+FREE = [True] * 5 + [False]  # spaces of the gold tree
 
 
-@pytest.mark.parametrize(("words", "spaces", "heads", "labels"), MISALIGNED)
+@pytest.mark.parametrize(
+    ("gold_spaces", "words", "spaces", "heads", "labels"),
+    [
+        (
+            FREE,
+            ["I", "like", "London", "and", "Berlin", "."],
+            FREE,
+            [1, 1, 1, 2, 2, 1],
+            ["nsubj", "ROOT", "obj", "cc", "conj", "punct"],
+        ),
+        (  # many gold words to one: two words, two heads
+            [False, *FREE[1:]],
+            ["Ilike", "London", "and", "Berlin", "."],
+            FREE[1:],
+            [None, 0, 1, 1, 0],
+            [None, "obj", "cc", "conj", "punct"],
+        ),
+        (  # one gold word to many
+            FREE,
+            ["I", "like", "Lon", "don", "and", "Berlin", "."],
+            [True, True, False, *FREE[2:]],
+            [1, 1, 1, 1, None, None, 1],
+            ["nsubj", "ROOT", "obj", "obj", "cc", "conj", "punct"],
+        ),
+    ],
+)
 def test_misaligned_gold(
-    words: list[str], spaces: list[bool] | None, heads: list, labels: list
+    nlp: Language,
+    gold_spaces: list[bool],
+    words: list[str],
+    spaces: list[bool],
+    heads: list[int | None],
+    labels: list[str | None],
 ) -> None:
-    nlp = make_nlp()
-    gold = gold_doc(nlp.vocab, [1])
-    if "Ilike" in words:
-        gold_words = [t.text for t in gold]
-        gold = Doc(
-            nlp.vocab,
-            words=gold_words,
-            spaces=[False, *[True] * 4, False],
-            heads=[t.head.i for t in gold],
-            deps=[t.dep_ for t in gold],
-        )
+    text, gold_heads, deps = TREES[1]
+    gold = Doc(nlp.vocab, text.split(), spaces=gold_spaces, heads=gold_heads, deps=deps.split())
     example = Example(Doc(nlp.vocab, words=words, spaces=spaces), gold)
-    found_heads, found_labels, _ = parse_of(example)
-    for i, head in enumerate(heads):
-        if head is not None:
-            assert (found_heads[i], found_labels[i]) == (head, labels[i])
-    if "Ilike" in words:
-        assert found_heads[0] is None, "two words, two heads"
+    assert parse_of(example)[:2] == (heads, labels)
     learn(nlp, [example, *make_examples(nlp.vocab, [[0]])])
     doc = nlp(Doc(nlp.vocab, words=words, spaces=spaces))
-    for i, head in enumerate(found_heads):
-        if head is not None and found_labels[i] is not None:
-            assert (doc[i].head.i, doc[i].dep_) == (head, found_labels[i])
+    for token, head, label in zip(doc, heads, labels, strict=True):
+        if head is not None:
+            assert (token.head.i, token.dep_) == (head, label)
 
 
-def test_missing_words_of_misaligned_gold_are_unknown() -> None:
-    nlp = make_nlp()
+def test_missing_words_of_misaligned_gold_are_unknown(nlp: Language) -> None:
     words, deps = ["a", "b", "cd"], ["", "ROOT", "x"]
     gold = Doc(nlp.vocab, words=words, spaces=[True, True, False], heads=[1, 1, 1], deps=deps)
     split = Doc(nlp.vocab, words=["a", "b", "c", "d"], spaces=[True, True, False, False])
     assert parse_of(Example(split, gold))[:2] == ([None, 1, 1, 1], [None, "ROOT", "x", "x"])
 
 
-def test_sentence_starts_of_misaligned_gold() -> None:
-    nlp = make_nlp()
+def test_sentence_starts_of_misaligned_gold(nlp: Language) -> None:
     gold = gold_doc(nlp.vocab, [0, 1])
     words = ["She", "saw", "the", "c", "at", ".", "I", "like", "London", "and", "Berlin", "."]
     spaces = [True, True, True, False, *[True] * 8]
@@ -208,24 +199,22 @@ def test_sentence_starts_of_misaligned_gold() -> None:
     assert [t.i for t in doc if t.is_sent_start] == [0, 6]
 
 
-def test_labels_that_the_parser_does_not_have() -> None:
-    nlp = make_nlp()
+def test_labels_that_the_parser_does_not_have(nlp: Language) -> None:
     known = make_examples(nlp.vocab, [[0]])
     sgd = nlp.initialize(lambda: known)
     gold = gold_doc(nlp.vocab, [1])
     learn(nlp, [*known, make_example(gold)], sgd=sgd)
-    assert "conj" not in nlp.get_pipe("nm_parser").labels
+    assert "conj" not in parser_of(nlp).labels
     doc = nlp(bare(gold))
     assert [t.head.i for t in doc] == [t.head.i for t in gold], "heads are learned without labels"
-    assert set(t.dep_ for t in doc) <= set(nlp.get_pipe("nm_parser").labels)
+    assert set(t.dep_ for t in doc) <= set(parser_of(nlp).labels)
 
 
-def test_the_label_of_roots_on_a_word_with_a_head_is_unknown() -> None:
-    nlp = make_nlp()
+def test_the_label_of_roots_on_a_word_with_a_head_is_unknown(nlp: Language) -> None:
     nlp.initialize(lambda: make_examples(nlp.vocab))
     gold = Doc(nlp.vocab, words=["a", "b"], heads=[1, 1], deps=["ROOT", "ROOT"])
     example = make_example(gold)
-    reader = nlp.get_pipe("nm_parser").gold_reader
+    reader = parser_of(nlp).gold_reader
     found = reader.read(example, *parsed_tokens([example.predicted])[:2])
     assert (found.heads, found.labels) == ((1, 1), (None, "ROOT"))
 
@@ -243,7 +232,7 @@ def test_gold_with_a_cycle(heads: list[int], projectivize: bool) -> None:
     nlp = make_nlp(projectivize=projectivize)
     good = make_examples(nlp.vocab)
     sgd = nlp.initialize(lambda: good)
-    parser = nlp.get_pipe("nm_parser")
+    parser = parser_of(nlp)
     before = parser.to_bytes()
     bad = cycle(nlp, heads)
     with pytest.raises(ValueError, match=r"'nm_parser'.*around w1.*cycle.*Correct or remove"):
@@ -254,9 +243,8 @@ def test_gold_with_a_cycle(heads: list[int], projectivize: bool) -> None:
     assert parser.update(good, sgd=sgd)["nm_parser"] > 0
 
 
-def test_several_roots_in_a_sentence() -> None:
+def test_several_roots_in_a_sentence(nlp: Language) -> None:
     """spaCy makes a sentence of each root; where sentences are unknown, one root is enough."""
-    nlp = make_nlp()
     words = ["a", "b", "c", "d"]
     gold = Doc(nlp.vocab, words=words, heads=[0, 0, 2, 2], deps=["ROOT", "x", "ROOT", "y"])
     example = make_example(gold)
@@ -271,8 +259,7 @@ def test_several_roots_in_a_sentence() -> None:
     assert len(list(one.sents)) == 1
 
 
-def test_interleaved_sentences() -> None:
-    nlp = make_nlp()
+def test_interleaved_sentences(nlp: Language) -> None:
     words = ["a", "b", "c", "d", "e", "f"]
     gold = Doc(
         nlp.vocab,
@@ -297,92 +284,54 @@ def test_examples_without_annotation() -> None:
         nlp.initialize(lambda: examples)
     nlp = make_nlp()
     nlp.initialize()
-    assert nlp.get_pipe("nm_parser").labels == ("ROOT", "dep")
+    assert parser_of(nlp).labels == ("ROOT", "dep")
     assert_sound(nlp("Some  words here"))
-
-
-def test_few_labels_and_few_examples_with_label_data() -> None:
-    """As with max_epochs = -1: initialize sees a few examples, the labels come from a file."""
-    nlp = make_nlp()
-    all_examples = make_examples(nlp.vocab)
-    nlp.initialize(lambda: all_examples)
-    data = nlp.get_pipe("nm_parser").label_data
-    other = make_nlp()
-    few = make_examples(other.vocab, [[0]])
-    parser = other.get_pipe("nm_parser")
-    parser.initialize(lambda: few, nlp=other, labels=data)
-    assert parser.label_data == data
-    examples = make_examples(other.vocab)
-    sgd = other.create_optimizer()
-    learn(other, examples, sgd=sgd)
-    for example in examples:
-        assert tree(other(bare(example.reference))) == tree(example.reference)
 
 
 @pytest.mark.parametrize(
     "labels", [["a"], {"labels": "a"}, {}, "a", {"labels": ["a", 3]}, {"labels": [""]}]
 )
-def test_labels_that_are_no_label_data(labels: Any) -> None:
-    nlp = make_nlp()
+def test_labels_that_are_no_label_data(nlp: Language, labels: Any) -> None:
     examples = make_examples(nlp.vocab)
     with pytest.raises(ValueError, match=r"nm_parser.*init labels"):
-        nlp.get_pipe("nm_parser").initialize(lambda: examples, nlp=nlp, labels=labels)
+        parser_of(nlp).initialize(lambda: examples, nlp=nlp, labels=labels)
 
 
 # Labels added by hand
 
 
-def test_add_label_before_training() -> None:
-    nlp = make_nlp()
-    parser = nlp.get_pipe("nm_parser")
-    assert parser.add_label("nsubj") == 1
-    assert parser.add_label("nsubj") == 0
-    assert parser.labels == ("ROOT", "nsubj", "dep")
+def test_add_label_before_training(nlp: Language) -> None:
+    parser = parser_of(nlp)
+    assert parser.is_resizable
+    assert parser.add_label("rare") == 1
+    assert parser.add_label("rare") == 0
+    assert parser.labels == ("ROOT", "rare", "dep")
     for bad in ("", None, 3):
         with pytest.raises(ValueError, match="nm_parser"):
             parser.add_label(bad)
-    assert parser.is_resizable
-
-
-def test_labels_added_before_initialize_are_kept() -> None:
-    nlp = make_nlp()
-    parser = nlp.get_pipe("nm_parser")
-    parser.add_label("rare")
-    examples = make_examples(nlp.vocab)
-    nlp.initialize(lambda: examples)
+    nlp.initialize(lambda: make_examples(nlp.vocab))
     assert "rare" in parser.labels and "nsubj" in parser.labels
 
 
-def test_add_label_after_training() -> None:
-    nlp = make_nlp()
-    examples = make_examples(nlp.vocab)
-    sgd = nlp.initialize(lambda: examples)
-    learn(nlp, examples, sgd=sgd)
-    parser = nlp.get_pipe("nm_parser")
-    trees = [tree(nlp(bare(eg.reference))) for eg in examples]
+def test_add_label_after_training(kind: dict[str, Any]) -> None:
+    nlp = overfitted(**kind)
+    parser = parser_of(nlp)
     old_labels = parser.labels
-    weights = parser.model.get_param("label_W").copy()
-    facts = parser.model.get_param("fact_rows").copy()
     assert parser.add_label("new") == 1
     assert parser.add_label("nsubj") == 0
     assert parser.labels == (*old_labels, "new")
-    n = weights.shape[1]
-    assert (parser.model.get_param("label_W")[:, :n] == weights).all()
-    assert parser.model.get_param("fact_rows").shape[0] > facts.shape[0]
-    assert [tree(nlp(bare(eg.reference))) for eg in examples] == trees
+    assert knows_the_trees(nlp)
     gold = Doc(nlp.vocab, words=["brand", "new"], heads=[1, 1], deps=["new", "ROOT"])
-    examples.append(make_example(gold))
-    learn(nlp, examples, sgd=sgd)
-    assert [t.dep_ for t in nlp(bare(gold))] == ["new", "ROOT"]
-    assert [tree(nlp(bare(eg.reference))) for eg in examples[:-1]] == trees
-    other = make_nlp()
-    other.get_pipe("nm_parser").from_bytes(parser.to_bytes())
-    assert [t.dep_ for t in other(bare(gold))] == ["new", "ROOT"]
+    learn(nlp, [*make_examples(nlp.vocab), make_example(gold)], sgd=nlp.resume_training())
+    assert knows_the_trees(nlp)
+    other = make_nlp(**kind)
+    parser_of(other).from_bytes(parser.to_bytes())
+    for one in (nlp, other):
+        assert tree(one(bare(gold))) == tree(gold)
 
 
-def test_a_decorated_label_brings_its_plain_one() -> None:
-    nlp = make_nlp()
-    parser = nlp.get_pipe("nm_parser")
+def test_a_decorated_label_brings_its_plain_one(nlp: Language) -> None:
+    parser = parser_of(nlp)
     parser.add_label("odd||ROOT")
     examples = make_examples(nlp.vocab, [[0]])
     parser.initialize(lambda: examples, nlp=nlp, labels={"labels": ["odd||ROOT"]})
@@ -394,11 +343,10 @@ def test_a_decorated_label_brings_its_plain_one() -> None:
 # Rehearsal
 
 
-def test_rehearsal_remembers() -> None:
-    nlp = make_nlp()
+def test_rehearsal_remembers(nlp: Language) -> None:
     examples = make_examples(nlp.vocab)
     learn(nlp, examples, sgd=nlp.initialize(lambda: examples))
-    parser = nlp.get_pipe("nm_parser")
+    parser = parser_of(nlp)
     assert parser.rehearse(examples) == {"nm_parser": 0.0}, "nothing to remember yet"
     sgd = nlp.resume_training()
     assert parser._rehearsal_model is not None

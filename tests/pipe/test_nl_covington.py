@@ -1,25 +1,20 @@
-"""What only list systems and arc scorers have: dropout of their own, rehearsal, files, labels."""
+"""What only list systems and arc scorers have: dropout of their own, rehearsal, files."""
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
-from spacy.tokens import Doc
 
 from spacy_nmparse.scorers.words import recurrent_layers
 from tests.pipe.common import (
-    ARC_FEATURES,
     NL,
     arc_model_config,
     bare,
     gold_doc,
-    knows_the_trees,
-    learn,
     make_example,
     make_examples,
     make_nlp,
@@ -86,28 +81,6 @@ def test_rehearsal_knows_of_the_longest_arc() -> None:
     assert all(head is None or abs(head - w) <= 2 for w, head in enumerate(gold.heads))
 
 
-def test_labels_added_after_training() -> None:
-    nlp = overfitted(factory=NL)
-    parser = parser_of(nlp)
-    assert parser.add_label("obj") == 0
-    assert parser.add_label("vocative") == 1
-    assert parser.labels[-1] == "vocative"
-    assert knows_the_trees(nlp)
-    gold = Doc(
-        nlp.vocab,
-        words=["Sleep", "Berlin", "!"],
-        heads=[0, 0, 0],
-        deps=["ROOT", "vocative", "punct"],
-    )
-    examples = [*make_examples(nlp.vocab), make_example(gold)]
-    learn(nlp, examples, sgd=nlp.resume_training())
-    assert tree(nlp(bare(gold))) == tree(gold)
-    assert knows_the_trees(nlp)
-    other = make_nlp(factory=NL)
-    other.from_bytes(nlp.to_bytes())
-    assert tree(other(bare(gold))) == tree(gold)
-
-
 # Damaged and foreign files
 
 
@@ -132,9 +105,3 @@ def test_files_of_another_parser(tmp_path: Path) -> None:
         assert parser_of(nlp).to_bytes() == before
     with pytest.raises(ValueError, match="nm_parser"):
         make_nlp().get_pipe("nm_parser").from_disk(tmp_path)
-
-
-def test_features_are_saved(tmp_path: Path) -> None:
-    parser_of(overfitted(factory=NL)).to_disk(tmp_path)
-    content = json.loads((tmp_path / "parser.json").read_text("utf8"))
-    assert content["features"] == ARC_FEATURES

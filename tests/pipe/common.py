@@ -26,6 +26,13 @@ TOK2VEC: dict[str, Any] = {
     "subword_features": True,
 }
 
+#: Of a component that shares the tok2vec of another one.
+LISTENER = {
+    "@architectures": "spacy.Tok2VecListener.v1",
+    "width": TOK2VEC["width"],
+    "upstream": "tok2vec",
+}
+
 # Words, heads (a root is its own), labels. The third and fourth cross.
 TREES: list[tuple[str, list[int], str]] = [
     ("She saw the cat .", [1, 1, 3, 1, 1], "nsubj ROOT det obj punct"),
@@ -137,6 +144,14 @@ def make_nlp(
     fix_random_seed(0)
     nlp = spacy.blank(lang)
     nlp.add_pipe(factory, name=name, config={**SMALL[factory], **config})
+    return nlp
+
+
+def listening_pipeline(factory: str, **model: Any) -> Language:
+    """A parser that listens to a tok2vec beside it, not yet initialized."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    nlp.add_pipe(factory, name="parser", config={"model": {**model, "tok2vec": LISTENER}})
     return nlp
 
 

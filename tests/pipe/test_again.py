@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from tests.pipe.common import (
+    NM,
     SMALL,
-    TOK2VEC,
     bare,
     gold_doc,
     learn,
+    listening_pipeline,
     make_example,
     make_examples,
     make_nlp,
@@ -38,44 +38,29 @@ def other_examples(nlp: Language) -> list[Example]:
 
 
 def shared() -> Language:
-    """A parser that listens to a tok2vec beside it."""
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
-    listener = {
-        "@architectures": "spacy.Tok2VecListener.v1",
-        "width": TOK2VEC["width"],
-        "upstream": "tok2vec",
-    }
-    nlp.add_pipe("nm_parser", config={"model": model_config(tok2vec=listener)})
-    examples = make_examples(nlp.vocab)
-    train(nlp, examples, steps=3)
+    """A parser that listens to a tok2vec beside it, trained."""
+    nlp = listening_pipeline(NM, **model_config())
+    train(nlp, make_examples(nlp.vocab), steps=3)
     return nlp
 
 
+@pytest.mark.parametrize("loaded", [False, True])
 @pytest.mark.parametrize("factory", SMALL)
-def test_initialized_again_after_updates(factory: str) -> None:
+def test_other_labels_after_updates(factory: str, loaded: bool) -> None:
+    """By initializing anew, or from a file."""
     nlp = make_nlp(factory=factory)
-    train(nlp, make_examples(nlp.vocab), steps=2)
-    # Gradients that no optimizer has taken, and moments of the old shapes.
-    nlp.update(make_examples(nlp.vocab), sgd=False)
-    examples = other_examples(nlp)
-    labels = len(parser_of(nlp).labels)
-    learn(nlp, examples)
-    assert len(parser_of(nlp).labels) > labels
-    for example in examples:
-        assert tree(nlp(bare(example.reference))) == tree(example.reference)
-
-
-@pytest.mark.parametrize("factory", SMALL)
-def test_loaded_with_other_labels_after_updates(factory: str) -> None:
-    nlp, other = make_nlp(factory=factory), make_nlp(factory=factory)
     sgd = nlp.initialize(lambda: make_examples(nlp.vocab))
     train(nlp, make_examples(nlp.vocab), steps=2, sgd=sgd)
+    # Gradients that no optimizer has taken, and moments of the old shapes.
     nlp.update(make_examples(nlp.vocab), sgd=False)
-    train(other, other_examples(other), steps=2)
-    parser_of(nlp).from_bytes(parser_of(other).to_bytes())
+    labels = len(parser_of(nlp).labels)
     examples = other_examples(nlp)
-    learn(nlp, examples, sgd=sgd)
+    if loaded:
+        other = make_nlp(factory=factory)
+        train(other, other_examples(other), steps=2)
+        parser_of(nlp).from_bytes(parser_of(other).to_bytes())
+    learn(nlp, examples, sgd=sgd if loaded else None)
+    assert len(parser_of(nlp).labels) > labels
     for example in examples:
         assert tree(nlp(bare(example.reference))) == tree(example.reference)
 
@@ -97,7 +82,7 @@ def test_a_listener_of_another_width() -> None:
     doc = nlp.make_doc("a b")
     doc.tensor = vectors[0][:, :20]
     with pytest.raises(ValueError, match=r"20 wide, and the scorer was made for 32"):
-        nlp.get_pipe("nm_parser")(doc)
+        parser_of(nlp)(doc)
 
 
 def test_no_rehearsal_of_what_cannot_be_known() -> None:
@@ -107,7 +92,7 @@ def test_no_rehearsal_of_what_cannot_be_known() -> None:
     examples = make_examples(nlp.vocab)
     nlp.update(examples, sgd=sgd)
     before = parser_of(nlp).to_bytes()
-    with pytest.raises(ValueError, match=r"'nm_parser' cannot rehearse.*replace_listeners"):
+    with pytest.raises(ValueError, match=r"'parser' cannot rehearse.*replace_listeners"):
         nlp.rehearse(examples, sgd=sgd)
     assert parser_of(nlp).to_bytes() == before
 
@@ -118,14 +103,14 @@ def test_no_calibration_without_token_vectors(seen: list[int]) -> None:
     parser = parser_of(nlp)
     examples = make_examples(nlp.vocab)
     for i in seen:
-        examples[i].predicted = nlp(examples[i].predicted, disable=["nm_parser"])
-    with pytest.raises(ValueError, match=r"'nm_parser' cannot be calibrated.*disable="):
+        examples[i].predicted = nlp(examples[i].predicted, disable=["parser"])
+    with pytest.raises(ValueError, match=r"'parser' cannot be calibrated.*disable="):
         parser.calibrate(examples)
     assert "temperatures" not in parser.cfg
     with pytest.warns(UserWarning, match="has not processed"):
         parser.predict([eg.predicted for eg in examples])
     for example in examples:
-        example.predicted = nlp(example.predicted, disable=["nm_parser"])
+        example.predicted = nlp(example.predicted, disable=["parser"])
     parser.calibrate(examples)
     assert "temperatures" in parser.cfg
 
@@ -149,30 +134,6 @@ def test_sentences_of_one_word_are_trees() -> None:
     train(nlp, examples, steps=3)
     assert tree(nlp(bare(examples[0].reference))) == tree(examples[0].reference)
     assert parser_of(nlp).labels == ("ROOT", "dep")
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"oracle": "wise"}, r"'nm_parser' cannot be made: .*wise"),
-        ({"explore": 1.5}, r"'nm_parser' cannot be made: explore.*1\.5"),
-        ({"beam_updates": 2.0}, r"'nm_parser' cannot be made: beam_updates.*2\.0"),
-        ({"confidence": "yes"}, r"'nm_parser' takes true or false as confidence, not 'yes'"),
-        ({"projectivize": 1}, r"'nm_parser' takes true or false as projectivize, not 1"),
-    ],
-)
-def test_messages_name_the_component(config: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make_nlp(**config)
-
-
-def test_a_switch_that_is_set_later() -> None:
-    parser = parser_of(make_nlp())
-    with pytest.raises(
-        ValueError, match=r"'nm_parser' takes true or false as confidence, not 'no'"
-    ):
-        parser.confidence = "no"
-    assert parser.confidence is False
 
 
 def test_one_repair_may_be_a_string() -> None:

@@ -1,19 +1,12 @@
-"""The component's settings of training with a beam."""
+"""Training with a beam in a pipeline."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
-import pytest
 import spacy
 from spacy.language import Language
 
 from tests.pipe.common import (
-    NL,
-    NM,
-    SMALL,
-    TOK2VEC,
     bare,
     gold_doc,
     learn,
@@ -24,65 +17,6 @@ from tests.pipe.common import (
     train,
     tree,
 )
-
-SETTINGS = {"beam_training": "early_update", "beam_train_width": 3, "beam_updates": 0.5}
-DEFAULTS = {"beam_training": "local", "beam_train_width": 8, "beam_updates": 1.0}
-
-
-@pytest.mark.parametrize("factory", [NM, NL, "swap_parser"])
-def test_settings_of_the_factories(factory: str) -> None:
-    nlp = spacy.blank("xx")
-    for name, settings in (("a", {}), ("b", SETTINGS)):
-        model: Any = {**SMALL.get(factory, {}).get("model", {}), "tok2vec": TOK2VEC}
-        nlp.add_pipe(factory, name=name, config={"model": model, **settings})
-    config = nlp.config
-    blocks = config["components"]
-    assert {key: blocks["a"][key] for key in DEFAULTS} == DEFAULTS
-    assert {key: blocks["b"][key] for key in SETTINGS} == SETTINGS
-    again = spacy.util.load_model_from_config(config, auto_fill=True)
-    parser: Any = again.get_pipe("b")
-    assert (parser.beam_training, parser.beam_train_width) == ("early_update", 3)
-    assert parser.beam_updates.next() == 0.5
-    for setting in DEFAULTS:
-        del blocks["b"][setting]  # as in a config of an older version
-    filled = spacy.util.load_model_from_config(config, auto_fill=True)
-    assert {key: filled.config["components"]["b"][key] for key in DEFAULTS} == DEFAULTS
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "match"),
-    [
-        ("beam_training", "global", "local, max_violation, early_update"),
-        ("beam_train_width", 0, "beam_train_width"),
-        ("beam_updates", 1.5, "beam_updates is a probability"),
-    ],
-)
-def test_wrong_settings(setting: str, value: Any, match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        make_nlp(**{setting: value})
-
-
-def test_misspelt_settings() -> None:
-    nlp = make_nlp()
-    parser = nlp.get_pipe("nm_parser")
-    with pytest.raises(AttributeError, match=r"'beam_with'\. Did you mean beam_width"):
-        parser.beam_with = 4
-    with pytest.raises(AttributeError, match=r"no setting 'xyz'\.$"):
-        parser.xyz = 4
-    parser.explore = parser.explore  # no setting that is checked, but declared
-    nlp.set_error_handler(lambda *_: None)
-
-
-def test_attributes() -> None:
-    parser = parser_of(make_nlp())
-    parser.beam_training = "max_violation"
-    parser.beam_train_width = 2
-    for wrong in (0, True, 2.0):
-        with pytest.raises(ValueError, match="beam_train_width"):
-            parser.beam_train_width = wrong
-    with pytest.raises(ValueError, match="max_violation"):
-        parser.beam_training = None
-    assert (parser.beam_training, parser.beam_train_width) == ("max_violation", 2)
 
 
 def weights(nlp: Language, steps: int = 3) -> bytes:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy
 import pytest
-import spacy
 from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
@@ -402,14 +401,6 @@ def test_extensions_of_others_are_kept() -> None:
         assert Doc(Vocab(), words=["a"])[0]._.head_confidence == 3
     finally:
         Token.set_extension("head_confidence", getter=ours[2], force=True)
-
-
-def test_config() -> None:
-    nlp = unsure(confidence=True)
-    assert parser_of(nlp).confidence
-    again = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
-    assert parser_of(again).confidence
-    assert not parser_of(random_parser(0)).confidence
 
 
 @pytest.mark.parametrize("width", [1, 4])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import re
 from typing import Any
 
 import numpy
 import pytest
-import spacy
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.derivation import derive
@@ -132,22 +130,6 @@ def test_learning_does_not_look_at_it(kind: str) -> None:
         train(nlp, make_examples(nlp.vocab), steps=3)
         weights.append(parser_of(nlp).model.to_bytes())
     assert weights[0] == weights[1]
-
-
-def test_setting() -> None:
-    nlp = make_nlp(crossing_bias=-0.5)
-    assert parser_of(nlp).crossing_bias == -0.5
-    again = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
-    assert parser_of(again).crossing_bias == -0.5
-    assert parser_of(make_nlp()).crossing_bias == 0
-
-
-@pytest.mark.parametrize("bias", [float("nan"), float("-inf"), 1e39, 10**400, True, "much", None])
-def test_wrong_values(bias: Any) -> None:
-    parser = parser_of(make_nlp())
-    with pytest.raises(ValueError, match=f"nm_parser.*crossing_bias.*{re.escape(repr(bias))}"):
-        parser.crossing_bias = bias
-    assert parser.crossing_bias == 0
 
 
 def test_without_words() -> None:

@@ -15,10 +15,10 @@ from thinc.api import LayerNorm, NumpyOps
 
 from spacy_nmparse.layers.ops import FastOps, norm_forward
 from spacy_nmparse.pipe.fast_blas import nodes, use_fast_blas
-from tests.pipe.common import TOK2VEC, TREES, gold_doc, model_config
+from tests.pipe.common import LISTENER, TOK2VEC, TREES, gold_doc, model_config
 
 SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
-LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 32}
+
 TEXTS = [words for words, _, _ in TREES] * 4
 
 

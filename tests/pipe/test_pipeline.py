@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Sequence
 from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
@@ -444,47 +445,109 @@ def test_frozen_and_annotating(factory: str) -> None:
     assert parser.to_bytes() == before
 
 
-def test_select_pipes() -> None:
-    nlp = overfitted()
-    with nlp.select_pipes(disable="nm_parser"):
-        assert not nlp(TEXT).has_annotation("DEP")
-    assert nlp(TEXT).has_annotation("DEP")
-    other = copy.deepcopy(nlp)
-    other.disable_pipe("nm_parser")
-    assert not other(TEXT).has_annotation("DEP")
-
-
 # What goes wrong
 
 
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"beam_width": 0}, r"nm_parser.*beam_width.*0"),
         ({"oracle": "wise"}, r"wise.*dynamic"),
-        ({"explore": 1.5}, r"explore.*1.5"),
-        ({"explore": -0.1}, r"explore.*-0.1"),
-        ({"system": {"@misc": "spacy_nmparse.ArcEager.v1", "swift": True}}, r"swift"),
+        ({"explore": 1.5}, r"explore.*1\.5"),
+        ({"explore": -0.1}, r"explore.*-0\.1"),
+        ({"beam_updates": 2.0}, r"beam_updates.*2\.0"),
+        ({"system": {"@misc": PARTS[NM][0], "swift": True}}, r"swift"),
         ({"model": model_config(features=["S0", "Q7"])}, r"Q7"),
-        ({"model": model_config(features=["S0", "S0"])}, r"S0.*twice"),
-        ({"model": model_config(features=["S0.x1"])}, r"x1"),
-        ({"model": model_config(features=[])}, r"need a word"),
         ({"model": model_config(hidden_width=0)}, r"hidden_width"),
         ({"model": model_config(maxout_pieces=0)}, r"maxout_pieces"),
         ({"model": model_config(nothing=1)}, r"nothing"),
         ({"nothing": 1}, r"nothing"),
-        ({"factory": NL, "beam_width": 0}, r"beam_width.*0"),
         ({"factory": NL, "oracle": "combined"}, r"combined"),
-        ({"factory": NL, "explore": 1.5}, r"explore.*1.5"),
         ({"factory": NL, "system": {"@misc": PARTS[NL][0], "max_length": -1}}, r"max_length.*-1"),
-        ({"factory": NL, "system": {"@misc": PARTS[NL][0], "swift": True}}, r"swift"),
-        ({"factory": NL, "nothing": 1}, r"nothing"),
     ],
 )
 def test_wrong_options(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as error:
         make_nlp(**config)
     assert re.search(message, str(error.value), re.S), error.value
+
+
+SETTINGS: dict[str, Any] = {
+    "beam_width": 4,
+    "beam_training": "early_update",
+    "beam_train_width": 3,
+    "confidence": True,
+    "crossing_bias": -0.5,
+    "rounded": False,
+    "write_tags": True,
+}
+DEFAULTS: dict[str, Any] = {
+    "beam_width": 1,
+    "beam_training": "local",
+    "beam_train_width": 8,
+    "confidence": False,
+    "crossing_bias": 0.0,
+    "rounded": True,
+    "write_tags": False,
+}
+
+
+@EVERY
+def test_settings(factory: str, tmp_path: Path) -> None:
+    """Those of the config that a pipeline is made or loaded with, whatever it was saved with."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe(factory, name="a")
+    nlp.add_pipe(factory, name="b", config={**SETTINGS, "beam_updates": 0.5})
+    nlp.initialize()
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    other = spacy.load(tmp_path, config={"components": {"a": SETTINGS}})
+    for one, name, settings in (
+        (again, "a", DEFAULTS),
+        (again, "b", SETTINGS),
+        (other, "a", SETTINGS),
+    ):
+        block = one.config["components"][name]
+        assert {key: block[key] for key in settings} == settings
+        assert {key: getattr(one.get_pipe(name), key) for key in settings} == settings
+    updates = [again.get_pipe(name).beam_updates.next() for name in ("a", "b")]  # type: ignore[attr-defined]
+    assert updates == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("setting", "values"),
+    [
+        ("beam_width", (0, -1, True, 1.5)),
+        ("beam_training", ("global", None)),
+        ("beam_train_width", (0, True, 2.0)),
+        ("confidence", ("yes", 1)),
+        ("crossing_bias", (float("nan"), float("-inf"), 1e39, 10**400, True, "much", None)),
+        ("rounded", (1, "yes", None)),
+        ("write_tags", ("yes",)),
+    ],
+)
+def test_wrong_settings(setting: str, values: Sequence[Any]) -> None:
+    """In a config, and when they are set later: then nothing changes."""
+    parser = parser_of(make_nlp())
+    for value in values:
+        with pytest.raises(ValueError):
+            make_nlp(**{setting: value})
+        message = f"'nm_parser' takes .* as {setting}, not {re.escape(repr(value))}"
+        with pytest.raises(ValueError, match=message):
+            setattr(parser, setting, value)
+        assert getattr(parser, setting) == DEFAULTS[setting]
+    setattr(parser, setting, SETTINGS[setting])
+    assert getattr(parser, setting) == SETTINGS[setting]
+
+
+def test_misspelt_settings() -> None:
+    nlp = make_nlp()
+    parser = nlp.get_pipe("nm_parser")
+    with pytest.raises(AttributeError, match=r"'beam_with'\. Did you mean beam_width"):
+        parser.beam_with = 4
+    with pytest.raises(AttributeError, match=r"no setting 'xyz'\.$"):
+        parser.xyz = 4
+    parser.explore = parser.explore  # no setting that is checked, but declared
+    nlp.set_error_handler(lambda *_: None)
 
 
 @EVERY
@@ -501,6 +564,8 @@ def test_a_bad_document_in_a_batch(factory: str) -> None:
         return predict(docs)
 
     parser.predict = fails
+    with pytest.raises(RuntimeError, match="a bad document"):  # without a handler
+        list(nlp.pipe(["Yes", "bad"]))
     failed = []
     nlp.set_error_handler(
         lambda name, proc, docs, error: failed.append((name, [d.text for d in docs], str(error)))
@@ -515,18 +580,6 @@ def test_a_bad_document_in_a_batch(factory: str) -> None:
         parser_docs = [nlp.make_doc(text) for text in texts]
         assert len(list(parser.pipe(parser_docs, batch_size=batch_size))) == 4
     assert nlp("Yes")[0].dep_ == "ROOT"
-
-
-def test_without_a_handler_errors_are_raised() -> None:
-    nlp = overfitted()
-    parser = nlp.get_pipe("nm_parser")
-
-    def fails(docs: list[Doc]) -> Any:
-        raise RuntimeError("a bad document")
-
-    parser.predict = fails
-    with pytest.raises(RuntimeError, match="a bad document"):
-        list(nlp.pipe(["a", "b"]))
 
 
 def test_wrong_examples() -> None:

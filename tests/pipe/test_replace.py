@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from spacy_nmparse.cli import nmparse
 from spacy_nmparse.pipe.replace import changed, replace_parser
-from tests.pipe.common import TOK2VEC, TREES, learn, make_examples, model_config, tree
-from tests.pipe.test_ensemble import LISTENER, tagged
+from tests.pipe.common import LISTENER, TOK2VEC, TREES, learn, make_examples, model_config, tree
+from tests.pipe.test_ensemble import tagged
 
 TEXTS = [text for text, _, _ in TREES]
 STATIC = {

@@ -6,7 +6,6 @@ import random
 from typing import Any
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -15,7 +14,6 @@ from tests.pipe.common import (
     KINDS,
     bare,
     make_examples,
-    make_nlp,
     parser_of,
     random_doc,
     random_parser,
@@ -75,17 +73,3 @@ def test_training_is_exact() -> None:
         nlp.update(make_examples(nlp.vocab), sgd=nlp.create_optimizer())
         learned.append(parser_of(nlp).model.to_bytes())
     assert learned[0] == learned[1]
-
-
-@pytest.mark.parametrize("value", [1, "yes", None])
-def test_setting(value: Any, tmp_path: Any) -> None:
-    nlp = make_nlp()
-    parser = parser_of(nlp)
-    assert parser.rounded is True
-    with pytest.raises(ValueError, match="true or false as rounded"):
-        parser.rounded = value
-    assert parser.rounded is True
-    nlp.initialize()
-    nlp.to_disk(tmp_path)
-    config = {"components": {parser.name: {"rounded": False}}}
-    assert parser_of(spacy.load(tmp_path, config=config)).rounded is False

@@ -21,10 +21,12 @@ from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     NL,
     NM,
+    SWAP,
     arc_model_config,
     bare,
     gold_doc,
     learn,
+    listening_pipeline,
     make_example,
     make_examples,
     make_nlp,
@@ -36,7 +38,7 @@ from tests.pipe.common import (
     train,
     tree,
 )
-from tests.pipe.test_ensemble import FACTORIES, SWAP, listening_pipeline
+from tests.pipe.test_ensemble import FACTORIES
 
 #: Without losses other than that of moves and labels.
 PLAIN: dict[str, Any] = {

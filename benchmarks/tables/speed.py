@@ -73,11 +73,6 @@ def _speed_init_config() -> Rows:
     return against(INIT_CONFIG, (*TIMED, STOCK))
 
 
-@table("speed-factory", left=2)
-def _speed_factory() -> Rows:
-    return against(STOCK, TIMED)
-
-
 @table("speed-rates")
 def _speed_rates() -> Rows:
     yield ["words per second", *STAGES.values()]

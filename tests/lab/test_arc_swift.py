@@ -36,7 +36,7 @@ def test_one_way_to_a_tree(single_root: bool) -> None:
 
 
 def told_cost(state: systems.State, gold: Gold, action: Action) -> int:
-    """The formulas of docs/oracles.md, of the plain system."""
+    """The formulas of docs/proofs.md, of the plain system."""
     heads = [ROOT if head == word else head for word, head in enumerate(gold.heads)]
     b0, *behind = state.buffer
     waiting = [word for word in state.stack if state.heads[word] is None]

@@ -4,7 +4,7 @@ is non-monotonic, plus Delta_NMD where REDUCE is.
 
 They know neither labels (a right head with a wrong label is charged one here), nor single_root, nor
 BREAK: the oracle allows that where gold has a start, and nothing else there. For REDUCE alone (NMD)
-they are wrong as printed: ``docs/oracles.md`` lists where.
+they are wrong as printed: ``docs/proofs.md`` lists where.
 """
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport Gold, children_from

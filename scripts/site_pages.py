@@ -1,6 +1,6 @@
 """A hook of MkDocs: pages that are not in docs/, the player on the front page, and links.
 
-Pages in docs/ link to files of the repository, as ``../README.md#install``, ``../examples/x.py``. On
+Pages in docs/ link to files of the repository: ``../README.md#install``, ``../examples/x.py``. On
 the site, links to pages lead to them, and other files are named without a link.
 """
 

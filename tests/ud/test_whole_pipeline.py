@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.cli.package import generate_readme
 from spacy.tokens import Doc
-from spacy.util import load_config
+from spacy.util import load_config, load_model_from_config
 
 from scripts import demo
 from spacy_nmparse.ud import doc_to_conllu
@@ -47,6 +48,19 @@ def test_only_for_our_parsers(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "no parser of spacy-nmparse" in capsys.readouterr().err
     with pytest.raises(ValueError, match="no tok2vec"):
         make_whole({"components": {}})
+
+
+@pytest.mark.parametrize("lang", ["af", "en", "de", "fi", "xx"])
+def test_noun_chunks_in_every_language(lang: str) -> None:
+    """Whether spaCy has its own noun chunks for the language (en, de, fi) or not."""
+    config = make_whole(load_config(CONFIG))
+    config["nlp"]["lang"] = lang
+    made = load_model_from_config(config, auto_fill=True)
+    words = ["She", "saw", "a", "red", "car"]
+    parse = {"heads": [1, 1, 4, 4, 1], "deps": ["nsubj", "ROOT", "det", "amod", "obj"]}
+    for nlp in (made, pickle.loads(pickle.dumps(made))):
+        doc = Doc(nlp.vocab, words, pos=["PRON", "VERB", "DET", "ADJ", "NOUN"], **parse)
+        assert [chunk.text for chunk in doc.noun_chunks] == ["She", "a red car"]
 
 
 def test_from_a_treebank_to_a_model_card(

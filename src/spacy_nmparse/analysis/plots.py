@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import nan
 from pathlib import Path
 from typing import Any
 
-#: A curve: x and y.
-Points = list[tuple[float, float]]
+from spacy_nmparse.pipe.evaluation import bin_names
 
-MARKERS = "osD^vPX*"
+#: A curve: x, a number or a name, and y.
+Points = list[tuple[Any, float]]
 
 
 def draw(
-    curves: Mapping[str, Points],
-    output: Path,
-    *,
-    x: str,
-    y: str,
-    title: str | None = None,
-    ticks: Sequence[str] | None = None,
+    curves: Mapping[str, Points], output: Path, *, x: str, y: str, title: str | None = None
 ) -> None:
     """Draw curves into a file.
 
@@ -29,7 +25,6 @@ def draw(
         output: the file; its ending tells the format.
         x, y: what the axes show.
         title: of the picture.
-        ticks: names of x = 0, 1, 2 ...
 
     Raises:
         ImportError: matplotlib is missing.
@@ -44,25 +39,12 @@ def draw(
         ) from error
     if not any(curves.values()):
         raise ValueError("There is nothing to draw in these files.")
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axes = figure.add_subplot()
-    for i, (name, points) in enumerate(curves.items()):
-        style: dict[str, Any] = {
-            "marker": MARKERS[i % len(MARKERS)],
-            "markersize": 4,
-            "linewidth": 1.4,
-        }
-        axes.plot(*zip(*points, strict=True), label=name, **style)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    if ticks is not None:
-        axes.set_xticks(range(len(ticks)), ticks)
-    if title is not None:
-        axes.set_title(title)
+    figure = Figure(layout="constrained")
+    axes = figure.add_subplot(xlabel=x, ylabel=y, title=title or "")
+    for marker, (name, points) in zip("osD^vPX*" * len(curves), curves.items(), strict=False):
+        axes.plot(*zip(*points, strict=True), label=name, marker=marker)
     axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    if len(curves) > 1 or title is None:
-        axes.legend(frameon=False)
+    axes.legend()
     figure.savefig(output, dpi=150)
 
 
@@ -90,54 +72,34 @@ def learning_curve(path: Path, measure: str = "DEP_LAS") -> Points:
     Raises:
         ValueError: the file has no such score.
     """
-    read = _jsonl_rows if path.suffix == ".jsonl" else _log_rows
-    scores: dict[float, float] = {}
-    known: set[str] = set()
-    for row in read(path):
-        known |= set(row)
-        value = row.get(measure.upper())
-        if value is not None:
-            scores[row["E"]] = value
+    rows = list((_jsonl_rows if path.suffix == ".jsonl" else _log_rows)(path))
+    scores = {row["E"]: row[measure.upper()] for row in rows if measure.upper() in row}
     if not scores:
+        known = sorted({name for row in rows for name in row} - {"E", "#"})
         raise ValueError(
             f"{path} has no score {measure}: "
-            + (f"it has {', '.join(sorted(known - {'E', '#'}))}." if known else "is it a log?")
+            + (f"it has {', '.join(known)}." if known else "is it a log?")
         )
     return sorted(scores.items())
 
 
 def _log_rows(path: Path) -> Iterator[dict[str, float]]:
     """The table that spacy train prints."""
-    starts: list[tuple[str, int, int]] = []
-    header = ""
+    names: list[str] = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        if line.split()[:2] == ["E", "#"]:
-            header = line
-            starts = []
-        elif header and not starts and set(line.strip()) == {"-", " "}:
-            at = 0
-            for dashes in line.split():
-                at = line.index(dashes, at)
-                starts.append((header[at : at + len(dashes)].strip(), at, at + len(dashes)))
-                at += len(dashes)
-        elif starts and line.strip()[:1].isdigit():
-            values = line.split()
-            if len(values) == len(starts):
-                yield {
-                    name: float(value) for (name, _, _), value in zip(starts, values, strict=True)
-                }
+        cells = re.split(" {2,}", line.strip())
+        if cells[:2] == ["E", "#"]:
+            names = cells
+        elif names and len(cells) == len(names) and cells[0].isdigit():
+            yield dict(zip(names, map(float, cells), strict=True))
 
 
 def _jsonl_rows(path: Path) -> Iterator[dict[str, float]]:
     for line in read_lines(path):
         if not isinstance(line, dict) or "scores" not in line:
             raise ValueError(f"{path} is no log of spaCy's ConsoleLogger.v3.")
-        row = {
-            name.upper(): 100 * value
-            for name, value in line["scores"].items()
-            if isinstance(value, float)
-        }
-        yield {"E": line["epoch"], "#": line["step"], **row}
+        scores = {k.upper(): 100 * v for k, v in line["scores"].items() if isinstance(v, float)}
+        yield {"E": line["epoch"], "#": line["step"], **scores}
 
 
 def plot_swaps(files: Sequence[Path], output: Path, title: str | None = None) -> None:
@@ -175,23 +137,23 @@ def plot_length(files: Sequence[Path], output: Path, title: str | None = None) -
     Raises:
         ValueError: another kind of file.
     """
-    curves: dict[str, Points] = {}
-    made_by = "spacy nmparse errors --json"
-    results = [(name, _json(path, "groups", made_by)) for name, path in _named(files)]
-    ticks: list[str] = []
-    for _, result in results:
-        for kind in result["groups"]["length"]:
-            if kind != "root" and kind not in ticks:
-                ticks.append(kind)
-    ticks.sort(key=lambda kind: int(kind.split("-")[0].rstrip("+")))
-    for name, result in results:
-        groups = result["groups"]["length"]
-        curves[name] = [
-            (place, 100 * groups[kind]["las"])
-            for place, kind in enumerate(ticks)
-            if kind in groups and groups[kind]["las"] is not None
-        ]
-    draw(curves, output, x="length of the arc in words", y="LAS", title=title, ticks=ticks)
+    found: dict[str, dict[str, float]] = {}
+    for name, path in _named(files):
+        try:
+            lengths = json.loads(path.read_text(encoding="utf-8"))["groups"]["length"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(
+                f"{path} was not written by `python -m spacy nmparse errors --json`."
+            ) from error
+        found[name] = {
+            k: 100 * group["las"] for k, group in lengths.items() if group["las"] is not None
+        }
+    kinds = [kind for kind in bin_names() if any(kind in las for las in found.values())]
+    curves = {
+        name: [(kind, las.get(kind, nan)) for kind in kinds] if las else []
+        for name, las in found.items()
+    }
+    draw(curves, output, x="length of the arc in words", y="LAS", title=title)
 
 
 #: What ``nmparse plot`` draws.
@@ -217,22 +179,11 @@ def read_lines(path: Path) -> list[Any]:
     return lines
 
 
-def _json(path: Path, key: str, made_by: str) -> dict[str, Any]:
-    try:
-        result = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is no JSON: {error}") from error
-    if not isinstance(result, dict) or key not in result:
-        raise ValueError(f"{path} was not written by `python -m {made_by}`.")
-    return result
-
-
 def _named(files: Sequence[Path]) -> list[tuple[str, Path]]:
     """Files with short names: their stems, or their folders' names where these are the same."""
     stems = [path.stem for path in files]
     folders = [path.absolute().parent.name for path in files]
-    if len(set(stems)) == len(files):
-        return list(zip(stems, files, strict=True))
-    if len(set(folders)) == len(files):
-        return list(zip(folders, files, strict=True))
+    for names in (stems, folders):
+        if len(set(names)) == len(files):
+            return list(zip(names, files, strict=True))
     return [(str(path), path) for path in files]

@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.walk import random_walk
-from tests.exhaustive import CASES, Case, final_losses
+from tests.exhaustive import final_losses
+from tests.exhaustive_cases import CASES, Case
 from tests.naive.trees import Tree
 from tests.naive.two_planar import is_two_planar
 

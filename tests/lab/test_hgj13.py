@@ -9,7 +9,8 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.lab.hgj13 import paper_costs
 from spacy_nmparse.systems import Action, Gold
-from tests.exhaustive import CASES, check
+from tests.exhaustive import check
+from tests.exhaustive_cases import CASES
 
 
 @pytest.mark.parametrize("option", ["segment", "unshift", "repairs"])

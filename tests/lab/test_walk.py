@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.exhaustive import Case
+from tests.exhaustive_cases import Case
 from tests.fuzz import random_text, try_text, variants
 
 

@@ -10,10 +10,12 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.swap.gold import components, fewest_swaps, projective_order
-from tests.exhaustive import Case, check, check_swap_oracles, oracle_row
+from tests.exhaustive import check
+from tests.exhaustive_cases import Case
 from tests.fuzz import random_swapped
 from tests.naive import arc_standard as naive
 from tests.naive.trees import Tree, golds, is_projective
+from tests.swap_oracles import check_swap_oracles, oracle_row
 from tests.systems.twins import SETTINGS, crossing_heads, name, replay
 
 SYSTEMS = ("arc_standard", "swap_standard")

@@ -11,7 +11,7 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
-from tests.exhaustive import Case
+from tests.exhaustive_cases import Case
 from tests.fuzz import variants
 
 

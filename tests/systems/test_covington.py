@@ -131,7 +131,8 @@ def test_tree_of_headless_words() -> None:
 
 def test_nonmonotonic_costs_are_near() -> None:
     """No exact form is known: how often the estimate is right is written down here."""
-    from tests.exhaustive import Case, check
+    from tests.exhaustive import check
+    from tests.exhaustive_cases import Case
 
     for system, wrong in (("covington", 2), ("nl_covington", 2)):
         case = Case(system, {"nonmonotonic": True}, projective=False, partial=False, exact=False)

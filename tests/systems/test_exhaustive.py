@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.exhaustive import CASES, Case, Tree, check, key, main, row
-from tests.naive.trees import forests, golds, roots_per_sentence
+from tests.exhaustive import check, key, main, row
+from tests.exhaustive_cases import CASES, Case
+from tests.naive.trees import Tree, forests, golds, roots_per_sentence
 
 EXACT = [case for case in CASES if case.exact]
 EVERY = pytest.mark.parametrize(

@@ -39,23 +39,25 @@ def test_the_data_of_a_derivation(trained: Language) -> None:
     data = data_of(render(derivation))
     assert data["words"] == TREES[0][0].split()
     assert data["heads"] == TREES[0][1]
-    assert data["gold"]["heads"] == TREES[0][1]
+    assert data["gold_heads"] == TREES[0][1]
     assert data["sentences"] == [[0, 5]]
-    assert not data["rtl"] and not data["lists"]
+    assert not data["rtl"]
     step = data["steps"][1]
-    assert (step["name"], step["added"], step["stack"]) == (
-        "LEFT-ARC nsubj",
+    assert (step["action"], step["added"], step["stack"]) == (
+        ["LEFT-ARC", 1, "nsubj"],
         [[1, 0, "nsubj"]],
         [0],
     )
-    assert [choice["chosen"] for choice in step["choices"]].count(True) == 1
+    assert [choice["action"] for choice in step["choices"]].count(step["action"]) == 1
     assert step["choices"][0]["cost"] == 0
 
 
 def test_moves_and_lists_are_explained(trained: Language) -> None:
     data = data_of(render(derive(trained, "She saw the cat .")))
     assert set(data["glossary"]) >= {"stack", "buffer", "repair", "model %", "oracle's cost"}
-    assert set(data["glossary"]) >= {c["move"] for step in data["steps"] for c in step["choices"]}
+    assert set(data["glossary"]) >= {
+        c["action"][0] for step in data["steps"] for c in step["choices"]
+    }
     nlp = random_parser(1, factory=NL)
     data = data_of(render(derive(nlp, Doc(nlp.vocab, words=["cat"] * 3))))
     assert set(data["glossary"]) >= {"lambda1", "lambda2", "buffer", "(complete)", "SHIFT"}
@@ -103,15 +105,15 @@ def test_a_long_document_is_cut() -> None:
     nlp = random_parser(1)
     doc = Doc(nlp.vocab, words=["cat"] * 300)
     data = data_of(render(derive(nlp, doc)))
-    assert data["steps"][0]["bufferLength"] == 301
-    assert len(data["steps"][0]["buffer"]) < 20
+    assert data["steps"][0]["buffer_length"] == 301
+    assert len(data["steps"][0]["buffer"]) < 30
 
 
 def test_documents_with_spaces_and_sentences(trained: Language) -> None:
     doc = trained("She saw the cat .\n\nYes")
     data = data_of(render(doc, gold=doc))
     assert data["words"] == ["She", "saw", "the", "cat", ".", "Yes"]
-    assert data["heads"] == data["gold"]["heads"]
+    assert data["heads"] == data["gold_heads"]
     assert data["steps"] == []
     starts = [first for first, _ in data["sentences"]]
     assert starts[0] == 0 and data["sentences"][-1][1] == 6

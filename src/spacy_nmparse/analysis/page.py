@@ -13,13 +13,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import is_in_jupyter
 
-from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.systems.system import COLOURS
 
 TEMPLATE = Path(__file__).with_name("page.html")
-SHOWN = 14  # words of a buffer or list
 HEIGHT = 760  # of the frame in a notebook
 #: What the columns of the table of moves hold, by heading.
 COLUMNS = {
@@ -33,15 +31,10 @@ COLUMNS = {
 class Steps(Protocol):
     """What a page shows of a ``Derivation``, which can show itself as one."""
 
-    system: str
-    source: str
-    words: list[str]
-    steps: list[Step]
-    heads: list[int]
-    labels: list[str | None]
-    gold_heads: list[int | None] | None
-    gold_labels: list[str | None] | None
     glossary: dict[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
 
     def sentences(self) -> list[tuple[int, int]]:
         """The sentences as (first word, one behind the last)."""
@@ -92,7 +85,7 @@ def render_page(
 ) -> str:
     """The page that ``render`` gives."""
     data = _doc_data(shown, gold) if isinstance(shown, Doc) else _derivation_data(shown)
-    data["title"] = title
+    data.update(title=title, rtl=is_right_to_left(data["words"]), colours=COLOURS)
     if title is None:
         title = " ".join(data["words"][slice(*data["sentences"][0])])
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -118,71 +111,15 @@ def is_right_to_left(words: Sequence[str]) -> bool:
 
 
 def _derivation_data(derivation: Steps) -> dict[str, Any]:
-    words = derivation.words
-    gold = None
-    if derivation.gold_heads is not None:
-        gold = {"heads": derivation.gold_heads, "labels": derivation.gold_labels}
+    data = derivation.as_dict()
     sources = {"greedy": "greedy search", "given": "given actions"}
-    source = sources.get(derivation.source, f"oracle: {derivation.source}")
+    source = sources.get(data["source"], f"oracle: {data['source']}")
     return {
-        "source": f"{derivation.system}, {source}, {len(derivation.steps)} steps",
-        "words": words,
-        "rtl": is_right_to_left(words),
-        "lists": any(step.lambda1 or step.lambda2 for step in derivation.steps),
-        "planes": any(step.other_stack for step in derivation.steps),
+        **data,
+        "source": f"{data['system']}, {source}, {len(data['steps'])} steps",
         "sentences": derivation.sentences(),
-        "heads": derivation.heads,
-        "labels": derivation.labels,
-        "gold": gold,
         "glossary": {**COLUMNS, **derivation.glossary},
-        "colours": COLOURS,
-        "steps": [_step_data(step) for step in derivation.steps],
     }
-
-
-def _step_data(step: Step) -> dict[str, Any]:
-    return {
-        "kind": step.kind,
-        "name": step.name,
-        "move": step.name if step.action is None else step.action.move,
-        "repair": step.repair,
-        "cost": _number(step.cost),
-        "least": _number(step.least_cost),
-        "start": step.start,
-        "stack": list(step.stack[-SHOWN:]),
-        "stackLength": len(step.stack),
-        "otherStack": list(step.other_stack[-SHOWN:]),
-        "otherStackLength": len(step.other_stack),
-        "buffer": list(step.buffer[:SHOWN]),
-        "bufferLength": len(step.buffer),
-        "lambda1": list(step.lambda1[-SHOWN:]),
-        "lambda1Length": len(step.lambda1),
-        "lambda2": list(step.lambda2[:SHOWN]),
-        "lambda2Length": len(step.lambda2),
-        "added": step.added,
-        "deleted": step.deleted,
-        "choices": [_choice_data(choice, choice is step.chosen) for choice in step.choices],
-    }
-
-
-def _choice_data(choice: Choice, chosen: bool) -> dict[str, Any]:
-    return {
-        "name": action_name(choice.action),
-        "move": choice.action.move,
-        "labelled": choice.action.label is not None,
-        "probability": None if choice.probability is None else round(choice.probability, 4),
-        "labelProbability": (
-            None if choice.label_probability is None else round(choice.label_probability, 4)
-        ),
-        "cost": _number(choice.cost),
-        "least": _number(choice.least_cost),
-        "repair": choice.repair,
-        "chosen": chosen,
-    }
-
-
-def _number(cost: float | None) -> float | int | None:
-    return int(cost) if cost is not None and cost == int(cost) else cost
 
 
 def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
@@ -198,28 +135,24 @@ def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
         for word, token in enumerate(tokens)
         if word == 0 or tokens[word - 1].sent != token.sent
     ]
-    found = None
+    gold_heads = gold_labels = None
     if gold is not None:
         reference = gold.reference if isinstance(gold, Example) else gold
         heads, labels, _ = gold_parse(Example(doc, reference))
         known = [heads[token.i] for token in tokens]
-        found = {
-            "heads": [None if head is None else number.get(head) for head in known],
-            "labels": [labels[token.i] for token in tokens],
-        }
+        gold_heads = [None if head is None else number.get(head) for head in known]
+        gold_labels = [labels[token.i] for token in tokens]
     words = [token.text for token in tokens]
     sure = confidences(doc)
     return {
         "source": f"{len(words)} words",
         "words": words,
-        "rtl": is_right_to_left(words),
-        "lists": False,
         "sentences": list(zip(starts, [*starts[1:], len(words)], strict=True)),
         "heads": [number.get(token.head.i, word) for word, token in enumerate(tokens)],
         "labels": [token.dep_ for token in tokens],
         "sure": None if sure is None else [round(float(sure[1, token.i]), 4) for token in tokens],
-        "gold": found,
+        "gold_heads": gold_heads,
+        "gold_labels": gold_labels,
         "glossary": {},
-        "colours": {},
         "steps": [],
     }

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from spacy_nmparse import systems
 from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.systems import Gold
+from tests.differences import slope
 from tests.naive.scorers import NEAR, NaiveArcParser, View, moves_of
 from tests.pipe.common import (
     DOCUMENTS,
@@ -205,16 +206,6 @@ def test_heads_at_the_edge_of_what_is_near(root: int) -> None:
 # Gradients
 
 
-def step_of(array: numpy.ndarray, place: tuple[int, ...], loss: Any, size: float) -> float:
-    old = array[place]
-    losses = []
-    for sign in (1, -1):
-        array[place] = old + sign * size
-        losses.append(loss())
-    array[place] = old
-    return (losses[0] - losses[1]) / (2 * size)
-
-
 LEARNING = [("static", 0.0, 0.0), ("dynamic", 1.0, 0.6), ("dynamic", 0.0, 0.3)]
 
 
@@ -269,7 +260,7 @@ def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) 
                 place = numpy.unravel_index(number, array.shape)
                 # A kink (another piece of maxout wins) within a step spoils it: a shorter one.
                 for size in (1e-5, 1e-7):
-                    expected = step_of(array, place, loss, size)
+                    expected = slope(array, place, loss, size)
                     close = abs(gradient[place] - expected) < 2e-4 * max(1.0, scale)
                     if close:
                         break
@@ -309,7 +300,7 @@ def test_gradients_of_token_vectors() -> None:
     rng = random.Random(0)
     for token in tokens:
         for column in rng.sample(range(32), 4):
-            expected = step_of(array, (token, column), loss, 1e-5)
+            expected = slope(array, (token, column), loss, 1e-5)
             assert abs(gradient[token, column] - expected) < 2e-4 * max(1.0, scale)
 
 

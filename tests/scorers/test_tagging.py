@@ -23,6 +23,7 @@ from spacy_nmparse.scorers.tagging import (
     learn_values,
     set_sizes,
 )
+from tests.differences import slope
 
 SIZES = [3, 2, 4]
 TAGS = numpy.asarray([[0, 1, 3], [2, UNKNOWN, 0], [UNKNOWN] * 3, [1, 0, UNKNOWN]], dtype="int32")
@@ -56,13 +57,9 @@ def test_gradient_is_that_of_the_loss(weight: float) -> None:
     found = random_scores()
     scores = found.astype("float64")
     tag_gradient(found, TAGS, SIZES, weight)
-    step = 1e-5
     for place in numpy.ndindex(scores.shape):
-        up, down = scores.copy(), scores.copy()
-        up[place] += step
-        down[place] -= step
-        slope = (naive_loss(up) - naive_loss(down)) / (2 * step)
-        assert found[place] == pytest.approx(weight * slope, abs=1e-6)
+        expected = weight * slope(scores, place, lambda: naive_loss(scores), 1e-5)
+        assert found[place] == pytest.approx(expected, abs=1e-6)
 
 
 def test_nothing_is_learned_from_unknown_tags() -> None:
@@ -119,20 +116,17 @@ def test_gradients_of_the_layers(learn: Any, naive: Any) -> None:
     arrays = random_arrays()
     layer = made(arrays["W"], arrays["b"])
 
-    def loss(W: numpy.ndarray, b: numpy.ndarray, vectors: numpy.ndarray) -> float:
-        return 0.7 * naive(vectors @ W.T + b)
-
     d_vectors = learn(layer, arrays["vectors"], GOLD, 0.7)
     gradients = {"W": layer.get_grad("W"), "b": layer.get_grad("b"), "vectors": d_vectors}
+    plain = {name: array.astype("float64") for name, array in arrays.items()}
+
+    def loss() -> float:
+        return 0.7 * naive(plain["vectors"] @ plain["W"].T + plain["b"])
+
     for name, gradient in gradients.items():
         for place in numpy.ndindex(gradient.shape):
-            up, down = (
-                {key: array.astype("float64") for key, array in arrays.items()} for _ in range(2)
-            )
-            up[name][place] += 1e-4
-            down[name][place] -= 1e-4
-            slope = (loss(**up) - loss(**down)) / 2e-4
-            assert gradient[place] == pytest.approx(slope, abs=2e-4), (name, place)
+            expected = slope(plain[name], place, loss, 1e-4)
+            assert gradient[place] == pytest.approx(expected, abs=2e-4), (name, place)
 
 
 def test_nothing_is_learned_from_unknown_readings() -> None:

@@ -31,39 +31,30 @@ def replay(
     return state, system.actions(state)
 
 
-def test_right_lower() -> None:
-    """REP's figure: She eats pizza with | anchovies."""
-    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["right_lower"])
-    state, legal = replay(system, 5, "S La S Rb D Rc")
-    assert state.heads == [1, None, 1, 1, None]
-    assert Action("RIGHT-LOWER", 1, "d") in legal
-    system.apply(state, Action("RIGHT-LOWER", 1, "d"))
-    assert state.stack == [1, 2, 3, 4]
-    assert state.heads == [1, None, 1, 2, 3]
-    assert state.labels == ["a", None, "b", "c", "d"]
-    assert state.dependents(1) == [0, 2]
-
-
-def test_right_raise() -> None:
-    """REP's figure: He eats pizza with | a fork."""
-    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["right_raise"])
-    state, _ = replay(system, 6, "S La S Rb Rc S Ld")
-    assert state.stack == [1, 2, 3]
-    system.apply(state, Action("RIGHT-RAISE", 1, "e"))
-    assert state.stack == [1, 3, 5]
-    assert state.heads == [1, None, 1, 1, 5, 3]
-    assert state.labels == ["a", None, "b", "c", "d", "e"]
-
-
-def test_left_invert() -> None:
-    """REP's figure: Prices inflated from speculation | crash."""
-    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["left_invert"])
-    state, _ = replay(system, 5, "S La S Rb Rc D D")
-    assert state.stack == [1]
-    system.apply(state, Action("LEFT-INVERT", 1, "d"))
-    assert state.stack == []
-    assert state.heads == [4, 0, 1, 2, None]
-    assert state.labels == ["d", "a", "b", "c", None]
+@pytest.mark.parametrize(
+    ("n", "moves", "repair", "stack", "heads", "labels"),
+    [
+        # She eats pizza with | anchovies.
+        (5, "S La S Rb D Rc", "RIGHT-LOWER", [1, 2, 3, 4], [1, None, 1, 2, 3], "a-bcd"),
+        # He eats pizza with | a fork.
+        (6, "S La S Rb Rc S Ld", "RIGHT-RAISE", [1, 3, 5], [1, None, 1, 1, 5, 3], "a-bcde"),
+        # Prices inflated from speculation | crash.
+        (5, "S La S Rb Rc D D", "LEFT-INVERT", [], [4, 0, 1, 2, None], "eabc-"),
+    ],
+)
+def test_figures(
+    n: int, moves: str, repair: str, stack: list[int], heads: list[int | None], labels: str
+) -> None:
+    """REP's figures."""
+    (name,) = (one for one in REPAIRS if one.upper().replace("_", "-") == repair)
+    system = systems.create("arc_eager", LABELS, **BOTH, repairs=[name])
+    state, legal = replay(system, n, moves)
+    (label,) = set(labels) - {*moves, "-"}
+    assert Action(repair, 1, label) in legal
+    system.apply(state, Action(repair, 1, label))
+    assert (state.stack, state.heads) == (stack, heads)
+    assert state.labels == [None if one == "-" else one for one in labels]
+    assert state.dependents(1) == [word for word, head in enumerate(heads) if head == 1]
 
 
 def test_left_invert_deletes_the_head_of_s0() -> None:
@@ -125,6 +116,7 @@ def test_only_what_was_asked_for() -> None:
         ({"push": "shift", "unshift": True}, "unshift needs both pushes"),
         ({"push": "shift", **BOTH, "repairs": REPAIRS}, "push='shift' has none"),
         ({"max_search_states": -1}, "a number of configurations"),
+        ({"max_search_states": "9"}, "max_search_states is a whole number, not '9'"),
     ],
 )
 def test_options_that_do_not_go_together(options: dict[str, Any], words: str) -> None:
@@ -274,8 +266,3 @@ def test_the_dynamic_oracle_allows_what_costs_least(
             system.apply(state, action, push_label=note if action.move == "SHIFT" else None)
     assert asked > 500
     assert several > 100
-
-
-def test_limit_of_a_search_is_a_number() -> None:
-    with pytest.raises(ValueError, match="max_search_states is a whole number, not '9'"):
-        systems.create("arc_eager", max_search_states="9")

@@ -11,9 +11,9 @@ import pytest
 from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.annotations import Arcs, Parses
 from spacy_nmparse.pipe.calibration import calibration_error, compare, fit_temperature
 from spacy_nmparse.pipe.confidence import KEY, calibrated, confidences, register_extensions
-from spacy_nmparse.pipe.parses import Arcs, Parses
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.search import beam, greedy
 from tests.pipe.common import (

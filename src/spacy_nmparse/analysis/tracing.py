@@ -12,9 +12,9 @@ from spacy.training import Example
 
 from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
+from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs
 from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
 from spacy_nmparse.pipe.parser import TransitionParser
-from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.operations import looks_at_tags
 from spacy_nmparse.systems import Action, Gold, State

@@ -15,7 +15,7 @@ from spacy.language import Language
 from tqdm import tqdm
 
 from spacy_nmparse.cli.console import counted, fail, failures, load
-from spacy_nmparse.pipe.parsing import ParsingComponent
+from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.ud.jobs import STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS

@@ -67,4 +67,4 @@ cdef class MoveTree:
     cdef void learn_node(self, const NodeC* node) noexcept nogil
     cdef void correct_node(self, const NodeC* node) noexcept nogil
     cdef const CandidateC* candidate_of(self, const RecordC* move) noexcept nogil
-    cdef size_t keep_floats(self, const float* new, int n) noexcept nogil
+    cdef size_t copy_floats(self, const float* new, int n) noexcept nogil

@@ -240,7 +240,7 @@ cdef class MoveTree:
             return
         node.ticket = scorer.keep(scorer.self, 0)
         node.total = log_total(scores, self.search.n, NONE)
-        node.scores = self.keep_floats(scores, self.search.n)
+        node.scores = self.copy_floats(scores, self.search.n)
         while j != NONE:
             after = &self.nodes[j]
             c = self.candidate_of(&after.move)
@@ -250,7 +250,7 @@ cdef class MoveTree:
                     scorer.self, self.search.s, c, True, labels
                 )
                 after.label_total = log_total(labels, system.n_labels, scorer.root_label)
-                after.labels = self.keep_floats(labels, system.n_labels)
+                after.labels = self.copy_floats(labels, system.n_labels)
                 after.score += labels[after.move.label] - after.label_total
             j = after.other
 
@@ -319,7 +319,7 @@ cdef class MoveTree:
             c += 1
         return c
 
-    cdef size_t keep_floats(self, const float* new, int n) noexcept nogil:
+    cdef size_t copy_floats(self, const float* new, int n) noexcept nogil:
         """Where the numbers have been copied to."""
         cdef size_t place = self.n_floats
         cdef size_t most

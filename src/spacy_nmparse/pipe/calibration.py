@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy
 from spacy.training import Example
 
+from spacy_nmparse.pipe.annotations import Parses
 from spacy_nmparse.pipe.confidence import calibrated, calibrated_row, log_odds
 from spacy_nmparse.pipe.doc_io import gold_parse
-from spacy_nmparse.pipe.parses import Parses
 
 N_BINS = 10
 

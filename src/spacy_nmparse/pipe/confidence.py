@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -54,6 +55,13 @@ def write_confidences(
     found = numpy.ones((2, len(doc)), dtype="<f4")
     found[:, tokens] = calibrated(probabilities, temperatures)
     doc.user_data[KEY] = found.tobytes()
+
+
+def forget_confidences(docs: Iterable[Doc]) -> None:
+    """Take away what an earlier parse has left with documents."""
+    for doc in docs:
+        if doc.user_data:
+            doc.user_data.pop(KEY, None)
 
 
 def calibrated(probabilities: numpy.ndarray, temperatures: tuple[float, float]) -> numpy.ndarray:

@@ -25,14 +25,14 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
 
 @contextmanager
 def new_file(
-    path: Path, mark: str = "", note: Callable[[Path], Any] = lambda new: None
+    path: Path, mark: str = "", before_replace: Callable[[Path], Any] = lambda new: None
 ) -> Iterator[IO[bytes]]:
     """Open a file that is written next to the old one, and replaces it when the block ends.
 
     Args:
         path: The file. Its folder exists.
         mark: Tells new files for the same path apart, where several processes write them.
-        note: Called with the complete file, before it takes its place.
+        before_replace: Called with the complete file, before it takes its place.
 
     Raises:
         OSError: If it cannot be written. After this or any other error the old file is as it was.
@@ -42,7 +42,7 @@ def new_file(
     try:
         with new.open("xb") as file:
             yield file
-        note(new)
+        before_replace(new)
         new.replace(path)
     except BaseException:
         new.unlink(missing_ok=True)  # nothing half-written stays

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
+from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs
 from spacy_nmparse.pipe.gold import ROOT_LABEL
-from spacy_nmparse.pipe.parses import SPACE_LABEL, Arcs
 from spacy_nmparse.pipe.tags import Attributes, TagSet, TagTriples
 from spacy_nmparse.systems import TransitionSystem
 from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label

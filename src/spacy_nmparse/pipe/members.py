@@ -7,7 +7,7 @@ from spacy.language import Language
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_nmparse.pipe.parsing import ParsingComponent
+from spacy_nmparse.pipe.component import ParsingComponent
 
 
 def title(nlp: Language) -> str:

@@ -28,15 +28,15 @@ class Packed:
         lengths: Tokens of each.
         strings: What the hashes of the tokens stand for.
         array: The attributes of all tokens, a column for each of ATTRS.
-        tensors: The tensors of all tokens, where all documents have one; None: they are in rest.
-        rest: What else each has; None: nothing.
+        tensors: The tensors of all tokens, where all documents have one; None: they are in extras.
+        extras: What else each document has; None: nothing.
     """
 
     lengths: list[int]
     strings: list[str]
     array: numpy.ndarray
     tensors: numpy.ndarray | None
-    rest: list[dict[str, Any] | None]
+    extras: list[dict[str, Any] | None]
 
 
 def pack(docs: Sequence[Doc]) -> Packed:
@@ -58,14 +58,14 @@ def pack(docs: Sequence[Doc]) -> Packed:
     is_like = len({(one.ndim, one.shape[-1], one.dtype) for one in tensors}) == 1
     if is_like and tensors[0].ndim == 2 and [len(one) for one in tensors] == lengths:
         joined = numpy.concatenate(tensors)
-    rest = [
-        _rest(doc, tensor if joined is None else None)
+    extras = [
+        _extras(doc, tensor if joined is None else None)
         for doc, tensor in zip(docs, tensors, strict=True)
     ]
-    return Packed(lengths, strings, array, joined, rest)
+    return Packed(lengths, strings, array, joined, extras)
 
 
-def _rest(doc: Doc, tensor: Any) -> dict[str, Any] | None:
+def _extras(doc: Doc, tensor: Any) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     if doc.cats:
         found["cats"] = doc.cats
@@ -102,7 +102,7 @@ def unpack(packed: Packed, vocab: Vocab) -> Iterator[Doc]:
     values: Any = array[:, used]
     is_parsed = bool(array[:, DEP].any())
     end = 0
-    for length, rest in zip(packed.lengths, packed.rest, strict=True):
+    for length, extras in zip(packed.lengths, packed.extras, strict=True):
         start, end = end, end + length
         doc = Doc(vocab, words=words[start:end], spaces=spaces[start:end])
         if attrs and length:
@@ -111,16 +111,16 @@ def unpack(packed: Packed, vocab: Vocab) -> Iterator[Doc]:
                 fix_edges(doc)
         if tensors is not None:
             doc.tensor = tensors[start:end]
-        if rest:
-            _complete(doc, rest)
+        if extras:
+            _complete(doc, extras)
         yield doc
 
 
-def _complete(doc: Doc, rest: dict[str, Any]) -> None:
-    for string in rest.pop("strings", ()):
+def _complete(doc: Doc, extras: dict[str, Any]) -> None:
+    for string in extras.pop("strings", ()):
         doc.vocab.strings.add(string)
-    spans = rest.pop("spans", None)
+    spans = extras.pop("spans", None)
     if spans is not None:
         doc.spans.from_bytes(spans)
-    for name, value in rest.items():
+    for name, value in extras.items():
         setattr(doc, name, value)

@@ -16,13 +16,13 @@ from thinc.api import Optimizer
 
 from spacy_nmparse.learning import beam_rollout, rollout
 from spacy_nmparse.pipe import calibration, saving
+from spacy_nmparse.pipe.annotations import Arcs
 from spacy_nmparse.pipe.calibration import Calibration
+from spacy_nmparse.pipe.component import LOCAL, ParsingComponent
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelData
-from spacy_nmparse.pipe.parses import Arcs
-from spacy_nmparse.pipe.parsing import LOCAL, ParsingComponent
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.pipe.teacher import Teacher, load_teacher
 from spacy_nmparse.pipe.words import Words, lacks_token_vectors

@@ -9,8 +9,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
+from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.members import looks_up, own_token_vectors, static_vectors, title
-from spacy_nmparse.pipe.parsing import ParsingComponent
 
 #: What spaCy's factories of parsers are called.
 SPACY_PARSERS = ("parser", "beam_parser")

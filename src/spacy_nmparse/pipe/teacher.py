@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import spacy
 from thinc.api import Model
 
+from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.labels import LabelSet
 from spacy_nmparse.pipe.members import (
     difference,
@@ -20,7 +21,6 @@ from spacy_nmparse.pipe.members import (
     own_token_vectors,
     static_vectors,
 )
-from spacy_nmparse.pipe.parsing import ParsingComponent
 from spacy_nmparse.scorers.operations import is_initialized, learns_by_gradients
 
 

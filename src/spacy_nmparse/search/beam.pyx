@@ -100,7 +100,7 @@ cdef list analyses(Beam beam, int first, int last, int n):
     for i in sorted(range(beam.n_live), key=lambda i: -ends[i]):
         h = &beam.live[i]
         if last == h.state.n:
-            beam.look_at(h, i)
+            beam.set_current(h, i)
             complete(&beam.search)
         heads_array = numpy.empty(last - first, dtype="int32")
         labels_array = numpy.empty(last - first, dtype="int32")

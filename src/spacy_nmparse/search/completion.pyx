@@ -75,7 +75,7 @@ cdef float score_margin(const SearchC* search, int head, int dependent) noexcept
     return scores[1] - scores[0]
 
 
-cdef inline void look_at(StateC* s, int a, int b) noexcept nogil:
+cdef inline void focus_on(StateC* s, int a, int b) noexcept nogil:
     """Make the later word the first of the buffer, and the earlier one all that is on the stack; of
     a list system, all items before the later one lambda1."""
     s.b = max(a, b)
@@ -99,7 +99,7 @@ cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
     head.total = 1
     for h in range(max(s.start, w - FAR), min(end, w + FAR + 1)):
         if h != w and not is_above(s, w, h):
-            look_at(s, h, w)
+            focus_on(s, h, w)
             offer(&head, h, score_margin(search, h, w), wanted)
     if head.best == NONE:  # nothing near but its own descendants
         head.best = s.root_child
@@ -112,7 +112,7 @@ cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
 cdef float root_margin(SearchC* search, int w, int end) noexcept nogil:
     """How good it is that w is the root."""
     if search.s.lists:
-        look_at(search.s, w, w)
+        focus_on(search.s, w, w)
         return score_margin(search, search.s.n, w)
     find_head(search, w, end)
     return -search.values[w]
@@ -136,7 +136,7 @@ cdef void attach_root(SearchC* search, int end, bint only_one) noexcept nogil:
     arc.head = s.n
     arc.dependent = root.best
     if s.lists:
-        look_at(s, root.best, root.best)
+        focus_on(s, root.best, root.best)
         score_margin(search, s.n, root.best)
     attach(search, &arc, <float>(1 / root.total))
     s.root_child = root.best
@@ -156,7 +156,7 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
     if is_above(s, best, s.entry[best]):  # an arc made meanwhile has put it below
         find_head(search, best, end)
         return True
-    look_at(s, s.entry[best], best)
+    focus_on(s, s.entry[best], best)
     arc.k = 1
     arc.move = search.system.right_arc if best == s.b else search.system.left_arc
     arc.head = s.entry[best]

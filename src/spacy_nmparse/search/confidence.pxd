@@ -10,6 +10,6 @@ cdef struct BeforeC:
 
 
 cdef bint is_only_word(const SearchC* search) noexcept nogil
-cdef void note_scores(SearchC* search) noexcept nogil
-cdef void note_before(SearchC* search, const CandidateC* c, BeforeC* before) noexcept nogil
-cdef void note_after(SearchC* search, const ChoiceC* made, const BeforeC* before) noexcept nogil
+cdef void record_attaching(SearchC* search) noexcept nogil
+cdef void record_missed(SearchC* search, const CandidateC* c, BeforeC* before) noexcept nogil
+cdef void record_made(SearchC* search, const ChoiceC* made, const BeforeC* before) noexcept nogil

@@ -28,7 +28,7 @@ cdef bint is_only_word(const SearchC* search) noexcept nogil:
     )
 
 
-cdef void note_scores(SearchC* search) noexcept nogil:
+cdef void record_attaching(SearchC* search) noexcept nogil:
     """Note, for each word of the sentence, the probability of the legal moves that attach it."""
     cdef float* attaching = search.confidence.attaching
     cdef double total
@@ -44,7 +44,7 @@ cdef void note_scores(SearchC* search) noexcept nogil:
             attaching[w] += <float>exp(search.scores[i] - total)
 
 
-cdef void note_before(SearchC* search, const CandidateC* c, BeforeC* before) noexcept nogil:
+cdef void record_missed(SearchC* search, const CandidateC* c, BeforeC* before) noexcept nogil:
     """Note, before a move, whom it may attach, and whom other moves would have attached and it does
     not. A sentence does not depend on what was before it: its start says nothing of its first word.
     """
@@ -67,7 +67,7 @@ cdef void note_before(SearchC* search, const CandidateC* c, BeforeC* before) noe
         before.heads[i] = NONE if before.words[i] == NONE else s.head[before.words[i]]
 
 
-cdef void note_after(SearchC* search, const ChoiceC* made, const BeforeC* before) noexcept nogil:
+cdef void record_made(SearchC* search, const ChoiceC* made, const BeforeC* before) noexcept nogil:
     """Note, after a move, how sure it was of whom it has attached."""
     cdef const int* heads = search.s.head
     cdef const ConfidenceC* confidence = &search.confidence

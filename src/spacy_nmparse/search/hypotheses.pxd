@@ -20,7 +20,7 @@ cdef struct HypothesisC:
     double* entered         # word -> the score when its sentence began, if one began with it
     int last                # learning: the record of its last move, or NONE
     bint right              # learning: the oracle allows all its moves
-    float* confidence       # (4, max_words), see Beam.look_at; NULL: nobody asks
+    float* confidence       # (4, max_words), see Beam.set_current; NULL: nobody asks
 
 
 # A move of a hypothesis, without a label or with one.
@@ -90,7 +90,7 @@ cdef class Beam:
     cdef bint failed            # out of memory for records
 
     cdef void begin(self, int n, const int8_t* constraints) noexcept
-    cdef void look_at(self, HypothesisC* h, int parent) noexcept nogil
+    cdef void set_current(self, HypothesisC* h, int parent) noexcept nogil
     cdef void take(self, HypothesisC* out) noexcept nogil
     cdef void release(self, const HypothesisC* h) noexcept nogil
     cdef void drop(self, int i) noexcept nogil

@@ -32,7 +32,7 @@ from spacy_nmparse.search.choice cimport (
     write_tree,
 )
 from spacy_nmparse.search.completion cimport complete
-from spacy_nmparse.search.confidence cimport is_only_word, note_scores
+from spacy_nmparse.search.confidence cimport is_only_word, record_attaching
 from spacy_nmparse.search.step cimport make_move
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.scorers.softmax cimport argmax, log_total
@@ -164,7 +164,7 @@ cdef class Beam:
                 first.confidence[i] = 1
         self.n_records = 0
 
-    cdef void look_at(self, HypothesisC* h, int parent) noexcept nogil:
+    cdef void set_current(self, HypothesisC* h, int parent) noexcept nogil:
         """Make a hypothesis, or one that takes the move of its parent, the search's current one."""
         self.search.s = &h.state
         if h.confidence is not NULL:
@@ -269,12 +269,12 @@ cdef class Beam:
         if item.stays:
             insert(&self.moves, &item)
             return
-        self.look_at(h, parent)
+        self.set_current(h, parent)
         if not find_moves(&self.search):
             self.search.candidates[0].learn = LEARN_ANY
             item.choice.move = self.search.candidates[0]
             if asked:
-                note_scores(&self.search)
+                record_attaching(&self.search)
             insert(&self.moves, &item)
             return
         scorer.keep(scorer.self, parent)
@@ -282,7 +282,7 @@ cdef class Beam:
         log_sum = log_total(scores, self.search.n, NONE)
         total = 0 if scorer.unnormalized else log_sum
         if asked:
-            note_scores(&self.search)
+            record_attaching(&self.search)
         if h.right:
             apply_oracle(
                 self.search.system, self.search.s, self.gold, self.oracle,
@@ -319,7 +319,7 @@ cdef class Beam:
         if item.stays:
             insert(&self.choices, &item)
             return
-        self.look_at(h, item.parent)
+        self.set_current(h, item.parent)
         kind = begin_choice(&self.search, &unlabelled.choice.move, choice)
         choice.move_p = unlabelled.choice.move_p
         if kind != NO_LABEL and self.scored_last != item.parent:
@@ -392,7 +392,7 @@ cdef class Beam:
     cdef bint make(self, HypothesisC* h, const ItemC* item) noexcept nogil:
         """Make a move. Returns whether a sentence begins."""
         cdef int start = h.state.start
-        self.look_at(h, item.parent)
+        self.set_current(h, item.parent)
         if self.gold is not NULL:
             h.last = self.record(h.last, &item.choice)
         make_move(&self.search, &item.choice)
@@ -452,7 +452,7 @@ cdef class Beam:
             if self.end_of(i, last) > self.end_of(best, last):
                 best = i
         h = &self.live[best]
-        self.look_at(h, best)
+        self.set_current(h, best)
         if last == h.state.n:
             complete(&self.search)
         write_tree(

@@ -5,9 +5,9 @@ from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.confidence cimport (
     BeforeC,
     is_only_word,
-    note_after,
-    note_before,
-    note_scores,
+    record_made,
+    record_missed,
+    record_attaching,
 )
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.system cimport MoveC
@@ -20,7 +20,7 @@ cdef void choose_best(SearchC* search, ChoiceC* best) noexcept nogil:
     top = argmax(search.scores, search.n, NONE)
     kind = begin_choice(search, &search.candidates[top], best)
     if search.confidence.head is not NULL:
-        note_scores(search)
+        record_attaching(search)
         if search.n > 1 and not is_only_word(search):
             best.move_p = probability_of(search.scores, search.n, NONE, top)
     choose_label(search, best, kind)
@@ -33,7 +33,7 @@ cdef void make_move(SearchC* search, const ChoiceC* choice) noexcept nogil:
     if move.ends_sentence:
         complete(search)
     if search.confidence.head is not NULL:
-        note_before(search, &choice.move, &before)
+        record_missed(search, &choice.move, &before)
     move.effect(search.system, search.s, choice.move.k, choice.label, choice.noted)
     if search.confidence.head is not NULL:
-        note_after(search, choice, &before)
+        record_made(search, choice, &before)

@@ -216,7 +216,9 @@ def _opened(path: Path | None, how: dict[str, Any]) -> Iterator[IO[bytes]]:
     with ExitStack() as stack:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = stack.enter_context(new_file(path, note=lambda new: note(path, new, **how)))
+            file = stack.enter_context(
+                new_file(path, before_replace=lambda new: note(path, new, **how))
+            )
         except OSError as error:
             raise OSError(f"{path} cannot be written: {error.strerror}.") from error
         yield file

@@ -1,4 +1,4 @@
-"""The parts of the parser component that parse: settings, labels, search, annotations."""
+"""The parser component, as far as it parses: its settings and labels, search, annotations."""
 
 from __future__ import annotations
 
@@ -20,11 +20,23 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_nmparse.learning import beam_rollout
-from spacy_nmparse.pipe.confidence import register_extensions
+from spacy_nmparse.pipe.annotations import (
+    NO_ARCS,
+    SPACE_LABEL,
+    Arcs,
+    Parses,
+    Tree,
+    unparsed_copy,
+)
+from spacy_nmparse.pipe.confidence import (
+    forget_confidences,
+    register_extensions,
+    write_confidences,
+)
+from spacy_nmparse.pipe.doc_io import write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
-from spacy_nmparse.pipe.parses import NO_ARCS, Arcs, Parses, Tree, unparsed_copy
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.settings import (
     SWITCH,
@@ -422,15 +434,20 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
         docs = list(docs)
-        head, label = self.cfg.get("temperatures", (1.0, 1.0))
-        scores.write(docs, self._learned.labels.names, (head, label))
-        if scores.tags is None:
+        names = [*self._learned.labels.names, ROOT_LABEL, SPACE_LABEL]
+        write_parses(docs, scores.ends, scores.tokens, *scores.arcs, names)
+        if scores.probabilities is None:
+            forget_confidences(docs)
+        if scores.probabilities is None and scores.tags is None:
             return
         for doc, parse in zip(docs, scores.by_document(), strict=True):
-            tags: Any = parse.tags
-            if doc.vocab is not self.vocab:  # of another pipeline
-                self._learned.tags.register(doc.vocab, set(tags.tolist()))
-            self._learned.tags.write(doc, parse.tokens, tags)
+            if parse.probabilities is not None:
+                head, label = self.cfg.get("temperatures", (1.0, 1.0))
+                write_confidences(doc, parse.tokens, parse.probabilities, (head, label))
+            if parse.tags is not None:
+                if doc.vocab is not self.vocab:  # of another pipeline
+                    self._learned.tags.register(doc.vocab, set(parse.tags.tolist()))
+                self._learned.tags.write(doc, parse.tokens, parse.tags)
 
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """Score parses, and the tags if they are written."""

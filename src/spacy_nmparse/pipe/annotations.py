@@ -1,17 +1,14 @@
-"""Parses of documents, and how they are written."""
+"""What the parser annotates: arcs, parses of documents, trees."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy
 from spacy.tokens import Doc
 
-from spacy_nmparse.pipe.confidence import KEY, write_confidences
-from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
-from spacy_nmparse.pipe.gold import ROOT_LABEL
+from spacy_nmparse.pipe.doc_io import preset_starts
 
 SPACE_LABEL = "dep"
 
@@ -69,27 +66,6 @@ class Parses:
     def by_document(self) -> list[Parses]:
         """The parse of each document."""
         return [self.one(i) for i in range(len(self.ends))]
-
-    def write(
-        self, docs: Sequence[Doc], labels: Sequence[str], temperatures: tuple[float, float]
-    ) -> None:
-        """Write the parses to their documents.
-
-        Args:
-            docs: The documents.
-            labels: The parser's labels.
-            temperatures: Of the confidences in the head, and in head and label.
-        """
-        names = [*labels, ROOT_LABEL, SPACE_LABEL]
-        write_parses(list(docs), self.ends, self.tokens, *self.arcs, names)
-        if self.probabilities is None:
-            for doc in docs:
-                if doc.user_data:
-                    doc.user_data.pop(KEY, None)  # of another tree
-            return
-        for doc, parse in zip(docs, self.by_document(), strict=True):
-            probabilities: Any = parse.probabilities
-            write_confidences(doc, parse.tokens, probabilities, temperatures)
 
 
 class Tree(NamedTuple):

@@ -12,40 +12,13 @@ from benchmarks.tables.common import (
     HUNGARIAN,
     TURKISH,
     Rows,
-    raw_mean,
     results,
-    score,
     table,
 )
-from benchmarks.titles import short, title
+from benchmarks.titles import short
 from spacy_nmparse.lab.mining import DRAFT
 
 SEARCHED = ("nm_parser", "swap_parser", "nl_covington_parser")
-
-
-@table("segmentation", left=2)
-def _segmentation() -> Rows:
-    yield ["treebank", "system", "P", "R", "F1", "UAS", "LAS"]
-    for treebank in (GOTHIC, HUNGARIAN):
-        every = results("segmentation")["systems"][treebank].items()
-        for name, one in sorted(every, key=lambda item: -raw_mean(item[1], "sents_f", "test_raw")):
-            parses = () if name == "senter" else ("uas_all", "las_all")
-            cells = [score(one, f"sents_{kind}", "test_raw") for kind in "prf"]
-            cells += [score(one, metric, "test_raw") for metric in parses] or ["", ""]
-            yield [short(treebank), title(name), *cells]
-
-
-@table("beam-widths")
-def _beam_widths() -> Rows:
-    columns = [[f"`{name}`: UAS", "LAS", "words/s"] for name in SEARCHED]
-    yield ["width", *(column for three in columns for column in three)]
-    found = [results("search")[f"{name}-gothic"]["widths"] for name in SEARCHED]
-    for runs in zip(*found, strict=True):
-        row = [str(runs[0]["width"])]
-        for run in runs:
-            row += [f"{100 * run[metric]:.2f}" for metric in ("uas_all", "las_all")]
-            row.append(f"{run['words_per_second']:,.0f}")
-        yield row
 
 
 @table("confidences", left=2)
@@ -119,16 +92,6 @@ def _repair_losses() -> Rows:
                 share = counts[kind].get(search)
                 row.append("" if share is None else f"{100 * share / total:.2f} %")
             yield [*row, f"{microseconds:,.0f}"]
-
-
-@table("oracle-curves")
-def _oracle_curves() -> Rows:
-    yield ["oracle", "LAS on dev, last epoch", "SWAPs a sentence: first epoch", "last"]
-    found = results("oracle_curves")[HUNGARIAN]
-    for oracle, curve in found["las"].items():
-        *_, (_, las, deviation) = curve
-        learned = [found["swaps"][oracle][place][1] for place in (0, -1)]
-        yield [f"`{oracle}`", f"{las:.2f} ± {deviation:.2f}", *(f"{n:.2f}" for n in learned)]
 
 
 def edits(found: dict[str, Any], top: int) -> Rows:

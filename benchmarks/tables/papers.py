@@ -316,13 +316,3 @@ def _rep_linear() -> Rows:
             row += [score(one, metric, split) for metric in ALL]
             row.append(against(HUNGARIAN, name, base, "uas_all", split))
         yield row
-
-
-@table("rep-linear-moves", left=2)
-def _rep_linear_moves() -> Rows:
-    yield ["", *MADE]
-    for name, features, what, one in draft():
-        if "all_repairs" in name and features == "additional":
-            for move in one["moves"]["repairs"]:
-                if move != "REDUCE":
-                    yield [what, move, *made(one, move)]

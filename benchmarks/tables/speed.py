@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from benchmarks.tables.common import (
     BEAM4,
-    ENGLISH,
     GOTHIC,
     NL,
     NM,
@@ -91,22 +89,6 @@ def rate(one: dict[str, Any]) -> str:
 
 PAIRED = ("nm_parser", "swap_parser", "nl_covington_parser")
 PAIR = {stage: STAGES[stage] for stage in ("parse", "pipeline")}
-#: Other texts that were timed, and what tables call them.
-ELSEWHERE = {
-    f"{GOTHIC}-documents": "Gothic, documents of ten sentences",
-    ENGLISH: "English, single sentences",
-    f"{ENGLISH}-documents": "English, documents of ten sentences",
-}
-
-
-@table("speed-elsewhere", left=2)
-def _speed_elsewhere() -> Rows:
-    yield ["text", "", *PAIR.values(), "words per second"]
-    for run, text in ELSEWHERE.items():
-        stages = timed(run)
-        for name in PAIRED:
-            cells = [times(stages, stage, name, INIT_CONFIG) for stage in PAIR]
-            yield [text, title(name), *cells, rate(stages["pipeline"][name])]
 
 
 def paired(run: str, system: str, base: str, what: str) -> Rows:
@@ -149,25 +131,6 @@ def _which_parser() -> Rows:
             known = stage != "training" or kind != "taught"
             row.append(times(timed(), stage, system, INIT_CONFIG).split()[0] if known else "")
         yield row
-
-
-def scale(axis: str, what: str) -> Rows:
-    """Make the table of words per second along an axis of the archived benchmark `scale`."""
-    points = [p for p in results("scale")[GOTHIC]["points"] if p["axis"] == axis]
-    values = list(dict.fromkeys(point["value"] for point in points))
-    yield [what, *(f"{value:,}" for value in values)]
-    rates = {(p["system"], p["value"]): p["words_per_second"] for p in points}
-    for name in dict.fromkeys(point["system"] for point in points):
-        yield [f"`{name}`", *(f"{rates[name, value]:,}" for value in values)]
-
-
-for _axis, _what in {
-    "sentence": "words of a sentence",
-    "document": "words of a document",
-    "labels": "labels",
-    "beam": "width of the beam",
-}.items():
-    table(f"scale-{_axis}")(partial(scale, _axis, _what))
 
 
 @table("memory")

@@ -20,6 +20,7 @@ from spacy_nmparse.systems import ROOT, Action, Gold
 from tests.pipe.common import (
     NL,
     NM,
+    SYSTEMS,
     TREES,
     gold_doc,
     make_nlp,
@@ -28,7 +29,7 @@ from tests.pipe.common import (
     random_parser,
     tree,
 )
-from tests.search.test_beam import PARSERS, make, some_docs
+from tests.search.test_beam import make, some_docs
 
 CAN_REPAIR = ("arc-eager", "monotonic", "labelled reduce", "nl nonmonotonic")
 
@@ -55,7 +56,7 @@ def assert_explains(derivation: Derivation, parsed: Doc) -> None:
     assert_whole(derivation)
 
 
-@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_the_tree_is_the_parsers(name: str) -> None:
     parser = make(name)
     docs = some_docs(parser, [1, 2, 5, 20, 60], 0.1)

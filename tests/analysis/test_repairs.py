@@ -11,8 +11,7 @@ from spacy.language import Language
 from spacy_nmparse.analysis import derive, find_repairs
 from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.systems import ROOT, State
-from tests.pipe.common import NL, NM, TREES, gold_doc, random_parser
-from tests.search.test_beam import system
+from tests.pipe.common import NL, NM, TREES, gold_doc, random_parser, system
 
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "arc-eager": (NM, system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)),

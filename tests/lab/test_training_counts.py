@@ -11,8 +11,7 @@ from spacy.tokens import DocBin
 
 from spacy_nmparse.lab.latent import CountSwaps, swaps_per_sentence
 from spacy_nmparse.systems import Gold
-from tests.pipe.common import TREES, gold_doc, random_parser
-from tests.search.test_beam import system
+from tests.pipe.common import TREES, gold_doc, random_parser, system
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from tests.learning.test_gradients import Rollout, check
 from tests.pipe.common import (
     DOCUMENTS,
     NL,
-    NM,
+    SYSTEMS,
     arc_model_config,
     bare,
     gold_doc,
@@ -37,35 +37,28 @@ from tests.pipe.common import (
     train,
     tree,
 )
-from tests.search.test_beam import flat, system
+from tests.search.test_beam import flat
 
-NONMONOTONIC = system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)
-#: factory, system, oracle
-PARSERS: dict[str, tuple[str, dict[str, Any], str]] = {
-    "arc-eager": (NM, NONMONOTONIC, "dynamic"),
-    "arc-eager static": (NM, NONMONOTONIC, "static"),
-    "labelled reduce": (
-        NM,
-        system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
-        "dynamic",
-    ),
-    "arc-standard": (NM, system("ArcStandard"), "dynamic"),
-    "swap": (NM, system("SwapStandard"), "nd_all"),
-    "swap minimal": (NM, system("SwapStandard"), "minimal"),
-    "nl": (NL, system("NLCovington"), "dynamic"),
-    "nl nonmonotonic": (NL, system("NLCovington", nonmonotonic=True), "static"),
-    "covington": (NL, system("Covington", explicit_root=False), "dynamic"),
+#: The system, the oracle.
+PARSERS: dict[str, tuple[str, str]] = {
+    "arc-eager": ("arc-eager", "dynamic"),
+    "arc-eager static": ("arc-eager", "static"),
+    "labelled reduce": ("labelled reduce", "dynamic"),
+    "arc-standard": ("arc-standard", "dynamic"),
+    "swap": ("swap", "nd_all"),
+    "swap minimal": ("swap", "minimal"),
+    "nl": ("nl", "dynamic"),
+    "nl nonmonotonic": ("nl nonmonotonic", "static"),
+    "covington": ("covington", "dynamic"),
 }
 
 
 def make(name: str, **options: Any) -> Language:
-    factory, block, oracle = PARSERS[name]
-    model = arc_model_config(tree_weight=0.0, n_pairs=0) if factory == NL else model_config()
-    options = {"beam_training": "max_violation", "beam_train_width": 4, **options}
-    nlp = make_nlp(
-        factory=factory, system=block, oracle=oracle, projectivize=False, model=model, **options
-    )
-    return nlp
+    config, oracle = SYSTEMS[PARSERS[name][0]], PARSERS[name][1]
+    listed = config["factory"] == NL
+    model = arc_model_config(tree_weight=0.0, n_pairs=0) if listed else model_config()
+    training = {"beam_training": "max_violation", "beam_train_width": 4, **options}
+    return make_nlp(**config, oracle=oracle, projectivize=False, model=model, **training)
 
 
 def random_examples(nlp: Language, seed: int, count: int = 6) -> list[Example]:

@@ -137,6 +137,36 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+def system(name: str, **options: Any) -> dict[str, Any]:
+    """The block of a system in a config."""
+    return {"@misc": f"spacy_nmparse.{name}.v1", **options}
+
+
+BOTH = {"nonmonotonic_left": True, "nonmonotonic_reduce": True}
+NEITHER = dict.fromkeys(BOTH, False)
+#: Parsers with all systems: factory and system.
+SYSTEMS: dict[str, dict[str, Any]] = {
+    "arc-eager": {"factory": NM, "system": system("ArcEager", **BOTH)},
+    "monotonic": {"factory": NM, "system": system("ArcEager")},
+    "labelled reduce": {
+        "factory": NM,
+        "system": system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
+    },
+    "root first": {"factory": NM, "system": system("ArcEager", root_first=True, **NEITHER)},
+    "arc-standard": {"factory": NM, "system": system("ArcStandard")},
+    "buffer arcs": {"factory": NM, "system": system("ArcStandard", buffer_arcs=True)},
+    "swap": {"factory": NM, "system": system("SwapStandard")},
+    "arc-swift": {"factory": NL, "system": system("ArcSwift")},
+    "nl": {"factory": NL, "system": system("NLCovington")},
+    "nl nonmonotonic": {
+        "factory": NL,
+        "system": system("NLCovington", nonmonotonic=True, explicit_root=False),
+    },
+    "covington": {"factory": NL, "system": system("Covington", explicit_root=False)},
+    "covington short": {"factory": NL, "system": system("Covington", max_length=3)},
+}
+
+
 def make_nlp(
     name: str | None = None, lang: str = "xx", factory: str = NM, **config: Any
 ) -> Language:

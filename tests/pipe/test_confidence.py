@@ -19,6 +19,7 @@ from spacy_nmparse.search import beam, greedy
 from tests.pipe.common import (
     NL,
     NM,
+    SYSTEMS,
     arc_model_config,
     bare,
     make_example,
@@ -32,16 +33,7 @@ from tests.pipe.common import (
     tree,
 )
 
-STANDARD = {"@misc": "spacy_nmparse.ArcStandard.v1"}
-IMPLICIT = {"@misc": "spacy_nmparse.NLCovington.v1", "explicit_root": False}
-PARSERS: list[dict[str, Any]] = [
-    {},
-    {"system": STANDARD},
-    {"system": {"@misc": "spacy_nmparse.SwapStandard.v1"}},
-    {"factory": NL},
-    {"factory": NL, "system": IMPLICIT},
-    {"factory": NL, "system": {"@misc": "spacy_nmparse.ArcSwift.v1"}},
-]
+PARSERS = ("arc-eager", "arc-standard", "swap", "nl", "nl nonmonotonic", "arc-swift")
 
 
 def unsure(**config: Any) -> Any:
@@ -56,11 +48,11 @@ def found_in(doc: Doc) -> numpy.ndarray:
     return found
 
 
-@pytest.mark.parametrize("config", PARSERS)
+@pytest.mark.parametrize("name", PARSERS)
 @pytest.mark.parametrize("width", [1, 4])
-def test_a_label_without_another_is_sure(config: dict[str, Any], width: int) -> None:
+def test_a_label_without_another_is_sure(name: str, width: int) -> None:
     """With one label besides the root's, it is as sure as the head."""
-    nlp = make_nlp(beam_width=width, confidence=True, projectivize=False, **config)
+    nlp = make_nlp(beam_width=width, confidence=True, projectivize=False, **SYSTEMS[name])
     examples = make_examples(nlp.vocab)
     for example in examples:
         for token in example.reference:
@@ -74,11 +66,11 @@ def test_a_label_without_another_is_sure(config: dict[str, Any], width: int) -> 
         assert found[1] == pytest.approx(found[0], abs=1e-6)
 
 
-@pytest.mark.parametrize("config", PARSERS)
+@pytest.mark.parametrize("name", PARSERS)
 @pytest.mark.parametrize("width", [1, 4])
-def test_confidences(config: dict[str, Any], width: int) -> None:
+def test_confidences(name: str, width: int) -> None:
     """The same trees, and a number for each token; spaces and documents of any length."""
-    nlp = unsure(beam_width=width, **config)
+    nlp = unsure(beam_width=width, **SYSTEMS[name])
     parser = parser_of(nlp)
     docs = [random_doc(nlp.vocab, random.Random(n), n) for n in (0, 1, 2, 30, 80)]
     docs.append(Doc(nlp.vocab, words=[" ", "\n"]))
@@ -303,10 +295,10 @@ def test_shares_of_completion() -> None:
     assert roots and others
 
 
-@pytest.mark.parametrize("config", PARSERS)
-def test_roots(config: dict[str, Any]) -> None:
+@pytest.mark.parametrize("name", PARSERS)
+def test_roots(name: str) -> None:
     """A root is as sure as the choice was; the only word of a sentence is."""
-    nlp = random_parser(0, confidence=True, **config)
+    nlp = random_parser(0, confidence=True, **SYSTEMS[name])
     parser = parser_of(nlp)
     randomize(parser.model, 0, 0.1)  # no move is certain
     doc = random_doc(nlp.vocab, random.Random(0), 60, space=0)
@@ -322,10 +314,10 @@ def test_roots(config: dict[str, Any]) -> None:
             assert 0 < share < 0.999, sentence.root.i
 
 
-@pytest.mark.parametrize("config", PARSERS)
-def test_beam_of_one(config: dict[str, Any]) -> None:
+@pytest.mark.parametrize("name", PARSERS)
+def test_beam_of_one(name: str) -> None:
     """It is as sure as greedy search, in windows and with several sentences in each too."""
-    nlp = random_parser(0, **config)
+    nlp = random_parser(0, **SYSTEMS[name])
     parser = parser_of(nlp)
     randomize(parser.model, 0, 0.15)
     lengths = [1, 5, 150, 20]

@@ -9,50 +9,29 @@ import numpy
 import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import registry
 
-from spacy_nmparse import systems
 from tests.pipe.common import (
-    NL,
-    NM,
-    arc_model_config,
+    SYSTEMS,
     bare,
     learn,
     make_examples,
     make_nlp,
-    model_config,
     parser_of,
     settle,
     train,
 )
 
-SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
-    "ArcEager": (NM, {"nonmonotonic_left": True, "nonmonotonic_reduce": True}),
-    "ArcStandard": (NM, {}),
-    "SwapStandard": (NM, {}),
-    "ArcSwift": (NL, {}),
-    "Covington": (NL, {}),
-    "NLCovington": (NL, {}),
-}
-NAMES = dict(
-    zip(
-        SYSTEMS,
-        ("arc_eager", "arc_standard", "swap_standard", "arc_swift", "covington", "nl_covington"),
-        strict=True,
-    )
-)
-CASES = [(system, oracle) for system in SYSTEMS for oracle in systems.create(NAMES[system]).oracles]
+NAMES = ("arc-eager", "arc-standard", "swap", "arc-swift", "covington", "nl")
+CASES = [
+    (name, oracle)
+    for name in NAMES
+    for oracle in registry.resolve({"one": SYSTEMS[name]["system"]})["one"].create(None).oracles
+]
 
 
 def make(system: str, oracle: str) -> Any:
-    factory, options = SYSTEMS[system]
-    model = model_config() if factory == NM else arc_model_config()
-    return make_nlp(
-        factory=factory,
-        system={"@misc": f"spacy_nmparse.{system}.v1", **options},
-        oracle=oracle,
-        explore=0.5,
-        model=model,
-    )
+    return make_nlp(**SYSTEMS[system], oracle=oracle, explore=0.5)
 
 
 @pytest.mark.parametrize(("system", "oracle"), CASES)
@@ -75,10 +54,10 @@ def test_nothing_is_learned_from_documents_without_trees(system: str, oracle: st
 @pytest.mark.parametrize(
     ("system", "oracle"),
     [
-        *(pytest.param(system, "static", marks=pytest.mark.slow) for system in SYSTEMS),
-        *((system, "dynamic") for system in SYSTEMS),
-        ("ArcEager", "monotonic"),
-        ("ArcEager", "combined"),
+        *(pytest.param(system, "static", marks=pytest.mark.slow) for system in NAMES),
+        *((system, "dynamic") for system in NAMES),
+        ("arc-eager", "monotonic"),
+        ("arc-eager", "combined"),
     ],
 )
 def test_partial_trees_do_not_harm(system: str, oracle: str) -> None:

@@ -14,8 +14,7 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.search import beam, greedy
 from tests.pipe.common import (
-    NL,
-    NM,
+    SYSTEMS,
     assert_sound,
     assert_starts_kept,
     bare,
@@ -31,36 +30,8 @@ from tests.pipe.common import (
 WIDE = 3000
 
 
-def system(name: str, **options: Any) -> dict[str, Any]:
-    return {"@misc": f"spacy_nmparse.{name}.v1", **options}
-
-
-#: factory, system
-PARSERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "arc-eager": (NM, system("ArcEager", nonmonotonic_left=True, nonmonotonic_reduce=True)),
-    "monotonic": (NM, system("ArcEager")),
-    "labelled reduce": (
-        NM,
-        system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
-    ),
-    "root first": (
-        NM,
-        system("ArcEager", root_first=True, nonmonotonic_left=False, nonmonotonic_reduce=False),
-    ),
-    "arc-standard": (NM, system("ArcStandard")),
-    "buffer arcs": (NM, system("ArcStandard", buffer_arcs=True)),
-    "swap": (NM, system("SwapStandard")),
-    "arc-swift": (NL, system("ArcSwift")),
-    "nl": (NL, system("NLCovington")),
-    "nl nonmonotonic": (NL, system("NLCovington", nonmonotonic=True, explicit_root=False)),
-    "covington": (NL, system("Covington", explicit_root=False)),
-    "covington short": (NL, system("Covington", max_length=3)),
-}
-
-
 def make(name: str, seed: int = 0) -> Any:
-    factory, block = PARSERS[name]
-    return parser_of(random_parser(seed, factory=factory, system=block, projectivize=False))
+    return parser_of(random_parser(seed, **SYSTEMS[name], projectivize=False))
 
 
 def flat(parser: Any, docs: Sequence[Doc]) -> tuple[Any, list[int], numpy.ndarray]:
@@ -88,7 +59,7 @@ def same(one: Sequence[numpy.ndarray], other: Sequence[numpy.ndarray]) -> bool:
     return all((a == b).all() for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_width_of_one_is_greedy(name: str, seed: int) -> None:
     parser = make(name, seed)
@@ -128,8 +99,7 @@ def sequences(
 
 def few_labels(name: str, seed: int) -> Any:
     """A parser that chooses between two labels."""
-    factory, block = PARSERS[name]
-    nlp = make_nlp(factory=factory, system=block, projectivize=False)
+    nlp = make_nlp(**SYSTEMS[name], projectivize=False)
     parser = parser_of(nlp)
     examples = make_examples(nlp.vocab)
     parser.initialize(lambda: examples, nlp=nlp, labels={"labels": ["ROOT", "a", "dep"]})
@@ -140,7 +110,7 @@ def few_labels(name: str, seed: int) -> Any:
 @pytest.mark.parametrize(
     ("name", "length"),
     [
-        *((name, 2) for name in PARSERS),
+        *((name, 2) for name in SYSTEMS),
         *((name, 3) for name in ("arc-eager", "monotonic", "labelled reduce", "arc-standard")),
     ],
 )
@@ -268,11 +238,10 @@ def test_windows_and_batches_change_nothing(name: str) -> None:
         offset += len(doc)
 
 
-@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_trees_of_documents(name: str) -> None:
     """Sound trees, preset sentence starts kept; the best of n_best is the parse."""
-    factory, block = PARSERS[name]
-    nlp = random_parser(3, factory=factory, system=block, beam_width=3)
+    nlp = random_parser(3, **SYSTEMS[name], beam_width=3)
     parser = parser_of(nlp)
     rng = random.Random(0)
     docs = [random_doc(nlp.vocab, rng, n) for n in (0, 1, 2, 12, 30, 90)]

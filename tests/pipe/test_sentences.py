@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from typing import Any
 
 import pytest
 from spacy.language import Language
@@ -27,64 +28,65 @@ from tests.pipe.common import (
     random_doc,
     random_parser,
     randomize,
+    system,
     tree,
 )
+
+STARTS = {1: True, -1: False, 0: None}
+
+
+def preset_doc(doc: Doc, preset: list[int]) -> Doc:
+    """The same tokens, with these sentence starts and no other annotation."""
+    fresh = bare(doc)
+    for token, start in zip(fresh, preset, strict=True):
+        token.is_sent_start = STARTS[start]
+    return fresh
 
 
 def constrain(doc: Doc, rng: random.Random, kinds: tuple[int, ...]) -> list[int]:
     preset = [rng.choice(kinds) for _ in doc]
     for token, start in zip(doc, preset, strict=True):
-        token.is_sent_start = {1: True, -1: False, 0: None}[start]
+        token.is_sent_start = STARTS[start]
     return preset
 
 
-MODELS = ("untrained", "random", "breaks", "overfitted")
-LIST_MODELS = ("list untrained", "list random", "list breaks", "list implicit")
+#: The scale of random weights, 0 for an untrained parser; scores of SHIFT and BREAK. Parsers that
+#: break never, at will, and wherever they may.
+MODELS: dict[str, tuple[float, float, float]] = {
+    "untrained": (0.0, 0.0, 0.0),
+    "random": (0.2, 0.0, 4.0),
+    "breaks": (0.0, 0.0, 100.0),
+    "list untrained": (0.0, 2.0, -9.0),
+    "list random": (0.35, 2.0, 7.0),
+    "list breaks": (0.0, 0.0, 100.0),
+    "list implicit": (0.35, 2.0, 7.0),
+}
 
 
-@pytest.fixture(scope="module", params=MODELS + LIST_MODELS)
+@pytest.fixture(scope="module", params=[*MODELS, "overfitted"])
 def nlp(request: pytest.FixtureRequest, trained: Language) -> Language:
-    return make_model(request.param, trained)
+    return trained if request.param == "overfitted" else make_model(request.param)
 
 
-def make_model(name: str, trained: Language) -> Language:
-    """Parsers that break never, at will, wherever they may, and as they have learned."""
-    if name == "overfitted":
-        return trained
+def make_model(name: str) -> Language:
+    config: dict[str, Any] = {"factory": NM}
     if name.startswith("list"):
-        return make_list_model(name)
-    if name == "random":
-        nlp = random_parser(4)
-        parser = nlp.get_pipe("nm_parser")
-        randomize(parser.model, 4, scale=0.2)
-        bias = parser.model.get_param("move_b")
-        bias[list(parser.system.moves).index("BREAK")] += 4.0  # now and then the best move
-        parser.model.set_param("move_b", bias)
-        return nlp
-    nlp = make_nlp()
-    nlp.initialize(lambda: make_examples(nlp.vocab))
-    if name == "breaks":
-        parser = nlp.get_pipe("nm_parser")
-        bias = parser.model.get_param("move_b")
-        bias[list(parser.system.moves).index("BREAK")] = 100.0
-        parser.model.set_param("move_b", bias)
-    return nlp
-
-
-def make_list_model(name: str) -> Language:
-    """The same with list systems: moves that make no arc have scores of their own."""
-    explicit_root = name != "list implicit"
-    system = {"@misc": "spacy_nmparse.NLCovington.v1", "explicit_root": explicit_root}
-    nlp = make_nlp(factory=NL, system=system)
+        explicit_root = name != "list implicit"
+        config = {"factory": NL, "system": system("NLCovington", explicit_root=explicit_root)}
+    nlp = make_nlp(**config)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
+    scale, shift, stop = MODELS[name]
+    if scale:
+        randomize(parser.model, 1 if "list" in name else 4, scale)
+    output = "output_b" if "list" in name else "move_b"
+    bias = parser.model.get_param(output)
     moves = list(parser.system.moves)
-    if name in ("list random", "list implicit"):
-        randomize(parser.model, 1, scale=0.35)
-    bias = parser.model.get_param("output_b")
-    bias[moves.index("SHIFT")] = 0.0 if name == "list breaks" else 2.0
-    bias[moves.index("BREAK")] = {"list untrained": -9.0, "list breaks": 100.0}.get(name, 7.0)
-    parser.model.set_param("output_b", bias)
+    if "list" in name:
+        bias[moves.index("SHIFT")] = bias[moves.index("BREAK")] = 0.0
+    bias[moves.index("SHIFT")] += shift
+    bias[moves.index("BREAK")] += stop
+    parser.model.set_param(output, bias)
     return nlp
 
 
@@ -97,10 +99,7 @@ def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float)
         doc = random_doc(nlp.vocab, rng, rng.randint(1, 25), space)
         presets.append(constrain(doc, rng, kinds))
         docs.append(doc)
-    alone = [bare(doc) for doc in docs]
-    for doc, preset in zip(alone, presets, strict=True):
-        for token, start in zip(doc, preset, strict=True):
-            token.is_sent_start = {1: True, -1: False, 0: None}[start]
+    alone = [preset_doc(*pair) for pair in zip(docs, presets, strict=True)]
     parser = parser_of(nlp)
     docs = list(parser.pipe(docs, batch_size=7))
     stored = DocBin(docs=docs).to_bytes()
@@ -116,10 +115,10 @@ def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float)
             assert len(list(doc.sents)) == 1
 
 
-def test_the_models_differ(trained: Language) -> None:
+def test_the_models_differ() -> None:
     counts = []
-    for name in MODELS[:3] + LIST_MODELS:
-        nlp = make_model(name, trained)
+    for name in MODELS:
+        nlp = make_model(name)
         rng = random.Random(0)
         docs = [random_doc(nlp.vocab, rng, 20, space=0) for _ in range(20)]
         counts.append(sum(len(list(doc.sents)) for doc in nlp.pipe(docs)))
@@ -218,14 +217,6 @@ def test_sentences_of_forced_pieces_are_parsed_alone() -> None:
     assert [t.dep_ for t in both] == [t.dep_ for t in (*left, *right)]
 
 
-def preset_doc(doc: Doc, preset: list[int]) -> Doc:
-    """The same tokens, with these sentence starts and no other annotation."""
-    fresh = bare(doc)
-    for token, start in zip(fresh, preset, strict=True):
-        token.is_sent_start = {1: True, -1: False, 0: None}[start]
-    return fresh
-
-
 @pytest.mark.parametrize("kinds", [(0,), (0, 0, 1), (0, -1), (0, 1, -1)])
 def test_a_second_parse_changes_nothing(nlp: Language, kinds: tuple[int, ...]) -> None:
     """Boundaries that a parse has made do not bind the next one; those set before it still do."""
@@ -243,7 +234,7 @@ def test_a_second_parse_changes_nothing(nlp: Language, kinds: tuple[int, ...]) -
 
 def test_own_boundaries_change_trees_when_they_are_preset() -> None:
     """Its recurrent layer reads each preset sentence alone, so the test above can fail."""
-    nlp = make_list_model("list random")
+    nlp = make_model("list random")
     rng = random.Random(5)
     parser = parser_of(nlp)
     docs = [parser(random_doc(nlp.vocab, rng, 30)) for _ in range(40)]

@@ -15,8 +15,8 @@ import pytest
 
 from spacy_nmparse import layers
 
-HEADER = Path(layers.__file__).parent / "kernels.h"
-HEADERS = sorted(HEADER.parent.glob("*.h"))
+FOLDER = Path(layers.__file__).parent
+HEADERS = sorted(FOLDER.glob("*.h"))
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 # Compilers for systems whose C library is not here: what the header needs of it.
 FREESTANDING = ("-nostdinc", "-ffreestanding")
@@ -64,7 +64,7 @@ def test_compiles(name: str, tmp_path: Path) -> None:
     used = " ".join(f"(void){function};" for function in functions)
     source = tmp_path / "use.c"
     source.write_text(f"{included}int main(void) {{ {used} return 0; }}\n", encoding="utf-8")
-    command = [compiler, *options, f"-I{tmp_path}", f"-I{HEADER.parent}", "-c", str(source)]
+    command = [compiler, *options, f"-I{tmp_path}", f"-I{FOLDER}", "-c", str(source)]
     done = subprocess.run(
         [*command, "-o", str(tmp_path / "use.o")], capture_output=True, text=True, check=False
     )
@@ -73,19 +73,17 @@ def test_compiles(name: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def drop(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """nmp_drop and nmp_drop_some, compiled for this machine."""
+    """nmp_drop, compiled for this machine."""
     if shutil.which("cc") is None:
         pytest.skip("no cc")
     folder = tmp_path_factory.mktemp("drop")
     (folder / "drop.c").write_text(
-        '#include "kernels.h"\n'
+        '#include "activation.h"\n'
         "void drop(float *h, uint8_t *w, uint32_t start, uint32_t limit, float scale, int n)\n"
-        "{ nmp_drop(h, w, start, limit, scale, n); }\n"
-        "void drop_relu(float *h, uint32_t start, uint32_t limit, float scale, int n)\n"
-        "{ nmp_drop_some(h, start, limit, scale, n); }\n",
+        "{ nmp_drop(h, w, start, limit, scale, n); }\n",
         encoding="utf-8",
     )
-    command = ["cc", "-O2", "-shared", "-fPIC", f"-I{HEADER.parent}", "-w", str(folder / "drop.c")]
+    command = ["cc", "-O2", "-shared", "-fPIC", f"-I{FOLDER}", "-w", str(folder / "drop.c")]
     subprocess.run([*command, "-o", str(folder / "drop.so"), "-lm"], check=True)
     return ctypes.CDLL(str(folder / "drop.so"))
 
@@ -111,7 +109,7 @@ def tiles(tmp_path_factory: pytest.TempPathFactory) -> Any:
         encoding="utf-8",
     )
     library = source.with_suffix(".so")
-    command = ["gcc", "-O2", "-shared", "-fPIC", f"-I{HEADER.parent}", "-w", str(source)]
+    command = ["gcc", "-O2", "-shared", "-fPIC", f"-I{FOLDER}", "-w", str(source)]
     subprocess.run([*command, "-o", str(library)], check=True)
     return ctypes.CDLL(str(library))
 
@@ -167,7 +165,7 @@ def test_dropout(drop: Any, rate: float) -> None:
         pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (hidden, winner, relu)]
         start, limit = ctypes.c_uint32(int(start)), ctypes.c_uint32(int(rate * 2**32))
         drop.drop(*pointers[:2], start, limit, ctypes.c_float(1 / (1 - rate)), width)
-        drop.drop_relu(pointers[2], start, limit, ctypes.c_float(1 / (1 - rate)), width)
+        drop.drop(pointers[2], None, start, limit, ctypes.c_float(1 / (1 - rate)), width)
         assert (relu == hidden).all()
         dropped[step] = hidden == 0
         assert (winner == numpy.where(dropped[step], 255, 1)).all()

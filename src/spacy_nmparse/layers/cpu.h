@@ -11,6 +11,20 @@ enum { NMP_PLAIN, NMP_AVX2, NMP_AVX2_VNNI, NMP_AVX512, NMP_AVX512_BF16, NMP_N_CL
 #define NMP_INLINE static inline
 #endif
 
+#if defined(_MSC_VER)
+#define NMP_RESTRICT __restrict
+#else
+#define NMP_RESTRICT __restrict__
+#endif
+
+#if defined(__clang__)
+#define NMP_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define NMP_UNROLL _Pragma("GCC unroll 16")
+#else
+#define NMP_UNROLL
+#endif
+
 /* MinGW keeps vectors where it does not align them. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(_WIN32)
 #define NMP_X86
@@ -119,6 +133,11 @@ static int nmp_has_class(int cpu_class)
 
 #endif
 
+/* A loop of C that becomes vectors. With GCC or Clang, on x86-64, there is a copy of it for each class
+ * of processors; elsewhere it is plain C.
+ *
+ * Loop variables are ptrdiff_t, and rows have pointers of their own: Python compiles with -fwrapv,
+ * where an int sum like `n_out + o` may wrap, and compilers then gather element by element. */
 #define NMP_LOOP(NAME, PARAMETERS, ARGUMENTS) NMP_DEFINE(, void, NAME, PARAMETERS, ARGUMENTS)
 #define NMP_VALUE(TYPE, NAME, PARAMETERS, ARGUMENTS)                                               \
     NMP_DEFINE(return, TYPE, NAME, PARAMETERS, ARGUMENTS)

@@ -6,7 +6,7 @@ from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport uint32_t, uint64_t
 
 
-cdef extern from "kernels.h" nogil:
+cdef extern from "digest.h" nogil:
     uint64_t nmp_digest(const uint32_t* words, ptrdiff_t n)
 
 

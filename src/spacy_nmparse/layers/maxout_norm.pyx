@@ -12,48 +12,24 @@ import numpy
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from spacy_nmparse.layers.blas cimport AS_GIVEN, ROW_MAJOR, TRANSPOSED, sgemm
-from spacy_nmparse.layers.products cimport Weights
-
-from spacy_nmparse.layers.products import HAS_TILES
-
-
-cdef extern from "tiles.h" nogil:
-    void nmp_multiply(
-        float* out, ptrdiff_t step, const float** rows, ptrdiff_t n_rows, const float* panels,
-        ptrdiff_t n_in, ptrdiff_t n_out
-    )
-
-
-cdef extern from "maxout_norm.h" nogil:
-    void nmp_drop_some(float* values, uint32_t start, uint32_t limit, float scale, int width)
-    void nmp_find_pieces(
-        uint8_t* winner, const float* row, const float* bias, int width, int pieces
-    )
-    void nmp_maxout_back(
-        float* d_row, const float* d_best, const uint8_t* winner, int width, int pieces
-    )
-    void nmp_maxout_norm(
-        float* out, float* best, float* shrink, const float* row, const float* bias,
-        const float* gain, const float* shift, int width, int pieces
-    )
-
-
-cdef extern from "kernels.h" nogil:
-    void nmp_add(float* out, const float* row, int width)
-    void nmp_centre(float* out, const float* row, const float* shrink, int width)
-    void nmp_norm_back(
-        float* d_row, float* d_gain, float* d_bias, const float* d_out, const float* row,
-        const float* gain, float shrink, int width
-    )
+from spacy_nmparse.layers.kernels cimport (
+    nmp_add,
+    nmp_centre,
+    nmp_drop,
+    nmp_find_winners,
+    nmp_maxout,
+    nmp_norm,
+    nmp_norm_back,
+)
+from spacy_nmparse.layers.products cimport BLOCK, Weights, WeightsC, multiply_rows
 
 
 cdef enum:
-    BLOCK = 96              # rows of a product: whole tiles of any height
     BLOCK_BACK = 256        # rows of the products of gradients
-    WEYL = 0x9e3779b9       # as in nmp_drop_some
+    WEYL = 0x9e3779b9       # as in nmp_drop
 
 
 cdef struct place_t:
@@ -80,7 +56,8 @@ cdef class MaxoutNorm:
     """
 
     cdef const float[:, ::1] W
-    cdef const float[::1] panels, gain, shift
+    cdef const WeightsC* weights
+    cdef const float[::1] gain, shift
     cdef const float[::1] b  # the first pieces of all units, then the second ones
     cdef const int[::1] lengths
     cdef const float[:, ::1] X
@@ -88,7 +65,8 @@ cdef class MaxoutNorm:
     cdef ptrdiff_t reach_in, reach_out, n_inputs, n_rows
     cdef uint32_t limit, seed
     cdef float scale
-    cdef object kept
+    cdef object packed  # owns the weights
+    cdef object learned
 
     def __init__(
         self, W, Weights weights, b, gain, shift, lengths, int window=-1, int reach_in=0,
@@ -96,7 +74,8 @@ cdef class MaxoutNorm:
     ):
         cdef ptrdiff_t n_words = int(numpy.sum(lengths))
         self.W, self.gain, self.shift = W, gain, shift
-        self.panels = weights.panels
+        self.packed = weights
+        self.weights = &weights.c
         self.lengths = lengths
         self.width = <int>self.gain.shape[0]
         self.pieces = <int>self.W.shape[0] // self.width
@@ -134,7 +113,6 @@ cdef class MaxoutNorm:
         cdef float* shrink
         cdef uint8_t* winners = NULL
         cdef float* products
-        cdef const float* panels = &self.panels[0] if HAS_TILES else NULL
         cdef float* windows
         cdef float[:, ::1] Y
         cdef float[:, ::1] bests
@@ -159,7 +137,7 @@ cdef class MaxoutNorm:
         if learn:
             winners_view = numpy.empty((n_kept, self.width), dtype="uint8")
             winners = &winners_view[0, 0]
-            self.kept = (bests, shrinks, winners_view)
+            self.learned = (bests, shrinks, winners_view)
         outputs, best, shrink = &Y[0, 0], &bests[0, 0], &shrinks[0, 0]
         n = min(self.n_rows, <ptrdiff_t>BLOCK)
         products = <float*>malloc(n * step * sizeof(float))
@@ -172,10 +150,9 @@ cdef class MaxoutNorm:
                 row = self.first_row
                 while row < self.n_rows:
                     n = min(<ptrdiff_t>BLOCK, self.n_rows - row)
-                    self.multiply(products, step, own, &place, row, n, panels, windows)
+                    self.multiply(products, step, own, &place, row, n, windows)
                     self.finish(
-                        own,
-                        outputs + row * self.width, products, step, row, n,
+                        own, outputs + row * self.width, products, step, row, n,
                         best + (row * self.width if learn else 0),
                         shrink + (2 * row if learn else 0),
                         winners + row * self.width if learn else NULL
@@ -196,7 +173,7 @@ cdef class MaxoutNorm:
             dX: of its inputs.
             d_parameters: of W, b, gain and shift.
         """
-        cdef ptrdiff_t n, row, i
+        cdef ptrdiff_t n, row, i, j
         cdef int n_pieces = self.width * self.pieces
         cdef const float[:, ::1] d_outputs = dY
         cdef float[:, ::1] bests
@@ -216,7 +193,7 @@ cdef class MaxoutNorm:
         result = dX_array, (dW_array, db_array, d_norm_array[0], d_norm_array[1])
         if self.n_rows <= self.first_row:
             return result
-        bests, shrinks, winners = self.kept
+        bests, shrinks, winners = self.learned
         windows = numpy.empty((min(self.n_rows, BLOCK_BACK), self.n_in), dtype="float32")
         dZ = numpy.empty((min(self.n_rows, BLOCK_BACK), n_pieces), dtype="float32")
         with nogil:
@@ -234,9 +211,9 @@ cdef class MaxoutNorm:
                         &room[1, 0], &d_norm[0, 0], &d_norm[1, 0], &room[2, 0], &room[0, 0],
                         &self.gain[0], shrinks[row + i, 1], self.width
                     )
-                    nmp_maxout_back(
-                        &dZ[i, 0], &room[1, 0], &winners[row + i, 0], self.width, self.pieces
-                    )
+                    memset(&dZ[i, 0], 0, n_pieces * sizeof(float))
+                    for j in range(self.width):
+                        dZ[i, j * self.pieces + winners[row + i, j]] = room[1, j]
                     nmp_add(&db[0], &dZ[i, 0], n_pieces)
                     self.copy_window(&windows[i, 0], &place, row + i)
                     self.move_on(&place, row + i)
@@ -322,7 +299,7 @@ cdef class MaxoutNorm:
 
     cdef void multiply(
         self, float* products, ptrdiff_t step, const float** own, place_t* place, ptrdiff_t row,
-        ptrdiff_t n, const float* panels, float* windows
+        ptrdiff_t n, float* windows
     ) noexcept nogil:
         """W x of n rows, step numbers each: the first pieces of all units, then the second ones.
         own: what is added to each row later; the place moves on behind the rows. windows: room
@@ -330,36 +307,27 @@ cdef class MaxoutNorm:
         cdef const float* rows[BLOCK]
         cdef ptrdiff_t i
         for i in range(n):
-            if panels != NULL and self.is_whole(place, row + i):
+            if self.weights.plain == NULL and self.is_whole(place, row + i):
                 rows[i] = &self.X[place.first + place.position - self.window, 0]
             else:
                 rows[i] = windows + i * self.n_in
                 self.copy_window(windows + i * self.n_in, place, row + i)
             own[i] = &self.X[self.input_row(place, row + i, 0), 0]
             self.move_on(place, row + i)
-        if panels != NULL:
-            nmp_multiply(products, step, rows, n, panels, self.n_in, step)
-            return
-        for i in range(self.pieces):
-            sgemm(
-                ROW_MAJOR, AS_GIVEN, TRANSPOSED, <int>n, self.width, self.n_in, 1.0, windows,
-                self.n_in, &self.W[i, 0], self.pieces * self.n_in, 0.0,
-                products + i * self.width, <int>step
-            )
+        multiply_rows(self.weights, rows, n, products, step)
 
     cdef void finish(
-        self, const float** own, float* outputs, const float* products, ptrdiff_t step,
+        self, const float** own, float* outputs, float* products, ptrdiff_t step,
         ptrdiff_t row, ptrdiff_t n, float* best, float* shrink, uint8_t* winners
     ) noexcept nogil:
         """What follows the products of n rows. winners: NULL where nothing is learned."""
         cdef ptrdiff_t i
         for i in range(n):
-            nmp_maxout_norm(
-                outputs, best, shrink, products, &self.b[0], &self.gain[0], &self.shift[0],
-                self.width, self.pieces
-            )
+            nmp_add(products, &self.b[0], <int>step)
+            nmp_maxout(best, products, self.width, self.pieces)
+            nmp_norm(outputs, shrink, best, &self.gain[0], &self.shift[0], self.width)
             if winners != NULL:
-                nmp_find_pieces(winners, products, &self.b[0], self.width, self.pieces)
+                nmp_find_winners(winners, products, self.width, self.pieces)
                 winners += self.width
             if self.limit:
                 self.drop(outputs, row + i)
@@ -373,4 +341,4 @@ cdef class MaxoutNorm:
     cdef void drop(self, float* values, ptrdiff_t row) noexcept nogil:
         """Dropout of a row's numbers, the same ones each time."""
         cdef uint32_t start = self.seed + <uint32_t>row * <uint32_t>self.width * <uint32_t>WEYL
-        nmp_drop_some(values, start, self.limit, self.scale, self.width)
+        nmp_drop(values, NULL, start, self.limit, self.scale, self.width)

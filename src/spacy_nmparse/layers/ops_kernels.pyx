@@ -5,18 +5,13 @@ import numpy
 from libc.stddef cimport ptrdiff_t
 from libc.string cimport memcpy
 
-
-cdef extern from "kernels.h" nogil:
-    void nmp_maxout(float* best, int* which, const float* inputs, ptrdiff_t n, int pieces)
-    void nmp_add(float* out, const float* row, int width)
-    void nmp_centre(float* out, const float* row, const float* shrink, int width)
-    void nmp_norm(
-        float* out, float* shrink, const float* row, const float* gain, const float* bias, int width
-    )
-    void nmp_norm_back(
-        float* d_row, float* d_gain, float* d_bias, const float* d_out, const float* row,
-        const float* gain, float shrink, int width
-    )
+from spacy_nmparse.layers.kernels cimport (
+    nmp_add,
+    nmp_centre,
+    nmp_maxout_units,
+    nmp_norm,
+    nmp_norm_back,
+)
 
 
 def maxout(const float[:, :, ::1] inputs):
@@ -29,7 +24,7 @@ def maxout(const float[:, :, ::1] inputs):
     cdef int[:, ::1] which = which_array
     if n:
         with nogil:
-            nmp_maxout(&best[0, 0], &which[0, 0], &inputs[0, 0, 0], n, <int>inputs.shape[2])
+            nmp_maxout_units(&best[0, 0], &which[0, 0], &inputs[0, 0, 0], n, <int>inputs.shape[2])
     return best_array, which_array
 
 

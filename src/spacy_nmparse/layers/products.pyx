@@ -11,7 +11,7 @@ import numpy
 
 from libc.stdint cimport uint32_t
 
-from spacy_nmparse.layers.blas cimport checked
+from spacy_nmparse.layers.blas cimport AS_GIVEN, ROW_MAJOR, TRANSPOSED, checked, sgemm
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.cpu import CLASS
@@ -44,10 +44,6 @@ cdef extern from "bfloat16.h" nogil:
     void nmp_bf_multiply_row(
         float* out, const float* row, const uint32_t* packed, ptrdiff_t n_in, ptrdiff_t n_out
     )
-
-
-cdef enum:
-    BLOCK = 96              # rows of a product: whole tiles of any height
 
 
 #: Whether this processor multiplies numbers rounded to bfloat16, and this build can.
@@ -108,79 +104,102 @@ cdef class Weights:
     def __init__(self, W, bint rounded=False, ptrdiff_t pieces=1):
         cdef uint32_t[::1] pairs
         cdef float[::1] panels
+        cdef const float[:, ::1] plain
         cdef size_t weights
         self.panels = self.pairs = self.W = None
         if not isinstance(W, numpy.ndarray):
             self.W = W
             return
         checked(W[:0], W.T.shape, W.dtype, None)
-        self.n, self.k = W.shape
+        self.c.n_out, self.c.n_in = W.shape
         W = numpy.ascontiguousarray(W)
         weights = W.ctypes.data
         if not W.size or not HAS_TILES:  # a copy: what is kept must not keep the array
-            split = W.reshape(self.n // pieces, pieces, self.k)
+            split = W.reshape(self.c.n_out // pieces, pieces, self.c.n_in)
             self.W = split.swapaxes(0, 1).reshape(W.shape).copy()
         if not W.size:
             return
+        if self.W is not None:
+            plain = self.W
+            self.c.plain = &plain[0, 0]
         if rounded and HAS_BFLOAT16:
-            pairs = self.pairs = numpy.empty(nmp_bf_packed(self.k, self.n), dtype="uint32")
+            pairs = self.pairs = numpy.empty(
+                nmp_bf_packed(self.c.n_in, self.c.n_out), dtype="uint32"
+            )
+            self.c.pairs = &pairs[0]
             with nogil:
-                nmp_bf_pack(&pairs[0], <const float*>weights, self.k, self.k, self.n)
+                nmp_bf_pack(
+                    &pairs[0], <const float*>weights, self.c.n_in, self.c.n_in, self.c.n_out
+                )
         else:
-            panels = self.panels = numpy.empty(nmp_packed(self.k, self.n), dtype="float32")
+            panels = self.panels = numpy.empty(
+                nmp_packed(self.c.n_in, self.c.n_out), dtype="float32"
+            )
+            self.c.panels = &panels[0]
             with nogil:
                 nmp_pack(
-                    &panels[0], <const float*>weights, self.k, self.n // pieces, pieces
+                    &panels[0], <const float*>weights, self.c.n_in, self.c.n_out // pieces, pieces
                 )
 
     def times(self, A, out=None):
         """The product ``A @ W.T``: arguments, result and errors as of ``matmul``."""
-        cdef uint32_t[::1] pairs, room
-        cdef ptrdiff_t m, step
-        cdef size_t rows, products
+        cdef const float* rows[BLOCK]
+        cdef uint32_t[::1] room
+        cdef ptrdiff_t m, step, stride, i
+        cdef ptrdiff_t first = 0
+        cdef size_t begin, products
         if self.W is not None:
             return matmul(A, self.W.T, out)
-        out = checked(A, (self.k, self.n), "float32", out)
+        out = checked(A, (self.c.n_in, self.c.n_out), "float32", out)
         if not A.size:
             return out
-        m = A.shape[0]
-        step = max(out.strides[0] // 4, self.n)
-        products = out.ctypes.data
-        if self.pairs is None:
-            if (A.strides[1] != 4 and self.k > 1) or A.strides[0] % 4:
-                A = numpy.ascontiguousarray(A)
-            rows = A.ctypes.data
-            self._multiply(<float*>products, step, <const float*>rows, A.strides[0] // 4, m)
-            return out
-        A = numpy.ascontiguousarray(A)
-        rows = A.ctypes.data
-        pairs = self.pairs
-        room = numpy.empty(NMP_BF_BLOCK * nmp_bf_pairs(self.k), dtype="uint32")
-        with nogil:
-            if m == 1:
-                nmp_bf_multiply_row(
-                    <float*>products, <const float*>rows, &pairs[0], self.k, self.n
-                )
-            else:
+        if (
+            self.pairs is not None or (A.strides[1] != 4 and self.c.n_in > 1) or A.strides[0] % 4
+        ):
+            A = numpy.ascontiguousarray(A)
+        m, begin, stride = A.shape[0], A.ctypes.data, A.strides[0] // 4
+        products, step = out.ctypes.data, max(out.strides[0] // 4, self.c.n_out)
+        if m == 1:
+            multiply_row(&self.c, <const float*>begin, <float*>products)
+        elif self.pairs is not None:
+            room = numpy.empty(NMP_BF_BLOCK * nmp_bf_pairs(self.c.n_in), dtype="uint32")
+            with nogil:
                 nmp_bf_multiply(
-                    <float*>products, step, <const float*>rows, m, &pairs[0], self.k, self.n,
-                    &room[0]
+                    <float*>products, step, <const float*>begin, m, self.c.pairs, self.c.n_in,
+                    self.c.n_out, &room[0]
                 )
+        else:
+            with nogil:
+                while first < m:
+                    for i in range(min(<ptrdiff_t>BLOCK, m - first)):
+                        rows[i] = <const float*>begin + (first + i) * stride
+                    multiply_rows(
+                        &self.c, rows, min(<ptrdiff_t>BLOCK, m - first),
+                        <float*>products + first * step, step
+                    )
+                    first += BLOCK
         return out
 
-    cdef _multiply(
-        self, float* products, ptrdiff_t step, const float* A, ptrdiff_t stride, ptrdiff_t m
-    ):
-        cdef const float* rows[BLOCK]
-        cdef const float[::1] panels = self.panels
-        cdef ptrdiff_t first, i, n
-        with nogil:
-            first = 0
-            while first < m:
-                n = min(<ptrdiff_t>BLOCK, m - first)
-                for i in range(n):
-                    rows[i] = A + (first + i) * stride
-                nmp_multiply(
-                    products + first * step, step, rows, n, &panels[0], self.k, self.n
-                )
-                first += n
+
+cdef void multiply_row(const WeightsC* weights, const float* row, float* out) noexcept nogil:
+    """The product of one row: the bits that it has among others."""
+    if weights.pairs is not NULL:
+        nmp_bf_multiply_row(out, row, weights.pairs, weights.n_in, weights.n_out)
+    else:
+        nmp_multiply(
+            out, weights.n_out, &row, 1, weights.panels, weights.n_in, weights.n_out
+        )
+
+
+cdef void multiply_rows(
+    const WeightsC* weights, const float** rows, ptrdiff_t n_rows, float* out, ptrdiff_t step
+) noexcept nogil:
+    """The products of rows by weights that are not rounded, those of a row step numbers behind
+    those of the one before. Where OpenBLAS multiplies, the rows must follow one another."""
+    if weights.plain is not NULL:
+        sgemm(
+            ROW_MAJOR, AS_GIVEN, TRANSPOSED, <int>n_rows, <int>weights.n_out, <int>weights.n_in,
+            1.0, rows[0], <int>weights.n_in, weights.plain, <int>weights.n_in, 0.0, out, <int>step
+        )
+    else:
+        nmp_multiply(out, step, rows, n_rows, weights.panels, weights.n_in, weights.n_out)

@@ -9,7 +9,7 @@ from one matrix product.
 import numpy
 
 
-cdef extern from "kernels.h" nogil:
+cdef extern from "sru.h" nogil:
     void nmp_sru_step(
         float* gates, const float* biases, const float* loops, const float* last, float* cell,
         float* hidden, int width

@@ -22,8 +22,8 @@ import numpy
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
+from spacy_nmparse.layers.kernels cimport nmp_affine_sparse, nmp_dot
 from spacy_nmparse.scorers.hidden_layer cimport (
-    TapeC,
     keep,
     layer_gradient,
     layer_keep,
@@ -32,6 +32,7 @@ from spacy_nmparse.scorers.hidden_layer cimport (
     layer_run,
     layer_run_item,
 )
+from spacy_nmparse.scorers.tape cimport TapeC
 from spacy_nmparse.scorers.tree_scores cimport (
     REACH,
     tree_learn,
@@ -45,14 +46,6 @@ from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
-
-
-cdef extern from "kernels.h" nogil:
-    float nmp_dot(const float* a, const float* b, int width)
-    void nmp_affine_sparse(
-        float* out, const float* bias, const float* weights, const float* hidden,
-        int n_in, int n_out
-    )
 
 
 cdef inline ptrdiff_t row_of(const ArcScorerC* self, const StateC* s, int w) noexcept nogil:
@@ -283,7 +276,7 @@ cdef class ArcScorerKernel(Scorer):
             Layer(
                 features[name], n_labels,
                 {part: weights[f"{name}_{part}"] for part in ("pad_rows", "fact_rows", "bias")},
-                pieces
+                pieces, sums_items=name == "pair"
             )
             for name in ("context", "pair", "label")
         ]
@@ -371,7 +364,7 @@ cdef class ArcScorerKernel(Scorer):
         cdef int[::1] scored, pair_steps
         n = last - first
         self.rows.make(first, last)
-        self.pairs.keep_sums(n + 1)
+        self.pairs.make_sums(n + 1)
         self.tree.make_tables(first, last)
         self.tables = (
             numpy.zeros(n + 1, dtype="intc"), numpy.empty((n + 1, 2), dtype="float32"),

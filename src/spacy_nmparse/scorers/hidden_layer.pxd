@@ -1,28 +1,18 @@
-"""A hidden layer over the words and facts of a configuration, and the tape of its steps."""
+"""A hidden layer over the words and facts of a configuration."""
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint64_t
 
+from spacy_nmparse.layers.products cimport WeightsC
 from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, Features, FeaturesC
+from spacy_nmparse.scorers.tape cimport TapeC
 from spacy_nmparse.systems.state cimport StateC
 
 
-cdef enum:
-    N_TAPE_ARRAYS = 6
-
-
-cdef struct TapeC:          # what the steps leave behind
-    void* arrays[N_TAPE_ARRAYS]     # where the memory of those below begins
-    size_t sizes[N_TAPE_ARRAYS]     # in bytes
-    int n_steps
-    int capacity
-    int n_outputs
-    bint failed             # out of memory
-    int* words              # (steps, slots)
-    int* facts              # (steps, facts)
-    int* owner              # (steps,): what the extra row was made from
-    float* hidden           # (steps, width), after dropout
-    uint8_t* winner         # (steps, width): which piece won; NMP_DROPPED; not with one piece
-    float* d_outputs        # (steps, n_outputs)
+cdef struct FeaturesOfC:    # some of a layer's features, pairs left out
+    int n_slots
+    int n_facts
+    int slots[MAX_SLOTS]
+    int facts[MAX_FACTS]
 
 
 cdef struct LayerC:
@@ -33,11 +23,10 @@ cdef struct LayerC:
     ptrdiff_t stride        # from one word's rows to the next word's
     float* word_rows        # (words of the window, slots, pieces * width)
     # Slots whose rows are made on demand.
-    int n_in                # width of the vectors
     int first_vector        # the batch's word that the window starts with
-    const float* vectors    # (words of the batch, n_in)
-    const float* slot_panels[MAX_SLOTS]  # packed weights; NULL: not such a slot, or rounded
-    const uint32_t* slot_pairs[MAX_SLOTS]  # the same, rounded to bfloat16; NULL: they are not
+    ptrdiff_t vector_width
+    const float* vectors    # (words of the batch, vector_width)
+    const WeightsC* slot_weights[MAX_SLOTS]     # NULL: not such a slot
     uint8_t* made           # (words of the window, slots): whether it is there; NULL: all are
     ptrdiff_t made_stride   # from one word's to the next word's
     const float* pad_rows   # (slots, 2, pieces * width): no word there, ROOT there
@@ -46,15 +35,11 @@ cdef struct LayerC:
     const float* bias       # (pieces * width,)
     const float* extra      # (pieces * width,): one more row to add, or NULL
     int owner               # the step, of another layer's tape, that extra comes from
-    # Sums of the rows that depend on the item H alone, by H's row.
-    int n_own_slots         # features that look at nothing but H and what hangs on it
-    int n_own_facts
-    int own_slots[MAX_SLOTS]
-    int own_facts[MAX_FACTS]
-    int other_slots[MAX_SLOTS]
-    int other_facts[MAX_FACTS]
-    float* own_sums         # (rows, pieces * width), or NULL: no sums are kept
-    int* own_keys           # (rows, slots + facts): what each sum was made from
+    # Features that look at nothing but the item H and what hangs on it, if their sums are kept.
+    FeaturesOfC of_item
+    FeaturesOfC others
+    float* item_sums        # (rows, pieces * width), by H's row
+    int* item_keys          # (rows, slots + facts): what each sum was made from
     # The configuration looked at last.
     int words[MAX_SLOTS]
     int facts[MAX_FACTS]
@@ -101,7 +86,7 @@ cdef class Layer:
     cdef object sums
 
     cdef int make_places(self, int n) except -1
-    cdef void keep_sums(self, int n_rows) except *
+    cdef void make_sums(self, int n_rows) except *
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1
     cdef dict gradients(
         self, output_W, float* d_word_rows, float* d_extra, ptrdiff_t extra_stride

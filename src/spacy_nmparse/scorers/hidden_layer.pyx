@@ -9,63 +9,34 @@ up. While learning, steps are written into flat arrays, and back-propagated toge
 """
 import numpy
 
-from libc.stdlib cimport calloc, free, realloc
 from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+from spacy_nmparse.layers.kernels cimport (
+    nmp_add,
+    nmp_add_product,
+    nmp_add_scaled,
+    nmp_drop,
+    nmp_find_winners,
+    nmp_maxout,
+    nmp_maxout_back,
+    nmp_relu,
+    nmp_relu_back,
+    nmp_sum_rows,
+)
+from spacy_nmparse.layers.products cimport multiply_row
 from spacy_nmparse.scorers.features cimport find_facts, find_words
+from spacy_nmparse.scorers.tape cimport tape_begin, tape_end, tape_write
 from spacy_nmparse.systems.state cimport NONE
 
 from spacy_nmparse.layers.blas import matmul
 
 
-cdef extern from "kernels.h" nogil:
-    void nmp_add(float* out, const float* row, int width)
-    void nmp_add_product(float* out, const float* a, const float* b, int width)
-    void nmp_sum_rows(
-        float* out, const float* const* rows, int n_rows, int n_products, int width
-    )
-    void nmp_activate(float* out, const float* pre, int width, int pieces)
-    void nmp_find_winners(uint8_t* winner, const float* pre, int width, int pieces)
-    void nmp_drop(
-        float* hidden, uint8_t* winner, uint32_t start, uint32_t limit, float scale, int width
-    )
-    void nmp_drop_some(float* hidden, uint32_t start, uint32_t limit, float scale, int width)
-    void nmp_activate_back(
-        float* d_pre, const float* d_hidden, const uint8_t* winner, float scale, int width,
-        int pieces
-    )
-    void nmp_relu_back(
-        float* d_pre, const float* d_hidden, const float* hidden, float scale, int width
-    )
-    void nmp_add_scaled(float* out, const float* row, float scale, int width)
-
-
-cdef extern from "tiles.h" nogil:
-    void nmp_multiply(
-        float* out, ptrdiff_t step, const float** rows, ptrdiff_t n_rows, const float* panels,
-        ptrdiff_t n_in, ptrdiff_t n_out
-    )
-
-
-cdef extern from "bfloat16.h" nogil:
-    void nmp_bf_multiply_row(
-        float* out, const float* row, const uint32_t* packed, ptrdiff_t n_in, ptrdiff_t n_out
-    )
-
-
 cdef enum:
-    FIRST_STEPS = 256
     NO_ROW = -0x7fffffff    # what no feature's row is
     REGISTER = 16           # floats
-    N_SPARE = 6             # tapes kept to be written on again
-    SPARE_BYTES = 1 << 28   # of a tape that is kept, at most
     FEW_OUTPUTS = 4         # that take no matrix products
-
-
-# Every update needs tapes, and memory that is new to the process is slow.
-cdef TapeC[N_SPARE] spare_tapes
-cdef int n_spare_tapes = 0
 
 
 cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
@@ -91,53 +62,60 @@ cdef inline const float* word_row(
     cdef ptrdiff_t size = layer.pieces * layer.width
     cdef float* row
     cdef uint8_t* made
+    cdef const float* vector
     if words[slot] < 0:
         return layer.pad_rows + (-1 - words[slot]) * size
     row = layer.word_rows + words[slot] * layer.stride + slot * size
-    if layer.made is not NULL and (
-        layer.slot_panels[slot] is not NULL or layer.slot_pairs[slot] is not NULL
-    ):
+    if layer.made is not NULL and layer.slot_weights[slot] is not NULL:
         made = layer.made + words[slot] * layer.made_stride + slot
         if not made[0]:
-            make_row(layer, words[slot], slot, row)
+            vector = layer.vectors + (layer.first_vector + words[slot]) * layer.vector_width
+            multiply_row(layer.slot_weights[slot], vector, row)
             made[0] = True
     return row
 
 
-cdef void make_row(const LayerC* layer, int w, int slot, float* row) noexcept nogil:
-    """The row of a slot that is made on demand, of the window's word w."""
+cdef int add_rows(
+    const LayerC* layer, const FeaturesOfC* which, const float** rows, int n
+) noexcept nogil:
+    """Append the rows of some features to the n that are there. Returns how many there are."""
+    cdef ptrdiff_t size = layer.pieces * layer.width
+    cdef int i
+    for i in range(which.n_slots):
+        rows[n] = word_row(layer, layer.words, which.slots[i])
+        n += 1
+    for i in range(which.n_facts):
+        rows[n] = layer.fact_rows + layer.facts[which.facts[i]] * size
+        n += 1
+    return n
+
+
+cdef void run(LayerC* layer, const float* first) noexcept nogil:
+    """Fill layer.hidden: the sum of the first row and of all that is not in it."""
+    cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
+    cdef int n_pairs = layer.features.n_slots - layer.features.n_singles
     cdef int size = layer.pieces * layer.width
-    cdef const float* vector = layer.vectors + (layer.first_vector + w) * <ptrdiff_t>layer.n_in
-    if layer.slot_pairs[slot] is not NULL:
-        nmp_bf_multiply_row(row, vector, layer.slot_pairs[slot], layer.n_in, size)
+    cdef int i, n
+    rows[0] = first
+    n = add_rows(layer, &layer.others, rows, 1)
+    if layer.extra is not NULL:
+        rows[n] = layer.extra
+        n += 1
+    for i in range(n_pairs):
+        rows[n + i] = word_row(layer, layer.words, layer.features.n_singles + i)
+    nmp_sum_rows(layer.pre, rows, n, n_pairs // 2, size)
+    if layer.pieces > 1:
+        nmp_maxout(layer.hidden, layer.pre, layer.width, layer.pieces)
     else:
-        nmp_multiply(row, size, &vector, 1, layer.slot_panels[slot], layer.n_in, size)
+        nmp_relu(layer.hidden, layer.pre, layer.width)
+    if layer.learning:
+        drop_units(layer)
 
 
 cdef void layer_run(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
     """Fill layer.hidden for a configuration (and for an arc, if features ask for its ends)."""
-    cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
-    cdef int size = layer.pieces * layer.width
-    cdef int n_singles = layer.features.n_singles
-    cdef int i
-    cdef int n = 1
     find_rows(layer, s, head, dependent)
-    rows[0] = layer.bias
-    for i in range(n_singles):
-        rows[n] = word_row(layer, layer.words, i)
-        n += 1
-    for i in range(layer.features.n_facts):
-        rows[n] = layer.fact_rows + layer.facts[i] * <ptrdiff_t>size
-        n += 1
-    if layer.extra is not NULL:
-        rows[n] = layer.extra
-        n += 1
-    for i in range(n_singles, layer.features.n_slots):
-        rows[n + i - n_singles] = word_row(layer, layer.words, i)
-    nmp_sum_rows(layer.pre, rows, n, (layer.features.n_slots - n_singles) // 2, size)
-    nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
-    if layer.learning:
-        drop_units(layer)
+    run(layer, layer.bias)
 
 
 cdef inline bint is_same(const int* a, const int* b, const int* places, int n) noexcept nogil:
@@ -149,57 +127,27 @@ cdef inline bint is_same(const int* a, const int* b, const int* places, int n) n
 
 
 cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil:
-    """layer_run for the item i (its row: row) and the focus word j. The sum of what depends on
-    i alone is kept, and added up again when that has changed."""
-    cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
-    cdef ptrdiff_t size = layer.pieces * layer.width
+    """layer_run for the item i (its row: row) and the focus word j, of a layer that sums items: the
+    sum of what depends on i alone is added up again only when that has changed."""
+    cdef const float* rows[1 + MAX_SLOTS + MAX_FACTS]
+    cdef int size = layer.pieces * layer.width
     cdef int n_slots = layer.features.n_slots
-    cdef int n_singles = layer.features.n_singles
-    cdef int* key
-    cdef float* own
-    cdef int m, n
-    if layer.own_sums is NULL:
-        layer_run(layer, s, i, j)
-        return
+    cdef int* key = layer.item_keys + row * <ptrdiff_t>(n_slots + layer.features.n_facts)
+    cdef float* total = layer.item_sums + row * <ptrdiff_t>size
     find_rows(layer, s, i, j)
-    key = layer.own_keys + row * <ptrdiff_t>(n_slots + layer.features.n_facts)
-    own = layer.own_sums + row * size
     if not (
-        is_same(layer.words, key, layer.own_slots, layer.n_own_slots)
-        and is_same(layer.facts, key + n_slots, layer.own_facts, layer.n_own_facts)
+        is_same(layer.words, key, layer.of_item.slots, layer.of_item.n_slots)
+        and is_same(layer.facts, key + n_slots, layer.of_item.facts, layer.of_item.n_facts)
     ):
         rows[0] = layer.bias
-        n = 1
-        for m in range(layer.n_own_slots):
-            rows[n] = word_row(layer, layer.words, layer.own_slots[m])
-            n += 1
-        for m in range(layer.n_own_facts):
-            rows[n] = layer.fact_rows + layer.facts[layer.own_facts[m]] * size
-            n += 1
-        nmp_sum_rows(own, rows, n, 0, <int>size)
+        nmp_sum_rows(total, rows, add_rows(layer, &layer.of_item, rows, 1), 0, size)
         memcpy(key, layer.words, n_slots * sizeof(int))
         memcpy(key + n_slots, layer.facts, layer.features.n_facts * sizeof(int))
-    rows[0] = own
-    n = 1
-    for m in range(n_singles - layer.n_own_slots):
-        rows[n] = word_row(layer, layer.words, layer.other_slots[m])
-        n += 1
-    for m in range(layer.features.n_facts - layer.n_own_facts):
-        rows[n] = layer.fact_rows + layer.facts[layer.other_facts[m]] * size
-        n += 1
-    if layer.extra is not NULL:
-        rows[n] = layer.extra
-        n += 1
-    for m in range(n_singles, n_slots):
-        rows[n + m - n_singles] = word_row(layer, layer.words, m)
-    nmp_sum_rows(layer.pre, rows, n, (n_slots - n_singles) // 2, <int>size)
-    nmp_activate(layer.hidden, layer.pre, layer.width, layer.pieces)
-    if layer.learning:
-        drop_units(layer)
+    run(layer, total)
 
 
 cdef void drop_units(LayerC* layer) noexcept nogil:
-    """Note which piece won, and drop units."""
+    """Find the pieces that won, and drop units."""
     cdef uint32_t start = 0
     cdef uint32_t limit = <uint32_t>(layer.dropout * <double>4294967296.0)
     cdef float scale = <float>1.0 / (<float>1.0 - layer.dropout)
@@ -207,76 +155,18 @@ cdef void drop_units(LayerC* layer) noexcept nogil:
         start = <uint32_t>(random_bits(&layer.seed) >> 32)
     if layer.pieces > 1:
         nmp_find_winners(layer.winner, layer.pre, layer.width, layer.pieces)
-        if layer.dropout > 0:
-            nmp_drop(layer.hidden, layer.winner, start, limit, scale, layer.width)
-    elif layer.dropout > 0:
-        nmp_drop_some(layer.hidden, start, limit, scale, layer.width)
-
-
-cdef void lay_out(const LayerC* layer, TapeC* tape, size_t* step_sizes) noexcept nogil:
-    """Point the tape's arrays at its memory, and tell what one step takes of each."""
-    tape.words = <int*>tape.arrays[0]
-    tape.facts = <int*>tape.arrays[1]
-    tape.owner = <int*>tape.arrays[2]
-    tape.hidden = <float*>tape.arrays[3]
-    tape.winner = <uint8_t*>tape.arrays[4]
-    tape.d_outputs = <float*>tape.arrays[5]
-    step_sizes[0] = layer.features.n_slots * sizeof(int)
-    step_sizes[1] = max(1, layer.features.n_facts) * sizeof(int)
-    step_sizes[2] = sizeof(int)
-    step_sizes[3] = layer.width * sizeof(float)
-    step_sizes[4] = layer.width if layer.pieces > 1 else 0
-    step_sizes[5] = tape.n_outputs * sizeof(float)
-
-
-cdef int grow(LayerC* layer) noexcept nogil:
-    """Make room for more steps. Returns -1 when out of memory, leaving the tape unchanged."""
-    cdef TapeC* tape = &layer.tape
-    cdef size_t capacity = max(FIRST_STEPS, 2 * tape.capacity)
-    cdef size_t[N_TAPE_ARRAYS] step_sizes
-    cdef int i
-    cdef void* block
-    cdef int result = 0
-    lay_out(layer, tape, step_sizes)
-    for i in range(N_TAPE_ARRAYS):
-        if capacity * step_sizes[i] <= tape.sizes[i]:
-            continue
-        block = realloc(tape.arrays[i], capacity * step_sizes[i])
-        if block == NULL:
-            result = -1
-            break
-        tape.arrays[i] = block
-        tape.sizes[i] = capacity * step_sizes[i]
-    lay_out(layer, tape, step_sizes)
-    if result == 0:
-        tape.capacity = <int>capacity
-    return result
+    if layer.dropout > 0:
+        nmp_drop(
+            layer.hidden, layer.winner if layer.pieces > 1 else NULL, start, limit, scale,
+            layer.width
+        )
 
 
 cdef int layer_remember(LayerC* layer) noexcept nogil:
-    """Write what layer_run has just done on the tape, with a gradient of zeros. Returns the step;
-    out of memory: the last one there is room for, and the tape is marked as failed."""
-    cdef TapeC* tape = &layer.tape
-    cdef ptrdiff_t step
-    if tape.n_steps == tape.capacity and grow(layer) < 0:
-        tape.failed = True
-        tape.n_steps -= 1
-    step = tape.n_steps
-    tape.n_steps += 1
-    memcpy(
-        tape.words + step * layer.features.n_slots, layer.words,
-        layer.features.n_slots * sizeof(int)
+    """Write what layer_run has just done on the tape: the step's number, as of tape_write."""
+    return tape_write(
+        &layer.tape, layer.words, layer.facts, layer.owner, layer.hidden, layer.winner
     )
-    memcpy(
-        tape.facts + step * layer.features.n_facts, layer.facts,
-        layer.features.n_facts * sizeof(int)
-    )
-    tape.owner[step] = layer.owner
-    memcpy(tape.hidden + step * layer.width, layer.hidden, layer.width * sizeof(float))
-    if layer.pieces > 1:
-        memcpy(tape.winner + step * layer.width, layer.winner, layer.width)
-    memset(tape.d_outputs + step * tape.n_outputs, 0, tape.n_outputs * sizeof(float))
-    return <int>step
 
 
 cdef int layer_keep(LayerC* layer, int step, int place) noexcept nogil:
@@ -357,7 +247,7 @@ cdef void scatter(
         else:
             d = d_hidden + place
         if layer.pieces > 1:
-            nmp_activate_back(
+            nmp_maxout_back(
                 d_pre, d, layer.tape.winner + place, scale, layer.width, layer.pieces
             )
         else:
@@ -400,11 +290,14 @@ cdef class Layer:
         weights: float32 arrays on the CPU: pad_rows (slots, 2, pieces * width), fact_rows
             (values, pieces * width), bias (pieces * width,).
         pieces: maxout pieces.
+        sums_items: whether ``layer_run_item`` runs it, after ``make_sums``.
 
     Raises:
         ValueError: weights of other shapes.
     """
-    def __init__(self, Features features, int n_labels, dict weights, int pieces):
+    def __init__(
+        self, Features features, int n_labels, dict weights, int pieces, bint sums_items=False
+    ):
         cdef int i, offset = 0
         self.arrays = []
         self.features = features
@@ -426,38 +319,28 @@ cdef class Layer:
         self.c.pad_rows = keep(self.arrays, weights["pad_rows"])
         self.c.fact_rows = keep(self.arrays, weights["fact_rows"])
         self.c.bias = keep(self.arrays, weights["bias"])
-        self.c.word_rows = NULL
-        self.c.made = NULL
-        self.c.extra = NULL
-        self.c.own_sums = NULL
-        self._sort_features()
+        self._sort_features(sums_items)
         self.c.owner = NONE
-        self.c.learning = False
         self.c.pre = <float*>calloc(row, sizeof(float))
         self.c.hidden = <float*>calloc(self.c.width, sizeof(float))
-        self.c.kept = NULL
         self.c.winner = <uint8_t*>calloc(self.c.width, 1)
         if self.c.pre == NULL or self.c.hidden == NULL or self.c.winner == NULL:
             raise MemoryError("No memory for a hidden layer.")
 
-    def _sort_features(self):
-        """Tell the features that look at H alone from the others."""
-        cdef int i, n_others = 0
+    def _sort_features(self, bint sums_items):
+        """Tell the features that look at H alone from the others, where their sums are wanted."""
+        cdef FeaturesOfC* part
+        cdef int i
         for i in range(self.c.features.n_singles):
-            if self.features.words[i].split(".")[0] == "H":
-                self.c.own_slots[self.c.n_own_slots] = i
-                self.c.n_own_slots += 1
-            else:
-                self.c.other_slots[n_others] = i
-                n_others += 1
-        n_others = 0
+            of_item = sums_items and self.features.words[i].split(".")[0] == "H"
+            part = &self.c.of_item if of_item else &self.c.others
+            part.slots[part.n_slots] = i
+            part.n_slots += 1
         for i in range(self.c.features.n_facts):
-            if self.features.facts[i].split(".")[0] == "H":
-                self.c.own_facts[self.c.n_own_facts] = i
-                self.c.n_own_facts += 1
-            else:
-                self.c.other_facts[n_others] = i
-                n_others += 1
+            of_item = sums_items and self.features.facts[i].split(".")[0] == "H"
+            part = &self.c.of_item if of_item else &self.c.others
+            part.facts[part.n_facts] = i
+            part.n_facts += 1
 
     cdef int make_places(self, int n) except -1:
         """Make room for n kept hidden layers."""
@@ -467,7 +350,7 @@ cdef class Layer:
             raise MemoryError(f"No memory for {n} hidden layers.")
         return 0
 
-    cdef void keep_sums(self, int n_rows) except *:
+    cdef void make_sums(self, int n_rows) except *:
         """Make room for the sums of the items of a window of n_rows rows."""
         cdef float[:, ::1] sums
         cdef int[:, ::1] keys
@@ -477,46 +360,24 @@ cdef class Layer:
             numpy.full((n_rows, n_features), NO_ROW, dtype="intc"),
         )
         sums, keys = self.sums
-        self.c.own_sums = &sums[0, 0]
-        self.c.own_keys = &keys[0, 0]
+        self.c.item_sums = &sums[0, 0]
+        self.c.item_keys = &keys[0, 0]
 
     def __dealloc__(self):
         free(self.c.pre)
         free(self.c.hidden)
         free(self.c.winner)
         free(self.c.kept)
-        self._free_tape()
-
-    def _free_tape(self):
-        """Keep the tape for another layer, or give its memory back."""
-        global n_spare_tapes
-        cdef size_t total = 0
-        cdef int i
-        for i in range(N_TAPE_ARRAYS):
-            total += self.c.tape.sizes[i]
-        if 0 < total <= SPARE_BYTES and n_spare_tapes < N_SPARE:
-            spare_tapes[n_spare_tapes] = self.c.tape
-            n_spare_tapes += 1
-        else:
-            for i in range(N_TAPE_ARRAYS):
-                free(self.c.tape.arrays[i])
-        memset(&self.c.tape, 0, sizeof(TapeC))
+        tape_end(&self.c.tape)
 
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1:
-        global n_spare_tapes
-        self._free_tape()
-        if n_spare_tapes:
-            n_spare_tapes -= 1
-            self.c.tape = spare_tapes[n_spare_tapes]
-            self.c.tape.n_steps = 0
-            self.c.tape.capacity = 0
-            self.c.tape.failed = False
-        self.c.tape.n_outputs = n_outputs
+        tape_begin(
+            &self.c.tape, self.c.features.n_slots, self.c.features.n_facts, self.c.width,
+            n_outputs, self.c.pieces > 1
+        )
         self.c.learning = True
         self.c.dropout = dropout
         self.c.seed = seed * 2 + 1
-        if grow(&self.c) < 0:
-            raise MemoryError("No memory for training steps.")
         return 0
 
     cdef dict gradients(
@@ -540,7 +401,7 @@ cdef class Layer:
         cdef int size = self.c.pieces * self.c.width
         n_slots = self.c.features.n_slots
         if self.c.tape.failed:
-            self._free_tape()
+            tape_end(&self.c.tape)
             raise MemoryError(f"No memory for more than {steps} training steps in one batch.")
         self.c.learning = False
         result = {
@@ -582,7 +443,7 @@ cdef class Layer:
                 &self.c, NULL if d_hidden is None else &d_hidden[0, 0], &W[0, 0], &into, &room[0]
             )
         del hidden, d_outputs
-        self._free_tape()
+        tape_end(&self.c.tape)
         return result
 
 

@@ -8,6 +8,7 @@ import numpy
 
 from libc.stdlib cimport calloc, free
 
+from spacy_nmparse.layers.kernels cimport nmp_affine
 from spacy_nmparse.scorers.features cimport Features
 from spacy_nmparse.scorers.hidden_layer cimport (
     keep,
@@ -23,13 +24,6 @@ from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
-
-
-cdef extern from "kernels.h" nogil:
-    void nmp_affine(
-        float* out, const float* bias, const float* weights, const float* hidden,
-        int n_in, int n_out
-    )
 
 
 cdef void begin(void* scorer, int first_row, int offset) noexcept nogil:

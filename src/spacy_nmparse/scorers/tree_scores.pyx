@@ -12,16 +12,12 @@ import numpy
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 
+from spacy_nmparse.layers.kernels cimport nmp_add_scaled, nmp_dot
 from spacy_nmparse.systems.state cimport NONE
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.hidden_layer import check_shapes
-
-
-cdef extern from "kernels.h" nogil:
-    void nmp_add_scaled(float* out, const float* row, float scale, int width)
-    float nmp_dot(const float* a, const float* b, int width)
 
 
 cdef inline void arc_places(

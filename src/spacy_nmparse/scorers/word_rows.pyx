@@ -1,7 +1,7 @@
 """What words add to hidden layers: rows, made by matrix products or when they are looked at."""
 import numpy
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t
 
 from spacy_nmparse.layers.products cimport Weights
 from spacy_nmparse.scorers.hidden_layer cimport Layer
@@ -56,11 +56,10 @@ cdef class WordRows:
         words = self.vectors
         for layer in layers:
             size = layer.c.pieces * layer.c.width
-            layer.c.n_in = weights.shape[1]
+            layer.c.vector_width = weights.shape[1]
             layer.c.vectors = &words[0, 0] if len(vectors) else NULL
             for i in range(layer.c.features.n_slots):
-                layer.c.slot_panels[i] = NULL
-                layer.c.slot_pairs[i] = NULL
+                layer.c.slot_weights[i] = NULL
                 if layer.c.features.slots[i].n_hops:
                     self.found.append((end, end + size))
                     if begin < end:
@@ -75,22 +74,14 @@ cdef class WordRows:
         """Pack the weights for parsing, and tell the layers of those that they need."""
         cdef Layer layer
         cdef Weights weights
-        cdef const float[::1] panels
-        cdef const uint32_t[::1] pairs
         cdef int i
         self.packed = packed(self.weights, self.rounded, (*self.runs, *self.found))
-        rest = iter(self.packed[len(self.runs) :])
+        of_slots = iter(self.packed[len(self.runs) :])
         for layer in self.layers:
             for i in range(layer.c.features.n_slots):
-                if not layer.c.features.slots[i].n_hops:
-                    continue
-                weights = next(rest)
-                if weights.pairs is not None:
-                    pairs = weights.pairs
-                    layer.c.slot_pairs[i] = &pairs[0]
-                else:
-                    panels = weights.panels
-                    layer.c.slot_panels[i] = &panels[0]
+                if layer.c.features.slots[i].n_hops:
+                    weights = next(of_slots)
+                    layer.c.slot_weights[i] = &weights.c
         return 0
 
     cdef int make(self, int first, int last) except -1:

@@ -19,6 +19,7 @@ from libc.stdint cimport uint8_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
+from spacy_nmparse.layers.kernels cimport nmp_sum_rows
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.lab.linear.templates cimport Templates, find_features
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
@@ -39,12 +40,6 @@ cdef enum:
     HALF = 30000       # examples until the learning rate of a logistic regression has halved
 
 cdef double LEAST = 1e-3    # gradients of scores below it are left out
-
-
-cdef extern from "kernels.h" nogil:
-    void nmp_sum_rows(
-        float* out, const float** rows, int n_rows, int n_products, int width
-    )
 
 
 cdef inline int class_of(const LinearC* self, int move, int label) noexcept nogil:

@@ -1,0 +1,1 @@
+# Nothing of this module can be imported from Python; see tape.pxd.

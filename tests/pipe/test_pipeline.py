@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
-import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Sequence
-from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,21 +24,18 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from thinc.api import Config, fix_random_seed
 
-from spacy_nmparse.pipe.schedule import Chance
 from tests.pipe.common import (
     NL,
     NM,
     SMALL,
     SWAP,
     assert_sound,
-    bare,
     gold_doc,
     knows_the_trees,
     learn,
     make_example,
     make_examples,
     make_nlp,
-    model_config,
     overfitted,
     parser_of,
     random_parser,
@@ -448,108 +441,6 @@ def test_frozen_and_annotating(factory: str) -> None:
 # What goes wrong
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"oracle": "wise"}, r"wise.*dynamic"),
-        ({"explore": 1.5}, r"explore.*1\.5"),
-        ({"explore": -0.1}, r"explore.*-0\.1"),
-        ({"beam_updates": 2.0}, r"beam_updates.*2\.0"),
-        ({"system": {"@misc": PARTS[NM][0], "swift": True}}, r"swift"),
-        ({"model": model_config(features=["S0", "Q7"])}, r"Q7"),
-        ({"model": model_config(hidden_width=0)}, r"hidden_width"),
-        ({"model": model_config(maxout_pieces=0)}, r"maxout_pieces"),
-        ({"model": model_config(nothing=1)}, r"nothing"),
-        ({"nothing": 1}, r"nothing"),
-        ({"factory": NL, "oracle": "combined"}, r"combined"),
-        ({"factory": NL, "system": {"@misc": PARTS[NL][0], "max_length": -1}}, r"max_length.*-1"),
-    ],
-)
-def test_wrong_options(config: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError) as error:
-        make_nlp(**config)
-    assert re.search(message, str(error.value), re.S), error.value
-
-
-SETTINGS: dict[str, Any] = {
-    "beam_width": 4,
-    "beam_training": "early_update",
-    "beam_train_width": 3,
-    "confidence": True,
-    "crossing_bias": -0.5,
-    "rounded": False,
-    "write_tags": True,
-}
-DEFAULTS: dict[str, Any] = {
-    "beam_width": 1,
-    "beam_training": "local",
-    "beam_train_width": 8,
-    "confidence": False,
-    "crossing_bias": 0.0,
-    "rounded": True,
-    "write_tags": False,
-}
-
-
-@EVERY
-def test_settings(factory: str, tmp_path: Path) -> None:
-    """Those of the config that a pipeline is made or loaded with, whatever it was saved with."""
-    nlp = spacy.blank("xx")
-    nlp.add_pipe(factory, name="a")
-    nlp.add_pipe(factory, name="b", config={**SETTINGS, "beam_updates": 0.5})
-    nlp.initialize()
-    nlp.to_disk(tmp_path)
-    again = spacy.load(tmp_path)
-    other = spacy.load(tmp_path, config={"components": {"a": SETTINGS}})
-    for one, name, settings in (
-        (again, "a", DEFAULTS),
-        (again, "b", SETTINGS),
-        (other, "a", SETTINGS),
-    ):
-        block = one.config["components"][name]
-        assert {key: block[key] for key in settings} == settings
-        assert {key: getattr(one.get_pipe(name), key) for key in settings} == settings
-    updates = [again.get_pipe(name).beam_updates.next() for name in ("a", "b")]  # type: ignore[attr-defined]
-    assert updates == [1.0, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("setting", "values"),
-    [
-        ("beam_width", (0, -1, True, 1.5)),
-        ("beam_training", ("global", None)),
-        ("beam_train_width", (0, True, 2.0)),
-        ("confidence", ("yes", 1)),
-        ("crossing_bias", (float("nan"), float("-inf"), 1e39, 10**400, True, "much", None)),
-        ("rounded", (1, "yes", None)),
-        ("write_tags", ("yes",)),
-    ],
-)
-def test_wrong_settings(setting: str, values: Sequence[Any]) -> None:
-    """In a config, and when they are set later: then nothing changes."""
-    parser = parser_of(make_nlp())
-    for value in values:
-        with pytest.raises(ValueError):
-            make_nlp(**{setting: value})
-        message = f"'nm_parser' takes .* as {setting}, not {re.escape(repr(value))}"
-        with pytest.raises(ValueError, match=message):
-            setattr(parser, setting, value)
-        assert getattr(parser, setting) == DEFAULTS[setting]
-    setattr(parser, setting, SETTINGS[setting])
-    assert getattr(parser, setting) == SETTINGS[setting]
-
-
-def test_misspelt_settings() -> None:
-    nlp = make_nlp()
-    parser = nlp.get_pipe("nm_parser")
-    with pytest.raises(AttributeError, match=r"'beam_with'\. Did you mean beam_width"):
-        parser.beam_with = 4
-    with pytest.raises(AttributeError, match=r"no setting 'xyz'\.$"):
-        parser.xyz = 4
-    parser.explore = parser.explore  # no setting that is checked, but declared
-    nlp.set_error_handler(lambda *_: None)
-
-
 @EVERY
 def test_a_bad_document_in_a_batch(factory: str) -> None:
     """The error handler gets the one that fails, the rest comes out in order."""
@@ -590,35 +481,3 @@ def test_wrong_examples() -> None:
             method([nlp.make_doc("a")])
     with pytest.raises(TypeError, match="TransitionParser"):
         parser.initialize(make_examples(nlp.vocab))
-
-
-@pytest.mark.parametrize("factory", SMALL)
-def test_warns_of_exploration_with_a_static_oracle(factory: str) -> None:
-    """Once, when the component is made; not where training keeps to the oracle's path."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for explore in (0, 0.0, [0.0, 0.5]):
-            make_nlp(factory=factory, oracle="static", explore=explore)
-        make_nlp(factory=factory, oracle="dynamic", explore=1.0)
-        assert [str(one.message) for one in caught if "static" in str(one.message)] == []
-        nlp = make_nlp("one", factory=factory, oracle="static", explore=1.0)
-        train(nlp, make_examples(nlp.vocab), 2)
-    (message,) = (str(one.message) for one in caught if "static" in str(one.message))
-    assert "'one'" in message and "explore = 1.0" in message and "Set explore = 0" in message
-
-
-def test_schedules_of_exploration() -> None:
-    explore = Chance([0.0, 0.5, 1.0], "explore")
-    assert [explore.next() for _ in range(5)] == [0.0, 0.5, 1.0, 1.0, 1.0]
-    explore.restart()
-    assert explore.next() == 0.0
-    assert copy.deepcopy(explore).next() == 0.0
-    assert [Chance(repeat(0.25), "explore").next() for _ in range(2)] == [0.25, 0.25]
-    with pytest.raises(ValueError, match="7"):
-        Chance([7], "explore").next()
-    schedule = {"@schedules": "compounding.v1", "start": 0.1, "stop": 0.9, "compound": 2}
-    nlp = make_nlp(explore=schedule)
-    examples = make_examples(nlp.vocab)
-    learn(nlp, examples)
-    for example in examples:
-        assert tree(nlp(bare(example.reference))) == tree(example.reference)

@@ -154,7 +154,7 @@ def derive(
     tracing = Tracing(component, doc, gold)
     steps = list(tracing.steps(tracing.initial(), n_choices))
     heads, labels, lowered = tracing.tree()
-    gold_heads, gold_labels = tracing.gold_tree or (None, None)
+    gold_heads, gold_labels, _ = tracing.gold_tree or (None, None, None)
     if lowered is not None:
         steps.append(lowered)
     return Derivation(

@@ -16,11 +16,9 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
 
 from spacy_nmparse.analysis.steps import Step
-from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
-from spacy_nmparse.pipe.doc_io import gold_parse
+from spacy_nmparse.analysis.tracing import Tracing, traced
 from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Action, State
 from spacy_nmparse.systems.projective import crossing_arcs
@@ -146,18 +144,13 @@ def find_errors(nlp: Language, docs: Iterable[Doc], *, name: str | None = None) 
     Raises:
         ValueError: as ``derive``.
     """
-    parser = parser_of(nlp, name)
     found = Errors()
-    for gold in docs:
-        if all(token.is_space for token in gold):
-            continue
-        doc = prepared(nlp, parser, gold)
-        tracing = Tracing(parser, doc, gold)
+    for tracing in traced(nlp, docs, name):
         steps = list(tracing.steps(tracing.initial(), ALL))
         final = tracing.final
         heads, labels, _ = tracing.tree()
         found.documents += 1
-        _count_words(found, Example(doc, gold), tracing.tokens, heads, labels)
+        _count_words(found, tracing, heads, labels)
         first = next((i for i, step in enumerate(steps) if step.is_wrong), None)
         if first is None:
             found.flawless += 1
@@ -175,27 +168,16 @@ def find_errors(nlp: Language, docs: Iterable[Doc], *, name: str | None = None) 
 
 
 def _count_words(
-    found: Errors,
-    example: Example,
-    tokens: Sequence[int],
-    heads: Sequence[int],
-    labels: Sequence[str | None],
+    found: Errors, tracing: Tracing, heads: Sequence[int], labels: Sequence[str | None]
 ) -> None:
     """Count the words of a document whose gold heads and labels are known."""
-    gold_heads, gold_labels, starts = gold_parse(example)
-    words = {token: word for word, token in enumerate(tokens)}
-    known = [gold_heads[token] for token in tokens]
-    trees: list[list[int | None]] = [
-        [None if head is None else words.get(head) for head in known],
-        list(heads),
-    ]
-    crossing = [set(crossing_arcs(tree)) for tree in trees]
-    lengths = _sentence_lengths([bool(starts[token]) for token in tokens])
-    for word, token in enumerate(tokens):
-        head, label = trees[0][word], gold_labels[token]
+    assert tracing.gold_tree is not None
+    gold_heads, gold_labels, starts = tracing.gold_tree
+    crossing = [set(crossing_arcs(tree)) for tree in (gold_heads, list(heads))]
+    lengths = _sentence_lengths([bool(start) for start in starts])
+    for word, (head, label) in enumerate(zip(gold_heads, gold_labels, strict=True)):
         if head is None or label is None:
             continue
-        label = "ROOT" if head == word else label
         right_head = heads[word] == head
         right = right_head and (labels[word] == label)
         kinds = _kinds(word, head, label, crossing[0], lengths[word])

@@ -20,7 +20,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.steps import Arc, Step
-from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
+from spacy_nmparse.analysis.tracing import Tracing, traced
 from spacy_nmparse.systems import ROOT
 
 ALL = 1 << 30  # choices
@@ -137,14 +137,9 @@ def find_repairs(
     Raises:
         ValueError: as ``derive``.
     """
-    parser = parser_of(nlp, name)
     found = Repairs()
     kept: Counter[tuple[str, str]] = Counter()
-    for gold in docs:
-        if all(token.is_space for token in gold):
-            continue
-        doc = prepared(nlp, parser, gold)
-        tracing = Tracing(parser, doc, gold)
+    for tracing in traced(nlp, docs, name):
         found.documents += 1
         found.words += len(tracing.tokens)
         for step in tracing.steps(tracing.initial(), ALL):
@@ -159,7 +154,7 @@ def find_repairs(
                 found.labels[step.repair][before, after, outcome] += 1
             if kept[step.repair, outcome] < n_examples:
                 kept[step.repair, outcome] += 1
-                found.examples.append(_example(tracing, doc, step, outcome))
+                found.examples.append(_example(tracing, step, outcome))
     return found
 
 
@@ -202,13 +197,13 @@ def _pairs(step: Step) -> list[tuple[str, str]]:
     return [(before.get(word, ""), after.get(word, "")) for word in {**before, **after}]
 
 
-def _example(tracing: Tracing, doc: Doc, step: Step, outcome: str) -> Repair:
+def _example(tracing: Tracing, step: Step, outcome: str) -> Repair:
     """The words of the sentence around a repair, numbered from its first."""
     assert step.repair is not None and tracing.gold is not None
     first = step.start
     arcs = [*step.deleted, *step.added]
     last = max([*(word for arc in arcs for word in arc[:2]), *step.stack, *step.buffer[:1]])
-    words = [doc[token].text for token in tracing.tokens[first : last + 6]]
+    words = [tracing.doc[token].text for token in tracing.tokens[first : last + 6]]
 
     def moved(arc: Arc) -> Arc:
         return Arc(arc.head if arc.head < 0 else arc.head - first, arc.dependent - first, arc.label)

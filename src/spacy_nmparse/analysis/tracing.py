@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
 from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs
-from spacy_nmparse.pipe.gold import ROOT_LABEL, word_parse
+from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, word_parse
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.operations import looks_at_tags
@@ -82,12 +82,13 @@ class Tracing:
         scorer = component.score_moves(words)
         if scorer is None:
             raise ValueError(f"There is no word in the document {doc.text!r}.")
+        self.doc = doc
         self.component = component
         self.system = component.system
         self.tokens: list[int] = tokens.tolist()
         #: What the parser would learn (arcs lifted, if it lifts them), and the tree itself.
         self.gold: Gold | None = None
-        self.gold_tree: tuple[list[int | None], list[str | None]] | None = None
+        self.gold_tree: Parse | None = None
         if gold is not None:
             reference = gold.reference if isinstance(gold, Example) else gold
             example = Example(doc, reference)
@@ -96,7 +97,7 @@ class Tracing:
             labels = [
                 ROOT_LABEL if head == w else parse.labels[w] for w, head in enumerate(parse.heads)
             ]
-            self.gold_tree = parse.heads, labels
+            self.gold_tree = parse._replace(labels=labels)
         self._tracer = Tracer(self.system, scorer, len(tokens))
         #: The configuration that the last call of ``steps`` or ``finish`` ended with.
         self.final = self.initial()
@@ -228,6 +229,14 @@ class Tracing:
             return new_heads, new_labels, None
         step = make_step(self.final, self.final, None, [], None, 0, LOWER, (added, deleted))
         return new_heads, new_labels, step
+
+
+def traced(nlp: Language, golds: Iterable[Doc], name: str | None = None) -> Iterator[Tracing]:
+    """The search over each of these gold documents that has words. They are not changed."""
+    parser = parser_of(nlp, name)
+    for gold in golds:
+        if not all(token.is_space for token in gold):
+            yield Tracing(parser, prepared(nlp, parser, gold), gold)
 
 
 def least_costs(costs: dict[Action, float]) -> dict[tuple[str, int], float]:

@@ -16,7 +16,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
+from spacy_nmparse.analysis.tracing import Tracing, parser_of, traced
 from spacy_nmparse.systems import Action, State
 from spacy_nmparse.ud.corpus import read_docs
 from spacy_nmparse.ud.extensions import split_doc
@@ -44,10 +44,7 @@ def swaps_per_sentence(
             f"swap_parser."
         )
     swaps = sentences = 0
-    for gold in docs:
-        if all(token.is_space for token in gold):
-            continue
-        tracing = Tracing(parser, prepared(nlp, parser, gold), gold)
+    for tracing in traced(nlp, docs, name):
         sentences += 1
         actions = tracing.system.walk(tracing.initial(), partial(_likeliest, tracing, oracle))
         swaps += sum(action.move in swapping for action in actions)

@@ -328,11 +328,10 @@ def test_unknown_boundaries() -> None:
     expected, _ = NaiveSearch(parser, scored, 0, gold, 4, parser.oracle).loss(
         "max_violation", len(gold)
     )
-    _, loss, steps = beam_rollout.learn(
+    _, loss = beam_rollout.learn(
         parser.system, scored, [gold], constraints, "dynamic", "max_violation", 4, 0.0, 1
     )
     assert loss == pytest.approx(expected, rel=2e-3) and loss > 0
-    assert steps > len(gold)
 
 
 def learn_one(parser: Any, oracle: str, update: str, width: int) -> None:

@@ -24,8 +24,8 @@ from libc.stdint cimport int8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from spacy_nmparse.learning.move_tree cimport MoveTree
-from spacy_nmparse.learning.rollout cimport RolloutC, TotalsC, oracle_for, roll_out
-from spacy_nmparse.search.choice cimport SearchC, begin_state, search_free, search_init
+from spacy_nmparse.learning.rollout cimport RolloutC, oracle_for, roll_out
+from spacy_nmparse.search.choice cimport SearchC, search_free, search_init
 from spacy_nmparse.search.hypotheses cimport Beam
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport Gold
@@ -208,8 +208,7 @@ def learn(
         seed: int that seeds the dropout.
 
     Returns:
-        (gradients, loss, steps): what the model's backward pass takes; summed negative log
-        likelihood; scored steps that were learned from.
+        (gradients, loss): what the model's backward pass takes; summed negative log likelihood.
 
     Raises:
         ValueError: another update, an oracle that the system does not have, a width below 1, or a
@@ -223,7 +222,8 @@ def learn(
     cdef int first, last, n, how
     cdef Gold gold, part
     cdef Comparison both = None
-    cdef TotalsC totals
+    cdef SearchC search
+    cdef RolloutC rollout
     if update not in UPDATES:
         raise ValueError(f"A beam is learned from by one of {UPDATES}, not {update!r}.")
     if scored.c.learn is NULL and scored.c.add is NULL:
@@ -232,17 +232,22 @@ def learn(
             f"{update!r}, or learner to 'perceptron'."
         )
     how = UPDATES.index(update)
-    totals.loss = 0
-    totals.steps = 0
+    rollout.search = &search
+    rollout.teacher = NULL
+    rollout.explore = 0
+    rollout.seed = &random
+    rollout.loss = 0
     scored.begin_learning(dropout, seed)
     scored.set_window(0, scored.n_words)
     for gold in golds:
         bounds = sentences(gold) if system.c.segment else [0, len(gold)]
         if max(b - a for a, b in zip(bounds, bounds[1:])) > LONGEST:
-            learn_greedily(
-                system, scored, gold, fixed[offset:], offset, oracle_for(&gold.c, oracle_number),
-                &random, &totals
-            )
+            search_init(&search, &system.c, &scored.c, gold.c.n)
+            search.completes = False
+            try:
+                roll_out(&rollout, system, scored, gold, &fixed[offset], offset, oracle_number)
+            finally:
+                search_free(&search)
             offset += gold.c.n
             continue
         for first, last in zip(bounds, bounds[1:]):
@@ -264,42 +269,13 @@ def learn(
             )
             scored.set_learning(True)
             with nogil:
-                totals.loss += both.learn()
+                rollout.loss += both.learn()
             if both.failed():
                 raise MemoryError(
                     f"No memory for the hypotheses of a sentence of {last - first} words."
                 )
-            totals.steps += both.tree.n_scored()
         if scored.c.learn_tree is not NULL:
             scored.begin(offset)
-            totals.loss += scored.c.learn_tree(scored.c.self, &gold.c)
+            rollout.loss += scored.c.learn_tree(scored.c.self, &gold.c)
         offset += gold.c.n
-    return scored.gradients(), totals.loss, totals.steps
-
-
-cdef int learn_greedily(
-    TransitionSystem system, Scorer scored, Gold gold, const int8_t[::1] fixed, int offset,
-    int oracle, uint64_t* random, TotalsC* totals
-) except -1:
-    """A greedy rollout over a sequence, along the oracle's moves."""
-    cdef SearchC search
-    cdef RolloutC rollout
-    cdef int n = gold.c.n
-    rollout.search = &search
-    rollout.gold = &gold.c
-    rollout.oracle = oracle
-    rollout.teacher = NULL
-    rollout.explore = 0
-    rollout.seed = random
-    rollout.totals = totals
-    system.bind(gold)
-    search_init(&search, &system.c, &scored.c, n)
-    search.completes = False
-    try:
-        begin_state(&search, &search.own_state, search.own_block, n, &fixed[0])
-        scored.begin(offset)
-        with nogil:
-            roll_out(&rollout)
-    finally:
-        search_free(&search)
-    return 0
+    return scored.gradients(), rollout.loss

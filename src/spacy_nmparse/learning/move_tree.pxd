@@ -55,7 +55,6 @@ cdef class MoveTree:
     cdef void add(self, const RecordC* records, int last, bint right) noexcept nogil
     cdef double learn(self) noexcept nogil
     cdef double correct(self) noexcept nogil
-    cdef int n_scored(self) noexcept nogil
     cdef double log_share(self, bint right) noexcept nogil
     cdef void pass_gradients(self) noexcept nogil
     cdef bint make_room(self, int n) noexcept nogil

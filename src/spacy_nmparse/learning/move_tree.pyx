@@ -111,14 +111,6 @@ cdef class MoveTree:
         self.visit(CORRECT)
         return 1
 
-    cdef int n_scored(self) noexcept nogil:
-        """How many configurations were learned from."""
-        cdef int i
-        cdef int n = 0
-        for i in range(self.n_nodes):
-            n += self.nodes[i].ticket != NONE
-        return n
-
     cdef double log_share(self, bint right) noexcept nogil:
         """The logarithm of the probability of all sequences, or of the right ones."""
         cdef int i

@@ -1,14 +1,10 @@
 """Training rollouts of greedy search."""
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int8_t, uint64_t
 
 from spacy_nmparse.search.choice cimport SearchC
-from spacy_nmparse.scorers.scorer cimport ScorerC
-from spacy_nmparse.systems.gold cimport GoldC
-
-
-cdef struct TotalsC:
-    double loss
-    int steps
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
+from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.system cimport TransitionSystem
 
 
 cdef struct TeacherC:
@@ -25,8 +21,11 @@ cdef struct RolloutC:
     const TeacherC* teacher     # NULL: none
     float explore
     uint64_t* seed
-    TotalsC* totals
+    double loss                 # so far
 
 
 cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil
-cdef void roll_out(RolloutC* rollout) noexcept nogil
+cdef int roll_out(
+    RolloutC* rollout, TransitionSystem system, Scorer scored, Gold gold, const int8_t* constraints,
+    int offset, int oracle
+) except -1

@@ -128,7 +128,7 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
     cdef float* d_labels
     cdef float best_right, share, label_score
     cdef double log_sum, all_right
-    cdef double loss = rollout.totals.loss
+    cdef double loss = rollout.loss
     cdef float* labels = search.labels
     cdef float* probability = search.values     # of each candidate; then the gradient of its score
     cdef float* right_mass = search.shares      # of what is right about it
@@ -169,7 +169,7 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
         for i in range(n):
             right_mass[i] = <float>exp(log_mass[i] - all_right)
         right = argmax(right_mass, n, NONE)
-    rollout.totals.loss += weight * (loss - rollout.totals.loss)
+    rollout.loss += weight * (loss - rollout.loss)
     # Gradients of -weight log(share).
     for i in range(n):
         c = &search.candidates[i]
@@ -180,7 +180,7 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
                 d_labels[label] *= weight * right_mass[i]
             d_labels[c.label] -= weight * right_mass[i]
     if rollout.teacher is not NULL:
-        rollout.totals.loss += teach(rollout, probability)
+        rollout.loss += teach(rollout, probability)
     scorer.learn(scorer.self, search.s, search.candidates, n, probability)
     return right
 
@@ -215,7 +215,7 @@ cdef int learn_mistake(RolloutC* rollout, int predicted) noexcept nogil:
         c.learn == LEARN_LABEL and (choice.label == c.label or not learns_label(search, c))
     ):
         return predicted
-    rollout.totals.loss += 1
+    rollout.loss += 1
     if scorer.add is not NULL:
         scorer.add(scorer.self, &search.candidates[right], right_label, 1)
         scorer.add(scorer.self, c, choice.label, -1)
@@ -251,7 +251,6 @@ cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
     else:
         right = learn_mistake(rollout, predicted)
         scorer.note_example(scorer.self, s, search.candidates, search.n)
-    rollout.totals.steps += 1
     follow_model = (
         rollout.explore > 0 and uniform(rollout.seed) < rollout.explore and s.b - s.start < STRAY
     )
@@ -267,12 +266,32 @@ cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
     return True
 
 
-cdef void roll_out(RolloutC* rollout) noexcept nogil:
-    """Roll out the search's sequence."""
-    cdef const ScorerC* scorer = rollout.search.scorer
-    walk_to_end(rollout.search.system, rollout.search.s, step, rollout)
-    if scorer.learn_tree is not NULL:
-        rollout.totals.loss += scorer.learn_tree(scorer.self, rollout.gold)
+cdef int roll_out(
+    RolloutC* rollout, TransitionSystem system, Scorer scored, Gold gold, const int8_t* constraints,
+    int offset, int oracle
+) except -1:
+    """Roll out one sequence.
+
+    Args:
+        rollout: what is learned, and the search, which has room for the sequence.
+        system: the transition system.
+        scored: the scores of the batch.
+        gold: the gold tree.
+        constraints: of the sequence's words.
+        offset: the batch's word that is the first of the sequence.
+        oracle: number of the oracle that was asked for.
+    """
+    cdef SearchC* search = rollout.search
+    system.bind(gold)
+    begin_state(search, &search.own_state, search.own_block, gold.c.n, constraints)
+    scored.begin(offset)
+    rollout.gold = &gold.c
+    rollout.oracle = oracle_for(&gold.c, oracle)
+    with nogil:
+        walk_to_end(search.system, search.s, step, rollout)
+        if search.scorer.learn_tree is not NULL:
+            rollout.loss += search.scorer.learn_tree(search.scorer.self, rollout.gold)
+    return 0
 
 
 def learn(
@@ -294,23 +313,19 @@ def learn(
         teacher_weight: the teacher's share in the loss, 0 to 1; the oracle has the rest.
 
     Returns:
-        (gradients, loss, steps): what the model's backward pass takes; summed negative log
-        likelihood; scored steps.
+        (gradients, loss): what the model's backward pass takes; summed negative log likelihood.
     """
     cdef int wanted = system.oracle_id(oracle)
     cdef uint64_t random = (<uint64_t>seed) * 2 + 1
     cdef int offset = 0
     cdef Gold gold
     cdef SearchC search
-    cdef TotalsC totals
     cdef TeacherC taught
     cdef RolloutC rollout
     cdef float[::1] probabilities, labels
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
-    totals.loss = 0
-    totals.steps = 0
     rollout.search = &search
-    rollout.totals = &totals
+    rollout.loss = 0
     rollout.teacher = NULL
     rollout.explore = explore
     rollout.seed = &random
@@ -332,18 +347,10 @@ def learn(
     search.completes = False
     try:
         for gold in golds:
-            system.bind(gold)
-            begin_state(
-                &search, &search.own_state, search.own_block, gold.c.n, &fixed[offset]
-            )
-            scored.begin(offset)
             if teacher is not None:
                 teacher.begin(offset)
-            rollout.gold = &gold.c
-            rollout.oracle = oracle_for(&gold.c, wanted)
-            with nogil:
-                roll_out(&rollout)
+            roll_out(&rollout, system, scored, gold, &fixed[offset], offset, wanted)
             offset += gold.c.n
     finally:
         search_free(&search)
-    return scored.gradients(), totals.loss, totals.steps
+    return scored.gradients(), rollout.loss

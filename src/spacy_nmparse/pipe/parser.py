@@ -182,18 +182,18 @@ class TransitionParser(ParsingComponent):
         explore, with_beam = self.explore.next(), self.beam_updates.next()
         if self.beam_training != LOCAL and numpy.random.random() < with_beam:
             kind, width = self.beam_training, self.beam_train_width
-            return beam_rollout.learn(*what, kind, width, drop, numpy.random.randint(2**31))[:2]
+            return beam_rollout.learn(*what, kind, width, drop, numpy.random.randint(2**31))
         how = (explore, drop, numpy.random.randint(2**31))
         teacher = batch.teacher
         if teacher is None:
-            return rollout.learn(*what, *how)[:2]
+            return rollout.learn(*what, *how)
         if teacher.labels != self._learned.labels.names:
             raise ValueError(
                 f"The component '{self.name}' has got labels that its teacher does not know: "
                 f"initialize it again, without the teacher or with one that knows them."
             )
         taught = teacher.model.predict(batch.words.scorer_input(rounded=self.rounded))
-        return rollout.learn(*what, *how, taught, teacher.weight)[:2]
+        return rollout.learn(*what, *how, taught, teacher.weight)
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:
         """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""

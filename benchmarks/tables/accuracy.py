@@ -150,15 +150,15 @@ def _supar() -> Rows:
 
 
 def others(prefix: str, header: str, names: Sequence[str]) -> Rows:
-    """Make the table of another project's systems, the best first: those whose names begin with a
+    """Make the table of another project's best system on each treebank: their names begin with a
     prefix; `header` says what the rest of the name is (empty: they have one name), `names` which of
-    our systems they are compared with."""
+    our systems it is compared with."""
     columns = ["treebank", *filter(None, [header]), "epochs", "UAS", "LAS"]
     columns += ["sentences wholly right", "crossing arcs: precision", "recall"]
     yield [*columns, *map(title, names)]
     for treebank in TREEBANKS:
         every = peers(treebank, prefix).items()
-        for name, one in sorted(every, key=lambda item: -raw_mean(item[1], "las_all")):
+        for name, one in sorted(every, key=lambda item: -raw_mean(item[1], "las_all"))[:1]:
             system = name.removeprefix(prefix)
             row = [short(treebank), *filter(None, [system]), str(one["epochs"])]
             row += [score(one, "uas_all"), score(one, "las_all")]

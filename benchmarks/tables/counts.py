@@ -23,14 +23,14 @@ SEARCHED = ("nm_parser", "swap_parser", "nl_covington_parser")
 
 @table("confidences", left=2)
 def _confidences() -> Rows:
-    header = ["treebank", "parser", "width", "error", "calibrated", "AUC", "roots right"]
+    header = ["treebank", "parser", "error", "calibrated", "AUC", "roots right"]
     yield [*header, "confidence", "calibrated", "LAS by fifths"]
     for treebank, names in ((GOTHIC, SEARCHED), (ENGLISH, ("nm_parser", "nl_covington_parser"))):
         for name in names:
             run = results("search")[f"confidence-{name}-{short(treebank).split('-')[0].lower()}"]
-            for width in (one for one in run["widths"] if one["width"] <= 4):
+            for width in (one for one in run["widths"] if one["width"] == 1):
                 head, roots = width["head"], width["roots"]
-                row = [short(treebank), f"`{name}`", str(width["width"])]
+                row = [short(treebank), f"`{name}`"]
                 row += [f"{head[f'error_{when}']:.3f}" for when in ("before", "after")]
                 row += [f"{head['area_under_curve']:.2f}", f"{roots['right']:.2f}"]
                 row += [f"{roots[f'said_{when}']:.2f}" for when in ("before", "after")]
@@ -52,17 +52,6 @@ def _transitions() -> Rows:
         systems = ("covington", "nl_covington", "swap_standard")
         moves = [f"{counts[system]['per_sentence']:.2f}" for system in systems]
         yield [name, f"{counts['words'] / counts['sentences']:.1f}", *moves]
-
-
-@table("planes")
-def _planes() -> Rows:
-    header = ["treebank", "sentences", "projective", "2-planar", "not 2-planar"]
-    yield [*header, "moves a sentence"]
-    for name, counts in counted("transitions", "train"):
-        total, found = counts["sentences"], counts["two_planar"]["sentences"]
-        shares = (counts["arc_eager, projective trees"]["sentences"] / total, found / total)
-        row = [name, f"{total:,}", *(f"{100 * share:.2f} %" for share in shares)]
-        yield [*row, str(total - found), f"{counts['two_planar']['per_sentence']:.2f}"]
 
 
 @table("swaps")

@@ -20,7 +20,6 @@ from benchmarks.tables.common import (
     entry,
     mean,
     raw_mean,
-    results,
     score,
     seeds_of,
     table,
@@ -94,23 +93,6 @@ def differences(name: str) -> Rows:
 
 for _name in ("rep", "hgj13", "push", "recall"):
     table(f"variants-{_name}")(partial(differences, _name))
-
-
-@table("repairs-made", left=2)
-def _repairs_made() -> Rows:
-    treebanks = treebanks_of("rep")
-    header = [f"{short(one)}: made" for one in treebanks]
-    yield ["", "move", *(cell for one in header for cell in (one, "precision", "recall"))]
-    for one in VARIANTS["rep"][1:]:
-        every = [found(treebank, one.name)["moves"] for treebank in treebanks]
-        for move in sorted({move for each in every for move in each["repairs"]} - {"REDUCE"}):
-            row = [one.title, move]
-            for each in every:
-                total = each["repairs"][move]
-                made = total["tp"] + total["neutral"] + total["fp"]
-                row.append(f"{made / each['seeds']:,.0f}")
-                row += [f"{100 * total['tp'] / n:.0f}" for n in (made, total["tp"] + total["fn"])]
-            yield row
 
 
 #: FG18's systems, and what tables call them.
@@ -270,19 +252,6 @@ def _hgj13_linear_moves() -> Rows:
                 one = trained(treebank, f"{prefix}{name}")
                 for move in one["moves"]["repairs"] if one else ():
                     yield [short(treebank), oracle, learner, move, *made(one, move)]
-
-
-@table("linear-speed", left=2, repeat=True)
-def _linear_speed() -> Rows:
-    header = ["treebank, dev", "tags", "UAS", "LAS", "UAS, neural", "LAS, neural"]
-    yield [*header, "sentences a second", "words a second", "seconds of training"]
-    for name, one in results("perceptron").items():
-        neural = entry(one["treebank"], "nm_parser")
-        row = [short(one["treebank"]), name.rpartition("-")[2]]
-        row += [f"{100 * one['scores'][metric]:.2f}" for metric in ALL]
-        row += [mean(neural, metric, "dev") if neural else "" for metric in ALL]
-        row += [f"{one[unit]:,}" for unit in ("sentences_per_second", "words_per_second")]
-        yield [*row, f"{one['training_seconds']:.0f}"]
 
 
 def draft() -> Iterator[tuple[str, str, str, Entry]]:

@@ -203,7 +203,7 @@ def test_models_without_repairs_are_what_they_were() -> None:
     """Neither their features nor the options that they remember change with what others have."""
     parser = parser_of(make_nlp())
     assert tuple(parser.model.attrs["features"]) == DEFAULT_FEATURES
-    assert set(parser.system_spec.options) == {*BOTH, "labelled_reduce"}
+    assert set(parser.system_spec.options) == {*BOTH}
     assert parser.system_spec.create(None, segment=True).moves == (
         "SHIFT",
         "REDUCE",

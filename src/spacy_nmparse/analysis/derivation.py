@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -85,11 +84,6 @@ class Derivation:
         firsts = [word for word, start in enumerate(self.sent_starts) if start or word == 0]
         return list(zip(firsts, [*firsts[1:], len(self.words)], strict=True))
 
-    @property
-    def repairs(self) -> list[Step]:
-        """The steps that are non-monotonic moves."""
-        return [step for step in self.steps if step.repair]
-
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -104,10 +98,6 @@ class Derivation:
             "gold_labels": self.gold_labels,
             "steps": [step.as_dict() for step in self.steps],
         }
-
-    def to_json(self) -> str:
-        """``as_dict`` as JSON."""
-        return json.dumps(self.as_dict(), ensure_ascii=False)
 
     def _repr_html_(self) -> str:
         return frame(render_page(self))

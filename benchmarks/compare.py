@@ -5,7 +5,7 @@
         --udpipe-options "iterations=5;structured_interval=0"
     python -m benchmarks.table benchmarks/runs/compare --split test_preset
 
-The parsers of configs/ get the same data and epochs, ours and spaCy's the same token vectors;
+The package's parsers get the same data and epochs, ours and spaCy's the same token vectors;
 spaCy's is there once more as installed. A system is given as to benchmarks.accuracy, which trains
 it. UDPipe is trained once per transition system, as its authors train it, with the tags that its
 own tagger predicts; `--udpipe` alone leaves it out. Each run becomes one file,

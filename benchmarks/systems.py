@@ -1,4 +1,4 @@
-"""The systems that benchmarks train: those of configs/, and what systems.yml makes of them.
+"""The systems that benchmarks train: the package's configs, and what systems.yml makes of them.
 
     python -m benchmarks.systems nl_covington_parser_untagged untagged.cfg
 
@@ -18,11 +18,10 @@ import srsly
 from spacy.util import load_config
 from thinc.api import Config
 
-from benchmarks.common import ROOT, command_line, program
+from benchmarks.common import command_line, program
 from spacy_nmparse.ud.records import parse_settings
-from spacy_nmparse.ud.whole_pipeline import KINDS
+from spacy_nmparse.ud.whole_pipeline import CONFIGS, KINDS
 
-CONFIGS = ROOT / "configs"
 FILE = Path(__file__).with_name("systems.yml")
 
 

@@ -99,7 +99,7 @@ def reads_tags(model: Path) -> bool:
 
 def steps_of_last_epoch(words: int, epochs: int) -> int:
     """Estimate the number of batches of the last epoch, which has the fewest, with the batches of
-    configs/: 100 words, growing by 0.1 % a batch up to 1,000."""
+    the configs: 100 words, growing by 0.1 % a batch up to 1,000."""
     size = min(100 + 0.001 * words * epochs, 1000)
     return max(1, int(words / size))
 

@@ -3,8 +3,7 @@
     python examples/train_treebank.py train.conllu dev.conllu training/mine --lang en --epochs 10
 
 The steps: CoNLL-U to spaCy's own format, one document for each sentence; training by a config of
-this repository; the scores of the best epoch. What else can be set: configs/nm_parser.cfg and
-docs/training.md.
+this package; the scores of the best epoch. What else can be set: docs/training.md.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from spacy.tokens import DocBin
 from spacy.training import Corpus
 
 from spacy_nmparse.ud.corpus import read_docs
-
-ROOT = Path(__file__).resolve().parents[1]
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -31,7 +29,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("train", type=Path, help="CoNLL-U to learn from")
     parser.add_argument("dev", type=Path, help="CoNLL-U that chooses the best epoch")
     parser.add_argument("output", type=Path, help="folder for data and model")
-    parser.add_argument("--config", type=Path, default=ROOT / "configs" / "nm_parser.cfg")
+    parser.add_argument("--config", type=Path, default=CONFIGS / "nm_parser.cfg")
     parser.add_argument("--lang", default="xx", help="language code of spaCy")
     parser.add_argument("--epochs", type=int, default=10)
     given = parser.parse_args(argv)

@@ -32,7 +32,7 @@ from spacy_nmparse.ud import conll18, doc_to_conllu
 from spacy_nmparse.ud.licences import source_of
 from spacy_nmparse.ud.packages import VERSION, card, full_name, own_wheel, wheel_of
 from spacy_nmparse.ud.treebank import find_files
-from spacy_nmparse.ud.whole_pipeline import KINDS, whole_pipeline
+from spacy_nmparse.ud.whole_pipeline import CONFIGS, KINDS, whole_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")
@@ -134,7 +134,7 @@ def train(
     pipeline: str = typer.Option("parser", help="whole: words, tags, lemmas too, of the first"),
     teachers: int = typer.Option(0, help="Train so many parsers, to teach the first one"),
 ) -> None:
-    """Train the parsers of configs/ on the same data, seed and epochs, at the same time."""
+    """Train parsers, each by its config, on the same data, seed and epochs, at the same time."""
     conll18.require_udtools()  # the next step needs it
     systems = wanted(systems)
     if teachers < 0 or teachers == 1:
@@ -158,7 +158,7 @@ def train(
         common += [f"--{key}", value]
 
     def train_one(system: str) -> float:
-        config = ROOT / "configs" / f"{system}.cfg"
+        config = CONFIGS / f"{system}.cfg"
         if not config.is_file():
             raise ValueError(f"No config {config} for system {system!r}.")
         folder = (output / system).resolve()

@@ -1,6 +1,6 @@
 """Add the settings that configs of training leave out, as ``spacy init fill-config`` does.
 
-    python scripts/fill_configs.py configs/*.cfg
+    python scripts/fill_configs.py src/spacy_nmparse/configs/*.cfg
 
 ``spacy init fill-config`` loses comments, and tears components apart; here comments stay before
 their section or setting, and what belongs together stays together. A full config is not changed.

@@ -1,6 +1,6 @@
 """The workflow `models` of project.yml: a wheel with a model card for each treebank of a list.
 
-    python scripts/models.py configs/models.txt packages/models
+    python scripts/models.py scripts/models.txt packages/models
 
 A line of the list is a treebank, spaCy's code of its language, and how often training reads it;
 comments begin with #. The treebank is a folder, the name of one of Universal Dependencies, which

@@ -32,7 +32,8 @@ from benchmarks.significance import bootstrap, signed_rank
 from benchmarks.systems import System, find_system, parse_system
 from spacy_nmparse.ud import records
 from spacy_nmparse.ud.treebank import convert, find_splits
-from tests.toy_treebank import ROOT, SMALL, read
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
+from tests.toy_treebank import SMALL, read
 
 
 def test_dump_keeps_values(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_systems_are_written_as_configs(tmp_path: Path) -> None:
 
 def test_find_system() -> None:
     system = find_system("nl_covington_parser_untagged_wide")
-    assert system.config == ROOT / "configs" / "nl_covington_parser.cfg"
+    assert system.config == CONFIGS / "nl_covington_parser.cfg"
     assert system.overrides == {
         "components.parser.model.tag_weight": 0.0,
         "components.parser.model.recurrent_width": 128,
@@ -102,7 +103,7 @@ def test_tags_are_read_where_training_read_them(tmp_path: Path) -> None:
 
 
 def test_parse_system() -> None:
-    config = ROOT / "configs" / "spacy_parser.cfg"
+    config = CONFIGS / "spacy_parser.cfg"
     system = parse_system(f"x={config},training.dropout=0.2,a.b=c")
     assert system == System("x", config, {"training.dropout": 0.2, "a.b": "c"})
     system = parse_system(f'x={config},a.b=["c","d"],e=[[1,2],{{"f":[3,4]}}],g=')
@@ -110,7 +111,7 @@ def test_parse_system() -> None:
     system = parse_system("x=nm_parser_untagged,a.b=c")
     assert (system.name, system.config.name) == ("x", "nm_parser.cfg")
     assert system.overrides == {"components.parser.model.tag_weight": 0.0, "a.b": "c"}
-    assert parse_system("nm_parser") == System("nm_parser", ROOT / "configs" / "nm_parser.cfg")
+    assert parse_system("nm_parser") == System("nm_parser", CONFIGS / "nm_parser.cfg")
     with pytest.raises(ValueError, match="No system 'unheard_of'"):
         parse_system("unheard_of")
     with pytest.raises(ValueError, match="no config nowhere"):

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from spacy_nmparse.analysis.statistics import COLUMNS
 from spacy_nmparse.cli import nmparse
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.pipe.common import TREES, gold_doc, random_parser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -429,7 +430,7 @@ def test_ensemble(folder: Path, tmp_path: Path) -> None:
 
 
 def test_debug_data(folder: Path) -> None:
-    config = ROOT / "configs" / "nm_parser.cfg"
+    config = CONFIGS / "nm_parser.cfg"
     paths = ("--paths.train", folder / "gold.spacy", "--paths.dev", folder / "gold.spacy")
     done = run("debug-data", config, *paths)
     assert done.exit_code == 0, done.output
@@ -450,7 +451,7 @@ def test_debug_data_shows_what_the_tokenizer_splits_otherwise(folder: Path) -> N
     doc = Doc(Vocab(), words=words, heads=[0] * 26, deps=["ROOT", *["dep"] * 25])
     DocBin(docs=[doc]).to_disk(folder / "words.spacy")
     paths = ("--paths.train", folder / "words.spacy", "--paths.dev", folder / "words.spacy")
-    done = run("debug-data", ROOT / "configs" / "nm_parser.cfg", *paths)
+    done = run("debug-data", CONFIGS / "nm_parser.cfg", *paths)
     assert "Strings that the tokenizer splits otherwise" in done.stdout
     assert re.search(r"(?m)^word-[a-z] +word - [a-z] +1 +1$", done.stdout)
     assert re.search(r"(?m)^\(\d+ more: --json\)$", done.stdout)
@@ -488,7 +489,7 @@ Arguments = Callable[[Path], Sequence[str | Path]]
         (lambda f: ("repairs", f / "model", f / "gold.spacy", "--unit", "x"), ["--unit", "'x'"]),
         (lambda f: ("errors", f / "model", f / "no.spacy"), ["no.spacy"]),
         (lambda f: ("debug-data", f / "no.cfg"), ["no.cfg"]),
-        (lambda f: ("debug-data", ROOT / "configs" / "nm_parser.cfg"), ["--paths.train FILE"]),
+        (lambda f: ("debug-data", CONFIGS / "nm_parser.cfg"), ["--paths.train FILE"]),
         (
             lambda f: ("parse", f / "model", f / "gold.conllu", "--input-format", "x"),
             ["--input-format", "'x'"],

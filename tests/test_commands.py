@@ -24,6 +24,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from spacy_nmparse.cli import nmparse
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.pipe.common import gold_doc
 from tests.test_cli import CONLLU
 from tests.test_readme import PAGES, ROOT, read
@@ -132,10 +133,10 @@ RUN_IN_TEXT = {
     "python -m spacy nmparse parse": "tests/ud/test_parse_files.py",
     "python -m spacy nmparse parse en_nl_covington_parser_ud text.txt -o text.conllu": "the same",
     "python -m spacy nmparse evaluate MODEL FILE.conllu": "tests/ud/test_evaluate.py",
-    "python -m spacy nmparse init-config CONFIG OUTPUT": "tests/ud/test_whole_pipeline.py",
+    "python -m spacy nmparse init-config OUTPUT": "tests/ud/test_whole_pipeline.py",
     "python -m spacy nmparse convert TREEBANK OUTPUT --n-sents 10 --with-single --merge-subtokens "
     "auto --lang LANG": "tests/ud/test_whole_pipeline.py",
-    "python scripts/fill_configs.py configs/*.cfg": "tests/test_configs.py",
+    "python scripts/fill_configs.py src/spacy_nmparse/configs/*.cfg": "tests/test_configs.py",
     "python -m spacy nmparse evaluate MODEL DATA --set components.parser.beam_width=4": "the same",
     "python -m spacy nmparse evaluate MODEL DATA --unit sentence --tokens gold --set "
     "components.parser.rounded=false": "the same",
@@ -217,7 +218,7 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
     """A folder in which the pages' paths are there: configs, a treebank, data and a model, those of
     the demo with logs, models of three seeds, what benchmarks have written."""
     folder = tmp_path_factory.mktemp("commands")
-    shutil.copytree(ROOT / "configs", folder / "configs")
+    shutil.copytree(CONFIGS, folder / "src" / "spacy_nmparse" / "configs")
     treebank = folder / "path" / "to" / "UD_English-EWT"
     treebank.mkdir(parents=True)
     for split in ("train", "dev", "test"):

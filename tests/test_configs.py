@@ -101,7 +101,7 @@ def test_spacy_accepts_it(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_nothing_is_left_to_fill(path: Path, tmp_path: Path) -> None:
-    """If this fails: python scripts/fill_configs.py configs/*.cfg"""
+    """If this fails: python scripts/fill_configs.py src/spacy_nmparse/configs/*.cfg"""
     skip_without_packages(path)
     text = path.read_text(encoding="utf-8")
     copy = tmp_path / path.name

@@ -27,7 +27,7 @@ def make(lines: str) -> int:
 
 
 def test_the_demo_is_the_first() -> None:
-    assert models.read_list(ROOT / "configs" / "models.txt")[0].treebank == models.TURKISH
+    assert models.read_list(ROOT / "scripts" / "models.txt")[0].treebank == models.TURKISH
 
 
 def test_lines(tmp_path: Path) -> None:

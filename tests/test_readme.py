@@ -117,7 +117,9 @@ def test_links(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_name_files_that_exist(page: Path) -> None:
-    for path in re.findall(r"\b(?:scripts|benchmarks|configs)/\w+\.(?:py|cfg|yml)\b", read(page)):
+    for path in re.findall(
+        r"\b(?:scripts|benchmarks|src/spacy_nmparse/configs)/\w+\.(?:py|cfg|yml)\b", read(page)
+    ):
         assert (ROOT / path).is_file(), path
     commands = re.findall(r"(?m)^ {2}- name: ([\w-]+)", read(ROOT / "project.yml"))
     workflows = re.findall(r"(?m)^ {2}([\w-]+):\n {4}- ", read(ROOT / "project.yml"))

@@ -19,6 +19,7 @@ from scripts import demo, prepare_demo
 from spacy_nmparse.scorers.hooks import members
 from spacy_nmparse.ud.packages import wheel_of
 from spacy_nmparse.ud.treebank import convert, find_splits
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.toy_treebank import ROOT, SMALL, read
 
 GROUPS = """\
@@ -96,7 +97,7 @@ def test_prepare_demo_on_the_treebank(tmp_path: Path) -> None:
 
 
 def test_configs_differ_in_the_parser_only() -> None:
-    configs = [load_config(ROOT / "configs" / f"{name}.cfg") for name in demo.SYSTEMS]
+    configs = [load_config(CONFIGS / f"{name}.cfg") for name in demo.SYSTEMS]
     parsers = [config["components"].pop("parser") for config in configs]
     configs[0]["initialize"]["components"].pop("parser")  # spaCy's parser learns from no teacher
     configs[0]["paths"].pop("teacher")
@@ -217,7 +218,7 @@ def test_the_wheel_is_the_model_s_own(
 
 def dry_run(folder: Path, *options: str) -> str:
     """What the workflow `ud` would run, as spaCy prints it."""
-    for name in ("configs", "scripts", "project.yml"):
+    for name in ("src", "scripts", "project.yml"):
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / name)
     command = [sys.executable, "-m", "spacy", "project", "run", "ud", str(folder), "--dry"]
@@ -256,7 +257,7 @@ def test_project_file(tmp_path: Path) -> None:
         for file in (interpolate(file, project["vars"]) for file in files):
             # the other benchmarks have tests of their own
             own = ("accuracy", "compare", "segmentation", "table")
-            if file.startswith(("scripts/", "configs/", *(f"benchmarks/{name}" for name in own))):
+            if file.startswith(("scripts/", "src/", *(f"benchmarks/{name}" for name in own))):
                 assert (ROOT / file).is_file(), (command["name"], file)
 
     command = [sys.executable, "-m", "spacy", "project", "document", str(ROOT)]

@@ -15,9 +15,8 @@ from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, check_data
 from spacy_nmparse.ud.tokens import TokenMatch
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.pipe.common import DOCUMENTS, gold_doc
-
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
 def check(

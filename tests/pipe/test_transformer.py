@@ -1,4 +1,4 @@
-"""configs/nm_parser_transformer.cfg, with a tiny transformer of random weights in place of the
+"""nm_parser_transformer.cfg, with a tiny transformer of random weights in place of the
 pretrained one."""
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from spacy.util import load_config, load_model_from_config
 from thinc.api import Adam, Config
 
 from spacy_nmparse.pipe.replace import replace_parser
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 
-CONFIG = Path(__file__).parents[2] / "configs" / "nm_parser_transformer.cfg"
+CONFIG = CONFIGS / "nm_parser_transformer.cfg"
 PACKAGE = "spacy-curated-transformers"
 WORDS = ("ab", "cd", "ef", "gh")
 HEADS = ([1, 1, 1, 2], [0, 0, 1, 0])

@@ -12,8 +12,8 @@ from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
 from spacy_nmparse.ud.treebank import convert
-from spacy_nmparse.ud.whole_pipeline import whole_pipeline
-from tests.toy_treebank import CONLLU, ROOT
+from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
+from tests.toy_treebank import CONLLU
 
 
 @pytest.mark.parametrize("parser", ["nm_parser", "nl_covington_parser", "swap_parser"])
@@ -23,7 +23,7 @@ def test_label_data_are_complete(parser: str, tmp_path: Path) -> None:
     tree += "2\tgör\tgör\tVERB\tV\t_\t0\troot\t_\t_\n3\tmedim\tdeğil\tAUX\tX\t_\t2\taux\t_\t_\n"
     source.write_text(f"{CONLLU}\n{tree}\n" * 3, encoding="utf-8")
     files = convert({"train": source, "dev": source}, tmp_path, 2, merge_subtokens=True)
-    made = whole_pipeline(load_config(ROOT / "configs" / f"{parser}.cfg", interpolate=False))
+    made = whole_pipeline(load_config(CONFIGS / f"{parser}.cfg", interpolate=False))
     made["components"]["parser"]["projectivize"] = parser == "nm_parser"
     made["paths"].update({split: str(path) for split, path in files.items()})
     made["training"]["max_epochs"] = 1

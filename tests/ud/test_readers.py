@@ -15,7 +15,7 @@ from spacy.util import registry
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.treebank import convert, split_by
-from tests.toy_treebank import ROOT, nmparse
+from tests.toy_treebank import nmparse
 
 WORDS = ["I", "saw", "it", "."]
 
@@ -165,7 +165,7 @@ def test_the_same_as_spacy_s(conllu: Path, tmp_path: Path, settings: dict[str, o
 def test_training_on_conllu(conllu: Path, tmp_path: Path) -> None:
     """spacy train, without a step before it."""
     config = tmp_path / "whole.cfg"
-    assert nmparse(["init-config", str(ROOT / "configs" / "nm_parser.cfg"), str(config)]) == 0
+    assert nmparse(["init-config", str(config), "--parser", "nm_parser"]) == 0
     overrides = {"paths.train": [str(conllu)], "paths.dev": str(conllu), "nlp.lang": "en"}
     overrides.update({"training.max_epochs": 1, "corpora.train.gold_preproc": True})
     train(config, tmp_path / "model", overrides=overrides)

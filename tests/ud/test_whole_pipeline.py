@@ -17,18 +17,19 @@ from spacy_nmparse.ud import doc_to_conllu
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.licences import source_of
 from spacy_nmparse.ud.packages import card
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline as make_whole
-from tests.toy_treebank import CONLLU, ROOT, nmparse
+from tests.toy_treebank import CONLLU, nmparse
 from tests.validator import format_errors
 
-CONFIG = ROOT / "configs" / "nl_covington_parser.cfg"
+CONFIG = CONFIGS / "nl_covington_parser.cfg"
 PIPES = ["tok2vec", "parser", "ud_lemmatizer", "multiword_tokens"]
 
 
 def test_the_config(tmp_path: Path) -> None:
     """Everything but what is added stays."""
     target = tmp_path / "made" / "pipeline.cfg"
-    assert nmparse(["init-config", str(CONFIG), str(target), "--lang", "en"]) == 0
+    assert nmparse(["init-config", str(target), "--lang", "en"]) == 0
     made, old = load_config(target), load_config(CONFIG)
     assert made["nlp"]["pipeline"] == PIPES
     assert made["components"]["parser"].pop("write_tags") is True
@@ -43,8 +44,8 @@ def test_the_config(tmp_path: Path) -> None:
 
 
 def test_only_for_our_parsers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = ROOT / "configs" / "spacy_parser.cfg"
-    assert nmparse(["init-config", str(config), str(tmp_path / "x.cfg")]) == 2
+    config = CONFIGS / "spacy_parser.cfg"
+    assert nmparse(["init-config", str(tmp_path / "x.cfg"), "--parser", str(config)]) == 2
     assert "no parser of spacy-nmparse" in capsys.readouterr().err
     with pytest.raises(ValueError, match="no tok2vec"):
         make_whole({"components": {}})
@@ -61,6 +62,37 @@ def test_noun_chunks_in_every_language(lang: str) -> None:
     for nlp in (made, pickle.loads(pickle.dumps(made))):
         doc = Doc(nlp.vocab, words, pos=["PRON", "VERB", "DET", "ADJ", "NOUN"], **parse)
         assert [chunk.text for chunk in doc.noun_chunks] == ["She", "a red car"]
+
+
+@pytest.mark.parametrize("parser", ["nl_covington_parser", "nm_parser", "swap_parser"])
+def test_a_parser_alone(tmp_path: Path, parser: str, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "parser.cfg"
+    arguments = ["init-config", str(target), "--pipeline", "parser", "--parser", parser]
+    assert nmparse(arguments) == 0
+    assert "(xx): --lang names one" in capsys.readouterr().out
+    assert load_config(target) == load_config(CONFIGS / f"{parser}.cfg")
+    assert nmparse([*arguments, "--lang", "af", "--vectors", "some"]) == 0
+    made = load_config(target)
+    assert (made["nlp"]["lang"], made["paths"]["vectors"]) == ("af", "some")
+    assert made["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--lang", "afr"], "--lang: write af, spaCy's code for Afrikaans."),
+        (["--lang", "zz"], "--lang zz: spaCy has no such language"),
+        (["--parser", "nm_parse"], "nl_covington_parser, nm_parser,"),
+        (["--parser", "no.cfg"], "no.cfg"),
+        (["--pipeline", "tagger"], "--pipeline is one of whole, parser, not 'tagger'"),
+    ],
+)
+def test_wrong_options(
+    tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert nmparse(["init-config", str(tmp_path / "x.cfg"), *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "x.cfg").exists()
 
 
 def test_from_a_treebank_to_a_model_card(

@@ -96,14 +96,24 @@ def convert(
 
 @nmparse.command("init-config")
 def init_config(
-    config: Path = typer.Argument(..., help="A parser's config, one of configs/"),
     output: Path = typer.Argument(..., help="The config to write"),
     lang: Optional[str] = typer.Option(None, "--lang", help="spaCy's language code"),
+    pipeline: str = typer.Option(
+        "whole", "--pipeline", help="'whole': words, tags, lemmas and trees; 'parser': trees alone"
+    ),
+    parser: str = typer.Option(
+        "nl_covington_parser",
+        "--parser",
+        help="'nl_covington_parser', 'nm_parser', 'swap_parser', or a parser's config (.cfg)",
+    ),
+    vectors: Optional[str] = typer.Option(
+        None, "--vectors", help="A pipeline with word vectors: its package or folder"
+    ),
 ) -> None:
-    """Make of a parser's config one of a whole pipeline: words, tags, lemmas and trees."""
+    """Write a config to train with `python -m spacy train`."""
     from spacy_nmparse.cli.init_config import run
 
-    run(config, output, lang)
+    run(output, lang, pipeline, parser, vectors)
 
 
 @nmparse.command("evaluate")

@@ -80,6 +80,19 @@ def load(model: str) -> Language:
         )
 
 
+def check_lang(lang: str, option: str) -> str:
+    """A language code, if spaCy has it."""
+    try:
+        known = spacy.util.get_lang_class(lang)
+    except ImportError:
+        raise ValueError(
+            f"{option} {lang}: spaCy has no such language: give its code, as en, or xx for any."
+        ) from None
+    if known.lang != lang:  # the config of a pipeline has spaCy's own code
+        raise ValueError(f"{option}: write {known.lang}, spaCy's code for {known.__name__}.")
+    return lang
+
+
 def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
     """The gold documents of a file, or their sentences."""
     if unit not in ("sentence", "doc"):

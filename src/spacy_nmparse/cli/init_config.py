@@ -1,4 +1,4 @@
-"""``nmparse init-config``: a config to train a whole pipeline, made of a parser's."""
+"""``nmparse init-config``: a config to train a parser or a whole pipeline with."""
 
 from __future__ import annotations
 
@@ -6,24 +6,39 @@ from pathlib import Path
 
 from spacy.util import load_config
 
-from spacy_nmparse.cli.console import fail, failures
-from spacy_nmparse.ud.whole_pipeline import whole_pipeline
+from spacy_nmparse.cli.console import check_lang, fail, failures
+from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
+
+PIPELINES = ("whole", "parser")
 
 
-def run(config: Path, output: Path, lang: str | None) -> None:
+def run(output: Path, lang: str | None, pipeline: str, parser: str, vectors: str | None) -> None:
     """Write the config.
 
     Args:
-        config: A config of a parser.
         output: The file to write.
         lang: spaCy's language code; None: that of the config.
+        pipeline: One of PIPELINES.
+        parser: The name of a config of the package, or a config's path.
+        vectors: A pipeline with word vectors, its package or folder; None: no vectors.
     """
-    if not config.is_file():
-        fail(f"There is no config {config}.")
+    if pipeline not in PIPELINES:
+        fail(f"--pipeline is one of {', '.join(PIPELINES)}, not {pipeline!r}.")
+    path = Path(parser) if parser.endswith(".cfg") else CONFIGS / f"{parser}.cfg"
+    if not path.is_file():
+        names = ", ".join(sorted(config.stem for config in CONFIGS.glob("*.cfg")))
+        fail(f"There is no config {parser!r}: --parser is {names}, or a .cfg file.")
     with failures():
-        made = whole_pipeline(load_config(config, interpolate=False))
+        config = load_config(path, interpolate=False)
+        if pipeline == "whole":
+            config = whole_pipeline(config)
         if lang:
-            made["nlp"]["lang"] = lang
+            config["nlp"]["lang"] = check_lang(lang, "--lang")
+        elif config["nlp"]["lang"] == "xx":
+            print("The tokenizer is that of no language (xx): --lang names one.")
+        if vectors:
+            config["paths"]["vectors"] = vectors
+            config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = True
         output.parent.mkdir(parents=True, exist_ok=True)
-        made.to_disk(output, interpolate=False)
+        config.to_disk(output, interpolate=False)
     print(f"Train it with: python -m spacy train {output} --paths.train FILE --paths.dev FILE")

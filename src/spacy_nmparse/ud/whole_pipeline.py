@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from thinc.api import Config
 
+#: The package's configs, one for each parser.
+CONFIGS = Path(__file__).parents[1] / "configs"
 LEMMATIZER, MULTIWORD = "ud_lemmatizer", "multiword_tokens"
 #: What teachers differ in, by turns, so that they err in different places: the config; phrases are
 #: exchanged, and no words; a wider network.
@@ -35,7 +38,7 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     parser = components.get("parser", {})
     if "write_tags" not in parser or "tok2vec" not in components:
         raise ValueError(
-            "The config has no tok2vec, or no parser of spacy-nmparse: give one of configs/."
+            "The config has no tok2vec, or no parser of spacy-nmparse: name one with --parser."
         )
     parser["write_tags"] = True
     components[LEMMATIZER] = {

@@ -1,0 +1,1 @@
+"""Training configs, one for each parser."""

@@ -20,7 +20,7 @@ from spacy_nmparse.layers import affix_embed
 from spacy_nmparse.layers.affix_embed import AffixEmbed, Types, static_vectors
 from spacy_nmparse.layers.affixes import affix_numbers
 from tests.differences import check_largest
-from tests.pipe.common import learn
+from tests.pipe.common import LISTENER, affix_tok2vec, learn
 
 LENGTHS = (1, 2, 3, 5)
 
@@ -236,17 +236,10 @@ def test_copies_have_static_vectors() -> None:
     expected = model.predict(docs)
     for found, wanted in zip(model.copy().predict(docs), expected, strict=True):
         assert (found == wanted).all()
-    embed = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "include_static_vectors": True}
-    encode = {"@architectures": "spacy.MaxoutWindowEncoder.v2", "width": 16, "depth": 1}
-    tok2vec = {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {**embed, "width": 16},
-        "encode": {**encode, "window_size": 1, "maxout_pieces": 2},
-    }
-    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16}
     nlp = spacy.blank("en")
     nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
-    nlp.add_pipe("tok2vec", config={"model": tok2vec})
+    nlp.add_pipe("tok2vec", config={"model": affix_tok2vec(include_static_vectors=True)})
+    listener = {**LISTENER, "width": 16}
     nlp.add_pipe("nm_parser", name="parser", config={"model": {"tok2vec": listener}})
     annotation = {"heads": [1, 1, 1], "deps": ["nsubj", "ROOT", "obj"]}
     example = Example.from_dict(nlp.make_doc("she saw cats"), annotation)
@@ -314,18 +307,9 @@ def test_errors(wrong: dict[str, Any]) -> None:
 def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
     """For our parsers and for spaCy's own; saved, it comes back."""
     nlp = spacy.blank("en")
-    embed = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 16, "suffixes": [1, 2]}
     if static:
-        embed["include_static_vectors"] = True
         nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
-    encode = {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        "width": 16,
-        "depth": 1,
-        "window_size": 1,
-        "maxout_pieces": 2,
-    }
-    tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
+    tok2vec = affix_tok2vec(suffixes=[1, 2], include_static_vectors=static)
     config: dict[str, Any] = {"model": {"tok2vec": tok2vec}}
     if factory == "parser":
         config["min_action_freq"] = 1

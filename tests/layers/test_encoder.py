@@ -21,7 +21,7 @@ from spacy_nmparse.layers.maxout_norm import MaxoutNorm
 from spacy_nmparse.layers.products import HAS_TILES, packed
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
 from tests.differences import check_largest
-from tests.pipe.common import learn
+from tests.pipe.common import LISTENER, affix_tok2vec, learn
 
 LENGTHS = (5, 0, 1, 2, 17, 0, 1, 130, 3)
 LAYOUTS = [
@@ -250,18 +250,8 @@ def test_errors(wrong: tuple[int, int, int, int]) -> None:
 
 def pipeline(encode: str, shared: bool) -> Language:
     nlp = spacy.blank("en")
-    tok2vec = {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 16},
-        "encode": {
-            "@architectures": encode,
-            "width": 16,
-            "depth": 2,
-            "window_size": 1,
-            "maxout_pieces": 2,
-        },
-    }
-    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream": "tok2vec"}
+    tok2vec = affix_tok2vec(encode, depth=2)
+    listener = {**LISTENER, "width": 16}
     if shared:
         nlp.add_pipe("tok2vec", config={"model": tok2vec})
         nlp.add_pipe("tagger", config={"model": {"tok2vec": listener}})

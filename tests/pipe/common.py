@@ -33,6 +33,24 @@ LISTENER = {
     "upstream": "tok2vec",
 }
 
+
+def affix_tok2vec(
+    encoder: str = "spacy.MaxoutWindowEncoder.v2", width: int = 16, depth: int = 1, **embed: Any
+) -> dict[str, Any]:
+    """A tok2vec with the layers of this package; embed: options of ``AffixEmbed``."""
+    return {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": width, **embed},
+        "encode": {
+            "@architectures": encoder,
+            "width": width,
+            "depth": depth,
+            "window_size": 1,
+            "maxout_pieces": 2,
+        },
+    }
+
+
 # Words, heads (a root is its own), labels. The third and fourth cross.
 TREES: list[tuple[str, list[int], str]] = [
     ("She saw the cat .", [1, 1, 3, 1, 1], "nsubj ROOT det obj punct"),

@@ -14,25 +14,22 @@ from typer.testing import CliRunner
 
 from spacy_nmparse.cli import nmparse
 from spacy_nmparse.pipe.replace import changed, replace_parser
-from tests.pipe.common import LISTENER, TOK2VEC, TREES, learn, make_examples, model_config, tree
+from tests.pipe.common import (
+    LISTENER,
+    TOK2VEC,
+    TREES,
+    affix_tok2vec,
+    learn,
+    make_examples,
+    model_config,
+    tree,
+)
 from tests.pipe.test_ensemble import tagged
 
 TEXTS = [text for text, _, _ in TREES]
-STATIC = {
-    "@architectures": "spacy.Tok2Vec.v2",
-    "embed": {
-        "@architectures": "spacy_nmparse.AffixEmbed.v1",
-        "width": TOK2VEC["width"],
-        "include_static_vectors": True,
-    },
-    "encode": {
-        "@architectures": "spacy_nmparse.MaxoutWindowEncoder.v1",
-        "width": TOK2VEC["width"],
-        "depth": 1,
-        "window_size": 1,
-        "maxout_pieces": 2,
-    },
-}
+STATIC = affix_tok2vec(
+    "spacy_nmparse.MaxoutWindowEncoder.v1", TOK2VEC["width"], include_static_vectors=True
+)
 
 
 def pipeline(

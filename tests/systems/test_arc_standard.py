@@ -32,26 +32,6 @@ def test_partial_gold_costs_nothing(options: dict[str, Any]) -> None:
             assert real.loss(replay(real, gold, oracle), gold) == 0
 
 
-def test_long_sentences() -> None:
-    """More items than fit into the tables, and trees of any shape."""
-    draw = random.Random(3)
-    chain = [max(0, word - 1) for word in range(300)]
-    for system in SYSTEMS:
-        real = systems.create(system, single_root=True)
-        for heads in (chain, [299] * 300, [0] * 300, [min(299, word + 1) for word in range(300)]):
-            gold = Gold(heads)
-            for oracle in real.oracles:
-                if oracle == "dynamic" and system == "swap_standard":
-                    continue  # its first action is SHIFT wherever a SWAP can undo it
-                assert replay(real, gold, oracle).tree()[0] == heads
-            state = real.initial(300)
-            for _ in range(200):  # 200 words on the stack
-                real.apply(state, Action("SHIFT"))
-            assert min(real.costs(state, gold).values()) == 0
-            while not state.is_final:
-                real.apply(state, draw.choice(real.actions(state)))
-
-
 SENTENCE = ["That", "'s", "what", "they", "'re", "after"]
 FIGURE_1 = Gold([1, 1, 5, 4, 1, 4])  # Björkelund & Nivre 2015
 

@@ -1,4 +1,5 @@
-"""Random walks: what must hold of configurations, moves and costs; see tests/fuzz.py for more."""
+"""Random walks and long sentences: what must hold of configurations, moves and costs; see
+tests/fuzz.py for more."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import random
 import pytest
 
 from spacy_nmparse import systems
-from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.walk import random_walk
 from tests.fuzz import (
     fuzz,
@@ -18,6 +19,7 @@ from tests.fuzz import (
     variants,
 )
 from tests.naive.trees import is_forest, is_projective
+from tests.systems.twins import replay
 
 
 @pytest.mark.parametrize(
@@ -85,3 +87,23 @@ def test_oracles_allow_something_whatever_the_labels(name: str) -> None:
             for action in system.derivation(gold, oracle):
                 system.apply(state, action)
             assert state.is_final
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_long_sentences(name: str) -> None:
+    """Chains and flat trees, to the left and to the right; more items than fit into tables."""
+    n = 300
+    chain = [max(0, word - 1) for word in range(n)]
+    real = systems.create(name, single_root=True)
+    for heads in (chain, [n - 1] * n, [0] * n, [min(n - 1, word + 1) for word in range(n)]):
+        for oracle in real.oracles:
+            # the dynamic one of swap SHIFTs wherever a SWAP can undo it
+            if oracle != "paper" and (name, oracle) != ("swap_standard", "dynamic"):
+                assert replay(real, Gold(heads), oracle).tree()[0] == heads
+    state = real.initial(n)
+    for _ in range(200):
+        real.apply(state, Action("SHIFT"))
+    assert min(real.costs(state, Gold(chain)).values()) == 0
+    draw = random.Random(3)
+    while not state.is_final:
+        real.apply(state, draw.choice(real.actions(state)))

@@ -94,4 +94,4 @@ def edits(found: dict[str, Any], top: int) -> Rows:
 
 @table("mined-repairs", left=2, repeat=True)
 def _mined_repairs() -> Rows:
-    return edits(results("mine_repairs")[GOTHIC], 12)
+    return edits(results("mine_repairs")[GOTHIC], 7)

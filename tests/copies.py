@@ -1,16 +1,20 @@
-"""Copies of the checkout whose extensions are built in another way."""
+"""Copies of the checkout whose extensions are built in another way, and Python run on them."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPILED = ("*.pyx", "*.pxd", "*.h")
+FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 def files() -> list[str]:
@@ -39,17 +43,43 @@ def build(name: str, variables: Mapping[str, str]) -> Path:
         shutil.copy2(ROOT / file, target / file)
     if is_built:
         return target
-    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
-    command.append(f"--parallel={os.cpu_count() or 1}")
-    done = subprocess.run(
-        command,
-        cwd=target,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
+    command = ["setup.py", "--quiet", "build_ext", "--inplace"]
+    status, output = python(
+        target, *command, f"--parallel={os.cpu_count() or 1}", variables=variables
     )
-    if done.returncode:
-        raise SystemExit(f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    if status:
+        raise SystemExit(output[-6000:])
     built.touch()
     return target
+
+
+def python(
+    folder: Path,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    limit: float | None = None,
+) -> tuple[int | None, str]:
+    """Run Python on the sources of a copy, or of the checkout. Its exit status (None: it ran past
+    the limit, in seconds), and what it has printed."""
+    with tempfile.TemporaryFile() as printed:
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder / "src"), **(variables or {})},
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        status: int | None = None
+        try:
+            status = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # and what it has started
+            process.wait()
+        printed.seek(0)
+        return status, printed.read().decode("utf8", "replace")
+
+
+def failed(output: str) -> list[str]:
+    """The tests that fail in pytest's summary."""
+    return FAILED.findall(output)

@@ -17,13 +17,9 @@ macOS, and a git checkout whose modules are compiled.
 from __future__ import annotations
 
 import argparse
-import os
 import queue
-import re
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -37,13 +33,12 @@ from typing import Any
 
 import srsly
 
-from tests.copies import ROOT, files
+from tests.copies import ROOT, failed, files, python
 
 MUTANTS = Path(__file__).with_suffix(".yml")
 LIMIT = 300  # seconds for the tests of one mutant
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 CAUGHT, SURVIVED, FAULTY = "caught", "SURVIVED", "FAULTY"
-FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 # Optimized a little, without data for debuggers: that takes a third of the time.
 COMPILE = """
 import sys
@@ -127,40 +122,23 @@ class Copy:
         for one, content in before.items():
             one.write_bytes(content)
         seconds = time.perf_counter() - start
-        failed = FAILED.findall(output)
+        tests = failed(output)
         if not compiled:
             return Result(mutant, FAULTY, f"cannot be compiled:\n{output[-2000:]}", seconds)
         if status is None:
             return Result(mutant, CAUGHT, f"the limit of {LIMIT} seconds", seconds)
         if status < 0:
             return Result(mutant, CAUGHT, f"signal {-status} ends the process", seconds)
-        if status == 1 and failed:
-            return Result(mutant, CAUGHT, failed[0], seconds, failed[0])
+        if status == 1 and tests:
+            return Result(mutant, CAUGHT, tests[0], seconds, tests[0])
         if status:
             return Result(mutant, FAULTY, f"pytest ends with {status}:\n{output[-2000:]}", seconds)
         return Result(mutant, SURVIVED, " ".join(mutant.tests), seconds)
 
     def run(self, *arguments: str, limit: float | None = LIMIT) -> tuple[int | None, str]:
-        """Run Python in the copy. Its exit status (None: it ran past the limit, in seconds), and
-        what it has printed."""
-        variables = {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        with tempfile.TemporaryFile() as printed:
-            process = subprocess.Popen(
-                [sys.executable, *arguments],
-                cwd=self.folder,
-                env={**os.environ, **variables},
-                stdout=printed,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            status: int | None = None
-            try:
-                status = process.wait(limit)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)  # and what it has started
-                process.wait()
-            printed.seek(0)
-            return status, printed.read().decode("utf8", "replace")
+        """Run Python in the copy; see ``copies.python``."""
+        variables = {"PYTHONDONTWRITEBYTECODE": "1"}
+        return python(self.folder, *arguments, variables=variables, limit=limit)
 
 
 def try_all(mutants: Sequence[Mutant], jobs: int) -> list[Result]:
@@ -185,7 +163,7 @@ def try_all(mutants: Sequence[Mutant], jobs: int) -> list[Result]:
         if not tests:
             return results
         status, output = copies.get().run("-m", "pytest", "-q", *tests, limit=None)
-    broken = FAILED.findall(output)
+    broken = failed(output)
     if status and not broken:
         raise SystemExit(f"Without the errors, pytest ends with {status}:\n{output[-3000:]}")
     for i, result in enumerate(results):

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
-import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.formats import page_table
 from spacy_nmparse.layers.cpu import CLASSES
-from tests.copies import ROOT
+from tests.copies import ROOT, failed, python
 
 #: Tests without floating point, or of texts, files and commands alone.
 LEFT_OUT = (
@@ -40,46 +38,19 @@ LEFT_OUT = (
     "tests/test_scripts.py",
     "tests/test_spacy_version.py",
 )
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+(?:\[.*?\])?)", re.MULTILINE)
-
-
-@dataclass
-class Setting:
-    """One way of running the tests."""
-
-    name: str
-    variables: dict[str, str] = field(default_factory=dict)
 
 
 def threads(number: int) -> dict[str, str]:
     return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(number))
 
 
-SETTINGS = [
-    *(Setting(f"threads-{number}", threads(number)) for number in (1, 2, 8)),
-    *(Setting(f"cpu-{name}", {**threads(1), "NMPARSE_CPU": name}) for name in CLASSES),
-    *(Setting(f"noise-{seed}", {**threads(1), "NMPARSE_NOISE": str(seed)}) for seed in range(1, 6)),
-]
-
-
-def run(setting: Setting, arguments: list[str]) -> tuple[int, str]:
-    """The exit status of pytest under a setting, and what it prints."""
-    paths = [str(ROOT / "src"), str(ROOT / "tests" / "noise")]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "slow or not slow", *arguments],
-        cwd=ROOT,
-        env={**os.environ, **setting.variables, "PYTHONPATH": os.pathsep.join(paths)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout
-
-
-def failed(output: str) -> list[str]:
-    """The tests that fail in pytest's summary."""
-    return FAILED.findall(output)
+#: The environment of each way of running the tests.
+SETTINGS = {
+    **{f"threads-{number}": threads(number) for number in (1, 2, 8)},
+    **{f"cpu-{name}": {**threads(1), "NMPARSE_CPU": name} for name in CLASSES},
+    **{f"noise-{seed}": {**threads(1), "NMPARSE_NOISE": str(seed)} for seed in range(1, 6)},
+}
+PATHS = os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests" / "noise")))
 
 
 def selection(arguments: list[str]) -> list[str]:
@@ -92,34 +63,31 @@ def selection(arguments: list[str]) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [setting.name for setting in SETTINGS]
-    parser.add_argument("--setting", action="append", choices=names, help="all, if none is named")
-    parser.add_argument("--log", type=Path, help="a folder for what pytest prints")
-    parser.add_argument("pytest", nargs="*", help="after --: what pytest is called with")
+    add = parser.add_argument
+    add("--setting", action="append", choices=SETTINGS, help="all, if none is named")
+    add("--log", type=Path, help="a folder for what pytest prints")
+    add("pytest", nargs="*", help="after --: what pytest is called with")
     options = parser.parse_args(arguments)
-    tests = selection(options.pytest)
+    command = ["-m", "pytest", "-q", "-m", "slow or not slow", *selection(options.pytest)]
     found: dict[str, list[str]] = {}
-    for setting in SETTINGS:
-        if setting.name not in (options.setting or names):
+    for name, variables in SETTINGS.items():
+        if name not in (options.setting or SETTINGS):
             continue
         start = time.perf_counter()
-        status, output = run(setting, tests)
+        status, output = python(ROOT, *command, variables={**variables, "PYTHONPATH": PATHS})
         if options.log:
             options.log.mkdir(parents=True, exist_ok=True)
-            (options.log / f"{setting.name}.log").write_text(output, encoding="utf8")
-        tests_ = failed(output)
-        if status and not tests_:  # no test failed, but pytest did
-            tests_ = [f"pytest: exit status {status}"]
+            (options.log / f"{name}.log").write_text(output, encoding="utf-8")
+        found[name] = failed(output)
+        if status and not found[name]:  # no test failed, but pytest did
+            found[name] = [f"pytest: exit status {status}"]
             print(output[-2000:])
-        found[setting.name] = tests_
-        last = output.strip().splitlines()[-1:]
-        seconds = time.perf_counter() - start
-        print(f"{setting.name}: {''.join(last)} ({seconds:.0f} s)", flush=True)
-        for name in tests_:
-            print(f"    {name}", flush=True)
-    print("\n| Setting | Failed |\n| --- | ---: |")
-    for name, tests_ in found.items():
-        print(f"| {name} | {len(tests_)} |")
+        last = "".join(output.strip().splitlines()[-1:])
+        print(f"{name}: {last} ({time.perf_counter() - start:.0f} s)", flush=True)
+        for test in found[name]:
+            print(f"    {test}", flush=True)
+    rows = [[name, str(len(tests))] for name, tests in found.items()]
+    print(f"\n{page_table(['Setting', 'Failed'], rows)}")
     return int(any(found.values()))
 
 

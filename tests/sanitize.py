@@ -70,30 +70,23 @@ def main(arguments: list[str]) -> int:
     if not command:
         print(f"Built in {target}.")
         return 0
-    pipe = subprocess.PIPE if leaks else None
     done = subprocess.run(
         [sys.executable, *command],
         cwd=target,
         env=environment_of(target, leaks),
-        stderr=pipe,
+        stderr=subprocess.PIPE if leaks else None,
         text=True,
         check=False,
     )
+    status, found = done.returncode, own_leaks(done.stderr or "")
+    print(f"Sanitized ({SANITIZERS}), exit status {status}", flush=True)
     if leaks:
-        found = own_leaks(done.stderr)
-        all_ = done.stderr.count(" leak of ")
-        print(
-            f"Sanitized ({SANITIZERS}), exit status {done.returncode}; {all_} leaks, most of them "
-            f"the interpreter's; of the package: {len(found)}",
-            flush=True,
-        )
-        for leak in found[:5]:
-            print(leak)
-        if done.returncode:
+        every = done.stderr.count(" leak of ")
+        print(f"{every} leaks, most of them the interpreter's; of the package: {len(found)}")
+        print("\n".join(found[:5]))
+        if status:
             print(done.stderr[-5000:])
-        return done.returncode or int(bool(found))
-    print(f"Sanitized ({SANITIZERS}), exit status {done.returncode}", flush=True)
-    return done.returncode
+    return status or int(bool(found))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import srsly
 
-from tests.mutants import FAILED, MUTANTS, ROOT, read
+from tests.copies import ROOT, failed
+from tests.mutants import MUTANTS, read
 
 ALL = read()
 
@@ -27,5 +28,11 @@ def test_names_and_areas() -> None:
 
 
 def test_what_fails_is_read_from_the_summary() -> None:
-    summary = "FAILED tests/a.py::test_one[a + b, c] - assert 1 - 2\nERROR tests/b.py\n"
-    assert FAILED.findall(summary) == ["tests/a.py::test_one[a + b, c]", "tests/b.py"]
+    summary = """..F.E
+SKIPPED [1] tests/pipe/test_a.py:20: could not import 'transformers'
+FAILED tests/a.py::test_one[a + b, c] - AssertionError: FAILED tests/b.py::test_two
+FAILED tests/a.py::test_three
+ERROR tests/c.py
+"""
+    tests = ["tests/a.py::test_one[a + b, c]", "tests/a.py::test_three", "tests/c.py"]
+    assert failed(summary) == tests

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import configparser
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.copies import python
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICK = (
@@ -51,16 +50,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(copy: Path, *command: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *command],
-        cwd=copy,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(copy / "src")},
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    status, output = python(copy, *command)
+    assert status == 0, output[-6000:]
+    return output
 
 
 def test_the_lab_is_gone(copy: Path) -> None:

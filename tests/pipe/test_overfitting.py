@@ -22,11 +22,14 @@ from spacy_nmparse.pipe.doc_io import fix_edges
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
+    BOTH,
     DOCUMENTS,
     KINDS,
+    NEITHER,
     NL,
     SMALL,
     SWIFT,
+    SYSTEMS,
     TREES,
     arc_model_config,
     assert_edges,
@@ -44,15 +47,14 @@ from tests.pipe.common import (
     random_doc,
     random_parser,
     randomize,
+    system,
     texts,
     train,
     tree,
     unknown,
 )
 
-BOTH = ("nonmonotonic_left", "nonmonotonic_reduce")
 REPAIRS = ("right_lower", "right_raise", "left_invert")
-NONLOCAL, LOCAL = "spacy_nmparse.NLCovington.v1", "spacy_nmparse.Covington.v1"
 
 
 def crossing(doc: Doc) -> list[int]:
@@ -72,60 +74,38 @@ def test_overfitting(by_heart: Language, number: int) -> None:
     assert_edges(doc)
 
 
-EAGER = [
-    {"nonmonotonic_left": False, "nonmonotonic_reduce": False},
-    {"nonmonotonic_left": True, "nonmonotonic_reduce": False},
-    {"nonmonotonic_left": False, "nonmonotonic_reduce": True},
-    {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "labelled_reduce": True},
-    {"nonmonotonic_left": True, "nonmonotonic_reduce": False, "unshift": True},
-    {**dict.fromkeys(BOTH, True), "labelled_reduce": True, "push": "shift"},
-]
+LEFT = {**NEITHER, "nonmonotonic_left": True}
+REDUCE = {**NEITHER, "nonmonotonic_reduce": True}
 IMPLICIT, LOOSE = {"explicit_root": False}, {"nonmonotonic": True}
-
-
-ROOT_FIRST = {
-    "@misc": "spacy_nmparse.ArcEager.v1",
-    "root_first": True,
-    "nonmonotonic_left": False,
-    "nonmonotonic_reduce": False,
-}
-BUFFER_ARCS = {"@misc": "spacy_nmparse.ArcStandard.v1", "buffer_arcs": True}
 
 
 @pytest.mark.parametrize(
     ("config", "oracle"),
     [
+        ({"system": system("ArcEager", **NEITHER)}, "static"),
+        ({"system": system("ArcEager", **LEFT)}, "static"),
+        ({"system": system("ArcEager", **REDUCE)}, "static"),
+        ({"system": system("ArcEager", **BOTH, labelled_reduce=True)}, "dynamic"),
+        ({"system": system("ArcEager", **LEFT, unshift=True)}, "dynamic"),
+        ({"system": system("ArcEager", **BOTH, labelled_reduce=True, push="shift")}, "dynamic"),
+        ({"factory": NL, "system": system("NLCovington")}, "static"),
+        ({"factory": NL, "system": system("NLCovington", **IMPLICIT)}, "dynamic"),
+        ({"factory": NL, "system": system("NLCovington", **LOOSE, **IMPLICIT)}, "static"),
+        ({"factory": NL, "system": system("Covington")}, "dynamic"),
+        ({"factory": NL, "system": system("Covington", **LOOSE)}, "static"),
         *(
-            ({"system": {"@misc": "spacy_nmparse.ArcEager.v1", **options}}, oracle)
-            for options, oracle in zip(EAGER, ["static"] * 3 + ["dynamic"] * 3, strict=True)
-        ),
-        *(
-            ({"factory": NL, "system": {"@misc": misc, **options}}, oracle)
-            for misc, options, oracle in (
-                (NONLOCAL, {}, "static"),
-                (NONLOCAL, IMPLICIT, "dynamic"),
-                (NONLOCAL, {**LOOSE, **IMPLICIT}, "static"),
-                (LOCAL, {}, "dynamic"),
-                (LOCAL, LOOSE, "static"),
+            pytest.param({"factory": NL, "system": block}, oracle, marks=pytest.mark.slow)
+            for block, oracle in (
+                (system("NLCovington", **IMPLICIT), "static"),
+                (system("NLCovington", **LOOSE), "static"),
+                (system("Covington"), "static"),
+                (system("Covington", **IMPLICIT), "static"),
+                (system("Covington", **IMPLICIT), "dynamic"),
             )
         ),
-        *(
-            pytest.param(
-                {"factory": NL, "system": {"@misc": misc, **options}},
-                oracle,
-                marks=pytest.mark.slow,
-            )
-            for misc, options, oracle in (
-                (NONLOCAL, IMPLICIT, "static"),
-                (NONLOCAL, LOOSE, "static"),
-                (LOCAL, {}, "static"),
-                (LOCAL, IMPLICIT, "static"),
-                (LOCAL, IMPLICIT, "dynamic"),
-            )
-        ),
-        ({"system": ROOT_FIRST}, "dynamic"),
-        ({"system": ROOT_FIRST}, "static"),
-        ({"system": BUFFER_ARCS}, "dynamic"),
+        (SYSTEMS["root first"], "dynamic"),
+        (SYSTEMS["root first"], "static"),
+        (SYSTEMS["buffer arcs"], "dynamic"),
         ({**KINDS["arc_swift"], "model": arc_model_config(features=None)}, "static"),
         ({"factory": NL, "projectivize": True}, "dynamic"),
     ],
@@ -147,16 +127,16 @@ def test_overfitting_of_other_systems(config: dict[str, Any], oracle: str) -> No
 
 
 @pytest.mark.parametrize(
-    "system",
+    "block",
     [
-        {"@misc": NONLOCAL, **LOOSE},
-        {"@misc": NONLOCAL, **LOOSE, **IMPLICIT},
-        {"@misc": LOCAL, **LOOSE},
+        system("NLCovington", **LOOSE),
+        system("NLCovington", **LOOSE, **IMPLICIT),
+        system("Covington", **LOOSE),
     ],
 )
-def test_learning_where_the_loss_is_a_guess(system: dict[str, Any]) -> None:
+def test_learning_where_the_loss_is_a_guess(block: dict[str, Any]) -> None:
     """An error may be learned as free (docs/systems.md): most trees are right, not all."""
-    nlp = overfitted(factory=NL, system=system, oracle="dynamic")
+    nlp = overfitted(factory=NL, system=block, oracle="dynamic")
     examples = make_examples(nlp.vocab)
     assert nlp.evaluate(examples)["dep_las"] > 0.8
     for example in examples:
@@ -169,8 +149,8 @@ def test_arcs_that_are_too_long_for_the_system() -> None:
     """Shorter ones are learned, and trees stay sound. Along the static oracle's path: a word that
     lost its head may be attached anywhere at no cost, and from there on the parser would be where
     it was never trained."""
-    system = {"@misc": NONLOCAL, "max_length": 2}
-    nlp = overfitted(factory=NL, system=system, oracle="static", explore=0.0)
+    short = system("NLCovington", max_length=2)
+    nlp = overfitted(factory=NL, system=short, oracle="static", explore=0.0)
     for trees in DOCUMENTS:
         gold = gold_doc(nlp.vocab, trees)
         doc = nlp(bare(gold))
@@ -184,9 +164,8 @@ def test_arcs_that_are_too_long_for_the_system() -> None:
 @pytest.mark.parametrize("decoupled", [False, True])
 def test_repairs_are_learned(tmp_path: Path, decoupled: bool) -> None:
     """Their scores get gradients, and the words that they concern are looked at."""
-    options = {"@misc": "spacy_nmparse.ArcEager.v1", **dict.fromkeys(BOTH, True)}
-    options |= {"repairs": REPAIRS, "decoupled_repairs": decoupled}
-    nlp = overfitted(system=options, oracle="combined")
+    block = system("ArcEager", **BOTH, repairs=REPAIRS, decoupled_repairs=decoupled)
+    nlp = overfitted(system=block, oracle="combined")
     parser = parser_of(nlp)
     features = parser.model.attrs["features"]
     assert {"S0.h", "S0.l1", "S1.r2", "S0.h.h"} <= set(features)

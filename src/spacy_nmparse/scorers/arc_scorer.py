@@ -13,16 +13,13 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
-from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel, check_system
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
-from spacy_nmparse.scorers.tagging import Tagging
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
-from spacy_nmparse.scorers.words import build_recurrent, init_words, run_words
+from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
 from spacy_nmparse.systems import TransitionSystem
 
 # Of a configuration; of an item H and the focus word D; of an arc from H to D.
@@ -109,18 +106,11 @@ def ArcScorer(
     names = {layer: list((features or {}).get(layer, FEATURES[layer])) for layer in LAYERS}
     for layer in LAYERS:
         Features(names[layer])  # raises on unknown names
-    recurrent = build_recurrent("ArcScorer", recurrent_width, recurrent_depth)
-    taggings = [Tagging(), Tagging()] if tag_weight else []
     model: Model[ScorerInput, ArcScorerKernel] = Model(
         "arc_scorer",
         forward,
         init=init,
-        layers=[tok2vec, *recurrent, *taggings],
-        refs={
-            "tok2vec": tok2vec,
-            "tagging": taggings[0] if taggings else None,
-            "reading": taggings[1] if taggings else None,
-        },
+        **build_words("ArcScorer", tok2vec, recurrent_width, recurrent_depth, tag_weight),
         dims={
             "nI": None,
             "nA": arc_width,
@@ -212,15 +202,13 @@ def forward(
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
     words, lengths, tag_scores, backprop_words = run_words(model, X, is_train)
-    project_W: Any = model.get_param("project_W")
-    projected = packed(project_W, X.rounded).times(words)
-    projected += model.get_param("project_b")
+    projected, backprop_projected = project(model, words, X.rounded)
     tree, backprop_tree = run_tree(model, words, lengths, is_train, X.rounded)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     scored = ArcScorerKernel(
         compiled(model),
         model.attrs["system"].system,
-        to_numpy(projected),
+        projected,
         tree,
         params,
         model.get_dim("nP"),
@@ -230,17 +218,7 @@ def forward(
     scored.tag_scores = tag_scores
 
     def backprop(d: Gradients) -> list[Doc]:
-        xp = model.ops.xp
-        d_rows: Any = xp.asarray(d.word_rows)
-        d_projected = matmul(d_rows, model.get_param("word_W"))
-        model.inc_grad("word_W", matmul(d_rows.T, projected))
-        model.inc_grad("project_W", matmul(d_projected.T, words))
-        model.inc_grad("project_b", d_projected.sum(axis=0))
-        d_words = matmul(d_projected, project_W) + backprop_tree(d.items)
-        for name in WEIGHTS:
-            gradient: Any = xp.asarray(d.weights[name])
-            model.inc_grad(name, gradient)
-        return backprop_words(d_words)
+        return backprop_words(backprop_projected(d) + backprop_tree(d.items))
 
     return scored, backprop
 

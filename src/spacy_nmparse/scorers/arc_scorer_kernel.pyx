@@ -334,7 +334,6 @@ cdef class ArcScorerKernel(Scorer):
         self.c.begin = begin
         self.c.score = score
         self.c.score_labels = score_labels
-        self.c.score_noted = NULL
         self.c.learn = learn
         self.c.label_gradient = label_gradient
         self.c.keep = keep_configuration

@@ -14,9 +14,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import renew, spread, uniform
-from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
@@ -25,8 +23,7 @@ from spacy_nmparse.scorers.state_scorer_kernel import (
     check_system,
     label_blocks,
 )
-from spacy_nmparse.scorers.tagging import Tagging
-from spacy_nmparse.scorers.words import build_recurrent, init_words, run_words
+from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
 from spacy_nmparse.systems import TransitionSystem
 
 DEFAULT_FEATURES = (
@@ -85,18 +82,11 @@ def StateScorer(
         )
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
-    recurrent = build_recurrent("StateScorer", recurrent_width, recurrent_depth)
-    taggings = [Tagging(), Tagging()] if tag_weight else []
     model: Model[ScorerInput, StateScorerKernel] = Model(
         "state_scorer",
         forward,
         init=init,
-        layers=[tok2vec, *recurrent, *taggings],
-        refs={
-            "tok2vec": tok2vec,
-            "tagging": taggings[0] if taggings else None,
-            "reading": taggings[1] if taggings else None,
-        },
+        **build_words("StateScorer", tok2vec, recurrent_width, recurrent_depth, tag_weight),
         dims={
             "nI": None,
             "nV": projection_width,
@@ -169,15 +159,13 @@ def forward(
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
     words, _, tag_scores, backprop_words = run_words(model, X, is_train)
-    project_W: Any = model.get_param("project_W")
-    projected = packed(project_W, X.rounded).times(words)
-    projected += model.get_param("project_b")
+    projected, backprop_projected = project(model, words, X.rounded)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = compile_features(tuple(model.attrs["features"]))
     scored = StateScorerKernel(
         features,
         model.attrs["system"].system,
-        to_numpy(projected),
+        projected,
         params,
         model.get_dim("nP"),
         X.rounded,
@@ -185,18 +173,7 @@ def forward(
     scored.tag_scores = tag_scores
 
     def backprop(d: Gradients) -> list[Doc]:
-        d_rows: Any = d.word_rows
-        d_rows = model.ops.xp.asarray(d_rows)
-        d_projected = matmul(d_rows, model.get_param("word_W"))
-        model.inc_grad("word_W", matmul(d_rows.T, projected))
-        model.inc_grad("project_W", matmul(d_projected.T, words))
-        model.inc_grad("project_b", d_projected.sum(axis=0))
-        d_words = matmul(d_projected, project_W)
-        for name in WEIGHTS:
-            gradient: Any = d.weights[name]
-            gradient = model.ops.asarray(gradient)
-            model.inc_grad(name, gradient)
-        return backprop_words(d_words)
+        return backprop_words(backprop_projected(d))
 
     return scored, backprop
 

@@ -184,7 +184,6 @@ cdef class StateScorerKernel(Scorer):
         self.c.label_gradient = label_gradient
         self.c.keep = keep_configuration
         self.c.recall = recall
-        self.c.learn_tree = NULL
 
     def __dealloc__(self):
         free(self.s.moves)

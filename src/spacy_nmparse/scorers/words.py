@@ -14,18 +14,24 @@ import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 
+from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.products import packed
 from spacy_nmparse.layers.sru import BiSRU
-from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.tagging import learn_readings, learn_values
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput
+from spacy_nmparse.scorers.tagging import REFERENCES, Tagging, learn_readings, learn_values
 
 
-def build_recurrent(name: str, width: int, depth: int) -> list[Model]:
-    """Build a scorer's recurrent layers, the lowest first.
+def build_words(
+    name: str, tok2vec: Model, width: int, depth: int, tag_weight: float
+) -> dict[str, Any]:
+    """Build what a scorer knows its words by: the arguments ``layers`` and ``refs`` of its model.
 
     Args:
         name: the scorer's, for messages.
-        width: units in each direction of each of them; 0 for none.
-        depth: how many.
+        tok2vec: the model of the token vectors.
+        width: units in each direction of each recurrent layer; 0 for none.
+        depth: how many recurrent layers.
+        tag_weight: weight of the loss of tags; 0: they are not learned.
 
     Raises:
         ValueError: a width below 0, or a depth below 1.
@@ -35,7 +41,10 @@ def build_recurrent(name: str, width: int, depth: int) -> list[Model]:
             f"{name}: recurrent_width {width} must be at least 0, recurrent_depth {depth} at "
             f"least 1."
         )
-    return [BiSRU(width) for _ in range(depth)] if width else []
+    recurrent = [BiSRU(width) for _ in range(depth)] if width else []
+    tags = {reference: Tagging() if tag_weight else None for reference in REFERENCES}
+    layers = [tok2vec, *recurrent, *(layer for layer in tags.values() if layer is not None)]
+    return {"layers": layers, "refs": {"tok2vec": tok2vec, **tags}}
 
 
 def recurrent_layers(model: Model) -> list[Model]:
@@ -97,8 +106,8 @@ def run_words(
     words = flat if X.rows is None else flat[X.rows]
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
     steps = [partial(_run_layer, layer, stretches, X.rounded) for layer in recurrent_layers(model)]
-    steps.insert(0, partial(_learn_values, model, X))
-    steps.insert(2, partial(_learn_readings, model, X))
+    steps.insert(0, partial(_learn_tags, learn_values, "tagging", model, X))
+    steps.insert(2, partial(_learn_tags, learn_readings, "reading", model, X))
     backprops = []
     tag_scores = None
     for i, step in enumerate(steps):
@@ -119,6 +128,37 @@ def run_words(
     return words, stretches, tag_scores, backprop
 
 
+def project(
+    model: Model, words: Any, rounded: bool
+) -> tuple[numpy.ndarray, Callable[[Gradients], Any]]:
+    """Project words (``project_W``, ``project_b``) to what a scorer's hidden layers see of them.
+
+    Args:
+        model: the scorer.
+        words: float32 (words, nI).
+        rounded: whether the product may round numbers to bfloat16.
+
+    Returns:
+        float32 (words, nV), on the CPU; and what takes the gradients of a rollout, adds them to
+        those of the scorer's parameters, and gives the gradient of words.
+    """
+    project_W: Any = model.get_param("project_W")
+    projected = packed(project_W, rounded).times(words)
+    projected += model.get_param("project_b")
+
+    def backprop(d: Gradients) -> Any:
+        d_rows: Any = model.ops.xp.asarray(d.word_rows)
+        d_projected = matmul(d_rows, model.get_param("word_W"))
+        model.inc_grad("word_W", matmul(d_rows.T, projected))
+        model.inc_grad("project_W", matmul(d_projected.T, words))
+        model.inc_grad("project_b", d_projected.sum(axis=0))
+        for name, gradient in d.weights.items():
+            model.inc_grad(name, model.ops.xp.asarray(gradient))
+        return matmul(d_projected, project_W)
+
+    return to_numpy(projected), backprop
+
+
 #: What a step gives: words, and the gradient of those that it took, given that of these.
 Step = tuple[Any, Callable[[Any], Any]]
 
@@ -130,19 +170,18 @@ def _run_layer(
     return layer((words, stretches, rounded), is_train)
 
 
-def _learn_values(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Step:
-    """Learn the tags' values from words, which stay as they are."""
+def _learn_tags(
+    learn: Callable[..., Any],
+    reference: str,
+    model: Model,
+    X: ScorerInput,
+    words: Any,
+    is_train: bool,
+) -> Step:
+    """Learn tags from words, which stay as they are."""
     if not is_train or X.tags is None:
         return words, _unchanged
-    d_tags = learn_values(model.get_ref("tagging"), words, X.tags, model.attrs["tag_weight"])
-    return words, lambda d_words: d_words + d_tags
-
-
-def _learn_readings(model: Model, X: ScorerInput, words: Any, is_train: bool) -> Step:
-    """Learn the tags' readings from words, which stay as they are."""
-    if not is_train or X.tags is None:
-        return words, _unchanged
-    d_tags = learn_readings(model.get_ref("reading"), words, X.tags, model.attrs["tag_weight"])
+    d_tags = learn(model.get_ref(reference), words, X.tags, model.attrs["tag_weight"])
     return words, lambda d_words: d_words + d_tags
 
 

@@ -203,15 +203,16 @@ class _Spacing:
 
     def __call__(self, doc: Doc) -> None:
         gaps = deque(self._gaps)
+        parsed = doc.text  # spaCy joins the tokens each time
         for token in doc:
             items = [SPACES_BEFORE + escaped(self._before)] if self._before and not token.i else []
             start, end = token.idx, token.idx + len(token)
             text = ""  # as it was, up to start
             while gaps and gaps[0][0] <= end:
                 place, gap = gaps.popleft()
-                text += doc.text[start : place - 1] + gap
+                text += parsed[start : place - 1] + gap
                 start = place
-            text += doc.text[start:end]
+            text += parsed[start:end]
             if text != token.text:  # tokens were merged
                 items.append(SPACES_IN + escaped(text))
             if gaps and gaps[0][0] == end + 1:

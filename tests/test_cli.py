@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import string
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
+from spacy_nmparse import systems
 from spacy_nmparse.analysis.statistics import COLUMNS
 from spacy_nmparse.cli import nmparse
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
@@ -292,7 +294,7 @@ def test_several_derivations() -> None:
         (("arc_eager", "0", "-o", "single_root=0"), "single_root"),
         (("arc_eager", "0", "-o", "push=never"), "never"),
         (("arc_eager", ""), "one word"),
-        (("arc_eager", "7"), "6"),
+        (("arc_eager", "7"), "Head 7 of word 1"),
         (("arc_eager", "1 1"), "'1' is no head of word 1"),
         (("arc_eager", "0 \u00b2"), "no head of word 2"),
         (("covington", "0", "-o", "max_length"), "'max_length' is a number"),
@@ -482,10 +484,19 @@ Arguments = Callable[[Path], Sequence[str | Path]]
             ["gold.conllu", "2 sentences"],
         ),
         (lambda f: ("trace", f / "model", "a", "--component", "x"), ["'x'", "nm_parser"]),
-        (lambda f: ("trace", f, "a"), ["cannot be loaded"]),
+        (lambda f: ("trace", f, "a"), ["No pipeline in"]),
+        (lambda f: ("stats", f), ["is a folder: name one of its .conllu"]),
+        (lambda f: ("oracle", "arc_eager", "2 0 9"), ["Head 9 of word 3 is not a word", "1 to 3"]),
+        (lambda f: ("oracle", "arc_eager", "2 3 1"), ["a cycle: 1 → 2 → 3 → 1."]),
+        (lambda f: ("oracle", "arc_eagr", "0"), ["No system 'arc_eagr'. Did you mean arc_eager?"]),
+        (lambda f: ("oracle", "nm_parser", "0"), ["Its system is arc_eager."]),
+        (
+            lambda f: ("parse", f / "model", f / "gold.conllu", "-o", f / "out.xyz"),
+            ["what is .xyz?"],
+        ),
         (lambda f: ("trace", f / "blank", "a"), ["no parser of spacy-nmparse"]),
         (lambda f: ("stats", f / "no.spacy"), ["no.spacy"]),
-        (lambda f: ("stats", f / "model"), ["no file"]),
+        (lambda f: ("stats", f / "model"), ["is a folder"]),
         (lambda f: ("repairs", f / "model", f / "gold.spacy", "--unit", "x"), ["--unit", "'x'"]),
         (lambda f: ("errors", f / "model", f / "no.spacy"), ["no.spacy"]),
         (lambda f: ("debug-data", f / "no.cfg"), ["no.cfg"]),
@@ -511,3 +522,40 @@ def test_what_is_wrong_is_named(folder: Path, arguments: Arguments, messages: li
     assert done.stdout == ""
     for message in messages:
         assert message in done.stderr
+
+
+def test_a_pipeline_below_the_folder(folder: Path) -> None:
+    shutil.copytree(folder / "model", folder / "trained" / "x" / "model-best")
+    done = run("trace", folder / "trained", "a")
+    assert f"Did you mean {folder / 'trained' / 'x' / 'model-best'}?" in done.stderr
+
+
+def test_one_is_singular(folder: Path) -> None:
+    assert "\n1 derivation by" in run("oracle", "arc_eager", "0", "--derivations", "9").stdout
+    (folder / "one.conllu").write_text("1 A\n", encoding="utf-8")
+    assert "1 column instead of 10" in run("stats", folder / "one.conllu").stderr
+
+
+def test_systems_are_listed() -> None:
+    out = run("systems").stdout
+    assert re.search(r"(?m)^arc_eager: oracles .*dynamic", out)
+    assert re.search(r"(?m)^nonmonotonic_left +bool +False", out)
+    found = read(run("systems", "--json"))
+    assert set(systems.names()) == set(found)
+
+
+def test_convert_names_wrong_trees(tmp_path: Path) -> None:
+    """A cycle is an error with its line, several roots a warning."""
+    rows = [f"{i}\tw\t_\tX\t_\t_\t{{}}\tdep\t_\t_\n" for i in (1, 2, 3)]
+    tree = "".join(rows) + "\n"
+    source = tmp_path / "a.conllu"
+    source.write_text(tree.format(0, 1, 1) + tree.format(2, 3, 1), encoding="utf-8")
+    done = run("convert", tmp_path / "out", "--test", source)
+    assert done.exit_code == 2
+    assert f"{source}, line 5: the heads form a cycle: 1 → 2 → 3 → 1." in done.stderr
+    source.write_text(tree.format(0, 1, 1) + tree.format(0, 1, 0), encoding="utf-8")
+    done = run("convert", tmp_path / "out", "--test", source)
+    assert done.exit_code == 0
+    assert f"1 sentence with several roots, the first at {source}, line 5" in done.stdout
+    done = run("convert", tmp_path / "out", "--test", source, "--lang", "afr")
+    assert "write af, spaCy's code for Afrikaans" in done.stderr

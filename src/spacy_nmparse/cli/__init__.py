@@ -271,6 +271,14 @@ def oracle(
     run(system, tree, words, moves, option, name, number, every, html, as_json)
 
 
+@nmparse.command("systems")
+def systems(as_json: bool = JSON) -> None:
+    """List the transition systems: options with types and defaults, oracles."""
+    from spacy_nmparse.cli.systems import run
+
+    run(as_json)
+
+
 @nmparse.command(
     "debug-data", context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )

@@ -72,7 +72,11 @@ def load(model: str) -> Language:
     try:
         return spacy.load(model)
     except (OSError, ValueError, ImportError) as error:
-        if Path(model).exists() or not isinstance(error, OSError):
+        folder = Path(model)
+        if folder.is_dir() and not (folder / "meta.json").is_file():
+            found = [f" Did you mean {path}?" for path in sorted(folder.rglob("model-best"))]
+            fail(f"No pipeline in {folder}.{''.join(found[:1])}")
+        if folder.exists() or not isinstance(error, OSError):
             fail(f"{model} cannot be loaded as a pipeline: {error}")
         fail(
             f"There is no pipeline {model!r}: give the name of an installed package or the folder "

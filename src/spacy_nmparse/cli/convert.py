@@ -8,7 +8,7 @@ from pathlib import Path
 import spacy
 from spacy.tokens import DocBin
 
-from spacy_nmparse.cli.console import fail, failures
+from spacy_nmparse.cli.console import check_lang, counted, fail, failures
 from spacy_nmparse.ud.conllu import ID, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges
 from spacy_nmparse.ud.tokenization import fit
@@ -19,6 +19,7 @@ from spacy_nmparse.ud.treebank import (
     convert,
     find_files,
     sentence_docs,
+    several_roots,
     split_by,
 )
 
@@ -53,6 +54,8 @@ def run(
     # On Windows, project.yml's quotes arrive with the path.
     *folders, output = (Path(path.strip("\"'")) for path in paths)
     with failures():
+        if lang:
+            check_lang(lang, "--lang")
         files: Files = find_files(folders[0]) if folders else {}
         files.update((split, parts) for split, parts in named.items() if parts)
         if not files:
@@ -62,6 +65,12 @@ def run(
             assert lang is not None
             merge = split_by(spacy.blank(lang))
         written = convert(files, output, n_sents, with_single, merge)
+        rooted = list(several_roots(file for parts in files.values() for file in parts))
+        if rooted:
+            print(
+                f"Warning: {counted(len(rooted), 'sentence')} with several roots, the first at "
+                f"{rooted[0][0]}, line {rooted[0][1]}: spaCy has a sentence for each root."
+            )
         for split in SPLITS if folders else ():
             if split not in written:  # of another treebank
                 (output / f"{split}.spacy").unlink(missing_ok=True)

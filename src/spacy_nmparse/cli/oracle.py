@@ -20,13 +20,20 @@ from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Choice, Step
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
-from spacy_nmparse.cli.console import failures, paint
+from spacy_nmparse.cli.console import counted, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.systems import Gold
+from spacy_nmparse.ud.conllu import find_cycle
 from spacy_nmparse.ud.corpus import Tree, read_sentences
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.
 SHOWN = 8
+#: The systems of the parsers, by the names of their factories.
+SYSTEM_OF = {
+    "nm_parser": "arc_eager",
+    "nl_covington_parser": "nl_covington",
+    "swap_parser": "swap_standard",
+}
 
 
 def read_heads(text: str) -> tuple[list[int | None], list[str | None]]:
@@ -59,6 +66,8 @@ def read_options(system: str, pairs: list[str]) -> dict[str, Any]:
 
     Raises typer.BadParameter for a value of another type.
     """
+    if system in SYSTEM_OF:
+        raise typer.BadParameter(f"{system} is a parser. Its system is {SYSTEM_OF[system]}.")
     known = systems.options(system)
     options: dict[str, Any] = {}
     for pair in pairs:
@@ -97,14 +106,32 @@ def read_tree(tree: str | None, words: str | None, number: int) -> Tree:
         with failures():
             sentences = list(islice(read_sentences(path), number))
             if len(sentences) < number:
-                raise ValueError(f"{path} has {len(sentences)} sentences, not {number}.")
+                has = counted(len(sentences), "sentence")
+                raise ValueError(f"{path} has {has}, not {number}.")
+            _check_heads(sentences[-1].heads)
         return sentences[-1]
     heads, labels = read_heads(tree)
+    _check_heads(heads)
     if texts is None:
         texts = [str(word + 1) for word in range(len(heads))]
     if len(texts) != len(heads):
         raise typer.BadParameter(f"{len(texts)} words, but {len(heads)} heads: {tree!r}.")
     return Tree(texts, heads, labels)
+
+
+def _check_heads(heads: list[int | None]) -> None:
+    """Raises typer.BadParameter where heads are no words, or form a cycle."""
+    n = len(heads)
+    numbers = [
+        None if head is None else 0 if head == word else head + 1 for word, head in enumerate(heads)
+    ]
+    for word, number in enumerate(numbers, start=1):
+        if number is not None and number > n:
+            raise typer.BadParameter(
+                f"Head {number} of word {word} is not a word: heads are 0 (ROOT), 1 to {n}, or _."
+            )
+    if cycle := find_cycle(numbers):
+        raise typer.BadParameter(f"The heads form a cycle: {' → '.join(map(str, cycle))}.")
 
 
 def run(
@@ -153,7 +180,7 @@ def run(
         _print_text(derivation, lost, words is not None)
     if every > 1 and not as_json:
         more = "at least " if len(found) == every else ""
-        print(f"{more}{len(found)} derivations by {oracle}")
+        print(f"{more}{counted(len(found), 'derivation')} by {oracle}")
 
 
 def _lost(

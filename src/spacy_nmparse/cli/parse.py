@@ -35,6 +35,8 @@ def run(
     force: bool,
 ) -> None:
     """Parse files; status 1 where some of them could not be parsed."""
+    suffix = Path(output).suffix
+    is_guess = form is None and suffix.lower() not in ("", ".conll", ".json", *FORMATS.values())
     form = form or _form_of(output)
     if form not in FORMATS:
         fail(f"--format is one of {', '.join(FORMATS)}, not {form!r}.")
@@ -42,6 +44,11 @@ def run(
         fail(f"--input-format is one of {', '.join(KINDS)}, not {kind!r}.")
     with failures():
         jobs = plan(inputs, output, form, _say_skipped)
+        if is_guess and jobs[0].target == Path(output):
+            raise ValueError(
+                f"{output}: what is {suffix}? Name a format ({', '.join(FORMATS)}) "
+                "with --format, or a .conllu, .jsonl or .spacy file."
+            )
         if kind == "spacy" and any(job.source is None for job in jobs):
             raise ValueError("A .spacy file cannot come from standard input: name it.")
     nlp = load(model)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -92,7 +93,9 @@ def system_class(name: str) -> type[TransitionSystem]:
         else:
             found = entry_points(group=ENTRY_POINTS, name=name)
             if not found:
-                raise ValueError(f"There is no transition system {name!r}: there are {names()}.")
+                close = get_close_matches(name, names(), 1)
+                known = f"Did you mean {close[0]}?" if close else f"There are {', '.join(names())}."
+                raise ValueError(f"No system {name!r}. {known}")
             register(name, next(iter(found)).load())
     return _registered[name]
 

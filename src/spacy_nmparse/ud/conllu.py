@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -96,6 +96,25 @@ class Sentence:
         return "\n".join([*comments, *map("\t".join, self.rows)]) + "\n\n"
 
 
+def find_cycle(heads: Sequence[int | None]) -> list[int]:
+    """The words of a cycle, the first one again at its end; [], where there is none.
+
+    Args:
+        heads: The head of each word: 1 is the first word, 0 is ROOT, None is unknown.
+    """
+    done: set[int] = set()
+    for first in range(1, len(heads) + 1):
+        path: list[int] = []
+        word = first
+        while word and word not in done:
+            if word in path:
+                return [*path[path.index(word) :], word]
+            path.append(word)
+            word = heads[word - 1] or 0
+        done.update(path)
+    return []
+
+
 def _parts(comment: str) -> tuple[str, str]:
     name, _, value = comment[1:].partition("=")
     return name.strip(), value.strip()
@@ -171,7 +190,8 @@ def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence]:
             row = line.split("\t")
             if len(row) != 10:
                 raise ValueError(
-                    f"{name}, line {number}: {len(row)} columns instead of 10; is it CoNLL-U?"
+                    f"{name}, line {number}: {len(row)} column{'s' * (len(row) != 1)} "
+                    f"instead of 10; is it CoNLL-U?"
                 )
             sentence.rows.append(row)
             sentence.lines.append(number)

@@ -43,6 +43,7 @@ def conllu_to_docs(
     merge: bool | Merges = False,
     n_sents: int = 0,
     name: str = "the CoNLL-U text",
+    check: Callable[[Sentence, str], None] | None = None,
 ) -> Iterator[Doc]:
     """Read CoNLL-U into documents, with everything that a Doc can hold.
 
@@ -61,6 +62,7 @@ def conllu_to_docs(
         n_sents: At most so many sentences in a document; 0: documents begin where ``# newdoc``
             says so. Where nothing does, the text is one document.
         name: What messages call the source; a file goes by its path.
+        check: Called with each sentence and the name; it may refuse the sentence.
 
     Yields:
         The documents.
@@ -71,6 +73,9 @@ def conllu_to_docs(
     """
     name = str(source) if isinstance(source, Path) else name
     for group in grouped(read_rows(source, name), n_sents):
+        if check is not None:
+            for sentence in group:
+                check(sentence, name)
         yield sentences_to_doc(group, vocab, merge=merge, name=name)
 
 

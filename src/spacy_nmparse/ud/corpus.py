@@ -90,6 +90,8 @@ def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
 
 def check_file(path: Path) -> None:
     """Raise an error that names what is wrong with a corpus' path."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: name one of its .conllu or .spacy files.")
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.suffix not in (".spacy", *CONLLU):

@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 
 SPLITS = ("train", "dev", "test")
@@ -106,10 +107,11 @@ def sentence_docs(
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it is not CoNLL-U, or holds no sentence.
+        ValueError: If it is not CoNLL-U, its heads form a cycle, or it holds no sentence.
     """
     found = False
-    for doc in conllu_to_docs(source, Vocab() if vocab is None else vocab, merge=merge, n_sents=1):
+    vocab = Vocab() if vocab is None else vocab
+    for doc in conllu_to_docs(source, vocab, merge=merge, n_sents=1, check=refuse_cycles):
         found = True
         for token in doc:
             token.tag_ = token.tag_ or token.pos_
@@ -119,6 +121,24 @@ def sentence_docs(
     if not found:
         name = source if isinstance(source, Path) else "The text"
         raise ValueError(f"{name} holds no sentence; is it CoNLL-U?")
+
+
+def refuse_cycles(sentence: Sentence, name: str) -> None:
+    """Raise a ValueError with the line where the heads of a sentence form a cycle."""
+    words = sentence.words
+    heads = [None if row[HEAD] == EMPTY else int(row[HEAD]) for row in words]
+    if cycle := find_cycle(heads):
+        line = sentence.lines[sentence.rows.index(words[cycle[0] - 1])]
+        listed = " → ".join(map(str, cycle))
+        raise ValueError(f"{name}, line {line}: the heads form a cycle: {listed}.")
+
+
+def several_roots(files: Iterable[Path]) -> Iterator[tuple[Path, int]]:
+    """The file and first line of each sentence that has more than one root."""
+    for file in files:
+        for sentence in read_rows(file):
+            if sum(row[HEAD] == "0" for row in sentence.words) > 1:
+                yield file, sentence.lines[0]
 
 
 def split_by(nlp: Language) -> Merges:

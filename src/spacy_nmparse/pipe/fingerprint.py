@@ -19,8 +19,7 @@ MOST = 10_000  # words that a fingerprint is made of, at most
 LEAST = 50  # words that are compared
 #: Different vectors that a fingerprint needs, times their width: few do not show how they vary.
 VECTORS = 4
-#: How many times the variance that training saw is another tok2vec's. On four treebanks and eleven
-#: other languages the same tok2vec has at most 6 times, another one of the same width at least 20.
+#: Vectors that vary more than so many times as much as in training come from another tok2vec.
 LIMIT = 10.0
 
 

@@ -22,12 +22,10 @@ from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 cdef int no_move = -1
 
 
-cdef int left_arc_or_none(
-    const SystemC* system, const StateC* state, const GoldC* gold, int label
-) noexcept nogil:
-    if not can_left_arc(system, state, 1):
+cdef int left_arc_or_none(const StateC* state, const GoldC* gold, int label) noexcept nogil:
+    if not can_left_arc(state, 1):
         return no_move
-    return left_arc_cost(system, state, gold, 1, label, NONE)
+    return left_arc_cost(state, gold, 1, label, NONE)
 
 
 def costs(TransitionSystem system, State state, Gold gold):
@@ -35,20 +33,19 @@ def costs(TransitionSystem system, State state, Gold gold):
 
     The labels of `gold` must have been given their numbers: `system.costs` and `system.loss` do.
     """
-    cdef const SystemC* c = &system.c
     cdef const StateC* s = &state.c
     cdef const GoldC* g = &gold.c
     cdef int shift = no_move
     cdef int reduce = no_move
     cdef int left, right = no_move
     with nogil:
-        if can_shift(c, s, 1):
-            shift = shift_cost(c, s, g, 1, NONE, 0)
-        if can_reduce(c, s, 1):
-            reduce = reduce_cost(c, s, g, 1, NONE, NONE)
-        left = left_arc_or_none(c, s, g, 0)
-        if can_right_arc(c, s, 1):
-            right = right_arc_cost(c, s, g, 1, 0, 0)
+        if can_shift(s, 1):
+            shift = shift_cost(s, g, 1, NONE, 0)
+        if can_reduce(s, 1):
+            reduce = reduce_cost(s, g, 1, NONE, NONE)
+        left = left_arc_or_none(s, g, 0)
+        if can_right_arc(s, 1):
+            right = right_arc_cost(s, g, 1, 0, 0)
     return shift, reduce, left, right
 
 
@@ -63,31 +60,31 @@ def parse(TransitionSystem system, State state, Gold gold):
         while not c.is_final(s):
             best = no_move
             least = 0
-            if can_shift(c, s, 1):
-                least = shift_cost(c, s, g, 1, NONE, 0)
+            if can_shift(s, 1):
+                least = shift_cost(s, g, 1, NONE, 0)
                 best = 0
-            if can_reduce(c, s, 1):
-                cost = reduce_cost(c, s, g, 1, NONE, NONE)
+            if can_reduce(s, 1):
+                cost = reduce_cost(s, g, 1, NONE, NONE)
                 if best == no_move or cost < least:
                     least = cost
                     best = 1
-            cost = left_arc_or_none(c, s, g, 0)
+            cost = left_arc_or_none(s, g, 0)
             if cost != no_move and (best == no_move or cost < least):
                 least = cost
                 best = 2
-            if can_right_arc(c, s, 1):
-                cost = right_arc_cost(c, s, g, 1, 0, 0)
+            if can_right_arc(s, 1):
+                cost = right_arc_cost(s, g, 1, 0, 0)
                 if best == no_move or cost < least:
                     least = cost
                     best = 3
             if best == 0:
-                do_shift(c, s, 1, NONE, 0)
+                do_shift(s, 1, NONE, 0)
             elif best == 1:
-                do_reduce(c, s, 1, NONE, NONE)
+                do_reduce(s, 1, NONE, NONE)
             elif best == 2:
-                do_left_arc(c, s, 1, 0, NONE)
+                do_left_arc(s, 1, 0, NONE)
             elif best == 3:
-                do_right_arc(c, s, 1, 0, 0)
+                do_right_arc(s, 1, 0, 0)
             else:
                 break
             total += least

@@ -122,7 +122,7 @@ def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
     cdef const StateC* s = &state.c
     cdef const GoldC* g = &gold.c
     cdef CandidateC* candidates = <CandidateC*>malloc(max_candidates(c, s.n) * sizeof(CandidateC))
-    cdef int n = legal_moves(c, s, candidates)
+    cdef int n = legal_moves(s, candidates)
     cdef int i, k, move, label, best
     form = f"{state.system} revised" if "repairs" in system.options else state.system
     names = system.moves
@@ -139,12 +139,12 @@ def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
             label = NONE if candidates[i].dependent == NONE else 0
             name = names[move]
             if form in COSTS:
-                found[0].append((<Cost>COSTS[form]).call(c, s, g, move, k, label, 0))
+                found[0].append((<Cost>COSTS[form]).call(s, g, move, k, label, 0))
             else:
-                found[0].append((<Rest>RESTS[form, name]).call(c, s, g, k))
-                found[1].append(difference_cost(c, s, g, move, k, label, 0))
+                found[0].append((<Rest>RESTS[form, name]).call(s, g, k))
+                found[1].append(difference_cost(s, g, move, k, label, 0))
             if printed and (form, name) in FORMULAS:
-                found[-1].append((<Formula>FORMULAS[form, name]).call(c, s, g, k, label, 0))
+                found[-1].append((<Formula>FORMULAS[form, name]).call(s, g, k, label, 0))
         if (form, "SHIFT") in RESTS:
             best = min(found[0])
             found[0] = [errors - best for errors in found[0]]

@@ -32,7 +32,6 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    SystemC,
     TransitionSystem,
     new_move,
 )
@@ -45,8 +44,8 @@ cdef struct OutsideC:
     int most            # and so many times in a text; 0: any number
 
 
-cdef inline const OutsideC* own(const SystemC* system) noexcept nogil:
-    return <const OutsideC*>system.own
+cdef inline const OutsideC* own(const StateC* s) noexcept nogil:
+    return <const OutsideC*>s.system.own
 
 
 # LEFT-ARC-SHIFT(l): (S|s0, b0|B, A) => (S|b0, B, A + b0 -l-> s0). b0 is not ROOT.
@@ -57,69 +56,63 @@ cdef int LEFT_ARC_SHIFT = new_move(
 )
 
 
-cdef bint can_left_arc_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if own(system).most and s.own[0] == own(system).most:
+cdef bint can_left_arc_shift(const StateC* s, int k) noexcept nogil:
+    if own(s).most and s.own[0] == own(s).most:
         return False
-    return B(s, 0) != s.n and s.b <= own(system).share * s.n and can_left_arc(system, s, k)
+    return B(s, 0) != s.n and s.b <= own(s).share * s.n and can_left_arc(s, k)
 
 
-cdef void do_left_arc_shift(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
     push(s, read(s))
     s.own[0] += 1
 
 
-cdef int left_arc_shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int left_arc_shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
-    cdef int errors = missed_start(system, s, gold) + least_error(system, gold, s.b, S(s, 0))
+    cdef int errors = missed_start(s, gold) + least_error(s, gold, s.b, S(s, 0))
     v.below -= 1
     push_in_view(s, &v, False)
-    return errors + rest(system, s, gold, &v)
+    return errors + rest(s, gold, &v)
 
 
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
-) noexcept nogil:
+cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     cdef int lost = 0
     cdef int i, w, g
     for w in range(v.b, e):
         g = gold.head[w]
         lost += is_lost(
-            system, gold, w,
+            s, gold, w,
             g == s.n or v.b <= g < e or (0 <= g < s.n and place(s, v, g) != NONE)
         )
     for i in range(height(v)):
         w = stack_item(s, v, i)
         g = gold.head[w]
         lost += is_lost(
-            system, gold, w,
-            v.b <= g < e or (g == s.n and (i == 0 or not system.single_root))
+            s, gold, w,
+            v.b <= g < e or (g == s.n and (i == 0 or not s.system.single_root))
             or (i > 0 and g == stack_item(s, v, i - 1))
         )
     return lost
 
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     cdef int s0 = S(s, 0)
     cdef int name = SHIFT
-    if gold_breaks(system, s, gold):
+    if gold_breaks(s, gold):
         name = BREAK
     elif s0 != NONE and gold.head[s0] == B(s, 0):
         name = LEFT_ARC
-        if own(system).wanted and can_left_arc_shift(system, s, 1):
+        if own(s).wanted and can_left_arc_shift(s, 1):
             name = LEFT_ARC_SHIFT
     elif s.n_stack > 1 and gold.head[s0] == S(s, 1) and children_from(gold, s0, s.b) == 0:
         name = RIGHT_ARC
-    return find_move(system, candidates, n, name, 1)
+    return find_move(s, candidates, n, name, 1)
 
 
-cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+cdef void start(StateC* s) noexcept nogil:
     s.root_last = 1
     s.n_own = 1     # its first number counts LEFT-ARC-SHIFTs
     s.own[0] = 0

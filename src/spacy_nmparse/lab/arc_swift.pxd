@@ -5,21 +5,13 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 
 
 cdef class ArcSwift(TransitionSystem):

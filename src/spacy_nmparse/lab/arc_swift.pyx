@@ -63,7 +63,7 @@ from spacy_nmparse.systems.views cimport (
 
 
 cdef inline int children_between(
-    const SystemC* system, const GoldC* gold, int w, int b, int e
+    const StateC* s, const GoldC* gold, int w, int b, int e
 ) noexcept nogil:
     """Gold dependents of w, to be had, from b to e."""
     cdef int found = 0
@@ -72,13 +72,11 @@ cdef inline int children_between(
         child = gold.children[i]
         if child < b:
             break
-        found += child < e and can_be_right(system, gold, child)
+        found += child < e and can_be_right(s.system, gold, child)
     return found
 
 
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
-) noexcept nogil:
+cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
     cdef int n = gold.n
     cdef int lost = 0
@@ -87,18 +85,16 @@ cdef int inner(
     cdef int i, w, g, least
     for w in range(v.b, e):
         g = gold.head[w]
-        if g == n and can_be_right(system, gold, w):
+        if g == n and can_be_right(s.system, gold, w):
             roots += 1
         else:
-            lost += is_lost(system, gold, w, v.b <= g < e or (g < n and place(s, v, g) != NONE))
+            lost += is_lost(s, gold, w, v.b <= g < e or (g < n and place(s, v, g) != NONE))
     for i in range(height(v)):
         if not is_headed(s, v, i):
             w = stack_item(s, v, i)
             g = gold.head[w]
-            lost += is_lost(
-                system, gold, w, v.b <= g < e or (g == n and not system.single_root)
-            )
-    if not system.single_root:
+            lost += is_lost(s, gold, w, v.b <= g < e or (g == n and not s.system.single_root))
+    if not s.system.single_root:
         return lost
     # The headless items all leave the stack, or some stay to the end, the topmost of them the i-th:
     # then words of the buffer cannot be attached to what is beneath it, nor to ROOT; it can, to
@@ -108,22 +104,20 @@ cdef int inner(
         w = stack_item(s, v, i)
         g = gold.head[w]
         if i > 0:
-            lost += children_between(system, gold, stack_item(s, v, i - 1), v.b, e)
+            lost += children_between(s, gold, stack_item(s, v, i - 1), v.b, e)
         if is_headed(s, v, i):
             continue
-        lost -= is_lost(system, gold, w, v.b <= g < e)
+        lost -= is_lost(s, gold, w, v.b <= g < e)
         if i == 0:
-            lost += roots + is_lost(system, gold, w, g == n)
+            lost += roots + is_lost(s, gold, w, g == n)
         else:
-            lost += is_lost(system, gold, w, g != NONE and g < n and block <= place(s, v, g) < i)
+            lost += is_lost(s, gold, w, g != NONE and g < n and block <= place(s, v, g) < i)
         block = i
         least = lost if e == v.b else min(least, lost)
     return least
 
 
-cdef int leave(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
-) noexcept nogil:
+cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
     """Errors in the i-th stack item when it leaves the stack before the front word, or at the
     end."""
     cdef int w = stack_item(s, v, i)
@@ -131,14 +125,14 @@ cdef int leave(
     cdef bint right = g == front
     if is_headed(s, v, i):
         return 0
-    if front == gold.n and i > 0 and system.single_root:
+    if front == gold.n and i > 0 and s.system.single_root:
         right = False
         while i > 0 and not right:
             i -= 1
             right = g == stack_item(s, v, i)
             if not is_headed(s, v, i):
                 break
-    return is_lost(system, gold, w, right)
+    return is_lost(s, gold, w, right)
 
 
 cdef int open_k(const StateC* s) noexcept nogil:
@@ -158,16 +152,14 @@ cdef int open_k(const StateC* s) noexcept nogil:
 # it are not. single_root: from ROOT only to the last stack item. s_k loses a head other than b0,
 # and s_1 .. s_k their dependents in the buffer.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    if s.n_stack == 0 or b0 == NONE or must_break(system, s) or k != open_k(s):
+    if s.n_stack == 0 or b0 == NONE or must_break(s) or k != open_k(s):
         return False
-    return b0 != s.n or not system.single_root or k == s.n_stack
+    return b0 != s.n or not s.system.single_root or k == s.n_stack
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = B(s, 0)
     while k > 1:
         pop(s)
@@ -177,24 +169,22 @@ cdef void do_left_arc(
     state_add_arc(s, b0, pop(s), l)
 
 
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= k
     v.has_left = True
-    return least_error(system, gold, B(s, 0), S(s, k - 1)) + rest(system, s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, k - 1)) + rest(s, gold, &v)
 
 
-cdef int left_arc_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int left_arc_head(const StateC* s, int k) noexcept nogil:
     return B(s, 0)
 
 
-cdef int left_arc_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int left_arc_dependent(const StateC* s, int k) noexcept nogil:
     return S(s, k - 1)
 
 
-cdef int left_arc_k(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int left_arc_k(const StateC* s, int k) noexcept nogil:
     return open_k(s) if k == 0 else NONE
 
 
@@ -209,12 +199,12 @@ cdef inline int n_put_back(const StateC* s) noexcept nogil:
     return open_k(s) if B(s, 0) == s.n else 0
 
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
     cdef int first, i
-    if s.n_stack == 0 or b0 == NONE or must_break(system, s):
+    if s.n_stack == 0 or b0 == NONE or must_break(s):
         return False
-    if b0 == s.n and not system.single_root:
+    if b0 == s.n and not s.system.single_root:
         return False
     first = n_put_back(s)
     if first + k > s.n_stack:
@@ -225,10 +215,8 @@ cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept 
     return True
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
-    cdef int dependent = right_arc_dependent(system, s, k)
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
+    cdef int dependent = right_arc_dependent(s, k)
     k += n_put_back(s)
     while k > 1:
         pop(s)
@@ -239,34 +227,32 @@ cdef void do_right_arc(
     push(s, dependent)
 
 
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
-    cdef int dependent = right_arc_dependent(system, s, k)
-    cdef int errors = least_error(system, gold, right_arc_head(system, s, k), dependent)
+    cdef int dependent = right_arc_dependent(s, k)
+    cdef int errors = least_error(s, gold, right_arc_head(s, k), dependent)
     v.below -= n_put_back(s) + k - 1
     if B(s, 0) != s.n:
-        errors += missed_start(system, s, gold)
+        errors += missed_start(s, gold)
         push_in_view(s, &v, True)
     else:
         v.top = dependent
         v.headed = True
         v.has_left = False
-    return errors + rest(system, s, gold, &v)
+    return errors + rest(s, gold, &v)
 
 
-cdef int right_arc_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int right_arc_head(const StateC* s, int k) noexcept nogil:
     return S(s, n_put_back(s) + k - 1)
 
 
-cdef int right_arc_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int right_arc_dependent(const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
     return S(s, open_k(s) - 1) if b0 == s.n else b0
 
 
-cdef int right_arc_k(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if k > 0 and s.head[right_arc_head(system, s, k)] == NONE:
+cdef int right_arc_k(const StateC* s, int k) noexcept nogil:
+    if k > 0 and s.head[right_arc_head(s, k)] == NONE:
         return NONE
     return k + 1 if n_put_back(s) + k < s.n_stack else NONE
 
@@ -274,7 +260,7 @@ cdef int right_arc_k(const SystemC* system, const StateC* s, int k) noexcept nog
 # The other oracles.
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """BREAK where gold does; else the gold arc from b0 to the stack; else the one from the stack to
     b0; else SHIFT."""
@@ -287,14 +273,11 @@ cdef int wanted_move(
         c = &candidates[i]
         if c.cost == least and c.dependent != NONE and gold.head[c.dependent] == c.head:
             return i
-    return find_move(
-        system, candidates, n, BREAK if gold_breaks(system, s, gold) else SHIFT, 1
-    )
+    return find_move(s, candidates, n, BREAK if gold_breaks(s, gold) else SHIFT, 1)
 
 
 cdef void learn_combined(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """What costs least, but for SHIFT where b0 can have its gold arc from the stack now: that it
     could have it when only ROOT is left, too, is not relied on (the idea of HGJ13, section 6)."""
@@ -302,20 +285,20 @@ cdef void learn_combined(
     cdef int shift = NONE
     cdef bint found = False
     cdef CandidateC* c
-    learn_cheapest(system, s, gold, push_label, candidates, n)
+    learn_cheapest(s, gold, push_label, candidates, n)
     for i in range(n):
         c = &candidates[i]
-        if system.moves[c.move].name == SHIFT:
+        if s.system.moves[c.move].name == SHIFT:
             shift = i
-        elif system.moves[c.move].name == RIGHT_ARC and c.learn != LEARN_NOT:
+        elif s.system.moves[c.move].name == RIGHT_ARC and c.learn != LEARN_NOT:
             found = found or gold.head[c.dependent] == c.head
     if found and shift != NONE:
         candidates[shift].learn = LEARN_NOT
 
 
-cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+cdef void start(StateC* s) noexcept nogil:
     s.root_last = 1
-    s.one_root = system.single_root
+    s.one_root = s.system.single_root
 
 
 cdef class ArcSwift(TransitionSystem):
@@ -326,9 +309,7 @@ cdef class ArcSwift(TransitionSystem):
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
     """
-    def __init__(
-        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
-    ):
+    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
         self.begin("arc_swift", {
             "single_root": bool(single_root),
             "segment": bool(segment),

@@ -22,7 +22,6 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    SystemC,
     TransitionSystem,
 )
 from spacy_nmparse.systems.tabular cimport rest
@@ -34,23 +33,21 @@ cdef inline int second(const StateC* s) noexcept nogil:
     return s.b if s.n_rebuffer > 0 else min(s.b + 1, s.end)
 
 
-cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogil:
+cdef inline bint may_break(const StateC* s) noexcept nogil:
     """Whether the sentence can end behind b0."""
     return (
-        system.segment and B(s, 0) != NONE and second(s) < s.end
+        s.system.segment and B(s, 0) != NONE and second(s) < s.end
         and s.constraint[second(s)] != -1
     )
 
 
-cdef inline bint must_break(const SystemC* system, const StateC* s) noexcept nogil:
-    return may_break(system, s) and s.constraint[second(s)] == 1
+cdef inline bint must_break(const StateC* s) noexcept nogil:
+    return may_break(s) and s.constraint[second(s)] == 1
 
 
-cdef inline int missed_start(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
+cdef inline int missed_start(const StateC* s, const GoldC* gold) noexcept nogil:
     """Errors of the moves by which the next word becomes b0."""
-    return may_break(system, s) and gold.sent_start[second(s)] == 1
+    return may_break(s) and gold.sent_start[second(s)] == 1
 
 
 # Losses are those of arc_standard.pyx after the next SHIFT.
@@ -70,71 +67,61 @@ cdef inline void next_word(const StateC* s, ViewC* v) noexcept nogil:
     v.b += v.top != NONE
 
 
-cdef int rest_with(
-    const SystemC* system, const StateC* s, const GoldC* gold, ViewC* v, int w
-) noexcept nogil:
+cdef int rest_with(const StateC* s, const GoldC* gold, ViewC* v, int w) noexcept nogil:
     """Errors to come when w, too, is on the stack, beneath the view's top: a view has but one word
     more than the state, so w is pushed for as long as they are computed."""
     cdef int errors
     push(<StateC*>s, w)
     v.below += 1
-    errors = rest(system, s, gold, v)
+    errors = rest(s, gold, v)
     pop(<StateC*>s)
     return errors
 
 
 # SHIFT: (S, b0|b1|B, A) => (S|b0, b1|B, A).
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return B(s, 1) != NONE and not must_break(system, s)
+cdef bint can_shift(const StateC* s, int k) noexcept nogil:
+    return B(s, 1) != NONE and not must_break(s)
 
 
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = read(s)
     s.push_label[b0] = push_label
     push(s, b0)
 
 
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = behind_shift(s)
     next_word(s, &v)
-    return missed_start(system, s, gold) + rest_with(system, s, gold, &v, B(s, 0))
+    return missed_start(s, gold) + rest_with(s, gold, &v, B(s, 0))
 
 
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is not ROOT.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.n_stack > 1 and B(s, 0) != NONE and not must_break(system, s)
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 1 and B(s, 0) != NONE and not must_break(s)
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
 
 
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = behind_shift(s)
     v.below -= 1
-    return least_error(system, gold, B(s, 0), S(s, 0)) + rest(system, s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, 0)) + rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s0, b0|B, A) => (S, s0|B, A + s0 -l-> b0); ROOT stays on the stack. single_root:
 # from ROOT only when b0 is the last of the buffer.
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if B(s, 0) == NONE or must_break(system, s):
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
+    if B(s, 0) == NONE or must_break(s):
         return False
-    return s.n_stack > 1 or not system.single_root or B(s, 1) == NONE
+    return s.n_stack > 1 or not s.system.single_root or B(s, 1) == NONE
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = read(s)
     state_add_arc(s, S(s, 0), b0, l)
     if s.n_stack > 1:
@@ -143,67 +130,63 @@ cdef void do_right_arc(
     finish(s)
 
 
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = behind_shift(s)
-    cdef int errors = least_error(system, gold, S(s, 0), B(s, 0))
+    cdef int errors = least_error(s, gold, S(s, 0), B(s, 0))
     if S(s, 0) == s.n:
         next_word(s, &v)
-        errors += missed_start(system, s, gold)
+        errors += missed_start(s, gold)
     else:
         v.below -= 1
         v.top = S(s, 0)
-    return errors + rest(system, s, gold, &v)
+    return errors + rest(s, gold, &v)
 
 
 # BREAK: (S, b0|B, A) => (S, [b0], A), and B waits for the fresh configuration that starts when the
 # stack is ROOT alone. The first word of B has never been read.
 
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return may_break(system, s)
+cdef bint can_break(const StateC* s, int k) noexcept nogil:
+    return may_break(s)
 
 
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.end = second(s)
     s.sentence_start[s.end] = 1
 
 
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = behind_shift(s)
     v.closed = True
-    return (gold.sent_start[v.b] == 0) + rest(system, s, gold, &v)
+    return (gold.sent_start[v.b] == 0) + rest(s, gold, &v)
 
 
 # The loss.
 
-cdef int loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int loss(const StateC* s, const GoldC* gold) noexcept nogil:
     """The errors that are made and to come. A start at b0 is missed once b0 is at the front."""
     cdef int missed = 0
-    if system.segment and s.n_rebuffer == 0 and s.start < s.b < s.end:
+    if s.system.segment and s.n_rebuffer == 0 and s.start < s.b < s.end:
         missed = gold.sent_start[s.b] == 1
-    return missed + difference_loss(system, s, gold)
+    return missed + difference_loss(s, gold)
 
 
 # The static oracle.
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """BREAK where gold does; else the gold arc between s0 and b0 if the dependent has its own
     dependents; else SHIFT."""
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
     cdef int name = SHIFT
-    if missed_start(system, s, gold):
+    if missed_start(s, gold):
         name = BREAK
     elif s0 != s.n and gold.head[s0] == b0 and is_complete(s, gold, s0):
         name = LEFT_ARC
     elif gold.head[b0] == s0 and is_complete(s, gold, b0):
         name = RIGHT_ARC
-    return find_move(system, candidates, n, name, 1)
+    return find_move(s, candidates, n, name, 1)
 
 
 cdef class BufferArcStandard(TransitionSystem):

@@ -4,10 +4,7 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
 
-cdef int hgj13_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move
-) noexcept nogil
+cdef int hgj13_cost(const StateC* s, const GoldC* gold, int move) noexcept nogil
 cdef void hgj13_oracle(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil

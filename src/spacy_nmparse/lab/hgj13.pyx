@@ -40,14 +40,12 @@ cdef inline int stack_children(
     return count
 
 
-cdef int hgj13_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move
-) noexcept nogil:
+cdef int hgj13_cost(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     """C(a, c, t) and its Delta terms, of SHIFT, REDUCE, LEFT-ARC or RIGHT-ARC."""
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
-    cdef bint L = system.nonmonotonic
-    cdef bint D = eager(system).nonmonotonic_reduce
+    cdef bint L = s.system.nonmonotonic
+    cdef bint D = eager(s).nonmonotonic_reduce
     cdef bint headed = s0 != NONE and s.head[s0] != NONE
     cdef int cost = 0
     cdef int h
@@ -82,8 +80,7 @@ cdef void learn_only(CandidateC* candidates, int n, int wanted) noexcept nogil:
 
 
 cdef void hgj13_oracle(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """The moves that cost least by the printed formulas; BREAK where gold has a start, and where
     nothing else is legal."""
@@ -91,13 +88,13 @@ cdef void hgj13_oracle(
     cdef int least = -1
     cdef CandidateC* c
     for i in range(n):
-        if system.moves[candidates[i].move].name == BREAK and n > 1:
+        if s.system.moves[candidates[i].move].name == BREAK and n > 1:
             if gold.sent_start[s.b] == 1:
                 learn_only(candidates, n, i)
                 return
             candidates[i].learn = 0
             continue
-        cost = hgj13_cost(system, s, gold, system.moves[candidates[i].move].name)
+        cost = hgj13_cost(s, gold, s.system.moves[candidates[i].move].name)
         candidates[i].learn = cost + 1  # kept here for the second pass
         if least < 0 or cost < least:
             least = cost
@@ -107,7 +104,7 @@ cdef void hgj13_oracle(
             c.learn = LEARN_NOT
         elif c.dependent != NONE and gold.head[c.dependent] == c.head and (
             gold.label[c.dependent] != NONE
-            and label_fits(system, c.head == s.n, gold.label[c.dependent])
+            and label_fits(s.system, c.head == s.n, gold.label[c.dependent])
         ):
             c.learn = LEARN_LABEL
             c.label = gold.label[c.dependent]
@@ -141,9 +138,9 @@ def paper_costs(TransitionSystem system not None, State state not None, Gold gol
             raise ValueError(f"HGJ13's formulas do not know arc_eager's option {option!r}.")
     if gold.c.n != state.c.n:
         raise ValueError(f"The gold tree has {gold.c.n} words, the configuration {state.c.n}.")
-    n = legal_moves(&system.c, &state.c, candidates)
+    n = legal_moves(&state.c, candidates)
     costs = {}
     for i in range(n):
         name = system.c.moves[candidates[i].move].name
-        costs[MOVE_NAMES[name]] = hgj13_cost(&system.c, &state.c, &gold.c, name)
+        costs[MOVE_NAMES[name]] = hgj13_cost(&state.c, &gold.c, name)
     return costs

@@ -4,42 +4,22 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC
 
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_shift(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef bint can_shift(const StateC* s, int k) noexcept nogil
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 
-cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_reduce(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int reduce_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef bint can_reduce(const StateC* s, int k) noexcept nogil
+cdef void do_reduce(StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int reduce_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_break(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef bint can_break(const StateC* s, int k) noexcept nogil
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil

@@ -51,7 +51,6 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    SystemC,
     TransitionSystem,
 )
 from spacy_nmparse.systems.views cimport (
@@ -79,121 +78,104 @@ cdef inline bint all_headed(const StateC* s) noexcept nogil:
     return lowest_headless(s, &v) == NONE
 
 
-cdef inline bint b0_is_last(const SystemC* system, const StateC* s) noexcept nogil:
+cdef inline bint b0_is_last(const StateC* s) noexcept nogil:
     """Whether b0 must be the last word of its sentence."""
-    return s.b + 1 == s.end or (system.segment and s.constraint[s.b + 1] == 1)
+    return s.b + 1 == s.end or (s.system.segment and s.constraint[s.b + 1] == 1)
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). Not of the last word.
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return B(s, 0) != NONE and not must_break(system, s) and not b0_is_last(system, s)
+cdef bint can_shift(const StateC* s, int k) noexcept nogil:
+    return B(s, 0) != NONE and not must_break(s) and not b0_is_last(s)
 
 
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = read(s)
     s.push_label[b0] = push_label
     push(s, b0)
 
 
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     push_in_view(s, &v, False)
-    return missed_start(system, s, gold) + rest(system, s, gold, &v)
+    return missed_start(s, gold) + rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s0, b0|B, A) => (S|s0|b0, B, A + s0 -l-> b0). Of the last word only where all
 # stack words have heads.
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if B(s, 0) == NONE or must_break(system, s):
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
+    if B(s, 0) == NONE or must_break(s):
         return False
-    return not b0_is_last(system, s) or all_headed(s)
+    return not b0_is_last(s) or all_headed(s)
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = read(s)
     state_add_arc(s, S(s, 0), b0, l)
     push(s, b0)
 
 
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
-    cdef int errors = missed_start(system, s, gold) + least_error(system, gold, S(s, 0), B(s, 0))
+    cdef int errors = missed_start(s, gold) + least_error(s, gold, S(s, 0), B(s, 0))
     push_in_view(s, &v, True)
-    return errors + rest(system, s, gold, &v)
+    return errors + rest(s, gold, &v)
 
 
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is a word without a head.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return (
-        s.n_stack > 1 and s.head[S(s, 0)] == NONE and B(s, 0) != NONE
-        and not must_break(system, s)
-    )
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 1 and s.head[S(s, 0)] == NONE and B(s, 0) != NONE and not must_break(s)
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
 
 
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
     v.has_left = True
-    return least_error(system, gold, B(s, 0), S(s, 0)) + rest(system, s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, 0)) + rest(s, gold, &v)
 
 
 # REDUCE: (S|s0, B, A) => (S, B, A). s0 has a head. single_root: ROOT's child only when the buffer
 # is empty.
 
-cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if s.n_stack < 2 or s.head[S(s, 0)] == NONE or must_break(system, s):
+cdef bint can_reduce(const StateC* s, int k) noexcept nogil:
+    if s.n_stack < 2 or s.head[S(s, 0)] == NONE or must_break(s):
         return False
-    return s.n_stack > 2 or not system.single_root or B(s, 0) == NONE
+    return s.n_stack > 2 or not s.system.single_root or B(s, 0) == NONE
 
 
-cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_reduce(StateC* s, int k, int l, int push_label) noexcept nogil:
     pop(s)
     finish(s)
 
 
-cdef int reduce_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int reduce_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
-    return rest(system, s, gold, &v)
+    return rest(s, gold, &v)
 
 
 # BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when the
 # stack is ROOT alone. b0 has no dependents yet, and all stack words have heads.
 
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return at_start(system, s) and all_headed(s)
+cdef bint can_break(const StateC* s, int k) noexcept nogil:
+    return at_start(s) and all_headed(s)
 
 
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
-    end_sentence(system, s, k, l, push_label)
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
+    end_sentence(s, k, l, push_label)
     finish(s)
 
 
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.closed = True
-    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, &v)
+    return (gold.sent_start[s.b] == 0) + rest(s, gold, &v)
 
 
 # Losses.
@@ -208,7 +190,7 @@ cdef inline void between(int* change, int first, int last, int b, int e) noexcep
 
 
 cdef int lost_to_heads(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int p, int e
+    const StateC* s, const GoldC* gold, const ViewC* v, int p, int e
 ) noexcept nogil:
     """Gold arcs that could all be had, but that stack word p needs a head among the words from b to
     e; p is 0 where ROOT still needs its child."""
@@ -223,18 +205,18 @@ cdef int lost_to_heads(
         change[i] = 0
     for i in range(first, height(v)):
         w = stack_item(s, v, i)
-        if not is_headed(s, v, i) and b <= gold.head[w] < e and can_be_right(system, gold, w):
+        if not is_headed(s, v, i) and b <= gold.head[w] < e and can_be_right(s.system, gold, w):
             between(change, b, gold.head[w] - 1, b, e)
     for w in range(b, e):
         g = gold.head[w]
-        if g == NONE or not can_be_right(system, gold, w):
+        if g == NONE or not can_be_right(s.system, gold, w):
             continue
         if g == gold.n:
             roots += 1
             if p == 0:  # kept where it is x itself
                 change[w - b] -= 1
                 change[w + 1 - b] += 1
-            elif not system.single_root:
+            elif not s.system.single_root:
                 between(change, w + 1, e - 1, b, e)
         elif w < g < e:
             between(change, w + (p > 0), g - 1, b, e)
@@ -251,8 +233,7 @@ cdef int lost_to_heads(
 
 
 cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int p, int e,
-    int* forced
+    const StateC* s, const GoldC* gold, const ViewC* v, int p, int e, int* forced
 ) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e.
     forced: how many of them because ROOT or stack word p (NONE: there is none) needs an arc."""
@@ -264,28 +245,26 @@ cdef int inner(
     for w in range(v.b, e):
         g = gold.head[w]
         lost += is_lost(
-            system, gold, w,
+            s, gold, w,
             g == n or v.b <= g < e or (0 <= g < v.b and place(s, v, g) != NONE),
         )
-        roots += g == n and can_be_right(system, gold, w)
+        roots += g == n and can_be_right(s.system, gold, w)
     for i in range(1, height(v)):
         if not is_headed(s, v, i):
             w = stack_item(s, v, i)
-            lost += is_lost(system, gold, w, v.b <= gold.head[w] < e)
+            lost += is_lost(s, gold, w, v.b <= gold.head[w] < e)
     forced[0] = 0
     if v.b < e:
-        if system.single_root and not rooted:
-            forced[0] = lost_to_heads(system, s, gold, v, 0, e)
+        if s.system.single_root and not rooted:
+            forced[0] = lost_to_heads(s, gold, v, 0, e)
         else:
             if p != NONE:
-                forced[0] = lost_to_heads(system, s, gold, v, p, e)
-            forced[0] += roots if system.single_root else 0
+                forced[0] = lost_to_heads(s, gold, v, p, e)
+            forced[0] += roots if s.system.single_root else 0
     return lost + forced[0]
 
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil:
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
     cdef int n = gold.n
     cdef int p = lowest_headless(s, v)
@@ -294,44 +273,42 @@ cdef int rest(
     cdef int least = NONE
     cdef int forced = 0
     cdef int i, e, w, loss
-    if crosses_at(system, gold, v):
-        return rest_of_stretch(system, s, gold, v)
-    if not system.segment:
-        return inner(system, s, gold, v, p, n, &forced)
+    if crosses_at(s, gold, v):
+        return rest_of_stretch(s, gold, v)
+    if not s.system.segment:
+        return inner(s, gold, v, p, n, &forced)
     if v.closed:
-        return errors_behind(system, gold, v.b)
+        return errors_behind(s, gold, v.b)
     for i in range(1, height(v)):
         w = stack_item(s, v, i)
         far = max(far, last_child(gold, w) if is_headed(s, v, i) else far_end(gold, w))
     for e in range(v.b, n):
         if may_end(s, gold, e) and (e > v.b or not (v.has_left or p != NONE)):
-            loss = inner(system, s, gold, v, p, e, &forced) + missed
-            loss += errors_behind(system, gold, e)
+            loss = inner(s, gold, v, p, e, &forced) + missed
+            loss += errors_behind(s, gold, e)
             least = loss if least == NONE else min(least, loss)
             # Where the sentence goes on, an arc that is lost here may be had.
             if gold.sent_start[e] == 1 or (far < e and forced == 0):
                 return least
         missed += gold.sent_start[e] == 1 and e > s.start
         far = max(far, far_end(gold, e))
-    loss = inner(system, s, gold, v, p, n, &forced) + missed
+    loss = inner(s, gold, v, p, n, &forced) + missed
     return loss if least == NONE else min(least, loss)
 
 
-cdef int leave(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
-) noexcept nogil:
+cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
     """Errors in the i-th stack item when it leaves the stack before the front word, or at the
     end."""
     cdef int w = stack_item(s, v, i)
     if is_headed(s, v, i):
-        return INFINITY if i == 1 and system.single_root and front < gold.n else 0
-    return INFINITY if front == gold.n else is_lost(system, gold, w, gold.head[w] == front)
+        return INFINITY if i == 1 and s.system.single_root and front < gold.n else 0
+    return INFINITY if front == gold.n else is_lost(s, gold, w, gold.head[w] == front)
 
 
 # The static oracle.
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """BREAK where gold does; else the gold arc between s0 and b0; else REDUCE if s0 has a head and
     the buffer is empty or b0 has a gold arc, either way, with an item beneath s0; else SHIFT."""
@@ -339,7 +316,7 @@ cdef int wanted_move(
     cdef int b0 = B(s, 0)
     cdef int name = SHIFT
     cdef int i, w
-    if at_start(system, s) and gold.sent_start[b0] == 1:
+    if at_start(s) and gold.sent_start[b0] == 1:
         name = BREAK
     elif b0 == NONE:
         name = REDUCE
@@ -352,7 +329,7 @@ cdef int wanted_move(
             w = s.stack[i]
             if gold.head[b0] == w or (w != s.n and gold.head[w] == b0):
                 name = REDUCE
-    return find_move(system, candidates, n, name, 1)
+    return find_move(s, candidates, n, name, 1)
 
 
 cdef class RootFirstArcEager(TransitionSystem):

@@ -42,7 +42,6 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    SystemC,
     new_move,
 )
 
@@ -58,11 +57,11 @@ cdef enum:  # planes, as sets
 
 # SHIFT: (S, T, b0|B, A) => (S|b0, T|b0, B, A).
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.b < s.n and not must_break(system, s)
+cdef bint can_shift(const StateC* s, int k) noexcept nogil:
+    return s.b < s.n and not must_break(s)
 
 
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     push(s, s.b)
     s.other_position[s.b] = s.n_other
     s.other_stack[s.n_other] = s.b
@@ -73,26 +72,24 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
 
 # REDUCE: (S|s0, T, B, A) => (S, T, B, A).
 
-cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.n_stack > 0 and s.b < s.n and not must_break(system, s)
+cdef bint can_reduce(const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 0 and s.b < s.n and not must_break(s)
 
 
-cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_reduce(StateC* s, int k, int l, int push_label) noexcept nogil:
     pop(s)
 
 
 # LEFT-ARC(l): (S|s0, T, b0|B, A) => (S|s0, T, b0|B, A + b0 -l-> s0). s0 has no head, and not
 # s0 ->* b0.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if not can_reduce(system, s, k):
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
+    if not can_reduce(s, k):
         return False
     return s.head[S(s, 0)] == NONE and treetop(s, s.b) != S(s, 0)
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_join(s, s.b, S(s, 0))
     state_add_arc(s, s.b, S(s, 0), l)
 
@@ -100,33 +97,31 @@ cdef void do_left_arc(
 # RIGHT-ARC(l): (S|s0, T, b0|B, A) => (S|s0, T, b0|B, A + s0 -l-> b0). b0 has no head, and not
 # b0 ->* s0.
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if not can_reduce(system, s, k):
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
+    if not can_reduce(s, k):
         return False
     return s.head[s.b] == NONE and treetop(s, S(s, 0)) != s.b
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_join(s, S(s, 0), s.b)
     state_add_arc(s, S(s, 0), s.b, l)
 
 
 # SWITCH: (S, T, B, A) => (T, S, B, A). T is not empty, and there was none since the last SHIFT.
 
-cdef bint can_switch(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.n_other > 0 and s.b < s.n and not s.switched and not must_break(system, s)
+cdef bint can_switch(const StateC* s, int k) noexcept nogil:
+    return s.n_other > 0 and s.b < s.n and not s.switched and not must_break(s)
 
 
-cdef void do_switch(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_switch(StateC* s, int k, int l, int push_label) noexcept nogil:
     swap_stacks(s)
     s.switched = 1
 
 
 # BREAK: (S, T, b0|B, A) => ([], [], b0|B, A), as at the start.
 
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
     while s.n_stack:
         pop(s)
     swap_stacks(s)
@@ -186,7 +181,7 @@ cdef inline int planes_of(const StateC* s, const PlanarViewC* v, int w) noexcept
 
 
 cdef int open_planes(
-    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v, int w, int e
+    const StateC* s, const GoldC* gold, const PlanarViewC* v, int w, int e
 ) noexcept nogil:
     """The planes where the gold arc into w can still be built, if the sentence ends before e."""
     cdef int g = gold.head[w]
@@ -195,7 +190,7 @@ cdef int open_planes(
     cdef int planes = BOTH
     if g < s.start or last < v.b or last >= e or head_of(s, v, w) != NONE:
         return 0
-    if not can_be_right(system, gold, w):
+    if not can_be_right(s.system, gold, w):
         return 0
     if first < v.b:
         planes = planes_of(s, v, first)
@@ -235,9 +230,7 @@ cdef int mark_cycles(
     return cycles
 
 
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v, int e
-) noexcept nogil:
+cdef int inner(const StateC* s, const GoldC* gold, const PlanarViewC* v, int e) noexcept nogil:
     """Headless words of the sentence that lose their gold head when it ends before e; and words
     behind it, where two planes do not hold all gold arcs."""
     cdef PlanesC* p = gold.planes
@@ -251,20 +244,20 @@ cdef int inner(
         p.open[w] = 0
         if h != NONE:
             strayed = strayed or h != g
-        elif g == s.n and can_be_right(system, gold, w):
+        elif g == s.n and can_be_right(s.system, gold, w):
             roots += 1
         elif g != NONE:
             if g != s.n:
-                p.open[w] = open_planes(system, s, gold, v, w, e)
+                p.open[w] = open_planes(s, gold, v, w, e)
             lost += p.open[w] == 0
-    if system.single_root:
+    if s.system.single_root:
         lost += max(0, roots - 1)
     p.n_cycles = mark_cycles(s, gold, v, e) if strayed else 0
     if p.beyond:
         for w in range(e, s.n):
             p.cycle[w] = 0
             p.open[w] = 0
-            if e <= gold.head[w] < s.n and can_be_right(system, gold, w):
+            if e <= gold.head[w] < s.n and can_be_right(s.system, gold, w):
                 p.open[w] = BOTH
         e = s.n
     if p.crossing or p.n_cycles:
@@ -272,34 +265,30 @@ cdef int inner(
     return lost
 
 
-cdef inline bint starts_here(
-    const SystemC* system, const StateC* s, const PlanarViewC* v
-) noexcept nogil:
+cdef inline bint starts_here(const StateC* s, const PlanarViewC* v) noexcept nogil:
     """Whether a sentence start can be made at b: then b has no arc yet."""
     return (
-        system.segment and s.start < v.b < s.n and s.constraint[v.b] != -1
+        s.system.segment and s.start < v.b < s.n and s.constraint[v.b] != -1
         and s.n_left[v.b] == 0 and v.head != v.b and head_of(s, v, v.b) == NONE
     )
 
 
-cdef int sentence_end(
-    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v
-) noexcept nogil:
+cdef int sentence_end(const StateC* s, const GoldC* gold, const PlanarViewC* v) noexcept nogil:
     """Where the sentence ends at best: at the first place that no open arc crosses."""
     cdef int n = s.n
     cdef int far = NONE
     cdef int w, e, i
-    if not system.segment or v.b >= n:
+    if not s.system.segment or v.b >= n:
         return n
     for w in range(s.start, v.b + 1):
-        if w == v.b and far < w and gold.sent_start[w] != 0 and starts_here(system, s, v):
+        if w == v.b and far < w and gold.sent_start[w] != 0 and starts_here(s, v):
             return w
-        if open_planes(system, s, gold, v, w, n):
+        if open_planes(s, gold, v, w, n):
             far = max(far, gold.head[w])
         for i in range(gold.child_offset[w + 1] - 1, gold.child_offset[w] - 1, -1):
             if gold.children[i] < v.b or far >= gold.children[i]:
                 break
-            if open_planes(system, s, gold, v, gold.children[i], n):
+            if open_planes(s, gold, v, gold.children[i], n):
                 far = gold.children[i]
     for e in range(v.b + 1, n):
         if far < e and gold.sent_start[e] != 0 and s.constraint[e] != -1:
@@ -308,86 +297,68 @@ cdef int sentence_end(
     return n
 
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const PlanarViewC* v
-) noexcept nogil:
+cdef int rest(const StateC* s, const GoldC* gold, const PlanarViewC* v) noexcept nogil:
     """Errors to come: in headless words from the start of the sentence on, and in undecided starts.
     """
-    cdef int e = sentence_end(system, s, gold, v)
-    cdef int loss = inner(system, s, gold, v, e)
-    if system.segment and s.start < v.b < s.n and not starts_here(system, s, v):
+    cdef int e = sentence_end(s, gold, v)
+    cdef int loss = inner(s, gold, v, e)
+    if s.system.segment and s.start < v.b < s.n and not starts_here(s, v):
         loss += gold.sent_start[v.b] == 1
-    return loss + (behind(system, gold, e) if e < s.n else 0)
+    return loss + (behind(s.system, gold, e) if e < s.n else 0)
 
 
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
     v.pushed = s.b
     v.b += 1
     v.closed = 0
-    return missed_start(system, s, gold) + rest(system, s, gold, &v)
+    return missed_start(s, gold) + rest(s, gold, &v)
 
 
-cdef int reduce_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int reduce_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
     v.n_stack -= 1
-    return rest(system, s, gold, &v)
+    return rest(s, gold, &v)
 
 
-cdef int arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int head, int dependent
-) noexcept nogil:
+cdef int arc_rest(const StateC* s, const GoldC* gold, int head, int dependent) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
     v.head = head
     v.dependent = dependent
-    return least_error(system, gold, head, dependent) + rest(system, s, gold, &v)
+    return least_error(s, gold, head, dependent) + rest(s, gold, &v)
 
 
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
-    return arc_rest(system, s, gold, s.b, S(s, 0))
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    return arc_rest(s, gold, s.b, S(s, 0))
 
 
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
-    return arc_rest(system, s, gold, S(s, 0), s.b)
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    return arc_rest(s, gold, S(s, 0), s.b)
 
 
-cdef int switch_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int switch_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
     v.closed = STACK
-    return rest(system, s, gold, &v)
+    return rest(s, gold, &v)
 
 
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
-    return (
-        inner(system, s, gold, &v, s.b) + behind(system, gold, s.b) + (gold.sent_start[s.b] == 0)
-    )
+    return inner(s, gold, &v, s.b) + behind(s.system, gold, s.b) + (gold.sent_start[s.b] == 0)
 
 
-cdef int planar_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int planar_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
-    cdef int loss = settled(system, s, gold) + rest(system, s, gold, &v)
+    cdef int loss = settled(s, gold) + rest(s, gold, &v)
     cdef int roots = 0
     cdef int w
     for w in range(s.start):  # headless words of the sentences that BREAK has closed
         if s.sentence_start[w]:
             roots = 0
         if s.head[w] == NONE and gold.head[w] != NONE:
-            if gold.head[w] == s.n and can_be_right(system, gold, w):
+            if gold.head[w] == s.n and can_be_right(s.system, gold, w):
                 roots += 1
-                loss += system.single_root and roots > 1
+                loss += s.system.single_root and roots > 1
             else:
                 loss += 1
     return loss
@@ -416,7 +387,7 @@ cdef int nearest_arc(
 
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """BREAK where gold does; else the gold arc between s0 and b0, if it belongs in the plane of the
     stack; else REDUCE, if another item of the stack has such an arc with b0; else SWITCH, if one of
@@ -424,7 +395,7 @@ cdef int wanted_move(
     plane; of those that cross each other, the one whose dependent comes first."""
     cdef int name = SHIFT
     cdef int near_
-    if gold_breaks(system, s, gold):
+    if gold_breaks(s, gold):
         name = BREAK
     else:
         near_ = nearest_arc(s, gold, s.stack, s.n_stack, 1 + s.plane)
@@ -434,13 +405,13 @@ cdef int wanted_move(
             name = REDUCE
         elif nearest_arc(s, gold, s.other_stack, s.n_other, 2 - s.plane) != NONE:
             name = SWITCH
-    return find_move(system, candidates, n, name, 1)
+    return find_move(s, candidates, n, name, 1)
 
 
-cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+cdef void start(StateC* s) noexcept nogil:
     s.extended = 1
-    s.root_label = system.root_label
-    s.one_root = system.single_root
+    s.root_label = s.system.root_label
+    s.one_root = s.system.single_root
 
 
 cdef bint is_final(const StateC* s) noexcept nogil:
@@ -456,9 +427,7 @@ cdef class TwoPlanar(TransitionSystem):
         root_label: the label of headless words in the final tree, and of no others (None: they have
             none, and labels of gold roots are not judged).
     """
-    def __init__(
-        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
-    ):
+    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
         self.begin("two_planar", {
             "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
         })

@@ -214,9 +214,7 @@ cdef class MoveTree:
             length -= 1
             i = self.path[length]
             move = &self.nodes[i].move
-            self.system.c.moves[move.move].effect(
-                &self.system.c, s, move.k, move.label, move.noted
-            )
+            self.system.c.moves[move.move].effect(s, move.k, move.label, move.noted)
 
     cdef void score_node(self, NodeC* node) noexcept nogil:
         """Score the configuration, and the moves that follow it."""
@@ -261,7 +259,7 @@ cdef class MoveTree:
         cdef int j = node.first
         if node.ticket == NONE:
             return
-        self.search.n = legal_moves(system, s, candidates)
+        self.search.n = legal_moves(s, candidates)
         while j != NONE:
             total += self.nodes[j].gradient
             j = self.nodes[j].other

@@ -86,9 +86,7 @@ cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:
     cdef float* labels = teacher.labels
     cdef float* own = search.labels
     cdef float* d_labels
-    teacher.scorer.score(
-        teacher.scorer.self, search.s, search.candidates, search.n, probabilities
-    )
+    teacher.scorer.score(teacher.scorer.self, search.s, search.candidates, search.n, probabilities)
     softmax(probabilities, search.n, NONE)
     log_softmax(scores, search.n, NONE)
     for i in range(search.n):
@@ -230,7 +228,7 @@ cdef inline void choose_arc_label(
         choose_label(search, choice, ARC_LABEL)
 
 
-cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
+cdef bint step(void* walker, StateC* s) noexcept nogil:
     """Learn from a configuration, and make the move of the model or of the oracle."""
     cdef RolloutC* rollout = <RolloutC*>walker
     cdef SearchC* search = rollout.search
@@ -244,7 +242,7 @@ cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
         make_move(search, &choice)
         return True
     noted = noted_by_push(search)
-    apply_oracle(system, s, rollout.gold, rollout.oracle, noted, False, search.candidates)
+    apply_oracle(s, rollout.gold, rollout.oracle, noted, False, search.candidates)
     predicted = argmax(search.scores, search.n, NONE)
     if scorer.learn is not NULL:
         right = learn_likelihood(rollout)
@@ -288,7 +286,7 @@ cdef int roll_out(
     rollout.gold = &gold.c
     rollout.oracle = oracle_for(&gold.c, oracle)
     with nogil:
-        walk_to_end(search.system, search.s, step, rollout)
+        walk_to_end(search.s, step, rollout)
         if search.scorer.learn_tree is not NULL:
             rollout.loss += search.scorer.learn_tree(search.scorer.self, rollout.gold)
     return 0

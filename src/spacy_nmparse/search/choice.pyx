@@ -57,21 +57,18 @@ cdef void begin_state(
     search.s = s
     state_init(s, block, n)
     memcpy(s.constraint, constraints, n)
-    search.system.start(search.system, s)
+    s.system = search.system
+    s.system.start(s)
 
 
-cdef bint makes_crossing(
-    const SystemC* system, const StateC* s, const CandidateC* c
-) noexcept nogil:
+cdef bint makes_crossing(const StateC* s, const CandidateC* c) noexcept nogil:
     """Whether a move makes crossing arcs possible, or an arc that crosses one that is there or, as
     far as is known, one to come: a list system has passed the headless words between the ends by.
     """
-    cdef int crossing = system.moves[c.move].crossing
+    cdef int crossing = s.system.moves[c.move].crossing
     if crossing != CROSSES_BY_ARC:
         return crossing == CROSSES_LATER
-    return (
-        n_crossed(s, c.head, c.dependent) > 0 or n_headless_between(s, c.head, c.dependent) > 0
-    )
+    return n_crossed(s, c.head, c.dependent) > 0 or n_headless_between(s, c.head, c.dependent) > 0
 
 
 cdef bint find_moves(SearchC* search) noexcept nogil:
@@ -79,7 +76,7 @@ cdef bint find_moves(SearchC* search) noexcept nogil:
     without a label to choose; the scorer has not been asked."""
     cdef const ScorerC* scorer = search.scorer
     cdef int i
-    cdef int n = legal_moves(search.system, search.s, search.candidates)
+    cdef int n = legal_moves(search.s, search.candidates)
     search.n = n
     if n == 0:
         return False
@@ -89,7 +86,7 @@ cdef bint find_moves(SearchC* search) noexcept nogil:
     scorer.score(scorer.self, search.s, search.candidates, n, search.scores)
     if scorer.crossing_bias != 0:
         for i in range(n):
-            if makes_crossing(search.system, search.s, &search.candidates[i]):
+            if makes_crossing(search.s, &search.candidates[i]):
                 search.scores[i] += scorer.crossing_bias
     return True
 
@@ -129,8 +126,7 @@ cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogi
 
 
 cdef void write_tree(
-    const StateC* s, int first, int last, int shift, int32_t* heads, int32_t* labels,
-    int8_t* starts
+    const StateC* s, int first, int last, int shift, int32_t* heads, int32_t* labels, int8_t* starts
 ) noexcept nogil:
     """Write the arcs and sentence starts of the words first .. last - 1. heads: numbers of words
     plus `shift`, a root's is its own, or NONE."""

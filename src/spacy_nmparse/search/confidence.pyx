@@ -17,7 +17,7 @@ cdef float LEAST = 1e-6
 
 cdef inline int attached(const SearchC* search, const CandidateC* c) noexcept nogil:
     """The word that a move attaches, or NONE; it may not have a label to choose."""
-    return search.system.moves[c.move].attached(search.system, search.s, c.k)
+    return search.system.moves[c.move].attached(search.s, c.k)
 
 
 cdef bint is_only_word(const SearchC* search) noexcept nogil:

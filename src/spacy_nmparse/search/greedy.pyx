@@ -15,7 +15,7 @@ from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.step cimport choose_best, make_move
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, walk_to_end
+from spacy_nmparse.systems.system cimport TransitionSystem, walk_to_end
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 256
@@ -27,7 +27,7 @@ cdef struct GreedyC:
     int last            # words of the sequence before this one have tables
 
 
-cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
+cdef bint step(void* walker, StateC* s) noexcept nogil:
     """Make the best move. False: words without tables would be looked at."""
     cdef GreedyC* greedy = <GreedyC*>walker
     cdef ChoiceC best
@@ -108,9 +108,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
                 last = first + words_that_fit(&sizes[i], n_sequences - i, window)
             scored.set_window(first, last)
             with nogil:
-                while i < n_sequences and (
-                    started or offset == first or offset + sizes[i] <= last
-                ):
+                while i < n_sequences and (started or offset == first or offset + sizes[i] <= last):
                     if not started:
                         started = True
                         begin_state(search, s, search.own_block, sizes[i], &fixed[offset])
@@ -122,7 +120,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
                             search.confidence.attaching = &room[2, offset]
                     search.scorer.begin(search.scorer.self, first, offset)
                     greedy.last = last - offset
-                    if not walk_to_end(search.system, s, step, &greedy):
+                    if not walk_to_end(s, step, &greedy):
                         break
                     complete(search)
                     write_tree(s, 0, s.n, 0, &heads[offset], &labels[offset], &starts[offset])

@@ -212,9 +212,7 @@ cdef class Beam:
         cdef int n = self.live[0].state.n
         if n < n_words:
             for i in range(self.n_live):
-                if self.live[i].state.b + self.lookahead > n and (
-                    not self.stays(&self.live[i])
-                ):
+                if self.live[i].state.b + self.lookahead > n and not self.stays(&self.live[i]):
                     return False
         return True
 
@@ -285,7 +283,7 @@ cdef class Beam:
             record_attaching(&self.search)
         if h.right:
             apply_oracle(
-                self.search.system, self.search.s, self.gold, self.oracle,
+                self.search.s, self.gold, self.oracle,
                 noted_by_push(&self.search), False, self.search.candidates
             )
         only_word = asked and is_only_word(&self.search)
@@ -488,9 +486,7 @@ cdef class Beam:
         i = 1
         while i < self.n_live:
             for j in range(i):
-                if self.system.c.alike(
-                    &self.live[i].state, &self.live[j].state, self.settled
-                ):
+                if self.system.c.alike(&self.live[i].state, &self.live[j].state, self.settled):
                     self.drop(i)
                     break
             else:

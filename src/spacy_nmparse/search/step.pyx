@@ -34,6 +34,6 @@ cdef void make_move(SearchC* search, const ChoiceC* choice) noexcept nogil:
         complete(search)
     if search.confidence.head is not NULL:
         record_missed(search, &choice.move, &before)
-    move.effect(search.system, search.s, choice.move.k, choice.label, choice.noted)
+    move.effect(search.s, choice.move.k, choice.label, choice.noted)
     if search.confidence.head is not NULL:
         record_made(search, choice, &before)

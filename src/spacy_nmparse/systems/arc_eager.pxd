@@ -5,48 +5,43 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef bint can_shift(const StateC* s, int k) noexcept nogil
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil
 cdef int shift_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef bint can_reduce(const StateC* s, int k) noexcept nogil
+cdef void do_reduce(StateC* s, int k, int l, int push_label) noexcept nogil
 cdef int reduce_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil
 cdef int left_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil
 cdef int right_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
 cdef int break_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 
-cdef int reduced_head(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef int reduced_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil
+cdef int reduced_head(const StateC* s, int k) noexcept nogil
+cdef int reduced_dependent(const StateC* s, int k) noexcept nogil
 
 # By the formulas of the moves, or where these are not exact (single roots, crossing gold) by the
 # exact loss.
 cdef int arc_eager_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil
-cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int arc_eager_loss(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef class ArcEager(TransitionSystem):

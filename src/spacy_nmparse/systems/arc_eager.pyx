@@ -74,16 +74,14 @@ from spacy_nmparse.systems.system cimport (
 from spacy_nmparse.systems.arc_eager_glossary import arc_eager_glossary
 
 
-cdef inline bint reduce_adds_head(const SystemC* system, const StateC* s) noexcept nogil:
+cdef inline bint reduce_adds_head(const StateC* s) noexcept nogil:
     """Whether REDUCE of a headless S0 is legal: it then attaches S0 to S1."""
     return s.n_stack >= 2 and (
-        eager(system).nonmonotonic_reduce or (system.single_root and B(s, 0) == s.n)
+        eager(s).nonmonotonic_reduce or (s.system.single_root and B(s, 0) == s.n)
     )
 
 
-cdef inline bint recoverable(
-    const SystemC* system, const StateC* s, const GoldC* gold, int w
-) noexcept nogil:
+cdef inline bint recoverable(const StateC* s, const GoldC* gold, int w) noexcept nogil:
     """Whether w can still get its gold head (and label); False where the gold head is unknown."""
     cdef int g = gold.head[w]
     cdef int place = s.position[w]
@@ -96,13 +94,13 @@ cdef inline bint recoverable(
             return g >= s.end
         return w >= s.b and (in_buffer(s, g) or s.position[g] != NONE)
     if in_buffer(s, g):
-        if g == s.n and system.single_root:
+        if g == s.n and s.system.single_root:
             return place == 0
-        return s.head[w] == NONE or system.nonmonotonic
+        return s.head[w] == NONE or s.system.nonmonotonic
     return (
         s.head[w] == NONE and place > 0 and s.stack[place - 1] == g
-        and reduce_adds_head(system, s)
-        and (eager(system).labelled_reduce or label_ok(gold, w, s.push_label[w]))
+        and reduce_adds_head(s)
+        and (eager(s).labelled_reduce or label_ok(gold, w, s.push_label[w]))
     )
 
 
@@ -111,9 +109,7 @@ cdef inline int lost_by_pop(const StateC* s, const GoldC* gold) noexcept nogil:
     return children_from(gold, S(s, 0), s.b) if s.b < s.end else 0
 
 
-cdef inline int lost_by_push(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
+cdef inline int lost_by_push(const StateC* s, const GoldC* gold) noexcept nogil:
     """Gold dependents that B0 loses when it is pushed: those on the stack that it could get."""
     cdef int b0 = B(s, 0)
     cdef int lost = 0
@@ -122,34 +118,33 @@ cdef inline int lost_by_push(
         child = gold.children[i]
         if child >= b0:
             break
-        if s.position[child] != NONE and (s.head[child] == NONE or system.nonmonotonic):
+        if s.position[child] != NONE and (s.head[child] == NONE or s.system.nonmonotonic):
             lost += 1
     return lost
 
 
 cdef int arc_eager_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil:
     """The cost of the move at this place of the table: by the exact loss, or by the formula."""
-    if needs_exact(system, gold):
-        return exact_cost(system, s, gold, system.moves[move].name, label, push_label)
-    return system.moves[move].cost(system, s, gold, k, label, push_label)
+    if needs_exact(s, gold):
+        return exact_cost(s, gold, s.system.moves[move].name, label, push_label)
+    return s.system.moves[move].cost(s, gold, k, label, push_label)
 
 
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT, and where RIGHT-ARC is the only push any word, only to
 # an empty stack.
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_shift(const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    return b0 != NONE and (b0 != s.n or s.n_stack == 0) and not must_break(system, s)
+    return b0 != NONE and (b0 != s.n or s.n_stack == 0) and not must_break(s)
 
 
-cdef bint can_shift_first(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.n_stack == 0 and can_shift(system, s, k)
+cdef bint can_shift_first(const StateC* s, int k) noexcept nogil:
+    return s.n_stack == 0 and can_shift(s, k)
 
 
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = read(s)
     if b0 == s.n and s.end < s.n:  # the sentence is complete: a fresh one starts behind it
         s.start = s.end
@@ -161,7 +156,7 @@ cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_labe
 
 
 cdef int shift_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """b0 loses a head on the stack (not S0, when a non-monotonic REDUCE will add it), and the
     dependents on the stack."""
@@ -170,27 +165,25 @@ cdef int shift_cost(
     if b0 == s.n:
         return 0
     g = gold.head[b0]
-    cost = lost_by_push(system, s, gold) + gold_breaks(system, s, gold)
+    cost = lost_by_push(s, gold) + gold_breaks(s, gold)
     if g == s.n:
-        cost += system.single_root and s.n_stack > 0
+        cost += s.system.single_root and s.n_stack > 0
     elif g != NONE and s.position[g] != NONE:
         cost += not (
-            eager(system).nonmonotonic_reduce and g == S(s, 0)
-            and (eager(system).labelled_reduce or label_ok(gold, b0, push_label))
+            eager(s).nonmonotonic_reduce and g == S(s, 0)
+            and (eager(s).labelled_reduce or label_ok(gold, b0, push_label))
         )
-    return cost + push_roots(system, s, gold)
+    return cost + push_roots(s, gold)
 
 
 # RIGHT-ARC(l): (S|s0, b0|B, A) => (S|s0|b0, B, A + s0 -l-> b0). Not of ROOT.
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    return s.n_stack > 0 and b0 != NONE and b0 != s.n and not must_break(system, s)
+    return s.n_stack > 0 and b0 != NONE and b0 != s.n and not must_break(s)
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = read(s)
     state_add_arc(s, S(s, 0), b0, l)
     s.push_label[b0] = push_label
@@ -198,60 +191,56 @@ cdef void do_right_arc(
 
 
 cdef int right_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """b0 loses a head other than S0 (in the buffer: not when LEFT-ARC is non-monotonic), and the
     dependents on the stack."""
     cdef int b0 = B(s, 0)
     cdef int g = gold.head[b0]
     cdef int cost
-    cost = lost_by_push(system, s, gold) + gold_breaks(system, s, gold)
+    cost = lost_by_push(s, gold) + gold_breaks(s, gold)
     if g == s.n:
-        cost += system.single_root or not system.nonmonotonic
+        cost += s.system.single_root or not s.system.nonmonotonic
     elif g == S(s, 0):
         cost += not label_ok(gold, b0, label)
     elif g != NONE and in_buffer(s, g):
-        cost += not system.nonmonotonic
+        cost += not s.system.nonmonotonic
     elif g != NONE and s.position[g] != NONE:
         cost += 1
-    return cost + push_roots(system, s, gold)
+    return cost + push_roots(s, gold)
 
 
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) + b0 -l-> s0). s0 headless, unless
 # nonmonotonic_left. single_root: from ROOT only to the last stack item.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
     cdef int b0 = B(s, 0)
-    if s.n_stack == 0 or b0 == NONE or must_break(system, s):
+    if s.n_stack == 0 or b0 == NONE or must_break(s):
         return False
-    if s.head[S(s, 0)] != NONE and not system.nonmonotonic:
+    if s.head[S(s, 0)] != NONE and not s.system.nonmonotonic:
         return False
-    return b0 != s.n or not system.single_root or s.n_stack == 1
+    return b0 != s.n or not s.system.single_root or s.n_stack == 1
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     state_del_arc(s, s0)
     state_add_arc(s, B(s, 0), s0, l)
 
 
 cdef int left_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """s0 loses a head other than b0, and its dependents in the buffer."""
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
     cdef int cost
-    cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    cost = lost_by_pop(s, gold) + recoverable(s, gold, s0)
     if gold.head[s0] == b0:
         cost -= label_ok(gold, s0, label)
     if b0 != s.n:
-        cost += gold_breaks(system, s, gold)
-        cost += more_surplus_roots(
-            system, s, gold, s.n_stack > 1 and bottom_is_root(s, gold), s.b, False
-        )
+        cost += gold_breaks(s, gold)
+        cost += more_surplus_roots(s, gold, s.n_stack > 1 and bottom_is_root(s, gold), s.b, False)
     return cost
 
 
@@ -259,62 +248,62 @@ cdef int left_arc_cost(
 # ROOT) s0 is headless and not alone: (S|s1|s0, B, A) => (S|s1, B, A + s1 -> s0), with the label
 # noted when s0 was pushed, or (labelled_reduce) the action's.
 
-cdef bint can_reduce(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if s.n_stack == 0 or must_break(system, s) or B(s, 0) == NONE:
+cdef bint can_reduce(const StateC* s, int k) noexcept nogil:
+    if s.n_stack == 0 or must_break(s) or B(s, 0) == NONE:
         return False
-    return s.head[S(s, 0)] != NONE or reduce_adds_head(system, s)
+    return s.head[S(s, 0)] != NONE or reduce_adds_head(s)
 
 
-cdef void do_reduce(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_reduce(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     if s.head[s0] == NONE:
-        state_add_arc(s, S(s, 0), s0, l if eager(system).labelled_reduce else s.push_label[s0])
+        state_add_arc(s, S(s, 0), s0, l if eager(s).labelled_reduce else s.push_label[s0])
 
 
 cdef int reduce_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """s0 keeps the head that it has or gets: it loses another that it could get; and its
     dependents in the buffer."""
     cdef int s0 = S(s, 0)
     cdef int cost
-    cost = lost_by_pop(s, gold) + recoverable(system, s, gold, s0)
+    cost = lost_by_pop(s, gold) + recoverable(s, gold, s0)
     if s.head[s0] != NONE:
         cost -= s.head[s0] == gold.head[s0] and label_ok(gold, s0, s.label[s0])
     elif S(s, 1) == gold.head[s0]:
-        cost -= label_ok(gold, s0, label if eager(system).labelled_reduce else s.push_label[s0])
+        cost -= label_ok(gold, s0, label if eager(s).labelled_reduce else s.push_label[s0])
     return cost
 
 
-cdef int reduced_word(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int reduced_word(const StateC* s, int k) noexcept nogil:
     """The word that REDUCE gives a head, or NONE."""
     return S(s, 0) if s.head[S(s, 0)] == NONE else NONE
 
 
-cdef bint s0_is_headless(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint s0_is_headless(const StateC* s, int k) noexcept nogil:
     return s.head[S(s, 0)] == NONE
 
 
-cdef bint s0_is_headed(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint s0_is_headed(const StateC* s, int k) noexcept nogil:
     return s.head[S(s, 0)] != NONE
 
 
-cdef inline bint reduce_takes_label(const SystemC* system, const StateC* s) noexcept nogil:
-    return eager(system).labelled_reduce and s.head[S(s, 0)] == NONE
+cdef inline bint reduce_takes_label(const StateC* s) noexcept nogil:
+    return eager(s).labelled_reduce and s.head[S(s, 0)] == NONE
 
 
-cdef int reduced_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return S(s, 0) if reduce_takes_label(system, s) else NONE
+cdef int reduced_dependent(const StateC* s, int k) noexcept nogil:
+    return S(s, 0) if reduce_takes_label(s) else NONE
 
 
-cdef int reduced_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return S(s, 1) if reduce_takes_label(system, s) else NONE
+cdef int reduced_head(const StateC* s, int k) noexcept nogil:
+    return S(s, 1) if reduce_takes_label(s) else NONE
 
 
 # BREAK: (S, b0|B, A) => (S, [ROOT], A), a fresh configuration over b0|B to follow; see sentences.
 
 cdef int break_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """An invented start; and the gold arcs between stack and buffer."""
     cdef int cost = 0
@@ -325,28 +314,28 @@ cdef int break_cost(
         for i in range(s.n_stack):
             w = s.stack[i]
             g = gold.head[w]
-            if g != NONE and g != s.n and g >= s.b and recoverable(system, s, gold, w):
+            if g != NONE and g != s.n and g >= s.b and recoverable(s, gold, w):
                 cost += 1
             cost += children_from(gold, w, s.b)
-    return cost + more_surplus_roots(system, s, gold, False, s.b, False)
+    return cost + more_surplus_roots(s, gold, False, s.b, False)
 
 
 # The loss, from scratch: for tests and for the Python face.
 
-cdef int arc_eager_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int arc_eager_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef int loss = 0
     cdef int w
-    if needs_exact(system, gold):
-        return exact_loss(system, s, gold)
+    if needs_exact(s, gold):
+        return exact_loss(s, gold)
     for w in range(s.n):
-        loss += gold.head[w] != NONE and not recoverable(system, s, gold, w)
-    return loss + start_errors(system, s, gold) + all_surplus_roots(system, s, gold)
+        loss += gold.head[w] != NONE and not recoverable(s, gold, w)
+    return loss + start_errors(s, gold) + all_surplus_roots(s, gold)
 
 
 # The static oracle.
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """BREAK where gold does; else the gold arc between S0 and B0; else REDUCE if S0 has a head and
     B0 is ROOT or has a gold arc, either way, with a word beneath S0; else SHIFT."""
@@ -354,14 +343,14 @@ cdef int wanted_move(
     cdef int b0 = B(s, 0)
     cdef int name = SHIFT
     cdef int i, w
-    if gold_breaks(system, s, gold):
+    if gold_breaks(s, gold):
         name = BREAK
-    elif s0 != NONE and gold.head[s0] == b0 and can_left_arc(system, s, 1):
+    elif s0 != NONE and gold.head[s0] == b0 and can_left_arc(s, 1):
         name = LEFT_ARC
     elif s0 != NONE and b0 != s.n and gold.head[b0] == s0:
         name = RIGHT_ARC
     elif s0 != NONE and (
-        s.head[s0] != NONE or (eager(system).push == PUSH_SHIFT and gold.head[s0] == S(s, 1))
+        s.head[s0] != NONE or (eager(s).push == PUSH_SHIFT and gold.head[s0] == S(s, 1))
     ):
         if b0 == s.n:
             name = REDUCE
@@ -370,10 +359,10 @@ cdef int wanted_move(
                 w = s.stack[i]
                 if gold.head[w] == b0 or gold.head[b0] == w:
                     name = REDUCE
-    return find_move(system, candidates, n, name, 1)
+    return find_move(s, candidates, n, name, 1)
 
 
-cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+cdef void start(StateC* s) noexcept nogil:
     s.root_last = 1
 
 

@@ -7,24 +7,20 @@ from spacy_nmparse.systems.views cimport ViewC
 
 
 cdef bint lost_if_popped(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int e
+    const StateC* s, const GoldC* gold, const ViewC* v, int i, int e
 ) noexcept nogil
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
-) noexcept nogil
-cdef int leave(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
-) noexcept nogil
-cdef int exact_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil
+cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil
+cdef int exact_loss(const StateC* s, const GoldC* gold) noexcept nogil
 cdef int exact_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
+    const StateC* s, const GoldC* gold, int move, int label, int push_label
 ) noexcept nogil
 
 
-cdef inline bint needs_exact(const SystemC* system, const GoldC* gold) noexcept nogil:
+cdef inline bint needs_exact(const StateC* s, const GoldC* gold) noexcept nogil:
     """Whether the costs of single moves do not follow from local differences alone."""
-    if system.tabulates and gold.crossing != NULL:
+    if s.system.tabulates and gold.crossing != NULL:
         return True
-    return system.single_root and (
-        not eager(system).nonmonotonic_reduce or (system.segment and gold.unknown_starts)
+    return s.system.single_root and (
+        not eager(s).nonmonotonic_reduce or (s.system.segment and gold.unknown_starts)
     )

@@ -26,19 +26,19 @@ from spacy_nmparse.systems.views cimport (
 
 
 cdef inline bint label_is_right(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int w
+    const StateC* s, const GoldC* gold, const ViewC* v, int w
 ) noexcept nogil:
     """Of the arc into w from the item beneath it, built or to be built by REDUCE."""
     cdef bint headed = v.headed if w == v.top else s.head[w] != NONE
     if w == v.top:
-        return label_ok(gold, w, v.label) or (eager(system).labelled_reduce and not headed)
+        return label_ok(gold, w, v.label) or (eager(s).labelled_reduce and not headed)
     if label_ok(gold, w, s.label[w] if headed else s.push_label[w]):
         return True
-    return eager(system).labelled_reduce and not headed
+    return eager(s).labelled_reduce and not headed
 
 
 cdef bint lost_if_popped(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int e
+    const StateC* s, const GoldC* gold, const ViewC* v, int i, int e
 ) noexcept nogil:
     """Whether stack item i loses its gold head, when it leaves the stack before the end."""
     cdef int w = stack_item(s, v, i)
@@ -46,35 +46,33 @@ cdef bint lost_if_popped(
     cdef bint headed = is_headed(s, v, i)
     if g == NONE:
         return False
-    if not headed or system.nonmonotonic:
-        if (v.b <= g < e) or (g == gold.n and (i == 0 or not system.single_root)):
+    if not headed or s.system.nonmonotonic:
+        if (v.b <= g < e) or (g == gold.n and (i == 0 or not s.system.single_root)):
             return False
     return not (
-        i > 0 and g == stack_item(s, v, i - 1) and (headed or eager(system).nonmonotonic_reduce)
-        and label_is_right(system, s, gold, v, w)
+        i > 0 and g == stack_item(s, v, i - 1) and (headed or eager(s).nonmonotonic_reduce)
+        and label_is_right(s, gold, v, w)
     )
 
 
-cdef int leave(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
-) noexcept nogil:
+cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
     """Errors in the i-th stack item when it leaves the stack before the front word, or at the
     end."""
     cdef int w = stack_item(s, v, i)
     cdef int g = gold.head[w]
     cdef bint headed = is_headed(s, v, i)
-    cdef bint right = g == front and (not headed or system.nonmonotonic)
-    if g == gold.n and i > 0 and system.single_root:
+    cdef bint right = g == front and (not headed or s.system.nonmonotonic)
+    if g == gold.n and i > 0 and s.system.single_root:
         right = False
     if i > 0 and g == stack_item(s, v, i - 1) and (
-        headed or eager(system).nonmonotonic_reduce or (system.single_root and front == gold.n)
+        headed or eager(s).nonmonotonic_reduce or (s.system.single_root and front == gold.n)
     ):
-        return not label_is_right(system, s, gold, v, w)
-    return is_lost(system, gold, w, right)
+        return not label_is_right(s, gold, v, w)
+    return is_lost(s, gold, w, right)
 
 
 cdef inline bint lost_if_kept(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i
+    const StateC* s, const GoldC* gold, const ViewC* v, int i
 ) noexcept nogil:
     """The same when it stays there to the end, under single_root."""
     cdef int w = stack_item(s, v, i)
@@ -83,12 +81,10 @@ cdef inline bint lost_if_kept(
         return False
     if i == 0:
         return g != gold.n
-    return g != stack_item(s, v, i - 1) or not label_is_right(system, s, gold, v, w)
+    return g != stack_item(s, v, i - 1) or not label_is_right(s, gold, v, w)
 
 
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
-) noexcept nogil:
+cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
     cdef int n = gold.n
     cdef int size = height(v)
@@ -101,10 +97,10 @@ cdef int inner(
             roots += 1
         elif g != NONE and not v.b <= g < e and place(s, v, g) == NONE:
             loss += 1
-    if not system.single_root or eager(system).nonmonotonic_reduce:
+    if not s.system.single_root or eager(s).nonmonotonic_reduce:
         for i in range(size):
-            loss += lost_if_popped(system, s, gold, v, i, e)
-        if system.single_root:
+            loss += lost_if_popped(s, gold, v, i, e)
+        if s.system.single_root:
             roots += size > 0 and gold.head[stack_item(s, v, 0)] == n
             loss += max(0, roots - 1)
         return loss
@@ -113,12 +109,12 @@ cdef int inner(
     for i in range(size):
         w = stack_item(s, v, i)
         # lost_if_popped takes the bottom of the stack for a possible root: here it is not one.
-        loss += lost_if_popped(system, s, gold, v, i, e) or (i == 0 and gold.head[w] == n)
+        loss += lost_if_popped(s, gold, v, i, e) or (i == 0 and gold.head[w] == n)
     least = loss
     for i in range(size):
         w = stack_item(s, v, i)
-        loss += lost_if_kept(system, s, gold, v, i)
-        loss -= lost_if_popped(system, s, gold, v, i, e) or (i == 0 and gold.head[w] == n)
+        loss += lost_if_kept(s, gold, v, i)
+        loss -= lost_if_popped(s, gold, v, i, e) or (i == 0 and gold.head[w] == n)
         if i == 0:
             loss += roots - max(0, roots - 1)
         else:
@@ -128,22 +124,22 @@ cdef int inner(
     return loss if e == v.b else least
 
 
-cdef int exact_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int exact_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef ViewC v = view(s)
-    cdef int loss = decided_starts(system, s, gold)
+    cdef int loss = decided_starts(s, gold)
     cdef int w
     for w in range(s.b):
         if s.position[w] == NONE and gold.head[w] != NONE:
             loss += s.head[w] != gold.head[w] or not label_ok(gold, w, s.label[w])
-        if system.segment and w > s.start:
+        if s.system.segment and w > s.start:
             loss += gold.sent_start[w] == 1
-    if system.segment and s.start < s.end < s.n:
+    if s.system.segment and s.start < s.end < s.n:
         loss += gold.sent_start[s.end] == 0
-    return loss if B(s, 0) == NONE else loss + rest(system, s, gold, &v)
+    return loss if B(s, 0) == NONE else loss + rest(s, gold, &v)
 
 
 cdef int exact_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
+    const StateC* s, const GoldC* gold, int move, int label, int push_label
 ) noexcept nogil:
     """Cost of SHIFT, RIGHT-ARC, LEFT-ARC, REDUCE or BREAK, as the difference of two losses."""
     cdef ViewC before = view(s)
@@ -167,7 +163,7 @@ cdef int exact_cost(
             label = s.label[s0]
         else:
             head = S(s, 1)
-            if not eager(system).labelled_reduce:
+            if not eager(s).labelled_reduce:
                 label = s.push_label[s0]
         cost += arc_error(gold, head, s0, label)
     else:
@@ -176,5 +172,5 @@ cdef int exact_cost(
         v.label = push_label if move == SHIFT else label
         v.b = b0 + 1
         v.has_left = False
-        cost += system.segment and not is_fresh(s, &before) and gold.sent_start[b0] == 1
-    return cost + rest(system, s, gold, &v) - rest(system, s, gold, &before)
+        cost += s.system.segment and not is_fresh(s, &before) and gold.sent_start[b0] == 1
+    return cost + rest(s, gold, &v) - rest(s, gold, &before)

@@ -1,5 +1,5 @@
 """Arc-eager's own options."""
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.state cimport StateC
 
 
 cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
@@ -14,5 +14,5 @@ cdef struct EagerC:     # a non-monotonic LEFT-ARC: SystemC.nonmonotonic
     int push
 
 
-cdef inline const EagerC* eager(const SystemC* system) noexcept nogil:
-    return <const EagerC*>system.own
+cdef inline const EagerC* eager(const StateC* s) noexcept nogil:
+    return <const EagerC*>s.system.own

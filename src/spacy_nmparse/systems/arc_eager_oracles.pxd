@@ -6,20 +6,24 @@ from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
 
 cdef void learn_monotonic(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
 cdef void learn_combined(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
+
+
+cdef inline StateC in_system(const StateC* s, const SystemC* system) noexcept nogil:
+    """The configuration (the same memory) as one of another system."""
+    cdef StateC other = s[0]
+    other.system = system
+    return other
+
 
 cdef void make_monotonic(SystemC* system, EagerC* own) noexcept nogil
 cdef void keep_allowed(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
 cdef void learn_in(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil

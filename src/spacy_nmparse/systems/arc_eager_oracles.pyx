@@ -14,29 +14,29 @@ from spacy_nmparse.systems.system cimport (
 
 
 cdef void learn_monotonic(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """What the monotonic system's dynamic oracle allows here."""
-    cdef SystemC monotonic = system[0]
-    cdef EagerC own = eager(system)[0]
+    cdef SystemC monotonic = s.system[0]
+    cdef EagerC own = eager(s)[0]
+    cdef StateC other = in_system(s, &monotonic)
     monotonic.own = &own
     make_monotonic(&monotonic, &own)
-    learn_in(&monotonic, s, gold, push_label, candidates, n)
+    learn_in(&other, gold, push_label, candidates, n)
 
 
 cdef void learn_combined(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """Of the moves that cost least, those that the monotonic oracle also allows; all of them where
     it allows none: a non-monotonic move is learned where it is needed, and not relied on."""
-    cdef SystemC monotonic = system[0]
-    cdef EagerC own = eager(system)[0]
+    cdef SystemC monotonic = s.system[0]
+    cdef EagerC own = eager(s)[0]
+    cdef StateC other = in_system(s, &monotonic)
     monotonic.own = &own
     make_monotonic(&monotonic, &own)
-    learn_cheapest(system, s, gold, push_label, candidates, n)
-    keep_allowed(&monotonic, s, gold, push_label, candidates, n)
+    learn_cheapest(s, gold, push_label, candidates, n)
+    keep_allowed(&other, gold, push_label, candidates, n)
 
 
 cdef void make_monotonic(SystemC* system, EagerC* own) noexcept nogil:
@@ -47,16 +47,15 @@ cdef void make_monotonic(SystemC* system, EagerC* own) noexcept nogil:
 
 
 cdef void keep_allowed(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """Of what is to be learned keep what the dynamic oracle of another system allows, if that is
-    anything."""
+    """Of what is to be learned keep what the dynamic oracle of ``s.system`` allows, if that is
+    anything. The candidates may be another system's."""
     cdef int[MAX_MOVES] kept
     cdef int i
     for i in range(n):
         kept[i] = candidates[i].learn
-    learn_in(system, s, gold, push_label, candidates, n)
+    learn_in(s, gold, push_label, candidates, n)
     for i in range(n):
         candidates[i].learn = min(candidates[i].learn, kept[i])
     for i in range(n):
@@ -67,45 +66,42 @@ cdef void keep_allowed(
 
 
 cdef void learn_in(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """What the dynamic oracle of another system allows among its own moves."""
+    """What the dynamic oracle of ``s.system`` allows. The candidates may be another system's."""
     cdef int i, cost, label
     cdef int least = -1
     cdef CandidateC* c
     cdef const MoveC* move
     for i in range(n):
         candidates[i].learn = LEARN_NOT
-        move = &system.moves[candidates[i].move]
-        if move.precondition(system, s, candidates[i].k):
-            cost = system.cost(
-                system, s, gold, candidates[i].move, candidates[i].k,
-                gold_label(system, gold, &candidates[i]), push_label,
+        move = &s.system.moves[candidates[i].move]
+        if move.precondition(s, candidates[i].k):
+            cost = s.system.cost(
+                s, gold, candidates[i].move, candidates[i].k,
+                gold_label(s, gold, &candidates[i]), push_label,
             )
             if least < 0 or cost < least:
                 least = cost
     for i in range(n):
         c = &candidates[i]
-        move = &system.moves[c.move]
-        if not move.precondition(system, s, c.k):
+        move = &s.system.moves[c.move]
+        if not move.precondition(s, c.k):
             continue
-        label = gold_label(system, gold, c)
-        if system.cost(system, s, gold, c.move, c.k, label, push_label) == least:
+        label = gold_label(s, gold, c)
+        if s.system.cost(s, gold, c.move, c.k, label, push_label) == least:
             c.learn = LEARN_LABEL
-            if c.dependent == NONE or system.cost(
-                system, s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
+            if c.dependent == NONE or s.system.cost(
+                s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
             ) == least:
                 c.learn = LEARN_ANY
             elif c.label == NONE:
                 c.label = label
 
 
-cdef inline int gold_label(
-    const SystemC* system, const GoldC* gold, const CandidateC* c
-) noexcept nogil:
+cdef inline int gold_label(const StateC* s, const GoldC* gold, const CandidateC* c) noexcept nogil:
     """The label that the move's arc should have; UNKNOWN_LABEL where it can't."""
     cdef int label = NONE if c.dependent == NONE else gold.label[c.dependent]
-    if label == NONE or label_fits(system, c.head == gold.n, label):
+    if label == NONE or label_fits(s.system, c.head == gold.n, label):
         return label
     return UNKNOWN_LABEL

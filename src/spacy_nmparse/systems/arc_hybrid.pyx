@@ -37,7 +37,7 @@ from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item, view
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT only to an empty stack.
 
 cdef int shift_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """b0 loses a head on the stack beneath s0, and its dependents on the stack."""
     cdef int b0 = B(s, 0)
@@ -52,20 +52,18 @@ cdef int shift_cost(
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). single_root: from ROOT only to the last
 # stack item.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if s.n_stack == 0 or B(s, 0) == NONE or must_break(system, s):
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
+    if s.n_stack == 0 or B(s, 0) == NONE or must_break(s):
         return False
-    return B(s, 0) != s.n or not system.single_root or s.n_stack == 1
+    return B(s, 0) != s.n or not s.system.single_root or s.n_stack == 1
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
 
 
 cdef int left_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """s0 loses a head other than b0, beneath it or in the buffer, and its dependents there."""
     cdef int s0 = S(s, 0)
@@ -76,30 +74,26 @@ cdef int left_arc_cost(
     return cost + (g >= s.b or (g != NONE and g == S(s, 1)))
 
 
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
     v.has_left = True
-    return least_error(system, gold, B(s, 0), S(s, 0)) + rest(system, s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, 0)) + rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0).
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.n_stack > 1 and B(s, 0) != NONE and not must_break(system, s)
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 1 and B(s, 0) != NONE and not must_break(s)
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     state_add_arc(s, S(s, 0), s0, l)
 
 
 cdef int right_arc_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k, int label, int push_label
+    const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil:
     """s0 loses a head in the buffer, and its dependents there."""
     cdef int s0 = S(s, 0)
@@ -110,19 +104,15 @@ cdef int right_arc_cost(
     return cost + (g >= s.b)
 
 
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
-    return least_error(system, gold, S(s, 1), S(s, 0)) + rest(system, s, gold, &v)
+    return least_error(s, gold, S(s, 1), S(s, 0)) + rest(s, gold, &v)
 
 
 # With single roots and sentence starts, and where gold arcs cross: differences of losses.
 
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
-) noexcept nogil:
+cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
     cdef int n = gold.n
     cdef int lost = 0
@@ -130,52 +120,46 @@ cdef int inner(
     cdef int i, w, g
     for w in range(v.b, e):
         g = gold.head[w]
-        if g == n and can_be_right(system, gold, w):
+        if g == n and can_be_right(s.system, gold, w):
             roots += 1
         else:
-            lost += is_lost(
-                system, gold, w, v.b <= g < e or (0 <= g < n and place(s, v, g) != NONE)
-            )
+            lost += is_lost(s, gold, w, v.b <= g < e or (0 <= g < n and place(s, v, g) != NONE))
     for i in range(height(v)):
         w = stack_item(s, v, i)
         g = gold.head[w]
-        if g == n and can_be_right(system, gold, w) and (i == 0 or not system.single_root):
+        if g == n and can_be_right(s.system, gold, w) and (i == 0 or not s.system.single_root):
             roots += 1
         else:
-            lost += is_lost(
-                system, gold, w, v.b <= g < e or (i > 0 and g == stack_item(s, v, i - 1))
-            )
-    return lost + (max(0, roots - 1) if system.single_root else 0)
+            lost += is_lost(s, gold, w, v.b <= g < e or (i > 0 and g == stack_item(s, v, i - 1)))
+    return lost + (max(0, roots - 1) if s.system.single_root else 0)
 
 
-cdef int leave(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
-) noexcept nogil:
+cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
     """Errors in the i-th stack item when it leaves the stack before the front word, or at the
     end."""
     cdef int w = stack_item(s, v, i)
     cdef int g = gold.head[w]
-    cdef bint right = g == front and (g < gold.n or i == 0 or not system.single_root)
-    return is_lost(system, gold, w, right or (i > 0 and g == stack_item(s, v, i - 1)))
+    cdef bint right = g == front and (g < gold.n or i == 0 or not s.system.single_root)
+    return is_lost(s, gold, w, right or (i > 0 and g == stack_item(s, v, i - 1)))
 
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """The static oracle: BREAK where gold does; else the gold arc from b0 to s0; else that from s1
     to s0, if s0 has its dependents; else SHIFT."""
     cdef int s0 = S(s, 0)
     cdef int name = SHIFT
-    if gold_breaks(system, s, gold):
+    if gold_breaks(s, gold):
         name = BREAK
     elif s0 != NONE and gold.head[s0] == B(s, 0):
         name = LEFT_ARC
     elif s.n_stack > 1 and gold.head[s0] == S(s, 1) and children_from(gold, s0, s.b) == 0:
         name = RIGHT_ARC
-    return find_move(system, candidates, n, name, 1)
+    return find_move(s, candidates, n, name, 1)
 
 
-cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+cdef void start(StateC* s) noexcept nogil:
     s.root_last = 1
 
 
@@ -187,9 +171,7 @@ cdef class ArcHybrid(TransitionSystem):
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
     """
-    def __init__(
-        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
-    ):
+    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
         self.begin("arc_hybrid", {
             "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
         })

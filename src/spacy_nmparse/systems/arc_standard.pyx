@@ -32,108 +32,96 @@ from spacy_nmparse.systems.views cimport ViewC, view
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). Lost are heads of, and from, S0 and what is beneath it, that
 # had to be got before; a missed start.
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return B(s, 0) != NONE and not must_break(system, s)
+cdef bint can_shift(const StateC* s, int k) noexcept nogil:
+    return B(s, 0) != NONE and not must_break(s)
 
 
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int b0 = read(s)
     s.push_label[b0] = push_label
     push(s, b0)
 
 
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.top = B(s, 0)
     v.b += 1
-    return gold_breaks(system, s, gold) + rest(system, s, gold, &v)
+    return gold_breaks(s, gold) + rest(s, gold, &v)
 
 
 # LEFT-ARC(l): (S|s1|s0, B, A) => (S|s0, B, A + s0 -l-> s1). s1 is not ROOT. s1 loses a head other
 # than s0, and the dependents that it could still get.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.n_stack > 2 and not must_break(system, s)
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 2 and not must_break(s)
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     state_add_arc(s, s0, pop(s), l)
     push(s, s0)
 
 
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 2
     v.top = S(s, 0)
-    return least_error(system, gold, S(s, 0), S(s, 1)) + rest(system, s, gold, &v)
+    return least_error(s, gold, S(s, 0), S(s, 1)) + rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0). single_root: from ROOT only when the
 # buffer is empty. s0 loses a head other than s1, and the dependents that it could still get.
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if s.n_stack < 2 or must_break(system, s):
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
+    if s.n_stack < 2 or must_break(s):
         return False
-    return s.n_stack > 2 or not system.single_root or B(s, 0) == NONE
+    return s.n_stack > 2 or not s.system.single_root or B(s, 0) == NONE
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     state_add_arc(s, S(s, 0), s0, l)
     finish(s)
 
 
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
-    return least_error(system, gold, S(s, 1), S(s, 0)) + rest(system, s, gold, &v)
+    return least_error(s, gold, S(s, 1), S(s, 0)) + rest(s, gold, &v)
 
 
 # BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when S
 # is ROOT alone. The sentence has a word, and b0 has never been read. Lost are the gold arcs between
 # the stack and the buffer; an invented start is an error, too.
 
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
-    end_sentence(system, s, k, l, push_label)
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
+    end_sentence(s, k, l, push_label)
     finish(s)
 
 
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.closed = True
-    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, &v)
+    return (gold.sent_start[s.b] == 0) + rest(s, gold, &v)
 
 
 # The static oracle.
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """BREAK where gold does; else the gold arc between S0 and S1 if the dependent has its own
     dependents; else SHIFT."""
     cdef int s0 = S(s, 0)
     cdef int s1 = S(s, 1)
     cdef int name = SHIFT
-    if gold_breaks(system, s, gold):
+    if gold_breaks(s, gold):
         name = BREAK
     elif s.n_stack > 2 and gold.head[s1] == s0 and is_complete(s, gold, s1):
         name = LEFT_ARC
     elif s.n_stack > 1 and gold.head[s0] == s1 and is_complete(s, gold, s0):
         name = RIGHT_ARC
-    return find_move(system, candidates, n, name, 1)
+    return find_move(s, candidates, n, name, 1)
 
 
 cdef class ArcStandard(TransitionSystem):
@@ -144,9 +132,7 @@ cdef class ArcStandard(TransitionSystem):
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
     """
-    def __init__(
-        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
-    ):
+    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
         self.begin("arc_standard", {
             "single_root": bool(single_root),
             "segment": bool(segment),

@@ -5,13 +5,11 @@ from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
 
 cdef int difference_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil
 cdef void difference_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
-cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int difference_loss(const StateC* s, const GoldC* gold) noexcept nogil
 cdef void use_differences(SystemC* system) noexcept nogil
 cdef void use_formulas(SystemC* system) noexcept nogil

@@ -9,41 +9,37 @@ from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.system cimport MoveC, cost_each, formula_cost
 
 
-cdef int best_rest(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int best_rest(const StateC* s, const GoldC* gold) noexcept nogil:
     """Errors to come; 0 in a final configuration."""
     cdef int least = NONE
     cdef int i, k, errors
     cdef const MoveC* move
-    if system.rest_here is not NULL:
-        least = system.rest_here(system, s, gold)
-    for i in range(system.n_moves):
-        move = &system.moves[i]
-        k = 1 if move.next_k is NULL else move.next_k(system, s, 0)
+    if s.system.rest_here is not NULL:
+        least = s.system.rest_here(s, gold)
+    for i in range(s.system.n_moves):
+        move = &s.system.moves[i]
+        k = 1 if move.next_k is NULL else move.next_k(s, 0)
         while k != NONE:
-            if move.precondition(system, s, k):
-                errors = move.rest(system, s, gold, k)
+            if move.precondition(s, k):
+                errors = move.rest(s, gold, k)
                 least = errors if least == NONE else min(least, errors)
-            k = NONE if move.next_k is NULL else move.next_k(system, s, k)
+            k = NONE if move.next_k is NULL else move.next_k(s, k)
     return max(least, 0)
 
 
 cdef int difference_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil:
     """Cost of the move at this place of the table."""
-    cdef const MoveC* one = &system.moves[move]
-    cdef int cost = one.rest(system, s, gold, k) - best_rest(system, s, gold)
-    if one.dependent(system, s, k) == NONE:
+    cdef const MoveC* one = &s.system.moves[move]
+    cdef int cost = one.rest(s, gold, k) - best_rest(s, gold)
+    if one.dependent(s, k) == NONE:
         return cost
-    return cost + label_error(
-        system, gold, one.head(system, s, k), one.dependent(system, s, k), label
-    )
+    return cost + label_error(s, gold, one.head(s, k), one.dependent(s, k), label)
 
 
 cdef void difference_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """cost and cost_other of each candidate; what follows each is looked at once."""
     cdef int least = NONE
@@ -51,16 +47,16 @@ cdef void difference_costs(
     cdef CandidateC* c
     for i in range(n):
         c = &candidates[i]
-        c.cost = system.moves[c.move].rest(system, s, gold, c.k)
+        c.cost = s.system.moves[c.move].rest(s, gold, c.k)
         least = c.cost if least == NONE else min(least, c.cost)
     for i in range(n):
         c = &candidates[i]
         c.cost -= least
-        c.cost_other = c.cost + label_counts(system, gold, c.head, c.dependent)
+        c.cost_other = c.cost + label_counts(s, gold, c.head, c.dependent)
 
 
-cdef int difference_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    return settled(system, s, gold) + best_rest(system, s, gold)
+cdef int difference_loss(const StateC* s, const GoldC* gold) noexcept nogil:
+    return settled(s, gold) + best_rest(s, gold)
 
 
 cdef void use_differences(SystemC* system) noexcept nogil:
@@ -73,22 +69,20 @@ cdef void use_differences(SystemC* system) noexcept nogil:
 # Formulas that hold where no gold arcs cross.
 
 cdef int formula_or_difference(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil:
     if gold.crossing != NULL:
-        return difference_cost(system, s, gold, move, k, label, push_label)
-    return formula_cost(system, s, gold, move, k, label, push_label)
+        return difference_cost(s, gold, move, k, label, push_label)
+    return formula_cost(s, gold, move, k, label, push_label)
 
 
 cdef void formulas_or_differences(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     if gold.crossing != NULL:
-        difference_costs(system, s, gold, push_label, candidates, n)
+        difference_costs(s, gold, push_label, candidates, n)
     else:
-        cost_each(system, s, gold, push_label, candidates, n)
+        cost_each(s, gold, push_label, candidates, n)
 
 
 cdef void use_formulas(SystemC* system) noexcept nogil:

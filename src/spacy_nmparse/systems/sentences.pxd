@@ -5,62 +5,49 @@ from spacy_nmparse.systems.system cimport SystemC
 from spacy_nmparse.systems.views cimport ViewC
 
 
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef bint can_break(const StateC* s, int k) noexcept nogil
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
 
 cdef int surplus_behind(const GoldC* gold, int e) noexcept nogil
 cdef int surplus_roots(
-    const SystemC* system, const GoldC* gold, bint bottom_root, int first, bint open_start
+    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
 ) noexcept nogil
 cdef int more_surplus_roots(
-    const SystemC* system, const StateC* s, const GoldC* gold, bint bottom_root, int first,
-    bint open_start
+    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
 ) noexcept nogil
-cdef int push_roots(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
-cdef int decided_starts(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
-cdef int start_errors(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
-cdef int all_surplus_roots(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil
+cdef int push_roots(const StateC* s, const GoldC* gold) noexcept nogil
+cdef int decided_starts(const StateC* s, const GoldC* gold) noexcept nogil
+cdef int start_errors(const StateC* s, const GoldC* gold) noexcept nogil
+cdef int all_surplus_roots(const StateC* s, const GoldC* gold) noexcept nogil
 
 
-cdef inline bint may_break(const SystemC* system, const StateC* s) noexcept nogil:
+cdef inline bint may_break(const StateC* s) noexcept nogil:
     """Whether a sentence start can be made before B0: the next unread word, of which nothing has
     been read or done yet."""
     return (
-        system.segment and s.start < s.b < s.end and s.n_rebuffer == 0 and s.n_left[s.b] == 0
+        s.system.segment and s.start < s.b < s.end and s.n_rebuffer == 0 and s.n_left[s.b] == 0
         and s.head[s.b] == NONE and s.constraint[s.b] != -1
         and (not s.lists or s.n_lambda1 == n_items(s))
     )
 
 
-cdef inline bint must_break(const SystemC* system, const StateC* s) noexcept nogil:
-    return may_break(system, s) and s.constraint[s.b] == 1
+cdef inline bint must_break(const StateC* s) noexcept nogil:
+    return may_break(s) and s.constraint[s.b] == 1
 
 
-cdef inline bint gold_breaks(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
+cdef inline bint gold_breaks(const StateC* s, const GoldC* gold) noexcept nogil:
     """Whether a sentence start can be made before B0 that gold has, too."""
-    return may_break(system, s) and gold.sent_start[s.b] == 1
+    return may_break(s) and gold.sent_start[s.b] == 1
 
 
-cdef inline int missed_start(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
+cdef inline int missed_start(const StateC* s, const GoldC* gold) noexcept nogil:
     """Errors of a move that reads the next word: it does not start a sentence."""
-    return system.segment and s.b != s.start and gold.sent_start[s.b] == 1
+    return s.system.segment and s.b != s.start and gold.sent_start[s.b] == 1
 
 
 cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nogil:
@@ -68,11 +55,11 @@ cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nog
     return gold.sent_start[e] != 0 and s.constraint[e] != -1 and e > s.start
 
 
-cdef inline int errors_behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
+cdef inline int errors_behind(const StateC* s, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
-    if system.tabulates and gold.crossing != NULL:
+    if s.system.tabulates and gold.crossing != NULL:
         return gold.crossing.behind[e]
-    return gold.lost_from[e] + (gold.surplus_from[e] if system.single_root else 0)
+    return gold.lost_from[e] + (gold.surplus_from[e] if s.system.single_root else 0)
 
 
 cdef inline bint bottom_is_root(const StateC* s, const GoldC* gold) noexcept nogil:

@@ -16,70 +16,64 @@ from spacy_nmparse.systems.views cimport height, is_fresh, is_headed, push_in_vi
 # BREAK: (S, b0|B, A) => (S, [ROOT], A), a fresh configuration over b0|B to follow. The sentence has
 # a word, and b0 has never been read and has no dependents yet.
 
-cdef bint can_break(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return may_break(system, s)
+cdef bint can_break(const StateC* s, int k) noexcept nogil:
+    return may_break(s)
 
 
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.end = s.b
     s.sentence_start[s.b] = 1
 
 
 # The best end of a sentence.
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil:
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
     cdef int n = gold.n
     cdef int missed = 0
     cdef int far = NONE     # the last word with which one before e can still get an arc
     cdef int least = NONE
     cdef int i, e, w, loss
-    if crosses_at(system, gold, v):
-        return rest_of_stretch(system, s, gold, v)
-    if not system.segment:
-        return system.inner(system, s, gold, v, n)
+    if crosses_at(s, gold, v):
+        return rest_of_stretch(s, gold, v)
+    if not s.system.segment:
+        return s.system.inner(s, gold, v, n)
     if v.closed:
-        return system.inner(system, s, gold, v, v.b) + errors_behind(system, gold, v.b)
+        return s.system.inner(s, gold, v, v.b) + errors_behind(s, gold, v.b)
     for i in range(height(v)):
         w = stack_item(s, v, i)
-        if is_headed(s, v, i) and not system.nonmonotonic:
+        if is_headed(s, v, i) and not s.system.nonmonotonic:
             far = max(far, last_child(gold, w))
         else:
             far = max(far, far_end(gold, w))
     for e in range(v.b, n):
         if may_end(s, gold, e) and not (e == v.b and v.has_left):
-            if gold.sent_start[e] == 1 or far < e or system.end_attaches:
-                loss = system.inner(system, s, gold, v, e) + missed
-                loss += errors_behind(system, gold, e)
+            if gold.sent_start[e] == 1 or far < e or s.system.end_attaches:
+                loss = s.system.inner(s, gold, v, e) + missed
+                loss += errors_behind(s, gold, e)
                 least = loss if least == NONE else min(least, loss)
             if gold.sent_start[e] == 1 or far < e:
                 return least
         missed += gold.sent_start[e] == 1 and not (e == v.b and is_fresh(s, v))
         far = max(far, far_end(gold, e))
-    loss = system.inner(system, s, gold, v, n) + missed
+    loss = s.system.inner(s, gold, v, n) + missed
     return loss if least == NONE else min(least, loss)
 
 
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     """Errors to come after SHIFT, and its own, where ROOT is the last buffer item."""
     cdef ViewC v = view(s)
     if B(s, 0) == s.n:
-        return rest(system, s, gold, &v)
+        return rest(s, gold, &v)
     push_in_view(s, &v, False)
-    return missed_start(system, s, gold) + rest(system, s, gold, &v)
+    return missed_start(s, gold) + rest(s, gold, &v)
 
 
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     """Errors to come after BREAK, and its own."""
     cdef ViewC v = view(s)
     v.closed = True
-    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, &v)
+    return (gold.sent_start[s.b] == 0) + rest(s, gold, &v)
 
 
 cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:
@@ -116,15 +110,15 @@ cdef int surplus_behind(const GoldC* gold, int e) noexcept nogil:
 
 
 cdef int surplus_roots(
-    const SystemC* system, const GoldC* gold, bint bottom_root, int first, bint open_start
+    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
 ) noexcept nogil:
     """Gold roots that lose ROOT to another one of their sentence, counting as candidates the bottom
     of the stack and the buffer from word ``first`` to the end of its gold sentence. open_start:
     ``first`` may still start a sentence."""
     cdef int end = gold.n
-    if not system.single_root or first >= gold.n:
+    if not s.system.single_root or first >= gold.n:
         return 0
-    if system.segment:
+    if s.system.segment:
         end = gold.next_start[first + 1]
         if open_start and gold.sent_start[first] != 0:
             bottom_root = False
@@ -132,78 +126,73 @@ cdef int surplus_roots(
 
 
 cdef int more_surplus_roots(
-    const SystemC* system, const StateC* s, const GoldC* gold, bint bottom_root, int first,
-    bint open_start
+    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
 ) noexcept nogil:
     """How many more surplus roots there are with these arguments than there are now."""
-    if not system.single_root or s.end < s.n or s.b >= s.n:
+    if not s.system.single_root or s.end < s.n or s.b >= s.n:
         return 0
-    return surplus_roots(system, gold, bottom_root, first, open_start) - surplus_roots(
-        system, gold, bottom_is_root(s, gold), s.b, may_break(system, s)
+    return surplus_roots(s, gold, bottom_root, first, open_start) - surplus_roots(
+        s, gold, bottom_is_root(s, gold), s.b, may_break(s)
     )
 
 
-cdef int push_roots(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int push_roots(const StateC* s, const GoldC* gold) noexcept nogil:
     """Surplus roots that a push of B0 adds."""
     cdef int b0 = s.b
     cdef int end = gold.n
     cdef bint bottom_root
     cdef int before
-    if not system.single_root or s.end < s.n or b0 >= s.n:
+    if not s.system.single_root or s.end < s.n or b0 >= s.n:
         return 0
-    if system.segment:
+    if s.system.segment:
         end = gold.next_start[b0 + 1]
     bottom_root = bottom_is_root(s, gold) if s.n_stack else gold.head[b0] == s.n
-    before = surplus_roots(system, gold, bottom_is_root(s, gold), b0, may_break(system, s))
+    before = surplus_roots(s, gold, bottom_is_root(s, gold), b0, may_break(s))
     if b0 + 1 < end:
-        return surplus_roots(system, gold, bottom_root, b0 + 1, False) - before
+        return surplus_roots(s, gold, bottom_root, b0 + 1, False) - before
     if end == gold.n or s.constraint[end] != -1:  # the gold sentence ends here, and so can ours
         return -before
     return (
-        surplus_roots(system, gold, bottom_root, end, False)
-        - surplus_roots(system, gold, False, end, False) - before
+        surplus_roots(s, gold, bottom_root, end, False)
+        - surplus_roots(s, gold, False, end, False) - before
     )
 
 
-cdef int all_surplus_roots(
-    const SystemC* system, const StateC* s, const GoldC* gold
-) noexcept nogil:
+cdef int all_surplus_roots(const StateC* s, const GoldC* gold) noexcept nogil:
     """Surplus roots of the current sentence and of those behind it."""
     cdef int first = s.end if s.end < s.n else s.b
     cdef int loss
-    if not system.single_root:
+    if not s.system.single_root:
         return 0
     if s.end < s.n:
-        loss = surplus_roots(system, gold, False, first, False)
+        loss = surplus_roots(s, gold, False, first, False)
     else:
-        loss = surplus_roots(
-            system, gold, bottom_is_root(s, gold), first, may_break(system, s)
-        )
-    if system.segment and first < s.n:
+        loss = surplus_roots(s, gold, bottom_is_root(s, gold), first, may_break(s))
+    if s.system.segment and first < s.n:
         first = gold.next_start[first + 1]
         while first < s.n:
-            loss += surplus_roots(system, gold, False, first, False)
+            loss += surplus_roots(s, gold, False, first, False)
             first = gold.next_start[first + 1]
     return loss
 
 
 # Starts.
 
-cdef int decided_starts(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int decided_starts(const StateC* s, const GoldC* gold) noexcept nogil:
     """Errors in the starts of the sentences that are complete, and of the current one."""
     cdef int loss = 0
     cdef int w
-    if system.segment:
+    if s.system.segment:
         for w in range(1, min(s.start + 1, s.n)):
             loss += gold.sent_start[w] == (0 if s.sentence_start[w] else 1)
     return loss
 
 
-cdef int start_errors(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int start_errors(const StateC* s, const GoldC* gold) noexcept nogil:
     """Errors in all starts that are made, missed, or forced to be."""
-    cdef int loss = decided_starts(system, s, gold)
+    cdef int loss = decided_starts(s, gold)
     cdef int w
-    if not system.segment:
+    if not s.system.segment:
         return 0
     for w in range(s.start + 1, s.n):
         if w == s.end:
@@ -211,8 +200,8 @@ cdef int start_errors(const SystemC* system, const StateC* s, const GoldC* gold)
         elif w < s.b:
             loss += gold.sent_start[w] == 1
         elif w == s.b and w < s.end:
-            loss += gold.sent_start[w] == 1 and not may_break(system, s)
-            loss += gold.sent_start[w] == 0 and must_break(system, s)
+            loss += gold.sent_start[w] == 1 and not may_break(s)
+            loss += gold.sent_start[w] == 0 and must_break(s)
         else:  # undecided
             loss += gold.sent_start[w] == 1 and s.constraint[w] == -1
             loss += gold.sent_start[w] == 0 and s.constraint[w] == 1

@@ -1,67 +1,11 @@
 """The configuration of every transition system: stack, buffer, lists, arcs.
 
-A ``StateC`` is a small header over one block of memory; copying it is one memcpy. Words have the
-numbers 0 .. n-1; ROOT has number n. The primitive edits below allocate nothing and need no GIL.
+The primitive edits below allocate nothing and need no GIL.
 """
 from libc.stddef cimport size_t
 
+from spacy_nmparse.systems.structs cimport MAX_OWN, NONE, UNKNOWN_LABEL, StateC, SystemC
 
-cdef enum:
-    MAX_OWN = 4         # arrays of a system's own
-
-
-cdef enum:
-    NONE = -1           # no word, no label, unknown
-    UNKNOWN_LABEL = -2  # a label that no system label can equal
-
-
-cdef struct StateC:
-    int n               # number of words; ROOT's number
-    int start           # first word of the current sentence
-    int end             # one past its last word once BREAK has closed it; before that, n
-    int b               # next unread word; equals end when all are read
-    int root_last       # 1: ROOT waits behind the last word of the buffer
-    int n_stack
-    int n_other
-    int plane           # two_planar: which plane the stack is of, 0 or 1
-    int switched        # two_planar, 1: SWITCH was made since the last SHIFT
-    int revised         # decoupled repairs: S0, if it was lowered or raised with this B0, or NONE
-    int n_rebuffer
-    int n_swaps         # SWAPs made so far
-    int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
-    int lists           # 1: a configuration of a list system
-    int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
-    int last_root_child   # ROOT's last dependent, or NONE: the innermost one
-    int root_child      # with one_root: the last word that got an arc from ROOT, or NONE
-    int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
-    int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT
-    int extended        # 1: ``start`` has declared that other_stack .. mark are used
-    int n_own           # and that so many arrays of its own are, up to MAX_OWN
-    int* stack          # bottom first
-    int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
-    int* position       # word -> its place on the stack, or NONE
-    int* head           # word -> its head, or NONE
-    int* label          # word -> label of the arc from its head, or NONE
-    int* push_label     # word -> label noted when it was pushed, or NONE
-    int* left_child       # word -> its leftmost left dependent, or NONE
-    int* right_child      # word -> its rightmost right dependent, or NONE
-    int* inward         # word -> the next sibling on its side, towards the head, or NONE
-    int* outward        # word -> the next sibling on its side, away from the head, or NONE
-    int* n_left         # word -> number of left dependents
-    int* n_right        # word -> number of right dependents
-    signed char* sentence_start   # word -> 1: a BREAK was made before it; 0
-    signed char* constraint       # word -> 1: must start a sentence, -1: must not, 0: free
-    # Of systems with ``extended``; copied for those only.
-    int* other_stack    # two_planar: that of the other plane; see swap_stacks
-    int* other_position   # word -> its place there, or NONE
-    int* link           # union-find: word -> the next, or minus its set's size
-    int* top            # first of a set -> the word that heads it, or NONE: itself
-    int* mark           # room for the cost functions: word -> a mark, 0 at first; see covington.pyx
-    int* own            # n_own arrays of n + 1 numbers, NONE at first: for the system's own use
-    int* entry          # room for the cost functions: not copied
-
-
-ctypedef bint (*final_t)(const StateC* s) noexcept nogil
 
 cdef size_t state_block_size(int n) noexcept nogil
 cdef void state_init(StateC* s, void* block, int n) noexcept nogil
@@ -199,8 +143,9 @@ cdef inline int nth_right_child(const StateC* s, int w, int i) noexcept nogil:
 cdef class State:
     cdef StateC c
     cdef void* block
-    cdef final_t final
+    cdef object owner       # of self.c.system
     cdef readonly tuple label_names
     cdef readonly str system
 
+    cdef void bind(self, const SystemC* system, owner)
     cpdef State copy(self)

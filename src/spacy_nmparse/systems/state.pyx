@@ -53,6 +53,7 @@ cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
 cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     """Make s an empty configuration over n words, in a block of ``state_block_size(n)`` bytes."""
     cdef size_t size = <size_t>n + 1
+    s.system = NULL
     s.plane = 0
     set_pointers(s, block, n)
     s.n = n
@@ -222,7 +223,6 @@ cdef class State:
         if self.block == NULL:
             raise MemoryError(f"No memory for a configuration of {n} words.")
         state_init(&self.c, self.block, n)
-        self.final = state_is_final
         self.label_names = label_names
         self.system = system
 
@@ -232,11 +232,16 @@ cdef class State:
     def __reduce__(self):
         raise TypeError("A State cannot be pickled: replay its derivation instead.")
 
+    cdef void bind(self, const SystemC* system, owner):
+        """Make it a configuration of this system, which ``owner`` keeps alive."""
+        self.c.system = system
+        self.owner = owner
+
     cpdef State copy(self):
         """An independent copy."""
         cdef State other = State(self.c.n, self.label_names, self.system)
         state_copy(&other.c, other.block, &self.c)
-        other.final = self.final
+        other.bind(self.c.system, self.owner)
         return other
 
     def _name(self, int w):
@@ -331,7 +336,9 @@ cdef class State:
     @property
     def is_final(self):
         """Whether the derivation has ended."""
-        return self.final(&self.c)
+        if self.c.system is NULL:
+            return state_is_final(&self.c)
+        return self.c.system.is_final(&self.c)
 
     def dependents(self, int word):
         """Dependents of a word so far (of ROOT: ``systems.ROOT``), in text order.

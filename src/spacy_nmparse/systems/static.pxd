@@ -5,19 +5,18 @@ from spacy_nmparse.systems.system cimport CandidateC, SystemC, wanted_t
 
 
 cdef void learn_wanted(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
 cdef void learn_first_cheapest(CandidateC* candidates, int n) noexcept nogil
 cdef void use_static(SystemC* system, wanted_t wanted) noexcept nogil
 
 
 cdef inline int find_move(
-    const SystemC* system, const CandidateC* candidates, int n, int name, int k
+    const StateC* s, const CandidateC* candidates, int n, int name, int k
 ) noexcept nogil:
     """The place of a move among the candidates, or NONE."""
     cdef int i
     for i in range(n):
-        if system.moves[candidates[i].move].name == name and candidates[i].k == k:
+        if s.system.moves[candidates[i].move].name == name and candidates[i].k == k:
             return i
     return NONE

@@ -3,13 +3,12 @@ from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_LABEL, LEARN_NOT, STA
 
 
 cdef void learn_wanted(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """Learn the one move of the canonical derivation; where it is not legal, or another one costs
     less, the first of the cheapest."""
     cdef int best = first_cheapest(candidates, n)
-    cdef int wanted = system.wanted(system, s, gold, candidates, n)
+    cdef int wanted = s.system.wanted(s, gold, candidates, n)
     if wanted != NONE and candidates[wanted].cost == candidates[best].cost:
         best = wanted
     learn_only(candidates, n, best)

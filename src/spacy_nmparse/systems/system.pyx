@@ -104,7 +104,7 @@ for _name in (
     new_oracle(_name)
 
 
-cdef int no_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int no_arc(const StateC* s, int k) noexcept nogil:
     """The end of the arc of a move that makes none."""
     return NONE
 
@@ -117,50 +117,46 @@ cdef int max_candidates(const SystemC* system, int n) noexcept nogil:
     return bound
 
 
-cdef int legal_moves(const SystemC* system, const StateC* s, CandidateC* out) noexcept nogil:
+cdef int legal_moves(const StateC* s, CandidateC* out) noexcept nogil:
     """The legal moves, without costs. Returns their number."""
     cdef int i, k
     cdef int n = 0
     cdef const MoveC* move
-    for i in range(system.n_moves):
-        move = &system.moves[i]
-        k = 1 if move.next_k is NULL else move.next_k(system, s, 0)
+    for i in range(s.system.n_moves):
+        move = &s.system.moves[i]
+        k = 1 if move.next_k is NULL else move.next_k(s, 0)
         while k != NONE:
-            if move.precondition(system, s, k):
+            if move.precondition(s, k):
                 out[n].move = i
                 out[n].k = k
-                out[n].head = move.head(system, s, k)
-                out[n].dependent = move.dependent(system, s, k)
+                out[n].head = move.head(s, k)
+                out[n].dependent = move.dependent(s, k)
                 out[n].label = NONE
                 out[n].cost = 0
                 out[n].cost_other = 0
                 out[n].learn = LEARN_NOT
                 n += 1
-            k = NONE if move.next_k is NULL else move.next_k(system, s, k)
+            k = NONE if move.next_k is NULL else move.next_k(s, k)
     return n
 
 
-cdef bint walk_to_end(
-    const SystemC* system, StateC* s, step_t step, void* walker
-) noexcept nogil:
+cdef bint walk_to_end(StateC* s, step_t step, void* walker) noexcept nogil:
     """Let the walker make moves to the end (True), or until it makes none."""
-    while not system.is_final(s):
-        if not step(walker, system, s):
+    while not s.system.is_final(s):
+        if not step(walker, s):
             return False
     return True
 
 
 cdef int formula_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil:
     """The cost of a move by the formula that is in the table."""
-    return system.moves[move].cost(system, s, gold, k, label, push_label)
+    return s.system.moves[move].cost(s, gold, k, label, push_label)
 
 
 cdef void cost_each(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """Fill cost and cost_other of each candidate, one by one."""
     cdef int i
@@ -168,48 +164,42 @@ cdef void cost_each(
     for i in range(n):
         c = &candidates[i]
         if c.dependent == NONE:
-            c.cost = system.cost(system, s, gold, c.move, c.k, NONE, push_label)
+            c.cost = s.system.cost(s, gold, c.move, c.k, NONE, push_label)
             c.cost_other = c.cost
         else:
-            c.cost_other = system.cost(
-                system, s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
-            )
+            c.cost_other = s.system.cost(s, gold, c.move, c.k, UNKNOWN_LABEL, push_label)
             c.cost = c.cost_other
             if gold.label[c.dependent] != NONE and (
-                label_fits(system, c.head == s.n, gold.label[c.dependent])
+                label_fits(s.system, c.head == s.n, gold.label[c.dependent])
             ):
-                c.cost = system.cost(
-                    system, s, gold, c.move, c.k, gold.label[c.dependent], push_label
-                )
+                c.cost = s.system.cost(s, gold, c.move, c.k, gold.label[c.dependent], push_label)
 
 
 cdef int apply_oracle(
-    const SystemC* system, const StateC* s, const GoldC* gold, int oracle, int push_label,
-    bint exact, CandidateC* out
+    const StateC* s, const GoldC* gold, int oracle, int push_label, bint exact, CandidateC* out
 ) noexcept nogil:
     """The legal moves with their costs, and which of them the oracle would have learned.
 
     push_label is the label that a push made here would note. exact: costs above the least are
     wanted too.
     """
-    cdef int n = legal_moves(system, s, out)
+    cdef int n = legal_moves(s, out)
     cdef int i
-    if not exact and system.least_costs is not NULL:
-        system.least_costs(system, s, gold, push_label, out, n)
-    elif system.costs is NULL:
-        cost_each(system, s, gold, push_label, out, n)
+    if not exact and s.system.least_costs is not NULL:
+        s.system.least_costs(s, gold, push_label, out, n)
+    elif s.system.costs is NULL:
+        cost_each(s, gold, push_label, out, n)
     else:
-        system.costs(system, s, gold, push_label, out, n)
+        s.system.costs(s, gold, push_label, out, n)
     for i in range(n):
         if out[i].cost != out[i].cost_other and out[i].label == NONE:
             out[i].label = gold.label[out[i].dependent]
-    system.oracles[oracle](system, s, gold, push_label, out, n)
+    s.system.oracles[oracle](s, gold, push_label, out, n)
     return n
 
 
 cdef void learn_cheapest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """The dynamic oracle: whatever costs least is right."""
     cdef int i, least
@@ -396,7 +386,7 @@ cdef class TransitionSystem:
         except TypeError:
             raise ValueError(f"A configuration has a whole number of words, not {n!r}.") from None
         state = State(n, self.label_names, self._form())
-        state.final = self.c.is_final
+        state.bind(&self.c, self)
         if sent_starts is not None:
             if len(sent_starts) != n:
                 raise ValueError(f"{n} words but {len(sent_starts)} sent_starts.")
@@ -404,7 +394,7 @@ cdef class TransitionSystem:
                 if sent_starts[w] not in (-1, 0, 1):
                     raise ValueError(f"sent_starts takes 1, 0 or -1, not {sent_starts[w]!r}.")
                 state.c.constraint[w] = sent_starts[w]
-        self.c.start(&self.c, &state.c)
+        self.c.start(&state.c)
         return state
 
     def actions(self, State state not None):
@@ -437,7 +427,7 @@ cdef class TransitionSystem:
                 f"push_label {push_label!r} is the root_label: a later move could give it to an "
                 f"arc from a word."
             )
-        self.c.moves[i].effect(&self.c, &state.c, k, label, noted)
+        self.c.moves[i].effect(&state.c, k, label, noted)
 
     def cost(self, State state not None, Gold gold not None, action, push_label=None):
         """The cost of one action (float), by the function that Cython code elsewhere calls.
@@ -450,7 +440,7 @@ cdef class TransitionSystem:
         cdef int i, k, label
         gold, _ = self._check_gold(state, gold)
         i, k, label = self._legal_move(state, action)
-        return float(self.c.cost(&self.c, &state.c, &gold.c, i, k, label, noted))
+        return float(self.c.cost(&state.c, &gold.c, i, k, label, noted))
 
     def costs(self, State state not None, Gold gold not None, push_label=None):
         """Cost of each legal action: the loss it adds to what is still reachable.
@@ -478,11 +468,9 @@ cdef class TransitionSystem:
         """The least loss of any final configuration that is reachable from state (float)."""
         cdef int errors
         gold, errors = self._check_gold(state, gold)
-        return float(self.c.loss(&self.c, &state.c, &gold.c) + errors)
+        return float(self.c.loss(&state.c, &gold.c) + errors)
 
-    def oracle(
-        self, State state not None, Gold gold not None, name="dynamic", push_label=None
-    ):
+    def oracle(self, State state not None, Gold gold not None, name="dynamic", push_label=None):
         """The set of actions that the named oracle allows here.
 
         Raises:
@@ -547,7 +535,7 @@ cdef class TransitionSystem:
         for i in range(self.c.n_moves):
             move = &self.c.moves[i]
             if MOVE_NAMES[move.name] == action[0] and move.is_repair is not NULL:
-                if move.is_repair(&self.c, &state.c, action[1]):
+                if move.is_repair(&state.c, action[1]):
                     return self.repair_names.get(action[0], action[0])
         return None
 
@@ -576,6 +564,7 @@ cdef class TransitionSystem:
                 f"A configuration of {state.system} is none of {self._form()}: make it by "
                 f"initial(n_words) of such a system."
             )
+        state.bind(&self.c, self)
 
     def _form(self):
         """What its configurations are of (str): its name, and an option that changes them."""
@@ -588,11 +577,11 @@ cdef class TransitionSystem:
         found = []
         for i in range(self.c.n_moves):
             move = &self.c.moves[i]
-            k = 1 if move.next_k is NULL else move.next_k(&self.c, &state.c, 0)
+            k = 1 if move.next_k is NULL else move.next_k(&state.c, 0)
             while k != NONE and len(found) <= SHOWN_MOVES:
-                if move.precondition(&self.c, &state.c, k):
+                if move.precondition(&state.c, k):
                     found.append((MOVE_NAMES[move.name], k))
-                k = NONE if move.next_k is NULL else move.next_k(&self.c, &state.c, k)
+                k = NONE if move.next_k is NULL else move.next_k(&state.c, k)
         shown = ", ".join(f"{name} with k = {k}" for name, k in found[:SHOWN_MOVES])
         return f"{shown}, ..." if len(found) > SHOWN_MOVES else shown or "nothing"
 
@@ -602,16 +591,12 @@ cdef class TransitionSystem:
         cdef int w
         self._check_state(state)
         if gold.c.n != state.c.n:
-            raise ValueError(
-                f"The gold tree has {gold.c.n} words, the configuration {state.c.n}."
-            )
+            raise ValueError(f"The gold tree has {gold.c.n} words, the configuration {state.c.n}.")
         errors = 0
         if self.c.segment:
             for w in range(state.c.n):
                 if state.c.constraint[w] != 0:
-                    gold, errors = gold.under(
-                        [state.c.constraint[i] for i in range(state.c.n)]
-                    )
+                    gold, errors = gold.under([state.c.constraint[i] for i in range(state.c.n)])
                     break
         if self.c.max_length:
             gold, too_long = gold.within(self.c.max_length)
@@ -651,14 +636,14 @@ cdef class TransitionSystem:
         cdef int dependent
         if k < 1 or (k > 1 and move.next_k is NULL):
             return False
-        if not move.precondition(&self.c, &state.c, k):
+        if not move.precondition(&state.c, k):
             return False
-        dependent = move.dependent(&self.c, &state.c, k)
+        dependent = move.dependent(&state.c, k)
         if self.labels is None:
             return True
         if dependent == NONE:
             return label == NONE
-        from_root = move.head(&self.c, &state.c, k) == state.c.n
+        from_root = move.head(&state.c, k) == state.c.n
         return label != NONE and label_fits(&self.c, from_root, label)
 
     def _expand(self, State state, Gold gold, int oracle, int push_label, bint exact):
@@ -668,16 +653,14 @@ cdef class TransitionSystem:
         cdef CandidateC* c
         cdef CandidateC* candidates
         cdef bint from_root
-        candidates = <CandidateC*>malloc(
-            max_candidates(&self.c, state.c.n) * sizeof(CandidateC)
-        )
+        candidates = <CandidateC*>malloc(max_candidates(&self.c, state.c.n) * sizeof(CandidateC))
         if candidates == NULL:
             raise MemoryError(f"No memory for the moves of a configuration of {state.c.n} words.")
         try:
             if gold is None:
-                n = legal_moves(&self.c, &state.c, candidates)
+                n = legal_moves(&state.c, candidates)
             else:
-                n = apply_oracle(&self.c, &state.c, &gold.c, oracle, push_label, exact, candidates)
+                n = apply_oracle(&state.c, &gold.c, oracle, push_label, exact, candidates)
             result = []
             for i in range(n):
                 c = &candidates[i]

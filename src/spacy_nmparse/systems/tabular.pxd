@@ -9,6 +9,4 @@ cdef enum:
     MAX_SIDE = 64    # that many linked items on either side of the stack's top enter the table
 
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil

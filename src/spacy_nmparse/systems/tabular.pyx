@@ -39,15 +39,13 @@ cdef inline bint on_stack(const StateC* s, const ViewC* v, int w) noexcept nogil
     return w == v.top or 0 <= s.position[w] < v.below
 
 
-cdef int view_end(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil:
+cdef int view_end(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Where the view's sentence ends at the latest."""
     cdef int far = NONE
     cdef int i
     if v.closed:
         return v.b
-    if not system.segment:
+    if not s.system.segment:
         return gold.n
     for i in range(1, height(v)):
         far = max(far, far_end(gold, stack_item(s, v, i)))
@@ -87,23 +85,21 @@ cdef inline int wrong(const int* head, int h, int d) noexcept nogil:
     return head[d] != h and head[d] != FREE
 
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil:
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
     cdef int[MAX_SIDE] right
     cdef int[2 * MAX_SIDE] item        # l_1 .. l_L, then r_1 .. r_R
     cdef int[2 * MAX_SIDE] head        # item -> the item that is its gold head
     cdef int[MAX_SIDE + 1] with_root   # j -> errors when r_1 .. r_j hang below ROOT, too
     cdef int n = gold.n
-    cdef int end = view_end(system, s, gold, v)
+    cdef int end = view_end(s, gold, v)
     cdef int n_left = 0
     cdef int n_right = 0
     cdef int lost = 0                  # words in no table that lose their gold head
     cdef int least = NONE
     cdef int i, j, k, w, g, e
-    if crosses_at(system, gold, v):
-        return rest_of_stretch(system, s, gold, v)
+    if crosses_at(s, gold, v):
+        return rest_of_stretch(s, gold, v)
     # r_1 .. r_R; s.entry tells which stack words are linked.
     for i in range(1, height(v)):
         s.entry[stack_item(s, v, i)] = 0
@@ -142,7 +138,7 @@ cdef int rest(
         g = gold.head[w]
         if g == NONE:
             head[i] = FREE
-        elif not can_be_right(system, gold, w):
+        elif not can_be_right(s.system, gold, w):
             head[i] = LOST
         elif g == n:
             head[i] = ROOT_ITEM
@@ -154,14 +150,14 @@ cdef int rest(
                 head[i] += n_left
             else:
                 head[i] = FREE if n_right == MAX_SIDE and right[n_right - 1] < g < end else LOST
-    fill_table(system, head, n_left, n_right, with_root)
+    fill_table(s.system, head, n_left, n_right, with_root)
     # The best place to end the sentence.
     j = 0
     for e in range(v.b, end + 1):
-        if e == end or (system.segment and may_end(s, gold, e)):
+        if e == end or (s.system.segment and may_end(s, gold, e)):
             k = with_root[j] + lost
             if e < n:
-                k += errors_behind(system, gold, e)
+                k += errors_behind(s, gold, e)
             least = k if least == NONE else min(least, k)
         if e == end:
             break
@@ -170,14 +166,14 @@ cdef int rest(
             w = gold.children[k]
             if w >= e:
                 break
-            lost -= place_right(right, n_right, w) == NONE and can_be_right(system, gold, w)
+            lost -= place_right(right, n_right, w) == NONE and can_be_right(s.system, gold, w)
         if j < n_right and right[j] == e:
             j += 1
             continue
         g = gold.head[e]
         if g == NONE:
             continue
-        if not can_be_right(system, gold, e) or (e < g < n) or (
+        if not can_be_right(s.system, gold, e) or (e < g < n) or (
             g < v.b and not on_stack(s, v, g)
         ):
             lost += 1

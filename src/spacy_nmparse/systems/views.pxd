@@ -1,15 +1,5 @@
 """A configuration of a stack system, as the difference from a StateC."""
-from spacy_nmparse.systems.state cimport NONE, StateC
-
-
-cdef struct ViewC:
-    int below        # that many items of the state's stack, from the bottom,
-    int top          # and this word on them, or NONE
-    bint headed      # whether it has a head: the item beneath it
-    int label        # the label of that arc, or the label noted for it
-    int b            # the next unread word
-    bint has_left    # it has a dependent
-    bint closed      # BREAK has been made before it
+from spacy_nmparse.systems.structs cimport NONE, StateC, ViewC
 
 
 cdef inline ViewC view(const StateC* s) noexcept nogil:

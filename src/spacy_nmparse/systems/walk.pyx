@@ -135,7 +135,7 @@ cdef bint is_stack(
     return placed == height
 
 
-cdef int check_places(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+cdef int check_places(const StateC* s, int* seen) noexcept nogil:
     """Counts, stack and buffer."""
     cdef int i, w
     if not (0 <= s.start <= s.b <= s.end <= s.n and 0 <= s.n_stack <= s.n + 1):
@@ -178,7 +178,7 @@ cdef int check_side(const StateC* s, int h, bint left, int* n_children) noexcept
     return SOUND if n_children[0] == (s.n_left[h] if left else s.n_right[h]) else KIDS
 
 
-cdef int check_arcs(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+cdef int check_arcs(const StateC* s, int* seen) noexcept nogil:
     """Heads, labels, dependents."""
     cdef int w, h, children, fault, n_arcs = 0
     for w in range(s.n):
@@ -190,9 +190,9 @@ cdef int check_arcs(const SystemC* system, const StateC* s, int* seen) noexcept 
         n_arcs += 1
         if not 0 <= h <= s.n or h == w:
             return HEADS
-        if not NONE <= s.label[w] < system.n_labels:
+        if not NONE <= s.label[w] < s.system.n_labels:
             return LABELS
-        if s.label[w] != NONE and not label_fits(system, h == s.n, s.label[w]):
+        if s.label[w] != NONE and not label_fits(s.system, h == s.n, s.label[w]):
             return LABELS
     if s.head[s.n] != NONE or s.n_right[s.n] != 0:
         return HEADS
@@ -207,9 +207,9 @@ cdef int check_arcs(const SystemC* system, const StateC* s, int* seen) noexcept 
     return SOUND if n_arcs == 0 else KIDS
 
 
-cdef int check_trees(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+cdef int check_trees(const StateC* s, int* seen) noexcept nogil:
     """No cycle; list systems: the sets are the trees; no arc across a sentence start."""
-    cdef bint sets = system.headless and not system.nonmonotonic
+    cdef bint sets = s.system.headless and not s.system.nonmonotonic
     cdef int w, h, first, start = 0
     memset(seen, 0, (s.n + 1) * sizeof(int))
     for first in range(s.n):
@@ -239,26 +239,26 @@ cdef int check_trees(const SystemC* system, const StateC* s, int* seen) noexcept
     return SOUND
 
 
-cdef int check_starts(const SystemC* system, const StateC* s) noexcept nogil:
+cdef int check_starts(const StateC* s) noexcept nogil:
     """Presets are heeded; without ``segment`` there are no starts."""
     cdef int w
     for w in range(1, s.n):
-        if s.sentence_start[w] and (not system.segment or s.constraint[w] == -1):
+        if s.sentence_start[w] and (not s.system.segment or s.constraint[w] == -1):
             return PRESET_START
-        if w < s.b and system.segment and s.constraint[w] == 1 and not s.sentence_start[w]:
+        if w < s.b and s.system.segment and s.constraint[w] == 1 and not s.sentence_start[w]:
             return PRESET_START
     return SOUND
 
 
-cdef int check_state(const SystemC* system, const StateC* s, int* seen) noexcept nogil:
+cdef int check_state(const StateC* s, int* seen) noexcept nogil:
     """What is wrong with a configuration, or SOUND. seen: room for n + 1 numbers."""
-    cdef int fault = check_places(system, s, seen)
+    cdef int fault = check_places(s, seen)
     if fault == SOUND:
-        fault = check_arcs(system, s, seen)
+        fault = check_arcs(s, seen)
     if fault == SOUND:
-        fault = check_trees(system, s, seen)
+        fault = check_trees(s, seen)
     if fault == SOUND:
-        fault = check_starts(system, s)
+        fault = check_starts(s)
     return fault
 
 
@@ -355,13 +355,13 @@ cdef int make_step(WalkC* walk) noexcept nogil:
         state_copy(&walk.copy, walk.copy_block, s)
         if not same(s, &walk.copy):
             return CHANGED_BY_COPY
-        loss_before = walk.system.loss(walk.system, s, walk.gold)
-        n = apply_oracle(walk.system, s, walk.gold, walk.oracle, push_label, True, walk.candidates)
+        loss_before = walk.system.loss(s, walk.gold)
+        n = apply_oracle(s, walk.gold, walk.oracle, push_label, True, walk.candidates)
         if not same(s, &walk.copy):
             return CHANGED_BY_COSTS
         walk.n_judged += 1
     else:
-        n = legal_moves(walk.system, s, walk.candidates)
+        n = legal_moves(s, walk.candidates)
     if n == 0:
         return NO_MOVE
     fault = check_candidates(walk, n)
@@ -385,14 +385,14 @@ cdef int make_step(WalkC* walk) noexcept nogil:
         label = draw_label(walk, chosen.head == s.n)
         if chosen.label >= 0 and ((follow and chosen.learn == LEARN_LABEL) or label % 2):
             label = chosen.label
-    walk.system.moves[chosen.move].effect(walk.system, s, chosen.k, label, push_label)
+    walk.system.moves[chosen.move].effect(s, chosen.k, label, push_label)
     walk.n_steps += 1
-    fault = check_state(walk.system, s, walk.seen)
+    fault = check_state(s, walk.seen)
     if fault == SOUND and judged:
         cost = chosen.cost
         if chosen.label != NONE and label != chosen.label:
             cost = chosen.cost_other
-        loss_after = walk.system.loss(walk.system, s, walk.gold)
+        loss_after = walk.system.loss(s, walk.gold)
         if not 0 <= loss_after <= 2 * s.n:
             fault = WRONG_LOSS
         elif walk.exact and loss_after != loss_before + cost:
@@ -400,7 +400,7 @@ cdef int make_step(WalkC* walk) noexcept nogil:
     return fault
 
 
-cdef bint step(void* walker, const SystemC* system, StateC* s) noexcept nogil:
+cdef bint step(void* walker, StateC* s) noexcept nogil:
     """Make one move. False: something is wrong."""
     cdef WalkC* walk = <WalkC*>walker
     walk.fault = make_step(walk)
@@ -415,9 +415,9 @@ cdef int walk_on(WalkC* walk) noexcept nogil:
     walk.limit = walk.n_steps + (<long>walk.s.n + 4) * (walk.s.n + 4)
     for i in range(MAX_MOVES):  # each walk likes some moves better than others
         walk.weights[i] = 1 << below(&walk.seed, 4)
-    walk.fault = check_state(walk.system, walk.s, walk.seen)
+    walk.fault = check_state(walk.s, walk.seen)
     if walk.fault == SOUND:
-        walk_to_end(walk.system, walk.s, step, walk)
+        walk_to_end(walk.s, step, walk)
     return walk.fault
 
 

@@ -115,9 +115,7 @@ cdef void score_noted(void* scorer, const StateC* s, float* out) noexcept nogil:
 
 cdef int keep_configuration(void* scorer, int place) noexcept nogil:
     cdef LinearC* self = <LinearC*>scorer
-    memcpy(
-        self.kept + place * <size_t>self.stride, self.sums, self.stride * sizeof(float)
-    )
+    memcpy(self.kept + place * <size_t>self.stride, self.sums, self.stride * sizeof(float))
     return place
 
 
@@ -125,9 +123,7 @@ cdef void recall(
     void* scorer, int ticket, const StateC* s, const CandidateC* candidates, int n
 ) noexcept nogil:
     cdef LinearC* self = <LinearC*>scorer
-    memcpy(
-        self.sums, self.kept + ticket * <size_t>self.stride, self.stride * sizeof(float)
-    )
+    memcpy(self.sums, self.kept + ticket * <size_t>self.stride, self.stride * sizeof(float))
 
 
 cdef void count_example(
@@ -187,9 +183,7 @@ cdef inline bint grow(void** block, size_t* most, size_t wanted, size_t size) no
 
 cdef bint make_room_for_example(LinearC* self, int n) noexcept nogil:
     return (
-        grow(
-            <void**>&self.examples, &self.max_examples, self.n_examples + 1, sizeof(ExampleC)
-        )
+        grow(<void**>&self.examples, &self.max_examples, self.n_examples + 1, sizeof(ExampleC))
         and grow(
             <void**>&self.classes, &self.max_classes, self.n_classes + <size_t>n * self.stride,
             sizeof(int)

@@ -13,4 +13,4 @@ cdef struct BoundsC:
     int high
 
 
-cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef BoundsC bounds_of(const StateC* s, const GoldC* gold) noexcept nogil

@@ -51,13 +51,13 @@ cdef inline bint is_popped(const StateC* s, int w) noexcept nogil:
 
 # What repairs might save.
 
-cdef int words_to(const SystemC* system, const StateC* s, int w) noexcept nogil:
+cdef int words_to(const StateC* s, int w) noexcept nogil:
     """How many words must be read until RIGHT-LOWER has brought back w, at least; FAR: never."""
     cdef int p = s.head[w]
     cdef int o = s.outward[w]
     cdef int n = 0
     cdef bint followed = False
-    if not revised(system).right_lower or p == NONE or p > w:
+    if not revised(s).right_lower or p == NONE or p > w:
         return FAR
     while o != NONE:  # dependents of p behind w: they come back first
         if s.position[o] == NONE:
@@ -67,7 +67,7 @@ cdef int words_to(const SystemC* system, const StateC* s, int w) noexcept nogil:
         o = s.outward[o]
     if s.position[p] != NONE:
         return n + (1 if followed else 2)
-    return n + 1 + words_to(system, s, p)
+    return n + 1 + words_to(s, p)
 
 
 cdef inline int lowered_to(const StateC* s, int w, int g) noexcept nogil:
@@ -82,20 +82,18 @@ cdef inline int lowered_to(const StateC* s, int w, int g) noexcept nogil:
     return FAR
 
 
-cdef int revised_to(
-    const SystemC* system, const StateC* s, int w, int g, bint lower_heads
-) noexcept nogil:
+cdef int revised_to(const StateC* s, int w, int g, bint lower_heads) noexcept nogil:
     """How many RIGHT-LOWERs or RIGHT-RAISEs it takes until g is the head of w, which has a head on
     its left; FAR: never. lower_heads: the words above may also be lowered."""
     cdef int a = w
     cdef int n = 0
     cdef int k
     while True:
-        if revised(system).right_lower and (n == 0 or lower_heads):
+        if revised(s).right_lower and (n == 0 or lower_heads):
             k = lowered_to(s, a, g)
             if k != FAR:
                 return n + k
-        if not revised(system).right_raise:
+        if not revised(s).right_raise:
             return FAR
         a = s.head[a]
         if a == NONE or a == s.n or s.head[a] == NONE or s.head[a] > a:
@@ -127,62 +125,58 @@ cdef WordsC look_ahead(const StateC* s, const GoldC* gold, int e) noexcept nogil
 
 
 cdef inline bint pays(
-    const SystemC* system, const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
+    const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
 ) noexcept nogil:
     """Whether a word of the buffer might become a dependent of w, on the stack, for nothing."""
-    if words.free or (revised(system).left_invert and words.highest > s.position[w]):
+    if words.free or (revised(s).left_invert and words.highest > s.position[w]):
         return True
     return children_from(gold, w, s.b) > children_from(gold, w, e)
 
 
-cdef inline bint may_come_up(
-    const SystemC* system, const StateC* s, const WordsC* words, int h
-) noexcept nogil:
+cdef inline bint may_come_up(const StateC* s, const WordsC* words, int h) noexcept nogil:
     """Whether h is or might be on the stack, now or later."""
-    return h >= s.b or s.position[h] != NONE or words_to(system, s, h) <= words.n
+    return h >= s.b or s.position[h] != NONE or words_to(s, h) <= words.n
 
 
 cdef bint stack_word_saved(
-    const SystemC* system, const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
+    const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
 ) noexcept nogil:
     """Whether a repair might give the stack word w its gold head."""
     cdef int g = gold.head[w]
-    if revised(system).left_invert and s.left_child[w] == g and label_ok(gold, w, s.label[g]):
+    if revised(s).left_invert and s.left_child[w] == g and label_ok(gold, w, s.label[g]):
         return True
     if s.head[w] == NONE or g > w or not label_ok(gold, w, s.label[w]):
         return False
-    return (
-        revised_to(system, s, w, g, False) <= words.n and pays(system, s, gold, words, w, e)
-    )
+    return revised_to(s, w, g, False) <= words.n and pays(s, gold, words, w, e)
 
 
 cdef bint popped_word_saved(
-    const SystemC* system, const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
+    const StateC* s, const GoldC* gold, const WordsC* words, int w, int e
 ) noexcept nogil:
     """Whether a repair might give w, which has left the stack with a head before it, its gold head.
     """
     cdef int g = gold.head[w]
-    cdef int n = words_to(system, s, w)
+    cdef int n = words_to(s, w)
     if n > words.n:
         return False
     if g == s.n:
-        return not system.single_root
+        return not s.system.single_root
     if g > w:
         return s.b + n <= g < e
-    if revised(system).left_invert and s.left_child[w] == g:
+    if revised(s).left_invert and s.left_child[w] == g:
         return True
-    return label_ok(gold, w, s.label[w]) and n + revised_to(system, s, w, g, True) <= words.n
+    return label_ok(gold, w, s.label[w]) and n + revised_to(s, w, g, True) <= words.n
 
 
 cdef inline bint keeps_head(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int h, int e
+    const StateC* s, const GoldC* gold, const ViewC* v, int h, int e
 ) noexcept nogil:
     """Whether h has its gold head, or gets it without repairs, for certain."""
     cdef int g = gold.head[h]
-    if g == NONE or (g == s.n and system.single_root):
+    if g == NONE or (g == s.n and s.system.single_root):
         return False
     if s.position[h] != NONE:
-        return not lost_if_popped(system, s, gold, v, s.position[h], e)
+        return not lost_if_popped(s, gold, v, s.position[h], e)
     if h >= s.b:
         return s.b <= g < e or g == s.n or s.position[g] != NONE
     return s.head[h] == g and label_ok(gold, h, s.label[h])
@@ -196,8 +190,7 @@ cdef inline int last_before(const GoldC* gold, int w, int e) noexcept nogil:
 
 
 cdef int inverted_saved(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v,
-    const WordsC* words, int w, int e
+    const StateC* s, const GoldC* gold, const ViewC* v, const WordsC* words, int w, int e
 ) noexcept nogil:
     """Words that LEFT-INVERT of the head of w, h, might save, w having left the stack: w itself and
     its gold dependents in the buffer. Less what that costs for certain: h gets the head w, and w
@@ -206,11 +199,11 @@ cdef int inverted_saved(
     cdef int h = s.head[w]
     cdef int n, last, below
     cdef bint by_root   # ROOT may be the one that takes w, when only one word is left on the stack
-    if not revised(system).left_invert or h == s.n or s.left_child[h] != w:
+    if not revised(s).left_invert or h == s.n or s.left_child[h] != w:
         return 0
-    if not may_come_up(system, s, words, h):
+    if not may_come_up(s, words, h):
         return 0
-    by_root = not system.single_root or s.position[h] == 0 or (h == s.b and s.n_stack == 0)
+    by_root = not s.system.single_root or s.position[h] == 0 or (h == s.b and s.n_stack == 0)
     n = children_from(gold, w, s.b) - children_from(gold, w, e)
     if n > 0 and not by_root and words.n < FAR - 1:
         # The last one gets its head when a word behind takes w: not one that is below it.
@@ -223,20 +216,18 @@ cdef int inverted_saved(
         n -= last == e - 1
     if g == s.n:
         n += by_root
-        if by_root and system.single_root and not eager(system).nonmonotonic_reduce:
+        if by_root and s.system.single_root and not eager(s).nonmonotonic_reduce:
             return n  # h may stay on the stack to the end, see ``inner``
     elif g == h:
         n -= label_ok(gold, w, s.label[w])
     elif g > h and g >= s.b:
         n += g < e
     if gold.head[h] != w:
-        n -= keeps_head(system, s, gold, v, h, e)
+        n -= keeps_head(s, gold, v, h, e)
     return max(n, 0)
 
 
-cdef bint may_return(
-    const SystemC* system, const StateC* s, int w, int n
-) noexcept nogil:
+cdef bint may_return(const StateC* s, int w, int n) noexcept nogil:
     """Whether w, which has been read, is on the stack, or decoupled repairs might bring it back
     while one of the first n words of the buffer is at its front."""
     cdef int h
@@ -245,11 +236,11 @@ cdef bint may_return(
         if h == NONE or h == s.n:
             return False
         if h > w:
-            if not revised(system).left_invert:
+            if not revised(s).left_invert:
                 return False
-            if s.left_child[h] != w and not revised(system).right_lower:
+            if s.left_child[h] != w and not revised(s).right_lower:
                 return False
-        elif not revised(system).right_lower or n < 1:
+        elif not revised(s).right_lower or n < 1:
             return False
         elif n < 2 and s.position[h] != NONE and s.position[s.right_child[h]] == NONE:
             return False
@@ -258,10 +249,10 @@ cdef bint may_return(
 
 
 cdef int n_revised(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e, bint longer
+    const StateC* s, const GoldC* gold, const ViewC* v, int e, bint longer
 ) noexcept nogil:
     """As ``n_saved``, with decoupled repairs."""
-    cdef bint kept = system.single_root and not eager(system).nonmonotonic_reduce
+    cdef bint kept = s.system.single_root and not eager(s).nonmonotonic_reduce
     # The word behind the sentence is at the front until BREAK.
     cdef int n = FAR if longer else e - s.b + (e < s.end)
     cdef int found = 0
@@ -272,28 +263,26 @@ cdef int n_revised(
             continue
         if s.head[w] == g and label_ok(gold, w, s.label[w]):
             continue
-        if s.position[w] != NONE and not kept and not lost_if_popped(
-            system, s, gold, v, s.position[w], e
-        ):
+        if s.position[w] != NONE and not kept and not lost_if_popped(s, gold, v, s.position[w], e):
             continue
-        found += may_return(system, s, w, n) and (g >= s.b or may_return(system, s, g, n))
+        found += may_return(s, w, n) and (g >= s.b or may_return(s, g, n))
     for w in range(s.b, e):
         g = gold.head[w]
         if g != NONE and s.start <= g < s.b and s.position[g] == NONE:
-            found += may_return(system, s, g, n)
+            found += may_return(s, g, n)
     return found
 
 
 cdef int n_saved(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e, bint longer
+    const StateC* s, const GoldC* gold, const ViewC* v, int e, bint longer
 ) noexcept nogil:
     """Words that are lost without repairs, when the sentence ends before e, and that repairs might
     save; longer: if it went on."""
-    if revised(system).decoupled_repairs:
-        return n_revised(system, s, gold, v, e, longer)
+    if revised(s).decoupled_repairs:
+        return n_revised(s, gold, v, e, longer)
     cdef WordsC words = look_ahead(s, gold, e)
     # What is lost then depends on more, see ``inner``: count all that repairs might save.
-    cdef bint kept = system.single_root and not eager(system).nonmonotonic_reduce
+    cdef bint kept = s.system.single_root and not eager(s).nonmonotonic_reduce
     cdef int n = 0
     cdef int w, g
     words.free = words.free or kept or longer
@@ -302,26 +291,24 @@ cdef int n_saved(
     for w in range(s.start, s.b):
         g = gold.head[w]
         if s.position[w] == NONE and s.head[w] > w:
-            n += inverted_saved(system, s, gold, v, &words, w, e)
+            n += inverted_saved(s, gold, v, &words, w, e)
             continue
         if g == NONE or s.head[w] == g:
             continue
         if s.position[w] == NONE:
-            n += popped_word_saved(system, s, gold, &words, w, e)
-        elif kept or lost_if_popped(system, s, gold, v, s.position[w], e):
-            n += stack_word_saved(system, s, gold, &words, w, e)
+            n += popped_word_saved(s, gold, &words, w, e)
+        elif kept or lost_if_popped(s, gold, v, s.position[w], e):
+            n += stack_word_saved(s, gold, &words, w, e)
     for w in range(s.b, e):
         g = gold.head[w]
         if g != NONE and s.start <= g < s.b and s.position[g] == NONE and s.head[g] < g:
-            n += words.n >= 2 and words_to(system, s, g) <= words.n
+            n += words.n >= 2 and words_to(s, g) <= words.n
     return n
 
 
 # Unshift.
 
-cdef inline bint has_left(
-    const StateC* s, const GoldC* gold, int w
-) noexcept nogil:
+cdef inline bint has_left(const StateC* s, const GoldC* gold, int w) noexcept nogil:
     """Whether w has gold dependents before it that are on the stack or back in the buffer, without
     a head."""
     cdef int i, child
@@ -339,9 +326,7 @@ cdef inline void add(BoundsC* bounds, int low, int high) noexcept nogil:
     bounds.high += high
 
 
-cdef BoundsC unshifted(
-    const SystemC* system, const StateC* s, const GoldC* gold, int e
-) noexcept nogil:
+cdef BoundsC unshifted(const StateC* s, const GoldC* gold, int e) noexcept nogil:
     """Words on the stack and in the buffer up to e that lose their gold head when the sentence ends
     before e."""
     cdef BoundsC bounds
@@ -369,57 +354,55 @@ cdef BoundsC unshifted(
             lost = not label_ok(gold, w, s.label[w])
             add(&bounds, lost, lost)
             continue
-        if not headless and not system.nonmonotonic:
+        if not headless and not s.system.nonmonotonic:
             add(&bounds, 1, 1)
             continue
         right = g == n or g > w
         if g == n:
-            lost = system.single_root and not headless
+            lost = s.system.single_root and not headless
         elif g >= s.b:
             lost = g >= e
         elif is_popped(s, g):
             lost = True
         elif g > w:  # on the stack above, or back
-            lost = s.position[g] != NONE and (s.head[g] != NONE or not revised(system).unshift)
+            lost = s.position[g] != NONE and (s.head[g] != NONE or not revised(s).unshift)
         else:
-            lost = not back and (not headless or not revised(system).unshift)
+            lost = not back and (not headless or not revised(s).unshift)
         if lost:
             add(&bounds, 1, 1)
             continue
         chooses = (
-            right and not system.nonmonotonic and (back or (i > 0 and has_left(s, gold, w)))
+            right and not s.system.nonmonotonic and (back or (i > 0 and has_left(s, gold, w)))
         )
-        if not system.nonmonotonic and system.single_root and g == n and i > 0:
+        if not s.system.nonmonotonic and s.system.single_root and g == n and i > 0:
             chooses = True
-        if g == n and system.single_root:
+        if g == n and s.system.single_root:
             roots += 1
             held += chooses
         else:
             add(&bounds, 0, chooses)
-    if system.single_root:
+    if s.system.single_root:
         add(&bounds, max(0, roots - 1), max(0, roots - 1) + held)
     return bounds
 
 
 # Bounds of a whole configuration.
 
-cdef BoundsC still_lost(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v, int e
-) noexcept nogil:
+cdef BoundsC still_lost(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and in the buffer up to e that lose their gold head, when the sentence
     ends before e, less those that have left the stack and might still get it."""
     cdef BoundsC bounds
-    if revised(system).unshift or s.n_rebuffer > 0:
-        bounds = unshifted(system, s, gold, e)
+    if revised(s).unshift or s.n_rebuffer > 0:
+        bounds = unshifted(s, gold, e)
     else:
-        bounds.high = inner(system, s, gold, v, e)
+        bounds.high = inner(s, gold, v, e)
         bounds.low = bounds.high
-    if has_repairs(system):
-        bounds.low -= n_saved(system, s, gold, v, e, False)
+    if has_repairs(s):
+        bounds.low -= n_saved(s, gold, v, e, False)
     return bounds
 
 
-cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef BoundsC bounds_of(const StateC* s, const GoldC* gold) noexcept nogil:
     """Bounds of the errors in the current sentence and behind it."""
     cdef BoundsC bounds, here
     cdef ViewC v = view(s)
@@ -432,17 +415,17 @@ cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold
     for w in range(s.start, s.b):
         if gold.head[w] != NONE and is_popped(s, w):
             done += s.head[w] != gold.head[w] or not label_ok(gold, w, s.label[w])
-        if system.segment and w > s.start:
+        if s.system.segment and w > s.start:
             done += gold.sent_start[w] == 1
     if B(s, 0) == NONE:
         bounds.low = done
         bounds.high = done
         return bounds
-    if not system.segment or v.closed:
+    if not s.system.segment or v.closed:
         e = s.end
-        bounds = still_lost(system, s, gold, &v, e)
+        bounds = still_lost(s, gold, &v, e)
         if v.closed:
-            done += (gold.sent_start[e] == 0) + errors_behind(system, gold, e)
+            done += (gold.sent_start[e] == 0) + errors_behind(s, gold, e)
         add(&bounds, done, done)
         return bounds
     # far: the last buffer word that has an arc, perhaps still to be had, with a word before e.
@@ -452,15 +435,15 @@ cdef BoundsC bounds_of(const SystemC* system, const StateC* s, const GoldC* gold
     bounds.high = FAR
     for e in range(s.b, n + 1):
         if e == n or (may_end(s, gold, e) and not (e == s.b and v.has_left)):
-            here = still_lost(system, s, gold, &v, e)
-            more = done + missed + (errors_behind(system, gold, e) if e < n else 0)
+            here = still_lost(s, gold, &v, e)
+            more = done + missed + (errors_behind(s, gold, e) if e < n else 0)
             bounds.low = min(bounds.low, here.low + more)
             bounds.high = min(bounds.high, here.high + more)
             if e == n or gold.sent_start[e] == 1 or far < e:
                 # A longer sentence could give repairs more words to work with.
-                if e == n or past == 0 or not has_repairs(system) or here.low <= (
+                if e == n or past == 0 or not has_repairs(s) or here.low <= (
                     here.high + (gold.sent_start[e] == 1)
-                    - n_saved(system, s, gold, &v, e, True)
+                    - n_saved(s, gold, &v, e, True)
                 ):
                     break
                 past -= 1

@@ -1,6 +1,6 @@
 """The options of arc-eager with repair transitions or Unshift."""
 from spacy_nmparse.systems.arc_eager_options cimport EagerC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.state cimport StateC
 
 
 cdef struct RepairsC:
@@ -13,11 +13,9 @@ cdef struct RepairsC:
     int max_search_states       # configurations that a loss may be searched in; 0: any number
 
 
-cdef inline const RepairsC* revised(const SystemC* system) noexcept nogil:
-    return <const RepairsC*>system.own
+cdef inline const RepairsC* revised(const StateC* s) noexcept nogil:
+    return <const RepairsC*>s.system.own
 
 
-cdef inline bint has_repairs(const SystemC* system) noexcept nogil:
-    return (
-        revised(system).right_lower or revised(system).right_raise or revised(system).left_invert
-    )
+cdef inline bint has_repairs(const StateC* s) noexcept nogil:
+    return revised(s).right_lower or revised(s).right_raise or revised(s).left_invert

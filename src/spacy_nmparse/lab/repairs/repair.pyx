@@ -10,7 +10,7 @@ each other, are not made twice of the same S0 (``StateC.revised``).
 
 ``revision`` computes what they cost: the least loss behind them less the least loss before.
 """
-from spacy_nmparse.lab.repairs.options cimport revised
+from spacy_nmparse.lab.repairs.options cimport RepairsC, revised
 from spacy_nmparse.systems.moves cimport always, b0_end, s0_end
 from spacy_nmparse.systems.state cimport (
     NONE,
@@ -36,26 +36,24 @@ RIGHT_RAISE = new_move("RIGHT-RAISE")
 LEFT_INVERT = new_move("LEFT-INVERT")
 
 
-cdef inline bint can_make_arc(const SystemC* system, int move, const StateC* s) noexcept nogil:
+cdef inline bint can_make_arc(int move, const StateC* s) noexcept nogil:
     """Whether LEFT-ARC or RIGHT-ARC is legal."""
-    return system.moves[move].precondition(system, s, 1)
+    return s.system.moves[move].precondition(s, 1)
 
 
 # RIGHT-LOWER(l): (S|s1|s0, b0|B, A) => (S|s1|x|s0|b0, B, A - (s1 -> s0) + x -> s0 + s0 -l-> b0),
 # where s1 is the head of s0, and x, its dependent, the one before s0: it had been reduced.
 # Decoupled: (S|s1|s0, b0|B, A) => (S|s1|x|s0, b0|B, A - (s1 -> s0) + x -> s0), s0 not just revised.
 
-cdef bint can_right_lower(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_right_lower(const StateC* s, int k) noexcept nogil:
     cdef int s0 = S(s, 0)
     return (
-        revised(system).right_lower and can_make_arc(system, system.right_arc, s)
+        revised(s).right_lower and can_make_arc(s.system.right_arc, s)
         and s.head[s0] != NONE and s.inward[s0] != NONE and s.revised != s0
     )
 
 
-cdef void do_right_lower(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_lower(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     cdef int x = s.inward[s0]
     cdef int label = s.label[s0]
@@ -63,69 +61,63 @@ cdef void do_right_lower(
     push(s, x)
     state_add_arc(s, x, s0, label)
     push(s, s0)
-    make_right_arc(system, s, l, push_label)
+    make_right_arc(s, l, push_label)
 
 
-cdef inline void make_right_arc(
-    const SystemC* system, StateC* s, int l, int push_label
-) noexcept nogil:
+cdef inline void make_right_arc(StateC* s, int l, int push_label) noexcept nogil:
     """RIGHT-ARC; decoupled: note that S0 was revised."""
-    if revised(system).decoupled_repairs:
+    if revised(s).decoupled_repairs:
         s.revised = S(s, 0)
     else:
-        system.moves[system.right_arc].effect(system, s, 1, l, push_label)
+        s.system.moves[s.system.right_arc].effect(s, 1, l, push_label)
 
 
 # RIGHT-RAISE(l): (S|s2|s1|s0, b0|B, A) => (S|s2|s0|b0, B, A - (s1 -> s0) + s2 -> s0 + s0 -l-> b0),
 # where s1 is the head of s0, and s2 that of s1.
 # Decoupled: (S|s2|s1|s0, b0|B, A) => (S|s2|s0, b0|B, A - (s1 -> s0) + s2 -> s0), likewise.
 
-cdef bint can_right_raise(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_right_raise(const StateC* s, int k) noexcept nogil:
     return (
-        revised(system).right_raise and can_make_arc(system, system.right_arc, s)
+        revised(s).right_raise and can_make_arc(s.system.right_arc, s)
         and s.head[S(s, 0)] != NONE and s.head[S(s, 1)] != NONE and s.revised != S(s, 0)
     )
 
 
-cdef void do_right_raise(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_right_raise(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     cdef int label = s.label[s0]
     state_del_arc(s, s0)
     pop(s)
     state_add_arc(s, S(s, 0), s0, label)
     push(s, s0)
-    make_right_arc(system, s, l, push_label)
+    make_right_arc(s, l, push_label)
 
 
 # LEFT-INVERT(l): (S|s0, b0|B, A) => (S, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0 + b0 -l-> x),
 # where x is the leftmost dependent of s0, on its left; s0 takes the label that x had.
 # Decoupled: (S|s0, b0|B, A) => (S|x, b0|B, A - (h -> s0) - (s0 -> x) + x -> s0).
 
-cdef bint can_left_invert(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_left_invert(const StateC* s, int k) noexcept nogil:
     return (
-        revised(system).left_invert and can_make_arc(system, system.left_arc, s)
+        revised(s).left_invert and can_make_arc(s.system.left_arc, s)
         and s.left_child[S(s, 0)] != NONE
     )
 
 
-cdef void do_left_invert(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
+cdef void do_left_invert(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     cdef int x = s.left_child[s0]
     cdef int label = s.label[x]
     state_del_arc(s, s0)
     state_del_arc(s, x)
     state_add_arc(s, x, s0, label)
-    if revised(system).decoupled_repairs:
+    if revised(s).decoupled_repairs:
         push(s, x)
     else:
         state_add_arc(s, B(s, 0), x, l)
 
 
-cdef int inverted_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int inverted_end(const StateC* s, int k) noexcept nogil:
     """The dependent of LEFT-INVERT's labelled arc."""
     return s.left_child[S(s, 0)]
 
@@ -140,13 +132,13 @@ FEATURES = {
 
 cdef int add_repairs(TransitionSystem system) except -1:
     """Add the moves that the system's ``repairs`` name to its move table."""
-    cdef const SystemC* c = &system.c
+    cdef const RepairsC* own = <const RepairsC*>system.c.own
     system.features = FEATURES
-    if revised(c).right_lower:
+    if own.right_lower:
         add(system, RIGHT_LOWER, can_right_lower, do_right_lower, s0_end, b0_end)
-    if revised(c).right_raise:
+    if own.right_raise:
         add(system, RIGHT_RAISE, can_right_raise, do_right_raise, s0_end, b0_end)
-    if revised(c).left_invert:
+    if own.left_invert:
         add(system, LEFT_INVERT, can_left_invert, do_left_invert, b0_end, inverted_end)
     return 0
 
@@ -155,7 +147,7 @@ cdef int add(
     TransitionSystem system, int name, precondition_t precondition, effect_t effect,
     arc_end_t head, arc_end_t dependent
 ) except -1:
-    cdef bint decoupled = revised(&system.c).decoupled_repairs
+    cdef bint decoupled = (<const RepairsC*>system.c.own).decoupled_repairs
     cdef MoveC* move = system.add_move(
         name, precondition, effect, NULL, NULL, no_arc if decoupled else head,
         no_arc if decoupled else dependent

@@ -7,10 +7,9 @@ from spacy_nmparse.systems.system cimport SystemC
 
 
 cdef int cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil
-cdef int loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int loss(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef class RevisedArcEager(ArcEager):

@@ -16,7 +16,12 @@ from spacy_nmparse.systems.arc_eager cimport (
     reduced_dependent,
     reduced_head,
 )
-from spacy_nmparse.systems.arc_eager_oracles cimport keep_allowed, learn_in, make_monotonic
+from spacy_nmparse.systems.arc_eager_oracles cimport (
+    in_system,
+    keep_allowed,
+    learn_in,
+    make_monotonic,
+)
 from spacy_nmparse.systems.sentences cimport must_break
 from spacy_nmparse.systems.state cimport NONE, B, S, pop
 from spacy_nmparse.systems.system cimport (
@@ -36,23 +41,23 @@ from spacy_nmparse.systems.system cimport (
 
 # Unshift. SHIFT: of a word that was put back, too, only to an empty stack.
 
-cdef bint can_shift_new(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return (s.n_rebuffer == 0 or s.n_stack == 0) and can_shift(system, s, k)
+cdef bint can_shift_new(const StateC* s, int k) noexcept nogil:
+    return (s.n_rebuffer == 0 or s.n_stack == 0) and can_shift(s, k)
 
 
 # REDUCE of a headless s0 that is not alone: (S|s1|s0, B, A) => (S|s1, s0|B, A).
 
-cdef bint can_unshift(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    if not revised(system).unshift:
-        return can_reduce(system, s, k)
-    if s.n_stack == 0 or must_break(system, s) or B(s, 0) == NONE:
+cdef bint can_unshift(const StateC* s, int k) noexcept nogil:
+    if not revised(s).unshift:
+        return can_reduce(s, k)
+    if s.n_stack == 0 or must_break(s) or B(s, 0) == NONE:
         return False
     return s.head[S(s, 0)] != NONE or s.n_stack >= 2
 
 
-cdef void do_unshift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
-    if not revised(system).unshift:
-        do_reduce(system, s, k, l, push_label)
+cdef void do_unshift(StateC* s, int k, int l, int push_label) noexcept nogil:
+    if not revised(s).unshift:
+        do_reduce(s, k, l, push_label)
     elif s.head[S(s, 0)] == NONE:
         s.rebuffer[s.n_rebuffer] = pop(s)
         s.n_rebuffer += 1
@@ -60,36 +65,35 @@ cdef void do_unshift(const SystemC* system, StateC* s, int k, int l, int push_la
         pop(s)
 
 
-cdef int unshifted_head(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return NONE if revised(system).unshift else reduced_head(system, s, k)
+cdef int unshifted_head(const StateC* s, int k) noexcept nogil:
+    return NONE if revised(s).unshift else reduced_head(s, k)
 
 
-cdef int unshifted_dependent(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return NONE if revised(system).unshift else reduced_dependent(system, s, k)
+cdef int unshifted_dependent(const StateC* s, int k) noexcept nogil:
+    return NONE if revised(s).unshift else reduced_dependent(s, k)
 
 
 # Losses, costs and oracles. The systems that monotonic and combined ask, without repairs and
 # Unshift, have losses of arc-eager, but for words that are back in the buffer.
 
-cdef inline bint searches(const SystemC* system, const StateC* s) noexcept nogil:
+cdef inline bint searches(const StateC* s) noexcept nogil:
     """Whether the loss by bounds and search answers here, for itself and for costs."""
-    return revised(system).unshift or s.n_rebuffer > 0 or has_repairs(system)
+    return revised(s).unshift or s.n_rebuffer > 0 or has_repairs(s)
 
 
 cdef int cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil:
     """The cost of the move at this place of the table."""
-    if searches(system, s):
-        return revised_cost(system, s, gold, move, label, push_label)
-    return arc_eager_cost(system, s, gold, move, k, label, push_label)
+    if searches(s):
+        return revised_cost(s, gold, move, label, push_label)
+    return arc_eager_cost(s, gold, move, k, label, push_label)
 
 
-cdef int loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    if searches(system, s):
-        return revised_loss(system, s, gold)
-    return arc_eager_loss(system, s, gold)
+cdef int loss(const StateC* s, const GoldC* gold) noexcept nogil:
+    if searches(s):
+        return revised_loss(s, gold)
+    return arc_eager_loss(s, gold)
 
 
 cdef inline void without_repairs(RepairsC* own) noexcept nogil:
@@ -99,39 +103,39 @@ cdef inline void without_repairs(RepairsC* own) noexcept nogil:
 
 
 cdef void learn_monotonic(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """What the monotonic system's dynamic oracle allows here."""
-    cdef SystemC monotonic = system[0]
-    cdef RepairsC own = revised(system)[0]
+    cdef SystemC monotonic = s.system[0]
+    cdef RepairsC own = revised(s)[0]
+    cdef StateC here = in_system(s, &monotonic)
     monotonic.own = &own
     make_monotonic(&monotonic, &own.eager)
     own.unshift = False
     without_repairs(&own)
-    learn_in(&monotonic, s, gold, push_label, candidates, n)
+    learn_in(&here, gold, push_label, candidates, n)
 
 
 cdef void learn_combined(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """As arc-eager's; with repair transitions, of the moves that are as good without, if there are
     any. A repair is learned where it is needed, and not relied on."""
-    cdef SystemC other = system[0]
-    cdef RepairsC own = revised(system)[0]
+    cdef SystemC other = s.system[0]
+    cdef RepairsC own = revised(s)[0]
+    cdef StateC here = in_system(s, &other)
     cdef bint plain = False
     other.own = &own
-    if has_repairs(system):
+    if has_repairs(s):
         without_repairs(&own)
-        learn_in(&other, s, gold, push_label, candidates, n)
+        learn_in(&here, gold, push_label, candidates, n)
         plain = agree(candidates, n)
     if not plain:
-        learn_cheapest(system, s, gold, push_label, candidates, n)
+        learn_cheapest(s, gold, push_label, candidates, n)
     without_repairs(&own)
     own.unshift = False
     make_monotonic(&other, &own.eager)
-    keep_allowed(&other, s, gold, push_label, candidates, n)
+    keep_allowed(&here, gold, push_label, candidates, n)
 
 
 cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
@@ -208,8 +212,7 @@ cdef class RevisedArcEager(ArcEager):
         cdef MoveC* reduce_ = &self.c.moves[1]
         self.own_revised.eager = self.own
         self.c.own = &self.own_revised
-        if has_repairs(&self.c):
-            add_repairs(self)
+        add_repairs(self)
         if self.own_revised.unshift:
             self.repair_names = {"REDUCE": "UNSHIFT"}
             self.c.noted_arc = NONE

@@ -4,16 +4,14 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
 
-cdef int revised_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int revised_loss(const StateC* s, const GoldC* gold) noexcept nogil
 cdef int revised_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
+    const StateC* s, const GoldC* gold, int move, int label, int push_label
 ) noexcept nogil
 cdef void revised_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
 
 cdef void revised_least_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil

@@ -42,10 +42,10 @@ cdef struct SearchC:
 
 
 cdef inline bint may_invert(
-    const SystemC* system, const GoldC* gold, int name, int head, int dependent
+    const StateC* s, const GoldC* gold, int name, int head, int dependent
 ) noexcept nogil:
     """Whether LEFT-INVERT may have to give the head of this arc the arc's label."""
-    cdef const RepairsC* own = revised(system)
+    cdef const RepairsC* own = revised(s)
     cdef int g
     if not own.left_invert or head >= gold.n or (name != LEFT_ARC and name != LEFT_INVERT):
         return False
@@ -57,25 +57,25 @@ cdef inline bint may_invert(
 
 
 cdef int right_label(
-    const SystemC* system, const StateC* s, const GoldC* gold, int name, int head, int dependent
+    const StateC* s, const GoldC* gold, int name, int head, int dependent
 ) noexcept nogil:
     """The one label that the arc may have to have: the dependent's own, or, as LEFT-INVERT of the
     head would give it that label, the head's; NONE: it has none, or may not take it."""
     cdef int label = gold.label[dependent]
-    if may_invert(system, gold, name, head, dependent):
+    if may_invert(s, gold, name, head, dependent):
         label = gold.label[head]
-    if label != NONE and not label_fits(system, head == s.n, label):
+    if label != NONE and not label_fits(s.system, head == s.n, label):
         return NONE
     return label
 
 
 cdef inline bint label_matters(
-    const SystemC* system, const GoldC* gold, int name, int head, int dependent
+    const StateC* s, const GoldC* gold, int name, int head, int dependent
 ) noexcept nogil:
     """Whether an arc of this move can be right, now or later, so that its label can."""
     cdef int g = gold.head[dependent]
     if name == LEFT_ARC or name == LEFT_INVERT:
-        return g == head or may_invert(system, gold, name, head, dependent)
+        return g == head or may_invert(s, gold, name, head, dependent)
     return g != NONE and g < dependent
 
 
@@ -109,32 +109,28 @@ cdef bint seen_before(SearchC* search, uint64_t number) noexcept nogil:
     return False
 
 
-cdef inline int urgency(const SystemC* system, int move) noexcept nogil:
+cdef inline int urgency(const StateC* s, int move) noexcept nogil:
     """What to try first: words that leave the stack let others come up."""
-    cdef int name = system.moves[move].name
+    cdef int name = s.system.moves[move].name
     if name == REDUCE or name == LEFT_ARC:
         return 2
     return 0 if name == SHIFT or name == RIGHT_ARC or name == BREAK else 1
 
 
-cdef void make_right(
-    const SystemC* system, StateC* s, const GoldC* gold, int i, TrialC* trial
-) noexcept nogil:
+cdef void make_right(StateC* s, const GoldC* gold, int i, TrialC* trial) noexcept nogil:
     """Make the move with this place in the move table, with the label that may be right."""
-    cdef const MoveC* move = &system.moves[i]
-    cdef int dependent = move.dependent(system, s, 1)
+    cdef const MoveC* move = &s.system.moves[i]
+    cdef int dependent = move.dependent(s, 1)
     cdef int label = NONE
     cdef int note = NONE
     if dependent != NONE:
-        label = right_label(system, s, gold, move.name, move.head(system, s, 1), dependent)
+        label = right_label(s, gold, move.name, move.head(s, 1), dependent)
     if move.name == SHIFT and B(s, 0) < s.n:
         note = gold.label[B(s, 0)]
-    make(system, s, i, label, note, trial)
+    make(s, i, label, note, trial)
 
 
-cdef bint is_better(
-    const SystemC* system, StateC* s, const GoldC* gold, SearchC* search
-) noexcept nogil:
+cdef bint is_better(StateC* s, const GoldC* gold, SearchC* search) noexcept nogil:
     """Whether a loss of at most ``target`` can be reached, as far as the search gets."""
     cdef TrialC trial
     cdef BoundsC bounds
@@ -144,13 +140,13 @@ cdef bint is_better(
     if B(s, 0) == s.n and s.n_stack == 0:
         return False
     # First whether one move does it; then further, from the most promising ones on.
-    for i in range(system.n_moves):
+    for i in range(s.system.n_moves):
         high[i] = FAR
-        if not system.moves[i].precondition(system, s, 1):
+        if not s.system.moves[i].precondition(s, 1):
             continue
-        make_right(system, s, gold, i, &trial)
-        bounds = bounds_of(system, s, gold)
-        take_back(system, s, &trial)
+        make_right(s, gold, i, &trial)
+        bounds = bounds_of(s, gold)
+        take_back(s, &trial)
         if bounds.high <= search.target:
             search.first = i
             return True
@@ -158,176 +154,162 @@ cdef bint is_better(
             high[i] = bounds.high
     while True:
         best = 0
-        for i in range(system.n_moves):
-            if high[i] < high[best] or (
-                high[i] == high[best] and urgency(system, i) > urgency(system, best)
-            ):
+        for i in range(s.system.n_moves):
+            if high[i] < high[best] or (high[i] == high[best] and urgency(s, i) > urgency(s, best)):
                 best = i
         if high[best] == FAR or search.left <= 0:
             return False
         high[best] = FAR
-        make_right(system, s, gold, best, &trial)
+        make_right(s, gold, best, &trial)
         found = False
         if not seen_before(search, fingerprint(s)):
             search.left -= 1
-            found = is_better(system, s, gold, search)
-        take_back(system, s, &trial)
+            found = is_better(s, gold, search)
+        take_back(s, &trial)
         if found:
             search.first = best
             return True
     return False
 
 
-cdef inline void begin(const SystemC* system, SearchC* search, int target) noexcept nogil:
+cdef inline void begin(const StateC* s, SearchC* search, int target) noexcept nogil:
     search.target = target
-    search.left = revised(system).max_search_states if revised(system).max_search_states else FAR
+    search.left = revised(s).max_search_states if revised(s).max_search_states else FAR
     search.first = NONE
     memset(search.seen, 0, sizeof(search.seen))
 
 
-cdef int revised_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    cdef int loss = decided_starts(system, s, gold)
+cdef int revised_loss(const StateC* s, const GoldC* gold) noexcept nogil:
+    cdef int loss = decided_starts(s, gold)
     cdef int first, w
     for w in range(s.start):
         loss += arc_error(gold, s.head[w], w, s.label[w])
-    return loss + loss_above(system, s, gold, 0, &first)
+    return loss + loss_above(s, gold, 0, &first)
 
 
-cdef int loss_above(
-    const SystemC* system, const StateC* s, const GoldC* gold, int floor, int* first
-) noexcept nogil:
+cdef int loss_above(const StateC* s, const GoldC* gold, int floor, int* first) noexcept nogil:
     """Errors in the current sentence and behind it, those already made there included, of which
     there are at least ``floor``. first: a move that leads there, if one had to be searched for, or
     NONE."""
-    cdef BoundsC bounds = bounds_of(system, s, gold)
+    cdef BoundsC bounds = bounds_of(s, gold)
     cdef SearchC search
     first[0] = NONE
     bounds.low = max(bounds.low, floor)
     while bounds.low < bounds.high:
-        begin(system, &search, bounds.high - 1)
-        if not is_better(system, <StateC*>s, gold, &search):
+        begin(s, &search, bounds.high - 1)
+        if not is_better(<StateC*>s, gold, &search):
             break
         first[0] = search.first
         bounds.high -= 1
     return bounds.high
 
 
-cdef bint is_within(
-    const SystemC* system, const StateC* s, const GoldC* gold, int target
-) noexcept nogil:
+cdef bint is_within(const StateC* s, const GoldC* gold, int target) noexcept nogil:
     """Whether the loss is at most ``target``."""
-    cdef BoundsC bounds = bounds_of(system, s, gold)
+    cdef BoundsC bounds = bounds_of(s, gold)
     cdef SearchC search
     if bounds.high <= target or bounds.low > target:
         return bounds.high <= target
-    begin(system, &search, target)
-    return is_better(system, <StateC*>s, gold, &search)
+    begin(s, &search, target)
+    return is_better(<StateC*>s, gold, &search)
 
 
 cdef int loss_behind(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label,
-    int floor
+    const StateC* s, const GoldC* gold, int move, int label, int push_label, int floor
 ) noexcept nogil:
     """The loss once the move with this place in the move table is made, at least ``floor``."""
     cdef TrialC trial
     cdef int first, loss
-    make(system, <StateC*>s, move, label, push_label, &trial)
-    loss = loss_above(system, s, gold, floor, &first)
-    take_back(system, <StateC*>s, &trial)
+    make(<StateC*>s, move, label, push_label, &trial)
+    loss = loss_above(s, gold, floor, &first)
+    take_back(<StateC*>s, &trial)
     return loss
 
 
 cdef bint is_within_behind(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label,
-    int target
+    const StateC* s, const GoldC* gold, int move, int label, int push_label, int target
 ) noexcept nogil:
     """Whether the loss is at most ``target`` once that move is made."""
     cdef TrialC trial
     cdef bint found
-    make(system, <StateC*>s, move, label, push_label, &trial)
-    found = is_within(system, s, gold, target)
-    take_back(system, <StateC*>s, &trial)
+    make(<StateC*>s, move, label, push_label, &trial)
+    found = is_within(s, gold, target)
+    take_back(<StateC*>s, &trial)
     return found
 
 
 cdef int revised_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int label, int push_label
+    const StateC* s, const GoldC* gold, int move, int label, int push_label
 ) noexcept nogil:
     """Cost of the legal move with this place in the move table: the loss behind it less that behind
     the best one, as in ``revised_costs``."""
     cdef int floor, first, behind
     if B(s, 0) == s.n and s.n_stack == 0:
         return 0
-    floor = loss_above(system, s, gold, 0, &first)
-    behind = loss_behind(system, s, gold, move, label, push_label, floor)
-    return behind - least_behind(system, s, gold, push_label, floor)
+    floor = loss_above(s, gold, 0, &first)
+    behind = loss_behind(s, gold, move, label, push_label, floor)
+    return behind - least_behind(s, gold, push_label, floor)
 
 
-cdef int least_behind(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label, int floor
-) noexcept nogil:
+cdef int least_behind(const StateC* s, const GoldC* gold, int push_label, int floor) noexcept nogil:
     """The loss behind the best legal move. ``floor``, from which it differs only where a search was
     cut short or gold arcs cross, ends the looking."""
     cdef int least = FAR
     cdef int i
     cdef CandidateC c
-    for i in range(system.n_moves):
-        if system.moves[i].precondition(system, s, 1):
+    for i in range(s.system.n_moves):
+        if s.system.moves[i].precondition(s, 1):
             c.move = i
-            c.head = system.moves[i].head(system, s, 1)
-            c.dependent = system.moves[i].dependent(system, s, 1)
-            least = min(least, best_behind(system, s, gold, &c, push_label, floor))
+            c.head = s.system.moves[i].head(s, 1)
+            c.dependent = s.system.moves[i].dependent(s, 1)
+            least = min(least, best_behind(s, gold, &c, push_label, floor))
             if least == floor:
                 break
     return least
 
 
 cdef inline int best_behind(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* c, int push_label,
-    int floor
+    const StateC* s, const GoldC* gold, const CandidateC* c, int push_label, int floor
 ) noexcept nogil:
     """The loss behind the candidate with its best label."""
     cdef int label = NONE
     if c.dependent != NONE:
-        label = wanted_label(system, s, gold, c)
+        label = wanted_label(s, gold, c)
         label = UNKNOWN_LABEL if label == NONE else label
-    return loss_behind(system, s, gold, c.move, label, push_label, floor)
+    return loss_behind(s, gold, c.move, label, push_label, floor)
 
 
 cdef inline int wanted_label(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* c
+    const StateC* s, const GoldC* gold, const CandidateC* c
 ) noexcept nogil:
     """The one label with which the candidate's arc may cost less, or NONE."""
-    cdef int name = system.moves[c.move].name
-    if not label_matters(system, gold, name, c.head, c.dependent):
+    cdef int name = s.system.moves[c.move].name
+    if not label_matters(s, gold, name, c.head, c.dependent):
         return NONE
-    return right_label(system, s, gold, name, c.head, c.dependent)
+    return right_label(s, gold, name, c.head, c.dependent)
 
 
 cdef void revised_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """Fill cost, cost_other and label of each candidate."""
     cdef int i, least, label, loss, first
     cdef CandidateC* c
     if B(s, 0) == s.n and s.n_stack == 0:
         return
-    loss = loss_above(system, s, gold, 0, &first)
+    loss = loss_above(s, gold, 0, &first)
     for i in range(n):
         c = &candidates[i]
         label = NONE
         if c.dependent == NONE:
-            c.cost = loss_behind(system, s, gold, c.move, NONE, push_label, loss)
+            c.cost = loss_behind(s, gold, c.move, NONE, push_label, loss)
             c.cost_other = c.cost
         else:
-            label = wanted_label(system, s, gold, c)
-            c.cost_other = loss_behind(
-                system, s, gold, c.move, UNKNOWN_LABEL, push_label, loss
-            )
+            label = wanted_label(s, gold, c)
+            c.cost_other = loss_behind(s, gold, c.move, UNKNOWN_LABEL, push_label, loss)
             c.cost = c.cost_other
             if label != NONE:
-                c.cost = loss_behind(system, s, gold, c.move, label, push_label, loss)
+                c.cost = loss_behind(s, gold, c.move, label, push_label, loss)
             if c.cost != c.cost_other:
                 c.label = label
         least = c.cost if i == 0 else min(least, c.cost)
@@ -337,8 +319,7 @@ cdef void revised_costs(
 
 
 cdef void revised_least_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """The same with 0 for what costs least and 1 for everything else: of most moves, one search for
     the least loss tells that, or none."""
@@ -347,23 +328,21 @@ cdef void revised_least_costs(
     cdef CandidateC* c
     if B(s, 0) == s.n and s.n_stack == 0:
         return
-    loss = loss_above(system, s, gold, 0, &first)
-    if first != NONE and system.moves[first].name == SHIFT and push_label != gold.label[B(s, 0)]:
+    loss = loss_above(s, gold, 0, &first)
+    if first != NONE and s.system.moves[first].name == SHIFT and push_label != gold.label[B(s, 0)]:
         first = NONE  # the search noted the right label
     for i in range(n):
         c = &candidates[i]
-        label = NONE if c.dependent == NONE else wanted_label(system, s, gold, c)
+        label = NONE if c.dependent == NONE else wanted_label(s, gold, c)
         c.cost = c.move != first and not is_within_behind(
-            system, s, gold, c.move,
+            s, gold, c.move,
             UNKNOWN_LABEL if c.dependent != NONE and label == NONE else label, push_label, loss
         )
         c.cost_other = c.cost
         if label != NONE and c.cost == 0:
-            c.cost_other = not is_within_behind(
-                system, s, gold, c.move, UNKNOWN_LABEL, push_label, loss
-            )
+            c.cost_other = not is_within_behind(s, gold, c.move, UNKNOWN_LABEL, push_label, loss)
             if c.cost_other:
                 c.label = label
         found = found or c.cost == 0
     if not found:
-        revised_costs(system, s, gold, push_label, candidates, n)
+        revised_costs(s, gold, push_label, candidates, n)

@@ -16,7 +16,5 @@ cdef struct TrialC:
     int noted       # label noted for B0
 
 
-cdef void make(
-    const SystemC* system, StateC* s, int move, int label, int push_label, TrialC* t
-) noexcept nogil
-cdef void take_back(const SystemC* system, StateC* s, const TrialC* t) noexcept nogil
+cdef void make(StateC* s, int move, int label, int push_label, TrialC* t) noexcept nogil
+cdef void take_back(StateC* s, const TrialC* t) noexcept nogil

@@ -13,13 +13,11 @@ from spacy_nmparse.systems.system cimport (
 )
 
 
-cdef void make(
-    const SystemC* system, StateC* s, int move, int label, int push_label, TrialC* t
-) noexcept nogil:
+cdef void make(StateC* s, int move, int label, int push_label, TrialC* t) noexcept nogil:
     """Make the move with this place in the move table. No move must come between this and its
     ``take_back`` that has not been taken back."""
     t.before = s[0]
-    t.name = system.moves[move].name
+    t.name = s.system.moves[move].name
     t.s0 = S(s, 0)
     t.s1 = S(s, 1)
     t.b0 = B(s, 0)
@@ -33,10 +31,10 @@ cdef void make(
         elif t.name == LEFT_INVERT:
             t.x = s.left_child[t.s0]
             t.x_label = s.label[t.x]
-    system.moves[move].effect(system, s, 1, label, push_label)
+    s.system.moves[move].effect(s, 1, label, push_label)
 
 
-cdef void take_back(const SystemC* system, StateC* s, const TrialC* t) noexcept nogil:
+cdef void take_back(StateC* s, const TrialC* t) noexcept nogil:
     """Take back what ``make`` made."""
     if t.name == BREAK:
         s.sentence_start[t.b0] = 0

@@ -5,6 +5,5 @@ from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
 
 cdef void fill_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil

@@ -26,9 +26,7 @@ cdef inline int lambda1_place(const StateC* s, int w) noexcept nogil:
     return s.n_lambda1 - s.root_first - (w - s.start)
 
 
-cdef void mark_paths(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
-) noexcept nogil:
+cdef void mark_paths(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Mark the treetops up to j in s.entry: where the paths of pending arcs through them lead."""
     cdef int tj = treetop(s, s.b)
     cdef int first = fresh_marks(s)
@@ -44,7 +42,7 @@ cdef void mark_paths(
             s.mark[top] = walk
             s.entry[top] = 0
             last = top
-            if not is_pending(system, s, gold, v, top, e):
+            if not is_pending(s, gold, v, top, e):
                 break
             following = treetop(s, gold.head[top])
             if following == tj:
@@ -70,7 +68,7 @@ cdef void mark_paths(
     top = tj
     if s.head[tj] != NONE:
         s.entry[tj] = 0
-    while is_pending(system, s, gold, v, top, e):
+    while is_pending(s, gold, v, top, e):
         top = treetop(s, gold.head[top])
         if top == tj or s.entry[top] & FROM_J:
             break
@@ -104,7 +102,7 @@ cdef int cycles_closed(
 
 
 cdef inline int n_open_roots(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e, bint taken
+    const StateC* s, const GoldC* gold, const ListViewC* v, int e, bint taken
 ) noexcept nogil:
     """Gold roots up to e that are children of ROOT, or can be."""
     cdef int w
@@ -112,15 +110,14 @@ cdef inline int n_open_roots(
     for w in range(v.start, e):
         if gold.head[w] == s.n:
             if s.head[w] == NONE:
-                roots += root_is_open(system, s, gold, v, w, taken)
+                roots += root_is_open(s, gold, v, w, taken)
             elif s.head[w] == s.n:
                 roots += label_is_right(s, gold, v, w)
     return roots
 
 
 cdef void fill_costs(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """cost and cost_other of each candidate."""
     cdef ListViewC before = list_view(s)
@@ -135,29 +132,27 @@ cdef void fill_costs(
     cdef bint left
     cdef int number, e, i, h, d, g, k, base, cost, root_cost
     cdef CandidateC* c
-    if system.nonmonotonic or j >= s.n or (
-        system.single_root and system.segment and gold.unknown_starts
+    if s.system.nonmonotonic or j >= s.n or (
+        s.system.single_root and s.system.segment and gold.unknown_starts
     ):
-        cost_each(system, s, gold, push_label, candidates, n)
+        cost_each(s, gold, push_label, candidates, n)
         return
     for number in range(n):
         c = &candidates[number]
         if c.dependent == NONE:
-            c.cost = system.cost(system, s, gold, c.move, c.k, NONE, push_label)
+            c.cost = s.system.cost(s, gold, c.move, c.k, NONE, push_label)
             c.cost_other = c.cost
             continue
         if not ready:
             ready = True
             v.touched = True
-            e = sentence_end(system, s, gold, &v)
-            base = rest(system, s, gold, &v) - rest(system, s, gold, &before)
-            mark_paths(system, s, gold, &v, e)
-            if system.single_root:
+            e = sentence_end(s, gold, &v)
+            base = rest(s, gold, &v) - rest(s, gold, &before)
+            mark_paths(s, gold, &v, e)
+            if s.system.single_root:
                 taken = root_has_child(s)
-                roots = n_open_roots(system, s, gold, &v, e, taken)
-            if gold.head[j] != NONE and gold.head[j] < j and (
-                is_pending(system, s, gold, &v, j, e)
-            ):
+                roots = n_open_roots(s, gold, &v, e, taken)
+            if gold.head[j] != NONE and gold.head[j] < j and (is_pending(s, gold, &v, j, e)):
                 place_j = lambda1_place(s, gold.head[j])
         h, d, k = c.head, c.dependent, c.k
         left = d != j
@@ -170,21 +165,21 @@ cdef void fill_costs(
             lost += (gold.head[i] == j and s.head[i] == NONE) + (m == place_j)
         # What d loses: its gold head; ROOT, if it could be had; and the arc the other way round.
         g = gold.head[d]
-        root_cost = not system.single_root or roots < 2
+        root_cost = not s.system.single_root or roots < 2
         cost = base + lost
         if left:
             cost += k == place_j
         elif h != s.n:
             cost += gold.head[h] == j and s.head[h] == NONE
         if g == s.n and h != s.n:
-            if root_is_open(system, s, gold, &v, d, taken):
+            if root_is_open(s, gold, &v, d, taken):
                 cost += root_cost
         elif g != h:
             if left or place_j == 0 or place_j > k:
-                cost += is_pending(system, s, gold, &v, d, e)
-            cost += h == s.n and system.single_root and roots > 0
+                cost += is_pending(s, gold, &v, d, e)
+            cost += h == s.n and s.system.single_root and roots > 0
         cost += cycles_closed(s, gold, k, left, place_j)
         c.cost_other = cost + (g == h and gold.label[d] != NONE)
         c.cost = cost
-        if not label_fits(system, h == s.n, gold.label[d]):
+        if not label_fits(s.system, h == s.n, gold.label[d]):
             c.cost = c.cost_other

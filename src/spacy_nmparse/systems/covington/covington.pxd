@@ -4,26 +4,23 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem, next_k_t
 
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef bint can_shift(const StateC* s, int k) noexcept nogil
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil
 
-cdef bint can_skip(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_skip(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef bint can_skip(const StateC* s, int k) noexcept nogil
+cdef void do_skip(StateC* s, int k, int l, int push_label) noexcept nogil
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_left_arc(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil
 
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil
 
 
 cdef int covington_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil
 
 

@@ -47,35 +47,33 @@ from spacy_nmparse.systems.system cimport (
 )
 
 
-cdef int item_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int item_end(const StateC* s, int k) noexcept nogil:
     return item(s, k)
 
 
-cdef int focus_end(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int focus_end(const StateC* s, int k) noexcept nogil:
     return s.b
 
 
-cdef inline bint is_too_long(const SystemC* system, const StateC* s, int i) noexcept nogil:
+cdef inline bint is_too_long(const StateC* s, int i) noexcept nogil:
     """Whether no arc may be made between i and j. Those from ROOT are of no length."""
-    return system.max_length > 0 and i != s.n and s.b - i > system.max_length
+    return s.system.max_length > 0 and i != s.n and s.b - i > s.system.max_length
 
 
-cdef int next_item(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef int next_item(const StateC* s, int k) noexcept nogil:
     """The k of the next item of lambda1 that is near enough: behind the near words, ROOT."""
     k += 1
     if k > s.n_lambda1:
         return NONE
-    if not is_too_long(system, s, item(s, k)):
+    if not is_too_long(s, item(s, k)):
         return k
     return s.n_lambda1 if s.root_first else NONE
 
 
-cdef void add_arc(
-    const SystemC* system, StateC* s, int head, int dependent, int label
-) noexcept nogil:
+cdef void add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
     """A + head -> dependent, in place of dependent's old arc, without the arc into head if that
     closes a cycle now."""
-    if system.nonmonotonic:
+    if s.system.nonmonotonic:
         state_del_arc(s, dependent)
         if is_above(s, dependent, head):  # a cycle
             state_del_arc(s, head)
@@ -91,16 +89,16 @@ cdef inline bint deletes(const StateC* s, int head, int dependent) noexcept nogi
     return s.head[dependent] != NONE or is_above(s, dependent, head)
 
 
-cdef bint left_deletes(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint left_deletes(const StateC* s, int k) noexcept nogil:
     return deletes(s, s.b, item(s, k))
 
 
-cdef bint right_deletes(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint right_deletes(const StateC* s, int k) noexcept nogil:
     return deletes(s, item(s, k), s.b)
 
 
 cdef inline ListViewC with_arc(
-    const SystemC* system, const StateC* s, int k, int head, int dependent, int label
+    const StateC* s, int k, int head, int dependent, int label
 ) noexcept nogil:
     """The configuration after an arc move."""
     cdef ListViewC v = list_view(s)
@@ -108,29 +106,29 @@ cdef inline ListViewC with_arc(
     v.head = head
     v.dependent = dependent
     v.label = label
-    if system.nonmonotonic and is_above(s, dependent, head):
+    if s.system.nonmonotonic and is_above(s, dependent, head):
         v.freed = head
     return v
 
 
 # SHIFT: (L1, L2, j|B, A) => (L1.L2|j, [], B, A). The pending arcs between j and lambda1 are lost.
 
-cdef bint can_shift(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.b < s.n and not must_break(system, s)
+cdef bint can_shift(const StateC* s, int k) noexcept nogil:
+    return s.b < s.n and not must_break(s)
 
 
-cdef void do_shift(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.b += 1
     s.n_lambda1 = n_items(s)
 
 
 # NO-ARC: (L1|i, L2, B, A) => (L1, i|L2, B, A). A pending arc between i and j is lost.
 
-cdef bint can_skip(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.b < s.n and s.n_lambda1 > 0 and not must_break(system, s)
+cdef bint can_skip(const StateC* s, int k) noexcept nogil:
+    return s.b < s.n and s.n_lambda1 > 0 and not must_break(s)
 
 
-cdef void do_skip(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_skip(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.n_lambda1 -= 1
 
 
@@ -139,20 +137,18 @@ cdef void do_skip(const SystemC* system, StateC* s, int k, int l, int push_label
 # i_k, and the arc into j if i_k ->* j. i_k loses a pending arc from elsewhere; those between j and
 # i_k .. i_1 are lost.
 
-cdef bint can_left_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
     cdef int i
-    if s.b >= s.n or s.n_lambda1 < k or must_break(system, s):
+    if s.b >= s.n or s.n_lambda1 < k or must_break(s):
         return False
     i = item(s, k)
-    if i == s.n or is_too_long(system, s, i):
+    if i == s.n or is_too_long(s, i):
         return False
-    return system.nonmonotonic or (s.head[i] == NONE and treetop(s, s.b) != i)
+    return s.system.nonmonotonic or (s.head[i] == NONE and treetop(s, s.b) != i)
 
 
-cdef void do_left_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
-    add_arc(system, s, s.b, item(s, k), l)
+cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
+    add_arc(s, s.b, item(s, k), l)
     s.n_lambda1 -= k
 
 
@@ -161,24 +157,22 @@ cdef void do_left_arc(
 # Non-monotonic: A loses the old arc into j, and the arc into i_k if j ->* i_k. j loses a pending
 # arc from elsewhere; those between j and i_k .. i_1 are lost.
 
-cdef bint can_right_arc(const SystemC* system, const StateC* s, int k) noexcept nogil:
+cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
     cdef int i
-    if s.b >= s.n or s.n_lambda1 < k or must_break(system, s):
+    if s.b >= s.n or s.n_lambda1 < k or must_break(s):
         return False
-    if not system.nonmonotonic and s.head[s.b] != NONE:
+    if not s.system.nonmonotonic and s.head[s.b] != NONE:
         return False
     i = item(s, k)
     if i == s.n:
-        return not system.single_root or not root_has_child(s)
-    if is_too_long(system, s, i):
+        return not s.system.single_root or not root_has_child(s)
+    if is_too_long(s, i):
         return False
-    return system.nonmonotonic or treetop(s, i) != s.b
+    return s.system.nonmonotonic or treetop(s, i) != s.b
 
 
-cdef void do_right_arc(
-    const SystemC* system, StateC* s, int k, int l, int push_label
-) noexcept nogil:
-    add_arc(system, s, item(s, k), s.b, l)
+cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
+    add_arc(s, item(s, k), s.b, l)
     s.n_lambda1 -= k
 
 
@@ -186,7 +180,7 @@ cdef void do_right_arc(
 # L1, and j may start a sentence. The pending arcs between lambda1 and the buffer are lost; an
 # invented start is an error, too.
 
-cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.sentence_start[s.b] = 1
     s.start = s.b
     s.n_lambda1 = s.root_first
@@ -195,57 +189,56 @@ cdef void do_break(const SystemC* system, StateC* s, int k, int l, int push_labe
 # Costs.
 
 cdef int covington_cost(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, int k, int label,
-    int push_label
+    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
 ) noexcept nogil:
     """The loss after the move less the loss before."""
     cdef ListViewC before = list_view(s)
     cdef ListViewC v = before
-    cdef int name = system.moves[move].name
+    cdef int name = s.system.moves[move].name
     cdef int after
     if name == BREAK:
-        after = inner(system, s, gold, &v, s.b) + missed_starts(gold, &v)
-        after += behind(system, gold, s.b) + (gold.sent_start[s.b] == 0)
-        return after - rest(system, s, gold, &before)
+        after = inner(s, gold, &v, s.b) + missed_starts(gold, &v)
+        after += behind(s.system, gold, s.b) + (gold.sent_start[s.b] == 0)
+        return after - rest(s, gold, &before)
     if name == SHIFT:
         v.b += 1
         v.n_lambda1 = n_items(s) + 1
     elif name == NO_ARC:
         v.n_lambda1 -= 1
     elif name == LEFT_ARC:
-        v = with_arc(system, s, k, s.b, item(s, k), label)
+        v = with_arc(s, k, s.b, item(s, k), label)
     else:
-        v = with_arc(system, s, k, item(s, k), s.b, label)
-    return rest(system, s, gold, &v) - rest(system, s, gold, &before)
+        v = with_arc(s, k, item(s, k), s.b, label)
+    return rest(s, gold, &v) - rest(s, gold, &before)
 
 
 # The static oracle.
 
 cdef int wanted_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
     """BREAK where gold does; else the shortest pending gold arc of j (the local system: NO-ARC
     until there); else SHIFT."""
     cdef int nearest = NONE
     cdef int wanted = SHIFT
     cdef int i, k
-    if gold_breaks(system, s, gold):
+    if gold_breaks(s, gold):
         wanted = BREAK
     elif s.b < s.n:
         for k in range(1, s.n_lambda1 + 1):
             i = item(s, k)
             if i == s.n:
-                if gold.head[s.b] == s.n and can_right_arc(system, s, k):
+                if gold.head[s.b] == s.n and can_right_arc(s, k):
                     wanted, nearest = RIGHT_ARC, k
-            elif gold.head[i] == s.b and can_left_arc(system, s, k):
+            elif gold.head[i] == s.b and can_left_arc(s, k):
                 wanted, nearest = LEFT_ARC, k
                 break
-            elif gold.head[s.b] == i and can_right_arc(system, s, k):
+            elif gold.head[s.b] == i and can_right_arc(s, k):
                 wanted, nearest = RIGHT_ARC, k
                 break
-    if nearest > 1 and not is_non_local(system):
+    if nearest > 1 and not is_non_local(s.system):
         wanted, nearest = NO_ARC, 1
-    return find_move(system, candidates, n, wanted, 1 if nearest == NONE else nearest)
+    return find_move(s, candidates, n, wanted, 1 if nearest == NONE else nearest)
 
 
 cdef inline bint is_non_local(const SystemC* system) noexcept nogil:
@@ -253,13 +246,13 @@ cdef inline bint is_non_local(const SystemC* system) noexcept nogil:
     return system.moves[1].name != NO_ARC
 
 
-cdef void start(const SystemC* system, StateC* s) noexcept nogil:
+cdef void start(StateC* s) noexcept nogil:
     s.lists = 1
     s.extended = 1
-    s.root_first = system.explicit_root
+    s.root_first = s.system.explicit_root
     s.n_lambda1 = s.root_first
-    s.root_label = system.root_label
-    s.one_root = system.single_root
+    s.root_label = s.system.root_label
+    s.one_root = s.system.single_root
 
 
 cdef class Covington(TransitionSystem):

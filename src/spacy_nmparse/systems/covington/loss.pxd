@@ -6,18 +6,12 @@ from spacy_nmparse.systems.system cimport SystemC
 
 
 cdef int fresh_marks(const StateC* s) noexcept nogil
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
-) noexcept nogil
-cdef int sentence_end(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
-) noexcept nogil
+cdef int inner(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil
+cdef int sentence_end(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil
 cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil
 cdef int missed_starts(const GoldC* gold, const ListViewC* v) noexcept nogil
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
-) noexcept nogil
-cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil
+cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil
+cdef int covington_loss(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef inline bint root_has_child(const StateC* s) noexcept nogil:

@@ -30,12 +30,10 @@ from spacy_nmparse.systems.sentences cimport decided_starts, surplus_behind
 from spacy_nmparse.systems.state cimport NONE, treetop
 
 
-cdef inline bint starts_here(
-    const SystemC* system, const StateC* s, const ListViewC* v
-) noexcept nogil:
+cdef inline bint starts_here(const StateC* s, const ListViewC* v) noexcept nogil:
     """Whether a sentence start can be made at j: then j has no arc yet."""
     return (
-        system.segment and not v.touched and v.start < v.b < s.n and s.constraint[v.b] != -1
+        s.system.segment and not v.touched and v.start < v.b < s.n and s.constraint[v.b] != -1
         and v.n_lambda1 == s.root_first + v.b - v.start
     )
 
@@ -57,9 +55,7 @@ cdef int fresh_marks(const StateC* s) noexcept nogil:
     return s.mark[s.n] + 1
 
 
-cdef int n_cycles(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
-) noexcept nogil:
+cdef int n_cycles(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Cycles among built and pending arcs. Every word of one that has no head is a treetop; the
     next is the top of the tree that has its gold head. A cycle has a built arc: a top up to j."""
     cdef int first = fresh_marks(s)
@@ -73,7 +69,7 @@ cdef int n_cycles(
         top = w
         while s.mark[top] < first:
             s.mark[top] = walk
-            if not is_pending(system, s, gold, v, top, e):
+            if not is_pending(s, gold, v, top, e):
                 break
             top = top_of(s, v, gold.head[top])
             if s.mark[top] == walk:
@@ -82,18 +78,16 @@ cdef int n_cycles(
     return cycles
 
 
-cdef int inner(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
-) noexcept nogil:
+cdef int inner(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Words from the start of the sentence that lose their gold head when it ends before e."""
     cdef int n = gold.n
     cdef int loss = 0
     cdef int roots = 0
     cdef bint taken = False
     cdef int w, g, h
-    if system.single_root:
+    if s.system.single_root:
         for w in range(v.start, min(v.b + 1, e)):
-            if head_of(s, v, w) == n and not is_pending(system, s, gold, v, w, e):
+            if head_of(s, v, w) == n and not is_pending(s, gold, v, w, e):
                 taken = True
     for w in range(v.start, e):
         g = gold.head[w]
@@ -106,44 +100,42 @@ cdef int inner(
             else:
                 loss += 1
         elif g != n:
-            loss += not is_pending(system, s, gold, v, w, e)
-        elif root_is_open(system, s, gold, v, w, taken) and (
-            h == NONE or (system.nonmonotonic and (
-                root_is_near(s, v, w) or may_be_freed(system, s, gold, v, w, e)
+            loss += not is_pending(s, gold, v, w, e)
+        elif root_is_open(s, gold, v, w, taken) and (
+            h == NONE or (s.system.nonmonotonic and (
+                root_is_near(s, v, w) or may_be_freed(s, gold, v, w, e)
             ))
         ):
             roots += 1
         else:
             loss += 1
-    if system.single_root:
+    if s.system.single_root:
         loss += max(0, roots - 1)
-    if not system.nonmonotonic:
-        loss += n_cycles(system, s, gold, v, e)
+    if not s.system.nonmonotonic:
+        loss += n_cycles(s, gold, v, e)
     else:
-        loss += n_cut(system, s, gold, v, e)
+        loss += n_cut(s, gold, v, e)
     return loss
 
 
-cdef int sentence_end(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
-) noexcept nogil:
+cdef int sentence_end(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil:
     """Where the sentence ends at best: at the first place that no pending arc crosses."""
     cdef int n = gold.n
     cdef int far = NONE
     cdef int w, e
-    if not system.segment or v.b >= n:
+    if not s.system.segment or v.b >= n:
         return n
     for w in range(v.start, v.b):
         if last_child(gold, w) > v.b:
             far = max(far, last_child(gold, w))
-        if is_pending(system, s, gold, v, w, n):
+        if is_pending(s, gold, v, w, n):
             far = max(far, gold.head[w])
     w = v.b
-    if gold.head[w] < w and is_pending(system, s, gold, v, w, n):
+    if gold.head[w] < w and is_pending(s, gold, v, w, n):
         far = max(far, w)
-    if far < w and gold.sent_start[w] != 0 and starts_here(system, s, v):
+    if far < w and gold.sent_start[w] != 0 and starts_here(s, v):
         return w
-    if is_pending(system, s, gold, v, w, n):
+    if is_pending(s, gold, v, w, n):
         far = max(far, gold.head[w])
     far = max(far, last_child(gold, w))
     for e in range(v.b + 1, n):
@@ -167,24 +159,22 @@ cdef int missed_starts(const GoldC* gold, const ListViewC* v) noexcept nogil:
     return missed
 
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v
-) noexcept nogil:
+cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil:
     """The part of the loss that lies in the current sentence and behind it."""
-    cdef int e = sentence_end(system, s, gold, v)
-    cdef int loss = inner(system, s, gold, v, e)
-    if system.segment:
+    cdef int e = sentence_end(s, gold, v)
+    cdef int loss = inner(s, gold, v, e)
+    if s.system.segment:
         loss += missed_starts(gold, v)
-        if v.start < v.b < gold.n and not starts_here(system, s, v):
+        if v.start < v.b < gold.n and not starts_here(s, v):
             loss += gold.sent_start[v.b] == 1
         if e < gold.n:
-            loss += behind(system, gold, e)
+            loss += behind(s.system, gold, e)
     return loss
 
 
-cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int covington_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef ListViewC v = list_view(s)
-    cdef int loss = rest(system, s, gold, &v) + decided_starts(system, s, gold)
+    cdef int loss = rest(s, gold, &v) + decided_starts(s, gold)
     cdef int first
     cdef int end = s.start
     while end > 0:  # the sentences that BREAK has closed
@@ -194,6 +184,6 @@ cdef int covington_loss(const SystemC* system, const StateC* s, const GoldC* gol
         v.start = first
         v.b = end
         v.n_lambda1 = 0
-        loss += inner(system, s, gold, &v, end)
+        loss += inner(s, gold, &v, end)
         end = first
     return loss

@@ -6,8 +6,6 @@ from spacy_nmparse.systems.system cimport SystemC
 
 
 cdef bint may_be_freed(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int w, int e
+    const StateC* s, const GoldC* gold, const ListViewC* v, int w, int e
 ) noexcept nogil
-cdef int n_cut(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
-) noexcept nogil
+cdef int n_cut(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil

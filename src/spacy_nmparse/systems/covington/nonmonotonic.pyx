@@ -16,7 +16,7 @@ from spacy_nmparse.systems.state cimport NONE
 
 
 cdef bint may_be_freed(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int w, int e
+    const StateC* s, const GoldC* gold, const ListViewC* v, int w, int e
 ) noexcept nogil:
     """Whether the arc into w will likely go, for nothing: a cycle through it must be
     closed by an arc w -> y, where y is above w, and no right arc into y is replaced."""
@@ -41,15 +41,13 @@ cdef bint may_be_freed(
                 return True  # by w -> j: j's gold arc comes later, or never
         if y > w and not is_right(s, gold, v, y):
             child = last_child(gold, w)
-            if is_pending(system, s, gold, v, y, e) and gold.head[y] < child:
+            if is_pending(s, gold, v, y, e) and gold.head[y] < child:
                 continue
             if child > j or (child == j and in_lambda1(s, v, y) and in_lambda1(s, v, w)):
                 return True  # by child -> y, then w -> child
 
 
-cdef int n_cut(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int e
-) noexcept nogil:
+cdef int n_cut(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Right arcs that the pending arcs of j, built from the right, will cut: those
     into h, where h -> d closes a cycle that none of the arcs before has broken."""
     cdef int j = v.b
@@ -65,11 +63,11 @@ cdef int n_cut(
             h, d = i, j
         else:
             continue
-        if not is_pending(system, s, gold, v, d, e) or head_of(s, v, h) != gold.head[h]:
+        if not is_pending(s, gold, v, d, e) or head_of(s, v, h) != gold.head[h]:
             continue
         x = h
         while x != NONE and x != s.n and x != d:
-            if is_pending(system, s, gold, v, x, e) and max(x, gold.head[x]) == j and (
+            if is_pending(s, gold, v, x, e) and max(x, gold.head[x]) == j and (
                 min(x, gold.head[x]) > i
             ):
                 break

@@ -51,30 +51,30 @@ cdef inline bint root_is_near(const StateC* s, const ListViewC* v, int w) noexce
 
 
 cdef inline bint is_pending(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int w, int e
+    const StateC* s, const GoldC* gold, const ListViewC* v, int w, int e
 ) noexcept nogil:
     """Whether the gold arc into w from a word can still be built, in a sentence that ends at e."""
     cdef int g = gold.head[w]
     cdef int h = head_of(s, v, w)
     cdef int late
-    if g == NONE or not v.start <= g < e or h == g or (h != NONE and not system.nonmonotonic):
+    if g == NONE or not v.start <= g < e or h == g or (h != NONE and not s.system.nonmonotonic):
         return False
     late = max(g, w)
     return late > v.b or (late == v.b and in_lambda1(s, v, min(g, w)))
 
 
 cdef inline bint root_is_open(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ListViewC* v, int w, bint taken
+    const StateC* s, const GoldC* gold, const ListViewC* v, int w, bint taken
 ) noexcept nogil:
     """Whether w, headless, can still become the child of ROOT that it should be. taken:
     single_root, and ROOT has a child."""
     if taken:
         return False
-    if gold.label[w] == NONE or gold.label[w] == system.root_label:
+    if gold.label[w] == NONE or gold.label[w] == s.system.root_label:
         return True
-    if not system.explicit_root:  # labels of roots are the system's, or none and not judged
-        return system.root_label == NONE
-    return system.root_label == NONE and root_is_near(s, v, w)
+    if not s.system.explicit_root:  # labels of roots are the system's, or none and not judged
+        return s.system.root_label == NONE
+    return s.system.root_label == NONE and root_is_near(s, v, w)
 
 
 cdef inline bint is_right(

@@ -44,9 +44,7 @@ cdef inline bint known(const SpanC* span, int w) noexcept nogil:
     return span.head[w] != FREE
 
 
-cdef void fill_growing(
-    const SystemC* system, const GoldC* gold, const SpanC* span
-) noexcept nogil:
+cdef void fill_growing(const SystemC* system, const GoldC* gold, const SpanC* span) noexcept nogil:
     cdef int length, i, j, k, best, below
     for j in range(span.size):
         row(span, LEFT, j)[j] = 0
@@ -133,8 +131,7 @@ cdef int linked_items(
 
 
 cdef void growing_losses(
-    const SystemC* system, const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
-    int* losses
+    const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil:
     """losses[e] is filled where the sentence may end before place e."""
     cdef int* items = span.room
@@ -176,7 +173,7 @@ cdef void growing_losses(
             span, b, gold.n, items, n_items, by_item, offset, by_word, wrong, children,
             n_children, losses,
         )
-    if not system.single_root:
+    if not s.system.single_root:
         grow_right(span, ROOTED, b, children, 0, losses)
     elif n_items == 0:
         for j in range(b + 1, span.size + 1):
@@ -201,9 +198,7 @@ cdef void new_head(
                 losses[j] = min(losses[j], by_item[i * (span.size + 1) + j] + offset[i])
     for i in range(n_children):
         for j in range(children[i] + 1, span.size + 1):
-            losses[j] = min(
-                losses[j], by_word[children[i]] + row(span, RIGHT, j)[children[i]]
-            )
+            losses[j] = min(losses[j], by_word[children[i]] + row(span, RIGHT, j)[children[i]])
 
 
 cdef void head_in_buffer(
@@ -237,7 +232,5 @@ cdef void head_in_buffer(
                 break
             if span.head[w - j + k] == w:
                 for i in range(k + 1, j + 1):
-                    best = min(
-                        best, by_word[k] + row(span, RIGHT, i)[k] + row(span, LEFT, j)[i]
-                    )
+                    best = min(best, by_word[k] + row(span, RIGHT, i)[k] + row(span, LEFT, j)[i])
         by_word[j] = min(by_word[j], best)

@@ -6,10 +6,7 @@ from spacy_nmparse.systems.system cimport SystemC
 from spacy_nmparse.systems.views cimport ViewC
 
 
-cdef void fill_leaving(
-    const SystemC* system, const GoldC* gold, const SpanC* span
-) noexcept nogil
+cdef void fill_leaving(const SystemC* system, const GoldC* gold, const SpanC* span) noexcept nogil
 cdef void leaving_losses(
-    const SystemC* system, const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
-    int* losses
+    const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil

@@ -40,9 +40,7 @@ cdef inline bint root_is_anywhere(const SystemC* system) noexcept nogil:
     return not system.single_root and not system.root_first
 
 
-cdef void fill_leaving(
-    const SystemC* system, const GoldC* gold, const SpanC* span
-) noexcept nogil:
+cdef void fill_leaving(const SystemC* system, const GoldC* gold, const SpanC* span) noexcept nogil:
     cdef int j
     for j in range(1, span.size + 1):
         if j < span.size:
@@ -110,7 +108,7 @@ cdef void extend(
 
 
 cdef void pop_item(
-    const SystemC* system, const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
+    const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
     int i, int* inside, int* losses
 ) noexcept nogil:
     """Let the i-th stack item leave, the top one; before that, push words upon it, unless it has
@@ -120,16 +118,16 @@ cdef void pop_item(
     cdef int w = stack_item(s, v, i)
     cdef int n_children = find_children(gold, span, b, w, children)
     cdef int head = gold.head[w] - span.first      # its place
-    cdef int wrong = system.leave(system, s, gold, v, i, NONE)
-    cdef int at_end = system.leave(system, s, gold, v, i, gold.n)
+    cdef int wrong = s.system.leave(s, gold, v, i, NONE)
+    cdef int at_end = s.system.leave(s, gold, v, i, gold.n)
     cdef int j
     cdef bint waits = b <= head < span.size and gold.head[w] < gold.n
     if n_children or waits or at_end < wrong:
-        extend(system, gold, span, b, w, False, children, n_children, inside, losses)
+        extend(s.system, gold, span, b, w, False, children, n_children, inside, losses)
     for j in range(b, span.size):
         if inside[j] < INFINITY:
             if waits and j == head:
-                inside[j] += system.leave(system, s, gold, v, i, gold.head[w])
+                inside[j] += s.system.leave(s, gold, v, i, gold.head[w])
             else:
                 inside[j] += wrong
     for j in range(b, span.size + 1):
@@ -138,8 +136,7 @@ cdef void pop_item(
 
 
 cdef void leaving_losses(
-    const SystemC* system, const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
-    int* losses
+    const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil:
     """losses[e] is filled where the sentence may end before place e."""
     cdef int[MAX_WORDS + 1] inside
@@ -149,7 +146,7 @@ cdef void leaving_losses(
     cdef int n_children = 0
     cdef int bottom = 0
     cdef int i
-    if system.root_first:
+    if s.system.root_first:
         bottom = 1
         x = gold.n
         n_children = find_children(gold, span, b, x, children)
@@ -160,5 +157,5 @@ cdef void leaving_losses(
     if span.may_end[b]:
         losses[b] = 0
     for i in range(height(v) - 1, bottom - 1, -1):
-        pop_item(system, s, gold, span, v, i, inside, losses)
-    extend(system, gold, span, b, x, True, children, n_children, inside, losses)
+        pop_item(s, gold, span, v, i, inside, losses)
+    extend(s.system, gold, span, b, x, True, children, n_children, inside, losses)

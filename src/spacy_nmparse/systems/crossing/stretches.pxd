@@ -6,16 +6,12 @@ from spacy_nmparse.systems.views cimport ViewC
 
 
 cdef int derive_crossing(Gold gold, const SystemC* system) except -1
-cdef int rest_of_stretch(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil
+cdef int rest_of_stretch(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
 
 
-cdef inline bint crosses_at(
-    const SystemC* system, const GoldC* gold, const ViewC* v
-) noexcept nogil:
+cdef inline bint crosses_at(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Whether the tables tell what is lost from the view on."""
     return (
-        system.tabulates and gold.crossing != NULL and not v.closed and v.b < gold.n
+        s.system.tabulates and gold.crossing != NULL and not v.closed and v.b < gold.n
         and gold.crossing.size[v.b] > 0
     )

@@ -160,13 +160,13 @@ cdef void fill_stretch(
     """The tables of a stretch, and what is behind each of its words."""
     cdef int[MAX_WORDS + 1] losses
     cdef SpanC span
+    cdef StateC empty   # the view has nothing of it but the system
     cdef ViewC v
     cdef int e, b
+    empty.system = system
     span_at(gold, first, &span)
     for e in range(span.size + 1):
-        span.may_end[e] = e == span.size or (
-            system.segment and gold.sent_start[first + e] == NONE
-        )
+        span.may_end[e] = e == span.size or (system.segment and gold.sent_start[first + e] == NONE)
     if system.tabulates == BY_GROWING:
         fill_growing(system, gold, &span)
     else:
@@ -182,7 +182,7 @@ cdef void fill_stretch(
         v.b = first + b
         span.may_end[b] = False
         c.behind[v.b] = INFINITY
-        losses_of(system, NULL, gold, &span, &v, losses)
+        losses_of(&empty, gold, &span, &v, losses)
         span.may_end[b] = gold.sent_start[v.b] == NONE
         for e in range(b + 1, span.size + 1):
             if span.may_end[e]:
@@ -190,19 +190,16 @@ cdef void fill_stretch(
 
 
 cdef inline void losses_of(
-    const SystemC* system, const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
-    int* losses
+    const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil:
     """What the sentence loses from here on when it ends before the word at place e."""
-    if system.tabulates == BY_GROWING:
-        growing_losses(system, s, gold, span, v, losses)
+    if s.system.tabulates == BY_GROWING:
+        growing_losses(s, gold, span, v, losses)
     else:
-        leaving_losses(system, s, gold, span, v, losses)
+        leaving_losses(s, gold, span, v, losses)
 
 
-cdef int rest_of_stretch(
-    const SystemC* system, const StateC* s, const GoldC* gold, const ViewC* v
-) noexcept nogil:
+cdef int rest_of_stretch(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
     cdef int[MAX_WORDS + 1] losses
     cdef SpanC span
@@ -213,10 +210,10 @@ cdef int rest_of_stretch(
     for e in range(b, span.size + 1):
         w = span.first + e
         span.may_end[e] = e == span.size or (
-            system.segment and gold.sent_start[w] != 0 and s.constraint[w] != -1 and w > s.start
+            s.system.segment and gold.sent_start[w] != 0 and s.constraint[w] != -1 and w > s.start
             and not (e == b and v.has_left)
         )
-    losses_of(system, s, gold, &span, v, losses)
+    losses_of(s, gold, &span, v, losses)
     for e in range(b, span.size + 1):
         if span.may_end[e] and losses[e] < INFINITY:
             least = min(least, losses[e] + gold.crossing.behind[span.first + e])

@@ -60,9 +60,7 @@ cdef int derive_swap(Gold gold) except -1:
     cdef PlanC p
     if gold.c.swap != NULL:
         return 0
-    t = <SwapC*>calloc(
-        1, sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size
-    )
+    t = <SwapC*>calloc(1, sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size)
     if t == NULL:
         raise MemoryError(f"No memory for the projective order of {n} words.")
     gold.c.swap = t

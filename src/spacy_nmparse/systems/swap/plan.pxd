@@ -42,12 +42,8 @@ cdef inline bint gold_ends(const SystemC* system, const GoldC* gold, int w) noex
 
 
 cdef void make_room(const GoldC* gold, PlanC* p) noexcept nogil
-cdef void load(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, bint static_, PlanC* p
-) noexcept nogil
-cdef int make_tree(
-    const SystemC* system, const GoldC* gold, bint one_root, PlanC* p
-) noexcept nogil
+cdef void load(const StateC* s, const GoldC* gold, int move, bint static_, PlanC* p) noexcept nogil
+cdef int make_tree(const SystemC* system, const GoldC* gold, bint one_root, PlanC* p) noexcept nogil
 cdef void make_order(PlanC* p) noexcept nogil
 cdef int follow(
     const SystemC* system, PlanC* p, const int* head, const int* order, const int* wanted

@@ -50,9 +50,7 @@ cdef void make_room(const GoldC* gold, PlanC* p) noexcept nogil:
     p.high = room + 12 * size
 
 
-cdef void load(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move, bint static_, PlanC* p
-) noexcept nogil:
+cdef void load(const StateC* s, const GoldC* gold, int move, bint static_, PlanC* p) noexcept nogil:
     """Lay out the sequence after the named move, or STAY. static_: the sentence ends where the
     static oracles end it."""
     cdef int far = NONE
@@ -83,11 +81,11 @@ cdef void load(
     p.unread = m
     if s.end < s.n or move == BREAK:
         p.end = b
-    elif system.segment and static_:
+    elif s.system.segment and static_:
         p.end = b
-        while p.end < s.n and not (p.end > s.start and gold_ends(system, gold, p.end)):
+        while p.end < s.n and not (p.end > s.start and gold_ends(s.system, gold, p.end)):
             p.end += 1
-    elif system.segment:
+    elif s.system.segment:
         for i in range(1, m):
             far = max(far, far_end(gold, p.seq[i]))
         p.end = latest_end(s, gold, b, far)
@@ -311,9 +309,7 @@ cdef inline bint counts(const int* wanted, int w) noexcept nogil:
     return wanted == NULL or wanted[w]
 
 
-cdef bint dig(
-    PlanC* p, int n_stack, const int* head, const int* wanted
-) noexcept nogil:
+cdef bint dig(PlanC* p, int n_stack, const int* head, const int* wanted) noexcept nogil:
     """The walk is stuck: can SWAPs bring S0 right above its head? Then lay out what comes of it."""
     cdef int s0 = p.stack[n_stack - 1]
     cdef int depth = n_stack - 2

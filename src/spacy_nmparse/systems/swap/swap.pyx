@@ -65,64 +65,54 @@ from spacy_nmparse.systems.system cimport (
 )
 
 
-cdef int rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move
-) noexcept nogil:
+cdef int rest(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     """Errors to come after the named move (STAY: from here), on the walk that follows it."""
     cdef PlanC p
     cdef int lost, certain, base
-    load(system, s, gold, move, False, &p)
-    lost = make_tree(system, gold, system.single_root, &p)
+    load(s, gold, move, False, &p)
+    lost = make_tree(s.system, gold, s.system.single_root, &p)
     certain = lost
-    if follow(system, &p, p.head, NULL, p.wanted):  # the tree cannot do without SWAPs
+    if follow(s.system, &p, p.head, NULL, p.wanted):  # the tree cannot do without SWAPs
         make_order(&p)
-        lost += follow(system, &p, p.head, p.order, p.wanted)
+        lost += follow(s.system, &p, p.head, p.order, p.wanted)
     if lost > certain or not p.steady:
         lost = max(lost, certain + 1)
-        load(system, s, gold, move, False, &p)
-        base = make_tree(system, gold, False, &p)
-        lost = base + improve(system, gold, &p, certain - base, lost - base)
+        load(s, gold, move, False, &p)
+        base = make_tree(s.system, gold, False, &p)
+        lost = base + improve(s.system, gold, &p, certain - base, lost - base)
     if p.end < gold.n:
-        lost += errors_behind(system, gold, p.end)
+        lost += errors_behind(s, gold, p.end)
     return lost
 
 
-cdef int rest_here(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
-    return rest(system, s, gold, STAY)
+cdef int rest_here(const StateC* s, const GoldC* gold) noexcept nogil:
+    return rest(s, gold, STAY)
 
 
-cdef int shift_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
-    return gold_breaks(system, s, gold) + rest(system, s, gold, SHIFT)
+cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    return gold_breaks(s, gold) + rest(s, gold, SHIFT)
 
 
-cdef int left_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
-    return least_error(system, gold, S(s, 0), S(s, 1)) + rest(system, s, gold, LEFT_ARC)
+cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    return least_error(s, gold, S(s, 0), S(s, 1)) + rest(s, gold, LEFT_ARC)
 
 
-cdef int right_arc_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
-    return least_error(system, gold, S(s, 1), S(s, 0)) + rest(system, s, gold, RIGHT_ARC)
+cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    return least_error(s, gold, S(s, 1), S(s, 0)) + rest(s, gold, RIGHT_ARC)
 
 
-cdef int break_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
-    return (gold.sent_start[s.b] == 0) + rest(system, s, gold, BREAK)
+cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    return (gold.sent_start[s.b] == 0) + rest(s, gold, BREAK)
 
 
 # SWAP: (S|s1|s0, B, A) => (S|s0, s1|B, A). s1 is not ROOT and before s0 in the text. Lost are heads
 # that can only be got when s1 is beneath s0. BREAK waits until no swapped word is in the buffer.
 
-cdef bint can_swap(const SystemC* system, const StateC* s, int k) noexcept nogil:
-    return s.n_stack > 2 and S(s, 1) < S(s, 0) and not must_break(system, s)
+cdef bint can_swap(const StateC* s, int k) noexcept nogil:
+    return s.n_stack > 2 and S(s, 1) < S(s, 0) and not must_break(s)
 
 
-cdef void do_swap(const SystemC* system, StateC* s, int k, int l, int push_label) noexcept nogil:
+cdef void do_swap(StateC* s, int k, int l, int push_label) noexcept nogil:
     cdef int s0 = pop(s)
     s.rebuffer[s.n_rebuffer] = pop(s)
     s.n_rebuffer += 1
@@ -130,10 +120,8 @@ cdef void do_swap(const SystemC* system, StateC* s, int k, int l, int push_label
     push(s, s0)
 
 
-cdef int swap_rest(
-    const SystemC* system, const StateC* s, const GoldC* gold, int k
-) noexcept nogil:
-    return rest(system, s, gold, SWAP)
+cdef int swap_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    return rest(s, gold, SWAP)
 
 
 # The other oracles. All but the dynamic one are about one tree, the gold tree with heads made up
@@ -142,19 +130,17 @@ cdef int swap_rest(
 # ND-ALL, from which a learner may stray, keep to the best tree that is left: whatever is cheapest
 # is often several moves, since SWAP can make up for them.
 
-cdef bint leads_home(
-    const SystemC* system, const StateC* s, const GoldC* gold, int move
-) noexcept nogil:
+cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     """Algorithm 2 of BN15: whether what is left of the tree can be built after the named move (from
     here: STAY)."""
     cdef PlanC p
     cdef const SwapC* t = gold.swap
     cdef int i
-    load(system, s, gold, move, True, &p)
+    load(s, gold, move, True, &p)
     for i in range(1, p.size):
         if not has_item(&p, t.head[p.seq[i]]):
             return False
-    return follow(system, &p, t.head, t.order, NULL) == 0
+    return follow(s.system, &p, t.head, t.order, NULL) == 0
 
 
 cdef bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
@@ -172,69 +158,66 @@ cdef bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
     return True
 
 
-cdef int eager_move(const SystemC* system, const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int eager_move(const StateC* s, const GoldC* gold) noexcept nogil:
     """Algorithm 1 of BN15, with BREAK first."""
     cdef const SwapC* t = gold.swap
     cdef int s0 = S(s, 0)
     cdef int s1 = S(s, 1)
-    if may_break(system, s) and gold_ends(system, gold, s.b):
+    if may_break(s) and gold_ends(s.system, gold, s.b):
         return BREAK
     if s.n_stack > 2 and t.head[s1] == s0 and is_complete(s, gold, s1):
         return LEFT_ARC
-    if can_right_arc(system, s, 1) and t.head[s0] == s1 and is_complete(s, gold, s0):
+    if can_right_arc(s, 1) and t.head[s0] == s1 and is_complete(s, gold, s0):
         return RIGHT_ARC
-    if can_swap(system, s, 1) and t.order[s0] < t.order[s1]:
+    if can_swap(s, 1) and t.order[s0] < t.order[s1]:
         return SWAP
     return SHIFT
 
 
 cdef void learn_moves(
-    const SystemC* system, int wanted, bint shift, CandidateC* candidates, int n
+    const StateC* s, int wanted, bint shift, CandidateC* candidates, int n
 ) noexcept nogil:
     """Learn the named move; and SHIFT."""
     cdef int i, name
     for i in range(n):
-        name = system.moves[candidates[i].move].name
+        name = s.system.moves[candidates[i].move].name
         candidates[i].learn = LEARN_NOT
         if name == wanted or (shift and name == SHIFT):
             candidates[i].learn = LEARN_ANY if candidates[i].label == NONE else LEARN_LABEL
 
 
 cdef void learn_eager(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """LEFT-ARC, RIGHT-ARC, SWAP, SHIFT: the first that is right for the tree and its order. Where
     that does not lead to the tree: the first cheapest."""
-    if leads_home(system, s, gold, STAY):
-        learn_moves(system, eager_move(system, s, gold), False, candidates, n)
+    if leads_home(s, gold, STAY):
+        learn_moves(s, eager_move(s, gold), False, candidates, n)
     else:
         learn_first_cheapest(candidates, n)
 
 
 cdef void learn_lazy(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """EAGER, but SHIFT for SWAP while S0 and B0 are in one maximal projective component (and while
     that leads to the tree)."""
     cdef const int* component = gold.swap.component
     cdef int move, b0
-    if not leads_home(system, s, gold, STAY):
+    if not leads_home(s, gold, STAY):
         learn_first_cheapest(candidates, n)
         return
-    move = eager_move(system, s, gold)
+    move = eager_move(s, gold)
     b0 = B(s, 0)
     if move == SWAP and b0 != NONE and component[S(s, 0)] == component[b0] and (
-        leads_home(system, s, gold, SHIFT)
+        leads_home(s, gold, SHIFT)
     ):
         move = SHIFT
-    learn_moves(system, move, False, candidates, n)
+    learn_moves(s, move, False, candidates, n)
 
 
 cdef void learn_minimal(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """EAGER, but SHIFT for SWAP except where a derivation with the fewest SWAPs has one (while that
     leads to the tree). The derivation is searched for once."""
@@ -242,22 +225,20 @@ cdef void learn_minimal(
     if gold.swap.n_minimal == NONE:
         find_minimal(gold)
     if gold.swap.n_minimal == NONE:  # no memory
-        learn_lazy(system, s, gold, push_label, candidates, n)
+        learn_lazy(s, gold, push_label, candidates, n)
         return
-    if not leads_home(system, s, gold, STAY):
+    if not leads_home(s, gold, STAY):
         learn_first_cheapest(candidates, n)
         return
-    move = eager_move(system, s, gold)
+    move = eager_move(s, gold)
     if move == SWAP and not is_minimal_swap(
         gold, step_of(s.n_swaps, s.b, s.n_rebuffer, s.n_stack)
-    ) and B(s, 0) != NONE and leads_home(system, s, gold, SHIFT):
+    ) and B(s, 0) != NONE and leads_home(s, gold, SHIFT):
         move = SHIFT
-    learn_moves(system, move, False, candidates, n)
+    learn_moves(s, move, False, candidates, n)
 
 
-cdef int planned_move(
-    const SystemC* system, const StateC* s, const GoldC* gold, bint* shift
-) noexcept nogil:
+cdef int planned_move(const StateC* s, const GoldC* gold, bint* shift) noexcept nogil:
     """What EAGER does on the way to the best tree that is left, as plan.pyx makes it. shift:
     whether SHIFT leads there, too."""
     cdef PlanC p
@@ -268,10 +249,10 @@ cdef int planned_move(
     cdef int move = SHIFT
     cdef int end, i, h
     shift[0] = False
-    load(system, s, gold, STAY, False, &p)
-    make_tree(system, gold, system.single_root, &p)
+    load(s, gold, STAY, False, &p)
+    make_tree(s.system, gold, s.system.single_root, &p)
     make_order(&p)
-    if may_break(system, s) and p.end == s.b:
+    if may_break(s) and p.end == s.b:
         return BREAK
     for i in range(1, p.size):
         h = p.head[p.seq[i]]
@@ -279,19 +260,19 @@ cdef int planned_move(
         children1 = children1 or h == s1
     if s.n_stack > 2 and p.head[s1] == s0 and not children1:
         move = LEFT_ARC
-    elif can_right_arc(system, s, 1) and p.head[s0] == s1 and not children0:
+    elif can_right_arc(s, 1) and p.head[s0] == s1 and not children0:
         move = RIGHT_ARC
-    elif can_swap(system, s, 1) and p.order[s0] < p.order[s1]:
+    elif can_swap(s, 1) and p.order[s0] < p.order[s1]:
         move = SWAP
     if move != SHIFT and B(s, 0) != NONE:
         end = p.end
-        load(system, s, gold, SHIFT, False, &p)
-        shift[0] = p.end == end and follow(system, &p, p.head, p.order, NULL) == 0
+        load(s, gold, SHIFT, False, &p)
+        shift[0] = p.end == end and follow(s.system, &p, p.head, p.order, NULL) == 0
     return move
 
 
 cdef void learn_planned(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label, bint beside_arcs,
+    const StateC* s, const GoldC* gold, int push_label, bint beside_arcs,
     CandidateC* candidates, int n
 ) noexcept nogil:
     """Of the cheapest moves the planned one, and a SHIFT that leads where it does: as an
@@ -299,50 +280,48 @@ cdef void learn_planned(
     cdef bint shift = False
     cdef bint found = False
     cdef int move, i, name
-    learn_cheapest(system, s, gold, push_label, candidates, n)
-    move = planned_move(system, s, gold, &shift)
+    learn_cheapest(s, gold, push_label, candidates, n)
+    move = planned_move(s, gold, &shift)
     shift = shift and (beside_arcs or move == SWAP)
     for i in range(n):
-        name = system.moves[candidates[i].move].name
+        name = s.system.moves[candidates[i].move].name
         found = found or (candidates[i].learn != LEARN_NOT and name == move)
     if not found:
         return
     for i in range(n):
-        name = system.moves[candidates[i].move].name
+        name = s.system.moves[candidates[i].move].name
         if name != move and not (shift and name == SHIFT):
             candidates[i].learn = LEARN_NOT
 
 
 cdef void learn_nd_sw(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """EAGER, and where it has SWAP every SHIFT that leads to the tree, or to what is left of it."""
     cdef int move
-    if not leads_home(system, s, gold, STAY):
-        learn_planned(system, s, gold, push_label, False, candidates, n)
+    if not leads_home(s, gold, STAY):
+        learn_planned(s, gold, push_label, False, candidates, n)
         return
-    move = eager_move(system, s, gold)
+    move = eager_move(s, gold)
     learn_moves(
-        system, move,
-        move == SWAP and B(s, 0) != NONE and leads_home(system, s, gold, SHIFT), candidates, n,
+        s, move,
+        move == SWAP and B(s, 0) != NONE and leads_home(s, gold, SHIFT), candidates, n,
     )
 
 
 cdef void learn_nd_all(
-    const SystemC* system, const StateC* s, const GoldC* gold, int push_label,
-    CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """The same, and where it has LEFT-ARC and RIGHT-ARC, too."""
     cdef int move
-    if not leads_home(system, s, gold, STAY):
-        learn_planned(system, s, gold, push_label, True, candidates, n)
+    if not leads_home(s, gold, STAY):
+        learn_planned(s, gold, push_label, True, candidates, n)
         return
-    move = eager_move(system, s, gold)
+    move = eager_move(s, gold)
     learn_moves(
-        system, move,
+        s, move,
         move != BREAK and move != SHIFT and B(s, 0) != NONE
-        and leads_home(system, s, gold, SHIFT),
+        and leads_home(s, gold, SHIFT),
         candidates, n,
     )
 
@@ -355,9 +334,7 @@ cdef class SwapStandard(ArcStandard):
         segment: BREAK splits documents into sentences.
         root_label: the label that arcs from ROOT, and they alone, take (None: any label).
     """
-    def __init__(
-        self, labels=None, *, bint single_root=False, bint segment=False, root_label=None
-    ):
+    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
         self.begin("swap_standard", {
             "single_root": bool(single_root),
             "segment": bool(segment),

@@ -181,9 +181,11 @@ def types(session: nox.Session) -> None:
     wheel = wheel_for(session)
     session.install(f"{wheel}[lint]")
     session.run("mypy", f"--python-version={session.python}")
+    stubs = (path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.pyi"))
     session.chdir(session.create_tmp())  # away from the sources: the installed modules
     session.run(
-        *("python", "-m", "mypy.stubtest", "spacy_nmparse", "--ignore-disjoint-bases"),
+        *("python", "-m", "mypy.stubtest", "--ignore-disjoint-bases"),
+        *(".".join(stub.with_suffix("").parts) for stub in stubs),
         *("--allowlist", str(ROOT / "tests" / "stubtest.txt")),
         *("--mypy-config-file", str(ROOT / "pyproject.toml")),
     )

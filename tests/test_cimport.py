@@ -260,11 +260,10 @@ def test_random_walk_finds_what_is_wrong(best_move: ModuleType, what: str, messa
         random_walk(system, state, 0)
 
 
-def test_every_module_is_compiled_and_has_a_stub() -> None:
+def test_every_module_is_compiled() -> None:
     package = Path(spacy_nmparse.__file__).parent
     sources = sorted(package.rglob("*.pyx"))
     assert len(sources) > 50
     for source in sources:
         parts = source.relative_to(package).with_suffix("").parts
         importlib.import_module(".".join(["spacy_nmparse", *parts]))
-        assert source.with_suffix(".pyi").is_file(), source

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 from thinc.api import Model, NumpyOps
 
-from spacy_nmparse.layers import ops_kernels
+import spacy_nmparse.layers.ops_kernels as ops_kernels
 from spacy_nmparse.layers.blas import matmul
 
 

@@ -19,7 +19,9 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_nmparse.learning import beam_rollout
+import spacy_nmparse.learning.beam_rollout as beam_rollout
+import spacy_nmparse.search.beam as beam
+import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe.annotations import (
     NO_ARCS,
     SPACE_LABEL,
@@ -57,7 +59,6 @@ from spacy_nmparse.scorers.operations import (
     resize_labels,
     set_system,
 )
-from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import TransitionSystem
 
 LOCAL = "local"  # training without a beam

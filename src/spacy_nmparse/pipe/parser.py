@@ -14,7 +14,9 @@ from spacy.language import Language
 from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Optimizer
 
-from spacy_nmparse.learning import beam_rollout, rollout
+import spacy_nmparse.learning.beam_rollout as beam_rollout
+import spacy_nmparse.learning.rollout as rollout
+import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe import calibration, saving
 from spacy_nmparse.pipe.annotations import Arcs
 from spacy_nmparse.pipe.calibration import Calibration
@@ -37,7 +39,6 @@ from spacy_nmparse.scorers.operations import (
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.tagging import GoldTags
-from spacy_nmparse.search import greedy
 from spacy_nmparse.systems import Gold
 
 

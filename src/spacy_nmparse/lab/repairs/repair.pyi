@@ -1,1 +1,0 @@
-FEATURES: dict[str, tuple[str, ...]]

@@ -1,1 +1,0 @@
-MAX_SEARCH_STATES: int

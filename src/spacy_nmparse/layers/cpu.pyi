@@ -1,2 +1,0 @@
-CLASSES: tuple[str, ...]
-CLASS: str

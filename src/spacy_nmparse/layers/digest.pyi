@@ -1,5 +1,0 @@
-from collections.abc import Iterable
-
-import numpy
-
-def digest(arrays: Iterable[numpy.ndarray]) -> int: ...

@@ -1,9 +1,0 @@
-from collections.abc import Sequence
-
-import numpy
-
-def rows_of(numbers: numpy.ndarray, sizes: Sequence[int]) -> numpy.ndarray: ...
-def sum_rows(tables: list[numpy.ndarray], rows: numpy.ndarray) -> numpy.ndarray: ...
-def add_to_rows(
-    tables: list[numpy.ndarray], rows: numpy.ndarray, values: numpy.ndarray
-) -> None: ...

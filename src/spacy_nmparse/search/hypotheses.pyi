@@ -1,1 +1,0 @@
-# Nothing of this module can be imported from Python; see hypotheses.pxd.

@@ -264,7 +264,7 @@ def train(
     """Train systems on a treebank for another benchmark, with its arguments and more of them; the
     exit status."""
     command = [str(folder), "--epochs", str(args.epochs), "--seeds", *map(str, args.seeds), *more]
-    command += ["--local", args.local, "--snapshot", args.snapshot]
+    command += ["--snapshot", args.snapshot]
     command += ["--lang", args.lang] if args.lang else []
     command += ["--work", str(args.work), "--runs", str(args.runs)]
     for option, values in (("--set", args.set), ("--system", systems)):

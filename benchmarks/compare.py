@@ -31,7 +31,6 @@ from benchmarks.treebanks import (
     Treebank,
     add_run_arguments,
     add_treebank_arguments,
-    folder_of,
     open_treebank,
 )
 
@@ -125,7 +124,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     parser.add_argument("--udpipe-tagger-options", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
     args = parser.parse_args(argv)
     further = [text.strip("\"'") for text in (args.udpipe_options, args.udpipe_tagger_options)]
-    keeper = Keeper("compare", args.runs / folder_of(args).name)
+    keeper = Keeper("compare", args.runs / args.treebank.resolve().name)
     treebank = open_treebank(args)
     merged = {
         f"udpipe_{system}": udpipe_options(treebank, system, *further) for system in args.udpipe

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks.common import RUNS, command_line, record
 from benchmarks.formats import markdown
+from benchmarks.treebanks import path_of
 from spacy_nmparse.ud.records import dump
 from spacy_nmparse.ud.treebank import SPLITS, find_splits
 
@@ -28,7 +29,7 @@ def count_treebanks(
     the cells of a treebank, after its name, of the counts, and `header` names their columns."""
     parser = command_line(description)
     parser.add_argument(
-        "treebanks", nargs="+", type=Path, help="folders of UD treebanks, or of .spacy files"
+        "treebanks", nargs="+", type=path_of, help="folders of UD treebanks, or of .spacy files"
     )
     parser.add_argument("--split", default=split, choices=SPLITS)
     parser.add_argument("--runs", type=Path, default=RUNS)

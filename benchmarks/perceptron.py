@@ -27,7 +27,7 @@ from thinc.api import fix_random_seed
 from benchmarks.common import RUNS, WORK, command_line, program, record
 from benchmarks.systems import System, find_system
 from benchmarks.training import PARTS, counted_moves, duration, settings_of
-from benchmarks.treebanks import Treebank, add_treebank_arguments, folder_of, open_treebank
+from benchmarks.treebanks import Treebank, add_treebank_arguments, open_treebank
 from spacy_nmparse.analysis.repairs import find_repairs
 from spacy_nmparse.lab.linear.logistic import Logistic
 from spacy_nmparse.lab.linear.perceptron import perceptron_of
@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     start = time.process_time()
     nlp = train(treebank, find_system("nm_parser_linear"), args.seed, args.epochs)
     seconds = time.process_time() - start
-    tags = "predicted" if (folder_of(args) / "tags.json").is_file() else "gold"
+    tags = "predicted" if (args.treebank / "tags.json").is_file() else "gold"
     scores = evaluate(nlp, treebank.corpus["dev"], tags="data")["scores"]
     result = {
         "treebank": treebank.name,

@@ -35,7 +35,7 @@ from benchmarks.runs import Keeper, Runs, load
 from benchmarks.summary import made_with, spread
 from benchmarks.systems import System, find_system
 from benchmarks.training import duration, settings_of, train_model
-from benchmarks.treebanks import Treebank, add_run_arguments, choose_lang, convert_treebank
+from benchmarks.treebanks import Treebank, add_run_arguments, choose_lang, convert_treebank, path_of
 from spacy_nmparse.ud.conll18 import METRICS
 from spacy_nmparse.ud.conllu import EMPTY, XPOS, read_rows
 from spacy_nmparse.ud.records import parse_settings
@@ -209,7 +209,7 @@ def report(systems: dict[str, Runs], split: str) -> str:
 def main(argv: Sequence[str] | None) -> int | None:
     """Run the command line."""
     parser = command_line(__doc__)
-    parser.add_argument("treebanks", type=Path, nargs="*", help="folders of UD treebanks")
+    parser.add_argument("treebanks", type=path_of, nargs="*", help="folders of UD treebanks")
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), help="also other configs")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebanks")
     for part in udpipe.PIPELINE:

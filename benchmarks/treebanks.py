@@ -113,18 +113,22 @@ def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:
     )
 
 
+def path_of(argument: str) -> Path:
+    """A path without the quotes of project.yml, which arrive with it on Windows."""
+    return Path(argument.strip("\"'"))
+
+
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say more of a treebank."""
-    parser.add_argument(
-        "--local", default="", metavar="FOLDER", help="use this folder instead of TREEBANK"
-    )
     parser.add_argument("--lang", help="spaCy language code; by default from the file names")
     parser.add_argument("--snapshot", default="unknown", help="release of the treebank")
 
 
 def add_treebank_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that name a treebank."""
-    parser.add_argument("treebank", type=Path, help="folder of a UD treebank, or of .spacy files")
+    parser.add_argument(
+        "treebank", type=path_of, help="folder of a UD treebank, or of .spacy files"
+    )
     add_source_arguments(parser)
 
 
@@ -140,17 +144,12 @@ def add_run_arguments(
     parser.add_argument("--runs", type=Path, default=RUNS / benchmark, help="a file of each run")
 
 
-def folder_of(args: argparse.Namespace, folder: Path | None = None) -> Path:
-    """A treebank's folder, by default the argument's: that of --local, if given."""
-    local = args.local.strip("\"'")  # an empty variable of project.yml may arrive as quotes
-    return (Path(local) if local else folder or args.treebank).resolve()
-
-
 def open_treebank(
     args: argparse.Namespace, folder: Path | None = None, n_sents: int = 1
 ) -> Treebank:
-    """Find the treebank of `folder_of`, and convert it to args.work if it has to be."""
-    folder = folder_of(args, folder)
+    """Find the treebank in a folder, by default args.treebank, and convert it to args.work if it
+    has to be."""
+    folder = (folder or args.treebank).resolve()
     if is_prepared(folder):
         return read_prepared(folder, args.lang, args.snapshot)
     return convert_treebank(

@@ -46,7 +46,7 @@ from benchmarks.common import command_line, program, show
 from benchmarks.papers import LINEAR, SPLITS, VARIANTS, Variant
 from benchmarks.runs import Keeper, Runs, load
 from benchmarks.systems import parse_system
-from benchmarks.treebanks import add_run_arguments, add_source_arguments, open_treebank
+from benchmarks.treebanks import add_run_arguments, add_source_arguments, open_treebank, path_of
 from spacy_nmparse.ud.records import parse_settings
 
 #: Words' tags are not learned: the systems alone are compared.
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     """Run the command line."""
     parser = command_line(__doc__)
     parser.add_argument("comparison", choices=tuple(VARIANTS))
-    parser.add_argument("treebanks", nargs="*", type=Path, help="folders of UD treebanks")
+    parser.add_argument("treebanks", nargs="*", type=path_of, help="folders of UD treebanks")
     parser.add_argument("--only", nargs="+", metavar="VARIANT", help="train these alone")
     parser.add_argument("--split", choices=SPLITS, default=SPLITS[0], help="the part to report")
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")

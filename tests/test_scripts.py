@@ -228,15 +228,17 @@ def dry_run(folder: Path, *options: str) -> str:
 
 
 def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
-    out = dry_run(tmp_path, "--vars.local", "some folder/UD_English-EWT", "--vars.ud_epochs", "7")
-    assert "-m spacy nmparse convert 'some folder/UD_English-EWT' corpus/ud " in out
-    assert "--epochs 7 " in out and "training/ud nl_covington_parser spacy_parser" in out
+    """Each treebank has its folders, so that a second run keeps what the first one made."""
+    options = ("--vars.treebanks", "some folder", "--vars.treebank", "UD_English-EWT")
+    out = dry_run(tmp_path, *options, "--vars.ud_epochs", "7")
+    assert "-m spacy nmparse convert 'some folder/UD_English-EWT' corpus/UD_English-EWT " in out
+    assert "training/UD_English-EWT nl_covington_parser spacy_parser" in out
+    assert "--epochs 7 " in out and "--teachers 0\n" in out
     assert "Gothic" not in out
-    assert "--teachers 0\n" in out
     out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
-    assert "-m spacy nmparse convert assets/UD_Gothic-PROIEL corpus/ud " in out
+    assert "-m spacy nmparse convert assets/UD_Gothic-PROIEL corpus/UD_Gothic-PROIEL " in out
     assert "spacy_parser" not in out
-    assert out.count("/ud nl_covington_parser none") == 3
+    assert out.count("/UD_Gothic-PROIEL nl_covington_parser none") == 3
     assert "--wheel none" in out
 
 

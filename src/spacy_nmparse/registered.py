@@ -415,6 +415,14 @@ def SafeCheckpoints() -> Callable:
     return make_safe
 
 
+def ConsoleLogger() -> Callable:
+    """For ``training.logger``: spaCy's table of scores, and how long training will still take; see
+    ``spacy_nmparse.pipe.training_log``."""
+    from spacy_nmparse.pipe.training_log import start_log
+
+    return start_log
+
+
 def FitTokenizer(corpus: Optional[Paths]) -> Callable:
     """For ``initialize.before_init``: the tokenizer learns to split words as the training data
     does; see ``spacy_nmparse.ud.tokenization``.

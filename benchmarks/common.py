@@ -61,8 +61,12 @@ def show(text: str) -> None:
 
 
 def record() -> dict[str, Any]:
-    """What a result depends on apart from its settings: versions of programs, and the machine."""
-    return {"versions": versions(), "machine": machine()}
+    """What a result depends on apart from its settings: versions of programs, with the commit of
+    this one, and the machine."""
+    commit = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True
+    ).stdout.strip()
+    return {"versions": {**versions(), "commit": commit or "unknown"}, "machine": machine()}
 
 
 def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) -> float:

@@ -5,8 +5,8 @@
 
 A tagger that has seen a sentence tags it better than a new one. So the training sentences are cut
 into `--folds` parts, and each is tagged by a tagger trained on the others (jackknifing); dev and
-test by one trained on all. The tagger is spaCy's, with the default token vectors of this package's
-parsers, trained for `--epochs`; averaged weights tag.
+test by one trained on all. Tagger and token vectors are spaCy's own, so that no change of this
+package changes tags; trained for `--epochs`; averaged weights tag.
 
 WORK/TREEBANK (by default training/jackknife/TREEBANK) gets train.spacy, dev.spacy and test.spacy:
 the gold trees, parts of speech and features, and predicted tags; and tags.json, which says how many
@@ -30,13 +30,22 @@ from thinc.api import fix_random_seed
 
 from benchmarks.common import WORK, command_line, program, record
 from benchmarks.treebanks import Treebank, add_treebank_arguments, open_treebank
-from spacy_nmparse.registered import TOK2VEC
 from spacy_nmparse.ud.evaluate import blank_copy
 from spacy_nmparse.ud.records import dump
 from spacy_nmparse.ud.treebank import SPLITS
 
 #: Sentences of a batch, and dropout, as of spaCy's own taggers.
 BATCH, DROPOUT = 32, 0.1
+TOK2VEC = {
+    "@architectures": "spacy.HashEmbedCNN.v2",
+    "pretrained_vectors": None,
+    "width": 96,
+    "depth": 2,
+    "embed_size": 2000,
+    "window_size": 1,
+    "maxout_pieces": 3,
+    "subword_features": True,
+}
 MODEL = {"@architectures": "spacy.Tagger.v2", "nO": None, "tok2vec": TOK2VEC}
 
 

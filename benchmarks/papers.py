@@ -129,7 +129,9 @@ MONOTONIC = arc_eager("monotonic", "monotonic")
 LEFT = arc_eager("left", "L", left=True)
 REDUCE = arc_eager("reduce", "D", reduces=True)
 BOTH = arc_eager("left_reduce", "L+D", left=True, reduces=True)
+COMBINED = arc_eager("both_combined", "L+D, combined", left=True, reduces=True, oracle="combined")
 ALL = repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert")
+ALL_COMBINED = modify(ALL, "combined", "combined", "components.parser.oracle=combined")
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "rep": (
         arc_eager("monotonic", "arc-eager"),
@@ -147,7 +149,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         arc_eager("unshift", "L, Unshift", left=True, unshift="true"),
         arc_eager("left_combined", "L, combined", left=True, oracle="combined"),
         arc_eager("reduce_combined", "D, combined", reduces=True, oracle="combined"),
-        arc_eager("both_combined", "L+D, combined", left=True, reduces=True, oracle="combined"),
+        COMBINED,
         arc_eager("monotonic_static", "monotonic, static", oracle="static"),
         arc_eager("left_static", "L, static", left=True, oracle="static"),
         arc_eager("reduce_static", "D, static", reduces=True, oracle="static"),
@@ -172,7 +174,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         ALL,
         exploring(ALL, 0.5),
         exploring(ALL, 0.0),
-        modify(ALL, "combined", "combined", "components.parser.oracle=combined"),
+        ALL_COMBINED,
         featured(ALL, "plain", "without their features"),
         LEFT,
         featured(LEFT, "features", "their features", *itertools.chain(*REPAIR_FEATURES.values())),
@@ -192,15 +194,19 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
 }
 REPAIRED = VARIANTS["rep"]
 #: Plain features: the baseline, left reattach, all four repairs. Additional ones: each repair, and
-#: all four decoupled too.
+#: all four decoupled, and by the oracle `combined`, too.
 VARIANTS["rep_linear"] = (
     *(logistic(one, "plain", "zhang_nivre") for one in (*REPAIRED[:2], ALL)),
     *(
         logistic(one, "additional", "zhang_nivre", "additional")
-        for one in (*REPAIRED, decoupled(ALL))
+        for one in (*REPAIRED, decoupled(ALL), ALL_COMBINED)
     ),
 )
-VARIANTS["hgj13_linear"] = tuple(linear(variant) for variant in VARIANTS["hgj13"])
+#: The paper follows the model with probability 0.9, parsers here by default always.
+VARIANTS["hgj13_linear"] = tuple(
+    linear(variant)
+    for variant in (*VARIANTS["hgj13"], exploring(MONOTONIC, 0.9), exploring(COMBINED, 0.9))
+)
 VARIANTS["hgj13_beam"] = tuple(
     by_beam(variant)
     for variant in VARIANTS["hgj13_linear"]

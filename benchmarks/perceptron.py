@@ -13,6 +13,7 @@ each a document, the least of five repetitions.
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -77,6 +78,15 @@ def train(
     return nlp
 
 
+def tag_accuracy(treebank: Treebank) -> dict[str, Any]:
+    """The shares of right tags by split (`tags`) of a treebank of benchmarks.jackknife; else
+    nothing."""
+    path = treebank.corpus["train"].parent / "tags.json"
+    if not path.is_file():
+        return {}
+    return {"tags": json.loads(path.read_text(encoding="utf-8"))["accuracy"]}
+
+
 def train_and_evaluate(
     treebank: Treebank,
     system: System,
@@ -110,6 +120,7 @@ def train_and_evaluate(
         "epochs": epochs,
         "command": command,
         **record(),
+        **tag_accuracy(treebank),
         "training": duration(treebank, epochs, seconds),
         **({"curve": curve} if each_epoch else {}),
         **evaluations,

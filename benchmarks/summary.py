@@ -151,7 +151,7 @@ def summarize_system(runs: Runs, epochs: bool) -> Entry:
     entry: Entry = {"seeds": list(runs)}
     if "seeds" in first:  # an ensemble
         entry["members"] = first["seeds"]
-    entry |= {key: first[key] for key in kept if key in first}
+    entry |= {key: first[key] for key in (*kept, "tags") if key in first}
     entry |= {"switch": "switch" in first, "snapshot": first["snapshot"]}
     entry["made_with"] = made_with(first)
     entry["training_seconds"] = spread([run["training"]["seconds"] for run in every])

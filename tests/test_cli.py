@@ -557,5 +557,8 @@ def test_convert_names_wrong_trees(tmp_path: Path) -> None:
     done = run("convert", tmp_path / "out", "--test", source)
     assert done.exit_code == 0
     assert f"1 sentence with several roots, the first at {source}, line 5" in done.stdout
+    done = run("convert", tmp_path / "no", "--test", source, "--one-root")
+    assert done.exit_code == 2 and f"{source}, line 5." in done.stderr
+    assert not (tmp_path / "no").exists()
     done = run("convert", tmp_path / "out", "--test", source, "--lang", "afr")
     assert "write af, spaCy's code for Afrikaans" in done.stderr

@@ -77,6 +77,7 @@ def convert(
     with_single: bool = typer.Option(
         False, "--with-single", help="Also each tenth training sentence alone"
     ),
+    one_root: bool = typer.Option(False, help="Refuse sentences with several roots"),
     merge_subtokens: str = typer.Option(
         "no",
         "--merge-subtokens",
@@ -91,7 +92,7 @@ def convert(
     from spacy_nmparse.cli.convert import run
 
     named = {"train": train, "dev": dev, "test": test}
-    run(paths, named, n_sents, with_single, merge_subtokens, lang)
+    run(paths, named, n_sents, with_single, one_root, merge_subtokens, lang)
 
 
 @nmparse.command("init-config")

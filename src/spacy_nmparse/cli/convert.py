@@ -32,6 +32,7 @@ def run(
     named: Mapping[str, list[Path]],
     n_sents: int,
     with_single: bool,
+    one_root: bool,
     merge_subtokens: str,
     lang: str | None,
 ) -> None:
@@ -42,6 +43,7 @@ def run(
         named: Files of each split, instead of the treebank's.
         n_sents: Sentences per document.
         with_single: Whether each tenth training sentence is a document of its own, too.
+        one_root: Whether a sentence with several roots is refused.
         merge_subtokens: One of MERGES.
         lang: spaCy's language code: say how well its tokenizer fits.
     """
@@ -64,13 +66,16 @@ def run(
         if merge_subtokens == "auto":
             assert lang is not None
             merge = split_by(spacy.blank(lang))
-        written = convert(files, output, n_sents, with_single, merge)
         rooted = list(several_roots(file for parts in files.values() for file in parts))
         if rooted:
-            print(
-                f"Warning: {counted(len(rooted), 'sentence')} with several roots, the first at "
-                f"{rooted[0][0]}, line {rooted[0][1]}: spaCy has a sentence for each root."
+            found = (
+                f"{counted(len(rooted), 'sentence')} with several roots, the first at "
+                f"{rooted[0][0]}, line {rooted[0][1]}"
             )
+            if one_root:
+                fail(f"{found}.")
+            print(f"Warning: {found}: spaCy has a sentence for each root.")
+        written = convert(files, output, n_sents, with_single, merge)
         for split in SPLITS if folders else ():
             if split not in written:  # of another treebank
                 (output / f"{split}.spacy").unlink(missing_ok=True)

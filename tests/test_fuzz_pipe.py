@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import copy
 import math
+import shutil
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
+import srsly
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from tests.corrupt import tiny_parser
 from tests.hostile import PROFILE, starts, texts
-from tests.pipe.common import SMALL, assert_sound, assert_starts_kept, parser_of, randomize
+from tests.pipe.common import (
+    SMALL,
+    assert_sound,
+    assert_starts_kept,
+    parser_of,
+    randomize,
+    seal,
+    tiny_parser,
+)
 
 FACTORIES = st.sampled_from(sorted(SMALL))
 DEPS = st.sampled_from(["nsubj", "ROOT", "dep", "punct", "unheard-of", "||", "a||b", "", "é"])
@@ -158,12 +168,50 @@ def test_any_labels(factory: str, labels: list[str]) -> None:
     assert parser_of(other).to_bytes() == before
 
 
+@st.composite
+def damaged(draw: st.DrawFn, data: bytes) -> bytes:
+    """Cut off, or with bytes changed, zeroed, lost or added."""
+    place = draw(st.integers(0, min(300, len(data))) | st.integers(0, len(data)))
+    size = draw(st.sampled_from([0, 1, 16, 512, len(data)]))
+    middle = draw(st.just(b"") | st.just(bytes(size)) | st.binary(max_size=16))
+    return data[:place] + middle + data[place + size :]
+
+
 @PROFILE
-@given(FACTORIES, st.binary(max_size=60))
-def test_any_bytes(factory: str, data: bytes) -> None:
-    parser = parser_of(nlp_of(factory))
-    with pytest.raises(ValueError, match=parser.name):
-        parser.from_bytes(data)
+@given(FACTORIES, st.booleans(), st.booleans(), st.data())
+def test_any_damage(
+    tmp_path: Path, factory: str, on_disk: bool, sealed: bool, data: st.DataObject
+) -> None:
+    """Of a file, or of all bytes: an error that names the component, which stays as it was. Where
+    the checksums are right, it may also be a parser that parses."""
+    nlp = copy.deepcopy(nlp_of(factory))
+    parser = parser_of(nlp)
+    before = parser.to_bytes()
+    saved = parser_of(tiny_parser(factory, 2)).to_bytes()
+    parts = srsly.msgpack_loads(saved)
+    name = data.draw(st.sampled_from(sorted(parts)))
+    content = data.draw(st.none() | damaged(parts.pop(name)))
+    parts |= {} if content is None else {name: content}
+    if sealed:
+        seal(parts)
+    try:
+        if on_disk:
+            folder = tmp_path / "parser"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for name, content in parts.items():
+                (folder / name).write_bytes(content)
+            parser.from_disk(folder)
+        elif sealed or data.draw(st.booleans()):
+            parser.from_bytes(srsly.msgpack_dumps(parts))
+        else:
+            parser.from_bytes(data.draw(damaged(saved)))
+    except ValueError as error:
+        assert parser.name in str(error)
+        assert parser.to_bytes() == before
+    else:
+        assert sealed or parser.to_bytes() == saved
+        assert_sound(nlp(make_doc(nlp, ["She", "saw", "\n", "the", "cat"])))
 
 
 @pytest.mark.parametrize("factory", SMALL)

@@ -15,6 +15,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
+from spacy_nmparse.pipe.saving import CHECKSUMS, checksums
+
 TOK2VEC: dict[str, Any] = {
     "@architectures": "spacy.HashEmbedCNN.v2",
     "pretrained_vectors": None,
@@ -324,6 +326,18 @@ def random_parser(seed: int = 0, **config: Any) -> Language:
     nlp.initialize(lambda: make_examples(nlp.vocab))
     randomize(parser_of(nlp).model, seed)
     return nlp
+
+
+def tiny_parser(factory: str, seed: int) -> Language:
+    """A parser with random weights, as small as can be."""
+    tok2vec = {**TOK2VEC, "width": 8, "embed_size": 20}
+    model = {**SMALL[factory]["model"], "tok2vec": tok2vec, "hidden_width": 8}
+    return random_parser(seed, factory=factory, model=model)
+
+
+def seal(parts: dict[str, bytes]) -> None:
+    """Give the parts of a saved parser the checksums of what they are now."""
+    parts[CHECKSUMS] = checksums(parts)
 
 
 def random_doc(vocab: Vocab, rng: random.Random, length: int, space: float = 0.2) -> Doc:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import random
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,8 @@ from spacy.language import Language
 
 import spacy_nmparse
 from spacy_nmparse.pipe.saving import CHECKSUMS, FILES, checksums
-from tests.corrupt import corrupt, seal, tiny_parser
 from tests.pipe.common import (
     SMALL,
-    assert_sound,
     bare,
     gold_doc,
     learn,
@@ -27,7 +24,8 @@ from tests.pipe.common import (
     make_nlp,
     model_config,
     parser_of,
-    random_doc,
+    seal,
+    tiny_parser,
     tree,
 )
 
@@ -89,14 +87,6 @@ def test_the_files_are_sound(saved: Path, tmp_path: Path, trained: Language) -> 
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
-def test_truncated(saved: Path, tmp_path: Path, unharmed: Any, name: str, share: float) -> None:
-    data = (saved / name).read_bytes()
-    cut = data[: int(len(data) * share)]
-    fails(unharmed, copy_of(saved, tmp_path, **{name.replace(".", "_"): cut}))
-
-
-@pytest.mark.parametrize("name", FILES)
 def test_missing(saved: Path, tmp_path: Path, unharmed: Any, name: str) -> None:
     fails(unharmed, copy_of(saved, tmp_path, **{name.replace(".", "_"): None}), name)
 
@@ -140,7 +130,8 @@ def test_config_of_another_parser(
 
 @pytest.mark.parametrize("content", [b"[]", b"3", b"null", b"{}", b"\xff\xfe", b"{"])
 def test_config_that_is_none(saved: Path, tmp_path: Path, unharmed: Any, content: bytes) -> None:
-    fails(unharmed, copy_of(saved, tmp_path, parser_json=content))
+    path = copy_of(saved, tmp_path, parser_json=content)
+    fails(unharmed, sealed_again(path), "does not describe a parser")
 
 
 @pytest.mark.parametrize(
@@ -254,52 +245,6 @@ def test_a_vocabulary_that_is_none(trained: Language, unharmed: Any) -> None:
         unharmed.from_bytes(srsly.msgpack_dumps(parts))
     with pytest.raises(ValueError, match="vocab is not the one"):
         unharmed.from_bytes(srsly.msgpack_dumps({**parts, "vocab": "x"}))
-
-
-def test_damaged_bytes(trained: Language, unharmed: Any) -> None:
-    data = trained.get_pipe("nm_parser").to_bytes()
-    for bad in (b"", b"x", data[:-7], data[: len(data) // 2], srsly.msgpack_dumps({"a": 1})):
-        with pytest.raises(ValueError, match="nm_parser"):
-            unharmed.from_bytes(bad)
-
-
-@pytest.mark.parametrize("tries", [36, pytest.param(120, marks=pytest.mark.slow)])
-def test_all_kinds_of_damage(tries: int) -> None:
-    """See tests/corrupt.py for more of it."""
-    outcomes = corrupt(tries, seed=1)
-    assert [wrong for found in outcomes.values() for wrong in found.wrong] == []
-    assert sum(found.refused for found in outcomes.values()) > tries - 10
-    assert all(found.tries >= tries // 13 for found in outcomes.values())
-
-
-@pytest.mark.parametrize("tries", [10, pytest.param(30, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("factory", SMALL)
-def test_damage_with_right_checksums(factory: str, tries: int) -> None:
-    """A changed byte in a file made so on purpose either is an error or leaves a parser that
-    parses."""
-    rng = random.Random(0)
-    nlp = tiny_parser(factory, 1)
-    parser = parser_of(nlp)
-    before = parser.to_bytes()
-    parts = srsly.msgpack_loads(before)
-    failures = 0
-    for _ in range(tries):
-        broken = dict(parts)
-        data = bytearray(parts["model"])
-        # The names and shapes of the model are in its first bytes.
-        data[rng.randrange(900)] = rng.randrange(256)
-        broken["model"] = bytes(data)
-        seal(broken)
-        try:
-            parser.from_bytes(srsly.msgpack_dumps(broken))
-        except ValueError as error:
-            failures += 1
-            assert parser.name in str(error)
-            assert parser.to_bytes() == before
-        else:
-            assert_sound(nlp(random_doc(nlp.vocab, rng, 8)))
-            parser.from_bytes(before)
-    assert failures > tries / 6
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"3", b"[1]", b"null"])

@@ -19,7 +19,6 @@ from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.search import beam
-from tests.corrupt import seal
 from tests.pipe.common import (
     LISTENER,
     NL,
@@ -36,6 +35,7 @@ from tests.pipe.common import (
     random_doc,
     random_parser,
     randomize,
+    seal,
     tree,
 )
 

@@ -24,8 +24,8 @@ from spacy.vocab import Vocab
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.conllu import DEPS, ID, MISC, Sentence, read_rows
 from spacy_nmparse.ud.parse_inputs import read_items
-from tests.corrupt import tiny_parser
 from tests.hostile import PROFILE
+from tests.pipe.common import tiny_parser
 from tests.validator import format_errors
 
 FOLDER = os.environ.get("NMPARSE_TREEBANKS", "")

@@ -50,8 +50,6 @@ NOT_RUN = {
     "python -m spacy project run NAME": "a form, not a command",
     "python -m tests.exhaustive": "runs long; tests/systems/test_exhaustive.py runs its parts",
     "python -m tests.fuzz": "runs long; tests/test_fuzz_systems.py runs its parts",
-    "python -m tests.faults": "runs long; tests/pipe/test_files.py runs its parts",
-    "python -m tests.same": "runs long; tests/pipe/test_same.py runs its parts",
     "python -m tests.leaks": "runs long",
     "python -m tests.sanitize": "compiles and runs all tests once more",
     "python -m tests.mutants": "compiles and runs tests once for each error; tests/test_mutants.py",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +44,22 @@ def new() -> Language:
 # A full disk
 
 
+@contextmanager
+def small_files(size: int) -> Iterator[None]:
+    """No file can grow beyond a size: what lies beyond it is an OSError, as on a full disk."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.9, 0.9999])
 def test_a_full_disk(old: Language, new: Language, tmp_path: Path, share: float) -> None:
-    from tests.faults import small_files
-
     folder, pipeline = tmp_path / "parser", tmp_path / "pipeline"
     parser_of(old).to_disk(folder)
     safe_to_disk(old, pipeline)
@@ -171,14 +184,6 @@ def test_the_callback(old: Language, tmp_path: Path) -> None:
     assert "to_disk" not in vars(old)
     make_safe(safe).to_disk(tmp_path / "safe", exclude=["nm_parser"])
     assert not (tmp_path / "safe" / "nm_parser").exists()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="kills by SIGKILL")
-def test_killed_training() -> None:
-    from tests.faults import kill_training
-
-    found = kill_training(3)
-    assert found["model-last: whole"] == 3
 
 
 # A document that fails in a batch

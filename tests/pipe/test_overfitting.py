@@ -294,39 +294,12 @@ def chance(kind: dict[str, Any], seed: int) -> Language:
     return nlp
 
 
-def test_batch_size(by_heart: Language, kind: dict[str, Any]) -> None:
-    for nlp in (by_heart, chance(kind, 1)):
-        expected = parses(nlp)
-        assert len({str(t) for t in expected}) > 10
-        for batch_size in (1, 2, 7, 1000):
-            assert [tree(doc) for doc in nlp.pipe(texts(), batch_size=batch_size)] == expected
-            docs = [nlp.make_doc(text) for text in texts()]
-            found = parser_of(nlp).pipe(docs, batch_size=batch_size)
-            assert [tree(doc) for doc in found] == expected
-
-
-def test_two_processes(by_heart: Language) -> None:
-    expected = [tree(doc) for doc in by_heart.pipe(texts())]
-    docs = list(by_heart.pipe(texts(), n_process=2, batch_size=4))
-    assert [tree(doc) for doc in docs] == expected
-    for doc in docs:
-        assert_edges(fix_edges(doc))
-
-
 def test_n_best(by_heart: Language) -> None:
     golds = [gold_doc(by_heart.vocab, trees) for trees in DOCUMENTS]
     found = parser_of(by_heart).n_best([bare(gold) for gold in golds], n=3)
     for gold, analyses in zip(golds, found, strict=True):
         assert analyses[0].heads == [token.head.i for token in gold]
         assert all(a.score >= b.score for a, b in itertools.pairwise(analyses))
-
-
-def test_parsing_twice_changes_nothing(by_heart: Language, kind: dict[str, Any]) -> None:
-    for nlp in (by_heart, chance(kind, 2)):
-        for text in texts():
-            doc = nlp(text)
-            expected = tree(doc)
-            assert tree(parser_of(nlp)(doc)) == expected
 
 
 def test_stored(by_heart: Language, kind: dict[str, Any], tmp_path: Path) -> None:

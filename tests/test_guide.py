@@ -27,4 +27,4 @@ def test_one_line_registers_it() -> None:
     assert REGISTRY.count("arc_hybrid") == 2  # both in that line
     code = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.p[yx][xd]")]
     naming = {path.name for path in code if re.search("arc_?hybrid", path.read_text("utf-8"), re.I)}
-    assert naming == {"__init__.py", "arc_hybrid.pyx", "arc_hybrid.pxd"}
+    assert naming == {"__init__.py", "arc_hybrid.pyx"}

@@ -3,11 +3,8 @@
 this."""
 from libc.stdlib cimport free, malloc
 
-from spacy_nmparse.lab cimport arc_swift, buffer_arcs, root_first, two_planar
-from spacy_nmparse.lab.repairs cimport revised
 from spacy_nmparse.systems cimport arc_eager, arc_hybrid, arc_standard
 from spacy_nmparse.systems.covington cimport covington
-from spacy_nmparse.systems.differences cimport difference_cost
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.sentences cimport break_rest, shift_rest
 from spacy_nmparse.systems.state cimport NONE, State, StateC
@@ -74,7 +71,6 @@ formula("arc_hybrid", "LEFT-ARC", arc_hybrid.left_arc_cost)
 formula("arc_hybrid", "RIGHT-ARC", arc_hybrid.right_arc_cost)
 
 cost("arc_eager", arc_eager.arc_eager_cost)
-cost("arc_eager revised", revised.cost)
 cost("covington", covington.covington_cost)
 cost("nl_covington", covington.covington_cost)
 
@@ -86,35 +82,16 @@ rest("arc_standard", "SHIFT", arc_standard.shift_rest)
 rest("arc_standard", "LEFT-ARC", arc_standard.left_arc_rest)
 rest("arc_standard", "RIGHT-ARC", arc_standard.right_arc_rest)
 rest("arc_standard", "BREAK", arc_standard.break_rest)
-rest("arc_standard with buffer_arcs", "SHIFT", buffer_arcs.shift_rest)
-rest("arc_standard with buffer_arcs", "LEFT-ARC", buffer_arcs.left_arc_rest)
-rest("arc_standard with buffer_arcs", "RIGHT-ARC", buffer_arcs.right_arc_rest)
-rest("arc_standard with buffer_arcs", "BREAK", buffer_arcs.break_rest)
-rest("arc_eager with root_first", "SHIFT", root_first.shift_rest)
-rest("arc_eager with root_first", "REDUCE", root_first.reduce_rest)
-rest("arc_eager with root_first", "LEFT-ARC", root_first.left_arc_rest)
-rest("arc_eager with root_first", "RIGHT-ARC", root_first.right_arc_rest)
-rest("arc_eager with root_first", "BREAK", root_first.break_rest)
-rest("arc_swift", "SHIFT", shift_rest)
-rest("arc_swift", "LEFT-ARC", arc_swift.left_arc_rest)
-rest("arc_swift", "RIGHT-ARC", arc_swift.right_arc_rest)
-rest("arc_swift", "BREAK", break_rest)
 rest("swap_standard", "SHIFT", swap.shift_rest)
 rest("swap_standard", "LEFT-ARC", swap.left_arc_rest)
 rest("swap_standard", "RIGHT-ARC", swap.right_arc_rest)
 rest("swap_standard", "SWAP", swap.swap_rest)
 rest("swap_standard", "BREAK", swap.break_rest)
-rest("two_planar", "SHIFT", two_planar.shift_rest)
-rest("two_planar", "REDUCE", two_planar.reduce_rest)
-rest("two_planar", "LEFT-ARC", two_planar.left_arc_rest)
-rest("two_planar", "RIGHT-ARC", two_planar.right_arc_rest)
-rest("two_planar", "SWITCH", two_planar.switch_rest)
-rest("two_planar", "BREAK", two_planar.break_rest)
 
 
 def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
-    """Costs of the legal moves of an unlabelled system by every function that is there (list of
-    lists of int). printed: also by the formulas of papers.
+    """Costs of the legal moves of an unlabelled system by every function that is there, here or in
+    its table (list of lists of int). printed: also by the formulas of papers.
 
     The labels of `gold` must have been given their numbers: `system.costs` and `system.loss` do.
     """
@@ -126,33 +103,26 @@ def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
     cdef int i, k, move, label, best
     form = f"{state.system} revised" if "repairs" in system.options else state.system
     names = system.moves
-    found = []
+    found = [[], []]
     try:
-        if form in COSTS:
-            found.append([])
-        elif (form, "SHIFT") in RESTS:
-            found += [[], []]
         if printed and (form, "SHIFT") in FORMULAS:
             found.append([])
         for i in range(n):
             move, k = candidates[i].move, candidates[i].k
             label = NONE if candidates[i].dependent == NONE else 0
             name = names[move]
+            found[0].append(c.cost(s, g, move, k, label, 0))
             if form in COSTS:
-                found[0].append((<Cost>COSTS[form]).call(s, g, move, k, label, 0))
-            else:
-                found[0].append((<Rest>RESTS[form, name]).call(s, g, k))
-                found[1].append(difference_cost(s, g, move, k, label, 0))
+                found[1].append((<Cost>COSTS[form]).call(s, g, move, k, label, 0))
+            elif c.moves[move].rest is not NULL:
+                found[1].append(c.moves[move].rest(s, g, k))
+                if (form, "SHIFT") in RESTS:
+                    assert found[1][-1] == (<Rest>RESTS[form, name]).call(s, g, k)
             if printed and (form, name) in FORMULAS:
                 found[-1].append((<Formula>FORMULAS[form, name]).call(s, g, k, label, 0))
-        if (form, "SHIFT") in RESTS:
-            best = min(found[0])
-            found[0] = [errors - best for errors in found[0]]
-        return found
+        if found[1] and form not in COSTS:
+            best = min(found[1])
+            found[1] = [errors - best for errors in found[1]]
+        return [costs for costs in found if costs]
     finally:
         free(candidates)
-
-
-def known():
-    """What has costs here (set of str)."""
-    return {*COSTS, *(system for system, _ in RESTS)}

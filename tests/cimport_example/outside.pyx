@@ -122,15 +122,11 @@ cdef class Outside(TransitionSystem):
     cdef OutsideC own
 
     def __init__(
-        self, labels=None, *, double share=1.0, compound="wanted", int most=0,
-        bint single_root=False, bint segment=False, root_label=None
+        self, labels=None, *, double share=1.0, compound="wanted", int most=0, **options
     ):
         if compound not in ("wanted", "allowed"):
             raise ValueError(f"outside: compound is 'wanted' or 'allowed', not {compound!r}.")
-        self.begin("outside", {
-            "share": share, "compound": compound, "most": most,
-            "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
-        })
+        self.begin("outside", options, {"share": share, "compound": compound, "most": most})
         self.own.share = share
         self.own.most = most
         self.own.wanted = compound == "wanted"
@@ -140,8 +136,7 @@ cdef class Outside(TransitionSystem):
         self.c.inner = inner
         use_differences(&self.c)
         use_static(&self.c, wanted_move)
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
+        self.add_break(can_break, do_break, NULL, break_rest)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

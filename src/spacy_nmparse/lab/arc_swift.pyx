@@ -24,9 +24,9 @@ A cost is the difference of two losses; tests/exhaustive.py compares both with s
 trees and all configurations.
 """
 from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
-from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
+from spacy_nmparse.systems.crossing.stretches cimport use_tables
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport Gold
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
@@ -38,7 +38,7 @@ from spacy_nmparse.systems.sentences cimport (
     rest,
     shift_rest,
 )
-from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_arc
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -49,6 +49,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
+    TransitionSystem,
     learn_cheapest,
 )
 from spacy_nmparse.systems.views cimport (
@@ -301,27 +302,38 @@ cdef void start(StateC* s) noexcept nogil:
     s.one_root = s.system.single_root
 
 
-cdef class ArcSwift(TransitionSystem):
-    """The arc-swift system.
+TEXTS = {
+    "stack": "Words that were read and can still get arcs; the top is the last one shown.",
+    "buffer": "What is to come, the next one first. ROOT is the last item.",
+    "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. SHIFT of "
+    "ROOT ends the sentence.",
+    "LEFT-ARC": "The first item of the buffer becomes the head of the k-th word of the stack, "
+    "counted from the top, which leaves the stack with all words above it. The number in the "
+    "move's name is k; without a number, k is 1.",
+    "RIGHT-ARC": "The k-th word of the stack, counted from the top, becomes the head of the first "
+    "word of the buffer, which goes onto the stack; the words above the k-th leave it. The number "
+    "in the move's name is k; without a number, k is 1.",
+    "BREAK": "The sentence ends before the first word of the buffer, where the next one starts as "
+    "soon as the stack is empty.",
+}
+SINGLE_ROOT = (
+    " When only ROOT is left in the buffer, the dependent is the last word without a head."
+)
 
-    Args:
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
-    """
-    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
-        self.begin("arc_swift", {
-            "single_root": bool(single_root),
-            "segment": bool(segment),
-            "root_label": root_label,
-        })
+
+cdef class ArcSwift(TransitionSystem):
+    """The arc-swift system. Its options are those of every system."""
+    def __init__(self, labels=None, **options):
+        self.begin("arc_swift", options)
+        self.texts = dict(TEXTS)
+        if self.c.single_root:
+            self.texts["RIGHT-ARC"] += SINGLE_ROOT
         self.c.projective = True
         self.c.one_focus = True
         self.c.start = start
         self.c.inner = inner
-        self.c.end_attaches = single_root
-        self.c.tabulates = BY_LEAVING
-        self.c.leave = leave
+        self.c.end_attaches = self.c.single_root
+        use_tables(&self.c, BY_LEAVING, leave)
         use_differences(&self.c)
         use_static(&self.c, wanted_move)
         self.c.oracles[COMBINED] = learn_combined
@@ -334,35 +346,4 @@ cdef class ArcSwift(TransitionSystem):
             RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, right_arc_head,
             right_arc_dependent, right_arc_k,
         )
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        TransitionSystem.bind(self, gold)
-        return derive_crossing(gold, &self.c)
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        texts = {
-            "stack": "Words that were read and can still get arcs; the top is the last one shown.",
-            "buffer": "What is to come, the next one first. ROOT is the last item.",
-            "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. "
-            "SHIFT of ROOT ends the sentence.",
-            "LEFT-ARC": "The first item of the buffer becomes the head of the k-th word of the "
-            "stack, counted from the top, which leaves the stack with all words above it. The "
-            "number in the move's name is k; without a number, k is 1.",
-            "RIGHT-ARC": "The k-th word of the stack, counted from the top, becomes the head of "
-            "the first word of the buffer, which goes onto the stack; the words above the k-th "
-            "leave it. The number in the move's name is k; without a number, k is 1.",
-        }
-        if self.c.single_root:
-            texts["RIGHT-ARC"] += (
-                " When only ROOT is left in the buffer, the dependent is the last word without a "
-                "head."
-            )
-        if self.c.segment:
-            texts["BREAK"] = (
-                "The sentence ends before the first word of the buffer, where the next one starts "
-                "as soon as the stack is empty."
-            )
-        return texts
+        self.add_break(can_break, do_break, NULL, break_rest)

@@ -8,9 +8,10 @@ illegal: no stack word could get a head any more.
 
 Final: the buffer is empty and the stack holds ROOT alone.
 """
-from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
+from spacy_nmparse.systems.arc_standard cimport do_shift
+from spacy_nmparse.systems.crossing.stretches cimport use_tables
 from spacy_nmparse.systems.differences cimport difference_loss, use_differences
-from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport b0_end, is_complete, least_error, root_at_bottom, s0_end
 from spacy_nmparse.systems.sentences cimport finish
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
@@ -82,12 +83,6 @@ cdef int rest_with(const StateC* s, const GoldC* gold, ViewC* v, int w) noexcept
 
 cdef bint can_shift(const StateC* s, int k) noexcept nogil:
     return B(s, 1) != NONE and not must_break(s)
-
-
-cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
-    cdef int b0 = read(s)
-    s.push_label[b0] = push_label
-    push(s, b0)
 
 
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
@@ -189,40 +184,41 @@ cdef int wanted_move(
     return find_move(s, candidates, n, name, 1)
 
 
+TEXTS = {
+    "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are made "
+    "between the top, the last one shown, and the first word of the buffer.",
+    "buffer": "The words to come, the next one first, which may have dependents.",
+    "SHIFT": "The first word of the buffer goes onto the stack. The last word of a sentence stays "
+    "in the buffer until it has a head.",
+    "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
+    "leaves the stack.",
+    "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, and takes "
+    "its place there. ROOT stays on the stack.",
+    "BREAK": "The sentence ends behind the first word of the buffer, and the next one starts as "
+    "soon as all words before that end have a head.",
+}
+
+
 cdef class BufferArcStandard(TransitionSystem):
     """Arc-standard with arcs between the top of the stack and the front of the buffer.
 
     Args:
         buffer_arcs: True: that is this form.
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+        **options: those of every system.
     """
-    def __init__(
-        self, labels=None, *, bint buffer_arcs=True, bint single_root=False, bint segment=False,
-        root_label=None
-    ):
-        self.begin("arc_standard", {
-            "buffer_arcs": True,
-            "single_root": bool(single_root),
-            "segment": bool(segment),
-            "root_label": root_label,
-        })
+    def __init__(self, labels=None, *, bint buffer_arcs=True, **options):
+        self.begin("arc_standard", options, {"buffer_arcs": True})
+        self.texts = TEXTS
         self.c.projective = True
-        self.c.tabulates = BY_GROWING
         self.c.start = root_at_bottom
         use_differences(&self.c)
+        use_tables(&self.c, BY_GROWING)
         self.c.loss = loss
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        TransitionSystem.bind(self, gold)
-        return derive_crossing(gold, &self.c)
+        self.add_break(can_break, do_break, NULL, break_rest)
 
     @property
     def lookahead(self):
@@ -231,28 +227,3 @@ cdef class BufferArcStandard(TransitionSystem):
 
     def _form(self):
         return "arc_standard with buffer_arcs"
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        return buffer_glossary(self.c.segment)
-
-
-def buffer_glossary(segment):
-    """As ``TransitionSystem.glossary``."""
-    texts = {
-        "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are made "
-        "between the top, the last one shown, and the first word of the buffer.",
-        "buffer": "The words to come, the next one first, which may have dependents.",
-        "SHIFT": "The first word of the buffer goes onto the stack. The last word of a sentence "
-        "stays in the buffer until it has a head.",
-        "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
-        "leaves the stack.",
-        "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, and "
-        "takes its place there. ROOT stays on the stack.",
-    }
-    if segment:
-        texts["BREAK"] = (
-            "The sentence ends behind the first word of the buffer, and the next one starts as "
-            "soon as all words before that end have a head."
-        )
-    return texts

@@ -26,19 +26,19 @@ cdef enum:
     MAX_STEPS = 20000   # crossings that one search looks at; what it returns then may be too low
 
 
-cdef int derive_planes(Gold gold) except -1:
+cdef int derive_planes(GoldC* gold, const SystemC* system) except -1:
     """Give the gold tree the tables of PlanesC, if it has none."""
-    cdef int n = gold.c.n
+    cdef int n = gold.n
     cdef PlanesC* p
     cdef int* ints
     cdef int* plane
     cdef int w, i
-    if gold.c.planes != NULL:
+    if gold.planes != NULL:
         return 0
     p = <PlanesC*>calloc(1, sizeof(PlanesC) + N_ARRAYS * <size_t>n * sizeof(int))
     if p == NULL:
         raise MemoryError(f"No memory for the planes of {n} words.")
-    gold.c.planes = p
+    gold.planes = p
     ints = <int*>(p + 1)
     plane = ints
     p.plane = plane
@@ -52,15 +52,15 @@ cdef int derive_planes(Gold gold) except -1:
     p.dropped = ints + 8 * n
     p.kept = ints + 9 * n
     for w in range(n):
-        p.open[w] = BOTH if 0 <= gold.c.head[w] < n else 0
+        p.open[w] = BOTH if 0 <= gold.head[w] < n else 0
     for w in range(n):
-        if plane[w] == 0 and p.open[w] and crossed_by(&gold.c, w, 0, n) > 0:
+        if plane[w] == 0 and p.open[w] and crossed_by(gold, w, 0, n) > 0:
             p.crossing = True
             plane[w] = 1
-            fill_planes(&gold.c, plane, w)
+            fill_planes(gold, plane, w)
     for w in range(n):
         if plane[w]:
-            for i in range(crossed_by(&gold.c, w, 0, n)):
+            for i in range(crossed_by(gold, w, 0, n)):
                 p.beyond = p.beyond or plane[p.near_[i]] == plane[w]
     return 0
 

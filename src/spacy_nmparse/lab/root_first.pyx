@@ -20,10 +20,11 @@ but if x is the first such word, no arc that does not cross its own is lost. The
 over all x. Where ROOT must still get its only child, that is x: x loses another head
 of its own, and the other gold roots lose ROOT.
 """
+from spacy_nmparse.systems.arc_standard cimport do_break, do_shift
 from spacy_nmparse.systems.crossing.spans cimport INFINITY
-from spacy_nmparse.systems.crossing.stretches cimport crosses_at, derive_crossing, rest_of_stretch
+from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch, use_tables
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport Gold, GoldC, far_end, last_child
+from spacy_nmparse.systems.gold cimport GoldC, far_end, last_child
 from spacy_nmparse.systems.moves cimport (
     b0_end,
     can_be_right,
@@ -32,7 +33,6 @@ from spacy_nmparse.systems.moves cimport (
     root_at_bottom,
     s0_end,
 )
-from spacy_nmparse.systems.sentences cimport do_break as end_sentence
 from spacy_nmparse.systems.sentences cimport (
     errors_behind,
     finish,
@@ -87,12 +87,6 @@ cdef inline bint b0_is_last(const StateC* s) noexcept nogil:
 
 cdef bint can_shift(const StateC* s, int k) noexcept nogil:
     return B(s, 0) != NONE and not must_break(s) and not b0_is_last(s)
-
-
-cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
-    cdef int b0 = read(s)
-    s.push_label[b0] = push_label
-    push(s, b0)
 
 
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
@@ -165,11 +159,6 @@ cdef int reduce_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
 
 cdef bint can_break(const StateC* s, int k) noexcept nogil:
     return at_start(s) and all_headed(s)
-
-
-cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
-    end_sentence(s, k, l, push_label)
-    finish(s)
 
 
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
@@ -332,42 +321,46 @@ cdef int wanted_move(
     return find_move(s, candidates, n, name, 1)
 
 
+TEXTS = {
+    "stack": "Words that were read and can still get arcs; ROOT is at the bottom. Moves are made "
+    "with the top, the last one shown.",
+    "buffer": "The words to come, the next one first.",
+    "SHIFT": "The first word of the buffer goes onto the stack, without a head so far. The last "
+    "word of a sentence cannot: nothing is left that could be its head.",
+    "REDUCE": "The top of the stack leaves it. It has a head.",
+    "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
+    "leaves the stack. The top had no head.",
+    "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, which "
+    "goes onto the stack. The last word of a sentence waits until all words on the stack have "
+    "heads.",
+    "BREAK": "The sentence ends before the first word of the buffer, where the next one starts as "
+    "soon as the stack is ROOT alone. All words on the stack have heads.",
+}
+
+
 cdef class RootFirstArcEager(TransitionSystem):
     """Arc-eager with ROOT at the bottom of the stack.
 
     Args:
         root_first: True: that is this form.
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+        **options: those of every system.
     """
-    def __init__(
-        self, labels=None, *, bint root_first=True, bint single_root=False, bint segment=False,
-        root_label=None
-    ):
-        self.begin("arc_eager", {
-            "root_first": True,
-            "single_root": bool(single_root),
-            "segment": bool(segment),
-            "root_label": root_label,
-        })
+    def __init__(self, labels=None, *, bint root_first=True, **options):
+        self.begin("arc_eager", options, {"root_first": True})
+        self.texts = dict(TEXTS)
+        if self.c.single_root:
+            self.texts["REDUCE"] += " The child of ROOT stays until the buffer is empty."
         self.c.projective = True
         self.c.start = root_at_bottom
         use_differences(&self.c)
-        self.c.tabulates = BY_LEAVING
+        use_tables(&self.c, BY_LEAVING, leave)
         self.c.root_first = True
-        self.c.leave = leave
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end)
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        TransitionSystem.bind(self, gold)
-        return derive_crossing(gold, &self.c)
+        self.add_break(can_break, do_break, NULL, break_rest)
 
     @property
     def lookahead(self):
@@ -376,32 +369,3 @@ cdef class RootFirstArcEager(TransitionSystem):
 
     def _form(self):
         return "arc_eager with root_first"
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        return root_first_glossary(self.c.single_root, self.c.segment)
-
-
-def root_first_glossary(single_root, segment):
-    """As ``TransitionSystem.glossary``."""
-    texts = {
-        "stack": "Words that were read and can still get arcs; ROOT is at the bottom. Moves are "
-        "made with the top, the last one shown.",
-        "buffer": "The words to come, the next one first.",
-        "SHIFT": "The first word of the buffer goes onto the stack, without a head so far. The "
-        "last word of a sentence cannot: nothing is left that could be its head.",
-        "REDUCE": "The top of the stack leaves it. It has a head.",
-        "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
-        "leaves the stack. The top had no head.",
-        "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, which "
-        "goes onto the stack. The last word of a sentence waits until all words on the stack have "
-        "heads.",
-    }
-    if single_root:
-        texts["REDUCE"] += " The child of ROOT stays until the buffer is empty."
-    if segment:
-        texts["BREAK"] = (
-            "The sentence ends before the first word of the buffer, where the next one starts as "
-            "soon as the stack is ROOT alone. All words on the stack have heads."
-        )
-    return texts

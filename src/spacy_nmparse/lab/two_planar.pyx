@@ -42,6 +42,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
+    TransitionSystem,
     new_move,
 )
 
@@ -418,22 +419,39 @@ cdef bint is_final(const StateC* s) noexcept nogil:
     return s.b == s.n
 
 
-cdef class TwoPlanar(TransitionSystem):
-    """The 2-planar system.
+TEXTS = {
+    "stack": "Words before the buffer that can still get an arc in the active plane; the top is "
+    "the last one shown.",
+    "other_stack": "The same of the other plane. Arcs of one plane never cross.",
+    "buffer": "The words to come. Arcs are made with the first of them.",
+    "SHIFT": "The first word of the buffer goes onto both stacks.",
+    "REDUCE": "The top of the stack leaves it. On the other stack it stays.",
+    "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack. Both stay "
+    "where they are.",
+    "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer. Both stay "
+    "where they are.",
+    "SWITCH": "The other stack becomes the stack: its plane is active. The next SWITCH comes after "
+    "a SHIFT.",
+    "BREAK": "The sentence ends before the first word of the buffer, and the next one starts "
+    "there, with empty stacks.",
+}
 
-    Args:
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label of headless words in the final tree, and of no others (None: they have
-            none, and labels of gold roots are not judged).
-    """
-    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
-        self.begin("two_planar", {
-            "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
-        })
+
+cdef class TwoPlanar(TransitionSystem):
+    """The 2-planar system. Its options are those of every system; ``root_label`` is the label of
+    headless words in the final tree, and of no others (None: they have none, and labels of gold
+    roots are not judged)."""
+    def __init__(self, labels=None, **options):
+        self.begin("two_planar", options)
+        self.texts = TEXTS
+        self.features["SWITCH"] = (
+            "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched",
+            "S0-B0.crossed", "S0-B0.headless",
+        )
         self.c.headless = True
         self.c.start = start
         self.c.is_final = is_final
+        self.c.derive = derive_planes
         use_differences(&self.c)
         self.c.loss = planar_loss
         use_static(&self.c, wanted_move)
@@ -449,34 +467,4 @@ cdef class TwoPlanar(TransitionSystem):
         ).crossing = CROSSES_BY_ARC
         self.c.right_arc = self.c.n_moves - 1
         self.add_move(SWITCH, can_switch, do_switch, NULL, switch_rest)
-        self.features["SWITCH"] = (
-            "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched",
-            "S0-B0.crossed", "S0-B0.headless",
-        )
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        derive_planes(gold)
-        return TransitionSystem.bind(self, gold)
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        return {
-            "stack": "Words before the buffer that can still get an arc in the active plane; the "
-            "top is the last one shown.",
-            "other_stack": "The same of the other plane. Arcs of one plane never cross.",
-            "buffer": "The words to come. Arcs are made with the first of them.",
-            "SHIFT": "The first word of the buffer goes onto both stacks.",
-            "REDUCE": "The top of the stack leaves it. On the other stack it stays.",
-            "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack. "
-            "Both stay where they are.",
-            "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer. "
-            "Both stay where they are.",
-            "SWITCH": "The other stack becomes the stack: its plane is active. The next SWITCH "
-            "comes after a SHIFT.",
-            **({
-                "BREAK": "The sentence ends before the first word of the buffer, and the next one "
-                "starts there, with empty stacks."
-            } if self.c.segment else {}),
-        }
+        self.add_break(can_break, do_break, NULL, break_rest)

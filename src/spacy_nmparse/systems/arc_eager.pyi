@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from spacy_nmparse.systems.system import TransitionSystem
 
@@ -18,7 +18,5 @@ class ArcEager(TransitionSystem):
         nonmonotonic_reduce: bool = False,
         labelled_reduce: bool = False,
         push: str = "any",
-        single_root: bool = False,
-        segment: bool = False,
-        root_label: str | None = None,
+        **options: Any,
     ) -> None: ...

@@ -31,8 +31,8 @@ from spacy_nmparse.systems.arc_eager_options cimport (
     eager,
 )
 from spacy_nmparse.systems.arc_eager_oracles cimport learn_combined, learn_monotonic
-from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
-from spacy_nmparse.systems.gold cimport Gold, children_from
+from spacy_nmparse.systems.crossing.stretches cimport use_tables
+from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.moves cimport b0_end, label_ok, never, s0_end
 from spacy_nmparse.systems.sentences cimport (
     all_surplus_roots,
@@ -380,28 +380,23 @@ cdef class ArcEager(TransitionSystem):
         push: "any"; "shift": words are SHIFTed, and arcs from words before them are left to REDUCE;
             "right_arc": every word that finds an S0 becomes its dependent, and LEFT-ARC replaces
             such arcs (HGJ13 section 4).
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
+        **options: those of every system.
 
     Raises:
         ValueError: an unknown push, or options that it needs.
     """
     def __init__(
         self, labels=None, *, bint nonmonotonic_left=False, bint nonmonotonic_reduce=False,
-        bint labelled_reduce=False, push="any", bint single_root=False, bint segment=False,
-        root_label=None
+        bint labelled_reduce=False, push="any", **options
     ):
         check_push(push, labels, nonmonotonic_left, nonmonotonic_reduce, labelled_reduce)
-        self.begin("arc_eager", {
+        self.begin("arc_eager", options, {
             "nonmonotonic_left": bool(nonmonotonic_left),
             "nonmonotonic_reduce": bool(nonmonotonic_reduce),
             "labelled_reduce": bool(labelled_reduce),
             "push": push,
-            "single_root": bool(single_root),
-            "segment": bool(segment),
-            "root_label": root_label,
         })
+        self.texts = arc_eager_glossary(self.options)
         self.own.nonmonotonic_reduce = nonmonotonic_reduce
         self.own.labelled_reduce = labelled_reduce
         self.own.push = PUSHES[push]
@@ -413,15 +408,14 @@ cdef class ArcEager(TransitionSystem):
         self.c.end_attaches = not nonmonotonic_reduce
         self.c.cost = arc_eager_cost
         self.c.loss = arc_eager_loss
-        self.c.tabulates = BY_LEAVING
-        self.c.leave = leave
+        use_tables(&self.c, BY_LEAVING, leave)
         use_static(&self.c, wanted_move)
         if push == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic
             self.c.oracles[COMBINED] = learn_combined
         self.add_move(
             SHIFT, can_shift_first if push == "right_arc" else can_shift, do_shift, shift_cost, NULL
-        ).notes_label = (nonmonotonic_reduce or single_root) and not labelled_reduce
+        ).notes_label = (nonmonotonic_reduce or self.c.single_root) and not labelled_reduce
         self._add_reduce()
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, NULL, b0_end, s0_end
@@ -435,12 +429,7 @@ cdef class ArcEager(TransitionSystem):
         if self.c.moves[0].notes_label:
             self.c.noted_arc = self.c.right_arc
         self.add_form()
-        if segment:
-            self.add_move(BREAK, can_break, do_break, break_cost, NULL).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        TransitionSystem.bind(self, gold)
-        return derive_crossing(gold, &self.c)
+        self.add_break(can_break, do_break, break_cost, NULL)
 
     cdef int add_form(self) except -1:
         """Moves that a form adds, before BREAK; and what else it changes in the table."""
@@ -455,10 +444,6 @@ cdef class ArcEager(TransitionSystem):
         move.attached = reduced_word
         move.is_repair = s0_is_headless
         return 0
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        return arc_eager_glossary(self.options)
 
 
 def check_push(push, labels, left, reduces, labelled):

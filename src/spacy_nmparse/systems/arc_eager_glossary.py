@@ -6,7 +6,7 @@ from typing import Any
 
 
 def arc_eager_glossary(options: dict[str, Any]) -> dict[str, str]:
-    """As ``TransitionSystem.glossary``, for a system with these options."""
+    """What ``TransitionSystem.glossary`` says of a system with these options."""
     texts = {
         "stack": "Words that were read and can still get arcs. Moves are made with the top, "
         "the last one shown.",
@@ -18,6 +18,8 @@ def arc_eager_glossary(options: dict[str, Any]) -> dict[str, str]:
         "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, "
         "which goes onto the stack.",
         "REDUCE": "The top of the stack leaves it.",
+        "BREAK": "The sentence ends before the first word of the buffer, where the next one starts "
+        "as soon as the stack is empty.",
     }
     if options["nonmonotonic_left"]:
         texts["LEFT-ARC"] += " If the top had a head, that arc is deleted."
@@ -30,9 +32,4 @@ def arc_eager_glossary(options: dict[str, Any]) -> dict[str, str]:
         )
     else:
         texts["REDUCE"] += " It has a head."
-    if options["segment"]:
-        texts["BREAK"] = (
-            "The sentence ends before the first word of the buffer, where the next one starts "
-            "as soon as the stack is empty."
-        )
     return texts

@@ -3,7 +3,6 @@ arc-eager's, but for its cost. The costs are those of projective gold, without s
 sentence starts; what is lost after each move (``rest``) is told of all."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
 cdef int shift_cost(
@@ -23,7 +22,3 @@ cdef int right_arc_cost(
     const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
 cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
-
-
-cdef class ArcHybrid(TransitionSystem):
-    pass

@@ -13,9 +13,9 @@ and all words that can, can together. single_root: the bottom of the stack is th
 that ROOT can take; of several gold roots that can be had, all but one are lost.
 """
 from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
-from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
+from spacy_nmparse.systems.crossing.stretches cimport use_tables
 from spacy_nmparse.systems.differences cimport use_differences, use_formulas
-from spacy_nmparse.systems.gold cimport Gold, GoldC, children_from
+from spacy_nmparse.systems.gold cimport GoldC, children_from
 from spacy_nmparse.systems.moves cimport can_be_right, is_lost, label_ok, least_error
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport (
@@ -30,7 +30,7 @@ from spacy_nmparse.systems.sentences cimport (
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport BREAK, BY_LEAVING, LEFT_ARC, RIGHT_ARC, SHIFT
-from spacy_nmparse.systems.system cimport CandidateC
+from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item, view
 
 
@@ -163,27 +163,31 @@ cdef void start(StateC* s) noexcept nogil:
     s.root_last = 1
 
 
-cdef class ArcHybrid(TransitionSystem):
-    """The arc-hybrid system.
+TEXTS = {
+    "stack": "Words that were read and have no head yet; the top is the last one shown.",
+    "buffer": "What is to come, the next one first. ROOT is the last item.",
+    "SHIFT": "The first item of the buffer goes onto the stack. SHIFT of ROOT ends the sentence.",
+    "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, which "
+    "leaves the stack.",
+    "RIGHT-ARC": "The word beneath the top of the stack becomes the head of the top, which leaves "
+    "the stack.",
+    "BREAK": "The sentence ends before the buffer.",
+}
 
-    Args:
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
-    """
-    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
-        self.begin("arc_hybrid", {
-            "single_root": bool(single_root), "segment": bool(segment), "root_label": root_label
-        })
+
+cdef class ArcHybrid(TransitionSystem):
+    """The arc-hybrid system. Its options are those of every system."""
+    def __init__(self, labels=None, **options):
+        self.begin("arc_hybrid", options)
+        self.texts = TEXTS
         self.c.projective = True
         self.c.start = start
         self.c.inner = inner
         use_differences(&self.c)
-        self.c.tabulates = BY_LEAVING
-        self.c.leave = leave
-        if not single_root and not segment:
-            use_formulas(&self.c)
+        use_tables(&self.c, BY_LEAVING, leave)
         use_static(&self.c, wanted_move)
+        if not self.c.single_root and not self.c.segment:
+            use_formulas(&self.c)
         self.add_move(SHIFT, can_shift, do_shift, shift_cost, shift_rest)
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, left_arc_rest, b0_end, s0_end
@@ -191,23 +195,4 @@ cdef class ArcHybrid(TransitionSystem):
         self.add_move(
             RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, right_arc_rest, s1_end, s0_end
         )
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        TransitionSystem.bind(self, gold)
-        return derive_crossing(gold, &self.c)
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        return {
-            "stack": "Words that were read and have no head yet; the top is the last one shown.",
-            "buffer": "What is to come, the next one first. ROOT is the last item.",
-            "SHIFT": "The first item of the buffer goes onto the stack. SHIFT of ROOT ends the "
-            "sentence.",
-            "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, "
-            "which leaves the stack.",
-            "RIGHT-ARC": "The word beneath the top of the stack becomes the head of the top, which "
-            "leaves the stack.",
-            **({"BREAK": "The sentence ends before the buffer."} if self.c.segment else {}),
-        }
+        self.add_break(can_break, do_break, NULL, break_rest)

@@ -1,7 +1,6 @@
 """Arc-standard (Nivre 2004): preconditions, effects, and what is lost after each move."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
 cdef bint can_shift(const StateC* s, int k) noexcept nogil
@@ -18,7 +17,3 @@ cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogi
 
 cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
-
-
-cdef class ArcStandard(TransitionSystem):
-    pass

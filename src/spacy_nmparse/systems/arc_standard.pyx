@@ -9,9 +9,8 @@ Loss: no closed form is known. tabular.pyx has it by dynamic programming (Goldbe
 2014); a cost is the difference of two losses. tests/exhaustive.py compares both with search over
 all small trees and all configurations.
 """
-from spacy_nmparse.systems.crossing.stretches cimport derive_crossing
+from spacy_nmparse.systems.crossing.stretches cimport use_tables
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.moves cimport is_complete, least_error, root_at_bottom, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport can_break, finish, gold_breaks, must_break
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
@@ -24,6 +23,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
+    TransitionSystem,
 )
 from spacy_nmparse.systems.tabular cimport rest
 from spacy_nmparse.systems.views cimport ViewC, view
@@ -124,50 +124,31 @@ cdef int wanted_move(
     return find_move(s, candidates, n, name, 1)
 
 
-cdef class ArcStandard(TransitionSystem):
-    """The arc-standard system.
+TEXTS = {
+    "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are made "
+    "between the two on top, the last ones shown.",
+    "buffer": "The words to come, the next one first.",
+    "SHIFT": "The first word of the buffer goes onto the stack.",
+    "LEFT-ARC": "The top of the stack becomes the head of the word beneath it, which leaves the "
+    "stack.",
+    "RIGHT-ARC": "The item beneath the top of the stack becomes the head of the top, which leaves "
+    "the stack.",
+    "BREAK": "The sentence ends before the first word of the buffer, where the next one starts as "
+    "soon as all words on the stack have a head.",
+}
 
-    Args:
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
-    """
-    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
-        self.begin("arc_standard", {
-            "single_root": bool(single_root),
-            "segment": bool(segment),
-            "root_label": root_label,
-        })
+
+cdef class ArcStandard(TransitionSystem):
+    """The arc-standard system. Its options are those of every system."""
+    def __init__(self, labels=None, **options):
+        self.begin("arc_standard", options)
+        self.texts = TEXTS
         self.c.projective = True
-        self.c.tabulates = BY_GROWING
         self.c.start = root_at_bottom
         use_differences(&self.c)
+        use_tables(&self.c, BY_GROWING)
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, s0_end, s1_end)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        TransitionSystem.bind(self, gold)
-        return derive_crossing(gold, &self.c)
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        texts = {
-            "stack": "Words that were read and have no head yet; ROOT is at the bottom. Arcs are "
-            "made between the two on top, the last ones shown.",
-            "buffer": "The words to come, the next one first.",
-            "SHIFT": "The first word of the buffer goes onto the stack.",
-            "LEFT-ARC": "The top of the stack becomes the head of the word beneath it, which "
-            "leaves the stack.",
-            "RIGHT-ARC": "The item beneath the top of the stack becomes the head of the top, which "
-            "leaves the stack.",
-        }
-        if self.c.segment:
-            texts["BREAK"] = (
-                "The sentence ends before the first word of the buffer, where the next one starts "
-                "as soon as all words on the stack have a head."
-            )
-        return texts
+        self.add_break(can_break, do_break, NULL, break_rest)

@@ -207,6 +207,9 @@ ctypedef void (*oracle_t)(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
 
+# Fills the tables of the gold tree that the system reads besides.
+ctypedef int (*derive_t)(GoldC* gold, const SystemC* system) except -1
+
 # Makes the next move of a configuration. False: it has not.
 ctypedef bint (*step_t)(void* walker, StateC* s) noexcept nogil
 
@@ -253,6 +256,7 @@ cdef struct SystemC:
     int noted_arc           # place of the move whose labels pushes note, or NONE: they note none
     int n_moves
     MoveC moves[MAX_MOVES]
+    derive_t derive             # NULL: the system reads no tables of its own
     start_t start               # makes an empty state the initial configuration
     final_t is_final
     alike_t alike

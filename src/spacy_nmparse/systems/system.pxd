@@ -43,10 +43,14 @@ cdef class TransitionSystem:
 
     cdef dict repair_names      # name of a move -> its name as a repair, if that is another
     cdef dict features          # name of a move -> features that a scorer of it should look at
+    cdef dict texts             # of the glossary: name of a move or part -> what it does, or holds
 
     cdef MoveC* add_move(
         self, int name, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest,
         arc_end_t head=*, arc_end_t dependent=*, next_k_t next_k=*
     ) except NULL
-    cdef int begin(self, str name, dict options) except -1
+    cdef int add_break(
+        self, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest
+    ) except -1
+    cdef int begin(self, str name, dict shared, dict own=*) except -1
     cdef int bind(self, Gold gold) except -1

@@ -234,6 +234,12 @@ cdef class TransitionSystem:
 
     Made by ``systems.create(name, labels=..., **options)``. Stateless: a configuration is a
     ``State``, a gold tree a ``Gold``.
+
+    Args:
+        labels: its dependency labels; None makes it unlabelled.
+        **options: its own, and those that every system has. ``single_root``: one child of ROOT in
+            each sentence. ``segment``: BREAK splits documents into sentences. ``root_label``: the
+            label that arcs from ROOT, and they alone, take (None: any label).
     """
     def __cinit__(self, labels=None, *args, **kwargs):
         if isinstance(labels, str):
@@ -251,6 +257,7 @@ cdef class TransitionSystem:
         self.c.n_labels = len(self.label_names)
         self.repair_names = {}
         self.features = {}
+        self.texts = {}
         self.c.root_label = NONE
         self.c.noted_arc = NONE
         self.c.is_final = state_is_final
@@ -258,14 +265,23 @@ cdef class TransitionSystem:
         self.c.cost = formula_cost
         self.c.oracles[DYNAMIC] = learn_cheapest
 
-    cdef int begin(self, str name, dict options) except -1:
-        """Take the name and the options, which every system has some of: the first thing that the
-        constructor of a system does."""
+    cdef int begin(self, str name, dict shared, dict own=None) except -1:
+        """Take the name and the options, those that every system has and its own: the first thing
+        that the constructor of a system does.
+
+        Raises:
+            TypeError: an option that is none.
+            ValueError: a root_label that is none of the labels, or the only one.
+        """
+        defaults = {**(own or {}), "single_root": False, "segment": False, "root_label": None}
+        for option in shared:
+            if option not in defaults:
+                raise TypeError(f"{name} has no option {option!r}: it has {', '.join(defaults)}.")
         self.name = name
-        self.options = options
-        self.c.single_root = options["single_root"]
-        self.c.segment = options["segment"]
-        root_label = options["root_label"]
+        self.options = {**defaults, **shared}
+        self.c.single_root = self.options["single_root"] = bool(self.options["single_root"])
+        self.c.segment = self.options["segment"] = bool(self.options["segment"])
+        root_label = self.options["root_label"]
         if root_label is not None:
             if self.labels is None or root_label not in self.label_ids:
                 raise ValueError(
@@ -304,8 +320,20 @@ cdef class TransitionSystem:
         self.c.n_moves += 1
         return move
 
+    cdef int add_break(
+        self, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest
+    ) except -1:
+        """Add BREAK, with the option ``segment``."""
+        if self.c.segment:
+            self.add_move(BREAK, precondition, effect, cost, rest).ends_sentence = True
+        return 0
+
     cdef int bind(self, Gold gold) except -1:
-        return gold.bind(self.label_names, self.label_ids)
+        """Give the gold tree what the system reads of it: labels by number, and its own tables."""
+        gold.bind(self.label_names, self.label_ids)
+        if self.c.derive is not NULL:
+            self.c.derive(&gold.c, &self.c)
+        return 0
 
     def __reduce__(self):
         return partial(type(self), self.labels, **self.options), ()
@@ -361,10 +389,13 @@ cdef class TransitionSystem:
 
         Returns:
             dict from str to str, a sentence or two each: for the moves, as ``moves`` names them,
-            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. A system that
-            does not say has the lines of those of its moves that came with one (``new_move``).
+            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. Moves of which
+            a system says nothing have the line that came with their name (``new_move``).
         """
-        return {name: GLOSSARY[name] for name in self.moves if name in GLOSSARY}
+        moves = set(self.moves)
+        texts = {name: text for name, text in GLOSSARY.items() if name in moves}
+        others = set(MOVE_NAMES.values()) - moves
+        return texts | {name: text for name, text in self.texts.items() if name not in others}
 
     def initial(self, n, sent_starts=None):
         """The initial configuration over n words.

@@ -16,6 +16,7 @@ from spacy_nmparse.systems.state cimport (
     NONE,
     B,
     S,
+    StateC,
     pop,
     push,
     state_add_arc,
@@ -23,6 +24,7 @@ from spacy_nmparse.systems.state cimport (
 )
 from spacy_nmparse.systems.system cimport (
     MoveC,
+    TransitionSystem,
     arc_end_t,
     effect_t,
     new_move,

@@ -1,5 +1,5 @@
 """Arc-eager with repair transitions or Unshift: the options ``repairs`` and ``unshift``."""
-from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
+from spacy_nmparse.lab.repairs.options cimport RepairsC, has_repairs, revised
 from spacy_nmparse.lab.repairs.repair cimport add_repairs
 from spacy_nmparse.lab.repairs.revision cimport (
     revised_cost,
@@ -8,6 +8,7 @@ from spacy_nmparse.lab.repairs.revision cimport (
     revised_loss,
 )
 from spacy_nmparse.systems.arc_eager cimport (
+    ArcEager,
     arc_eager_cost,
     arc_eager_loss,
     can_reduce,
@@ -22,8 +23,10 @@ from spacy_nmparse.systems.arc_eager_oracles cimport (
     learn_in,
     make_monotonic,
 )
+from spacy_nmparse.systems.crossing.stretches cimport use_tables
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.sentences cimport must_break
-from spacy_nmparse.systems.state cimport NONE, B, S, pop
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop
 from spacy_nmparse.systems.system cimport (
     BY_NONE,
     COMBINED,
@@ -33,6 +36,7 @@ from spacy_nmparse.systems.system cimport (
     MONOTONIC,
     CandidateC,
     MoveC,
+    SystemC,
     learn_cheapest,
     new_oracle,
     no_arc,
@@ -175,6 +179,8 @@ cdef class RevisedArcEager(ArcEager):
     Raises:
         ValueError: an unknown repair or push, or options that need or exclude another.
     """
+    cdef RepairsC own_revised
+
     def __init__(
         self, labels=None, *, repairs=(), bint decoupled_repairs=False, bint unshift=False,
         int max_search_states=200, **options
@@ -194,14 +200,14 @@ cdef class RevisedArcEager(ArcEager):
             "unshift": bool(unshift),
             "max_search_states": max_search_states,
         })
+        self.texts.update(revised_glossary(self.options))
         self.c.cost = cost
         self.c.loss = loss
         if not wanted and not unshift:
             return
         self.c.costs = revised_costs
         self.c.least_costs = revised_least_costs
-        self.c.tabulates = BY_NONE
-        self.c.leave = NULL
+        use_tables(&self.c, BY_NONE)
         self.c.oracles[new_oracle("paper")] = NULL
         if self.options["push"] == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic
@@ -225,10 +231,6 @@ cdef class RevisedArcEager(ArcEager):
                 reduce_.head = unshifted_head
                 reduce_.dependent = unshifted_dependent
         return 0
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        return {**ArcEager.glossary(self), **revised_glossary(self.options)}
 
 
 def check_repairs(repairs):

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 from spacy_nmparse.systems.system import TransitionSystem
 
@@ -9,10 +10,8 @@ class Covington(TransitionSystem):
         *,
         nonmonotonic: bool = False,
         explicit_root: bool = False,
-        single_root: bool = False,
-        segment: bool = False,
-        root_label: str | None = None,
         max_length: int = 0,
+        **options: Any,
     ) -> None: ...
 
 class NonLocalCovington(Covington): ...

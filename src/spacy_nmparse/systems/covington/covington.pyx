@@ -23,9 +23,11 @@ from spacy_nmparse.systems.covington.loss cimport (
     root_has_child,
 )
 from spacy_nmparse.systems.covington.views cimport ListViewC, list_view
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
+    StateC,
     is_above,
     item,
     n_items,
@@ -44,6 +46,9 @@ from spacy_nmparse.systems.system cimport (
     SHIFT,
     CandidateC,
     MoveC,
+    SystemC,
+    TransitionSystem,
+    next_k_t,
 )
 
 
@@ -85,7 +90,7 @@ cdef void add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
 
 
 cdef inline bint deletes(const StateC* s, int head, int dependent) noexcept nogil:
-    """Non-monotonic: whether an arc is deleted that head -> dependent would be made for."""
+    """Whether an arc is deleted that head -> dependent would be made for."""
     return s.head[dependent] != NONE or is_above(s, dependent, head)
 
 
@@ -255,6 +260,41 @@ cdef void start(StateC* s) noexcept nogil:
     s.one_root = s.system.single_root
 
 
+PARTS = {
+    "lambda1": "Items before the first word of the buffer that can still get an arc with it, the "
+    "nearest one last.",
+    "lambda2": "Words that moves have already passed on the way from the first word of the buffer "
+    "to the left. SHIFT puts them back into λ1.",
+    "buffer": "The words to come. Arcs are made with the first of them.",
+    "SHIFT": "The first word of the buffer gets no more arcs with words before it: λ2 and then "
+    "this word are appended to λ1, and the next word is first.",
+    "BREAK": "The sentence ends before the first word of the buffer, and the next one starts "
+    "there, with new lists.",
+}
+LOCAL = {
+    "NO-ARC": "There is no arc between the last item of λ1 and the first word of the buffer: that "
+    "item goes to the front of λ2.",
+    "LEFT-ARC": "The first word of the buffer becomes the head of the last word of λ1, which goes "
+    "to the front of λ2.",
+    "RIGHT-ARC": "The last item of λ1 becomes the head of the first word of the buffer, and goes "
+    "to the front of λ2.",
+}
+COUNTED = (
+    " The item and all behind it go to the front of λ2. The number in the move's name is k; "
+    "without a number, k is 1."
+)
+NON_LOCAL = {
+    "LEFT-ARC": "The first word of the buffer becomes the head of the k-th item of λ1, counted "
+    f"from the end.{COUNTED}",
+    "RIGHT-ARC": "The k-th item of λ1, counted from the end, becomes the head of the first word of "
+    f"the buffer.{COUNTED}",
+}
+DELETES = (
+    " If the dependent has a head, that arc is deleted; if the new arc closes a cycle, so is the "
+    "arc to its head."
+)
+
+
 cdef class Covington(TransitionSystem):
     """Covington's system: arcs between the focus words, NO-ARC moves on to the next pair.
 
@@ -264,25 +304,29 @@ cdef class Covington(TransitionSystem):
             headless words of a final configuration hang off ROOT, labelled root_label.
         max_length: words further apart get no arc (0: no limit). Longer gold arcs are given up
             from the start: they cost the same whatever is done.
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label; without
-            explicit_root: none, and labels of gold roots are not judged).
+        **options: those of every system. Without ``explicit_root``, ``root_label`` None means that
+            arcs from ROOT have no label, and labels of gold roots are not judged.
     """
     def __init__(
         self, labels=None, *, bint nonmonotonic=False, bint explicit_root=False,
-        int max_length=0, bint single_root=False, bint segment=False, root_label=None
+        int max_length=0, **options
     ):
+        cdef bint non_local = isinstance(self, NonLocalCovington)
+        cdef next_k_t next_k = next_item if non_local else <next_k_t>NULL
+        cdef MoveC* move
         if max_length < 0:
             raise ValueError(f"max_length must be 1 or more, or 0 (no limit), not {max_length}.")
-        self.begin(self._name(), {
+        self.begin("nl_covington" if non_local else "covington", options, {
             "nonmonotonic": bool(nonmonotonic),
             "explicit_root": bool(explicit_root),
             "max_length": max_length,
-            "single_root": bool(single_root),
-            "segment": bool(segment),
-            "root_label": root_label,
         })
+        self.texts = {**PARTS, **(NON_LOCAL if non_local else LOCAL)}
+        if explicit_root:
+            self.texts["lambda1"] += " The first one is ROOT."
+        if nonmonotonic:
+            self.texts["LEFT-ARC"] += DELETES
+            self.texts["RIGHT-ARC"] += DELETES
         self.c.headless = True
         self.c.one_focus = True
         self.c.max_length = max_length
@@ -295,70 +339,21 @@ cdef class Covington(TransitionSystem):
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, NULL)
         self.c.shift = self.c.n_moves - 1
-        if not self._is_non_local():
+        if not non_local:
             self.add_move(NO_ARC, can_skip, do_skip, NULL, NULL)
-        self._add_arcs(next_item if self._is_non_local() else <next_k_t>NULL)
-        if self.c.segment:
-            self.add_move(BREAK, can_break, do_break, NULL, NULL).ends_sentence = True
-
-    cdef int _add_arcs(self, next_k_t next_k) except -1:
-        cdef MoveC* left = self.add_move(
+        move = self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, NULL, NULL, focus_end, item_end, next_k
         )
-        cdef MoveC* right = self.add_move(
+        move.crossing = CROSSES_BY_ARC
+        move.is_repair = left_deletes
+        self.c.left_arc = self.c.n_moves - 1
+        move = self.add_move(
             RIGHT_ARC, can_right_arc, do_right_arc, NULL, NULL, item_end, focus_end, next_k
         )
-        self.c.left_arc = self.c.n_moves - 2
+        move.crossing = CROSSES_BY_ARC
+        move.is_repair = right_deletes
         self.c.right_arc = self.c.n_moves - 1
-        left.crossing = CROSSES_BY_ARC
-        right.crossing = CROSSES_BY_ARC
-        if self.c.nonmonotonic:
-            left.is_repair = left_deletes
-            right.is_repair = right_deletes
-        return 0
-
-    def _name(self):
-        return "covington"
-
-    def _is_non_local(self):
-        return False
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        texts = {
-            "lambda1": "Items before the first word of the buffer that can still get an arc with "
-            "it, the nearest one last.",
-            "lambda2": "Words that moves have already passed on the way from the first word of the "
-            "buffer to the left. SHIFT puts them back into λ1.",
-            "buffer": "The words to come. Arcs are made with the first of them.",
-            "SHIFT": "The first word of the buffer gets no more arcs with words before it: λ2 and "
-            "then this word are appended to λ1, and the next word is first.",
-            **self._arc_glossary(),
-        }
-        if self.c.explicit_root:
-            texts["lambda1"] += " The first one is ROOT."
-        if self.c.nonmonotonic:
-            for move in ("LEFT-ARC", "RIGHT-ARC"):
-                texts[move] += (
-                    " If the dependent has a head, that arc is deleted; if the new arc closes a "
-                    "cycle, so is the arc to its head."
-                )
-        if self.c.segment:
-            texts["BREAK"] = (
-                "The sentence ends before the first word of the buffer, and the next one starts "
-                "there, with new lists."
-            )
-        return texts
-
-    def _arc_glossary(self):
-        return {
-            "NO-ARC": "There is no arc between the last item of λ1 and the first word of the "
-            "buffer: that item goes to the front of λ2.",
-            "LEFT-ARC": "The first word of the buffer becomes the head of the last word of λ1, "
-            "which goes to the front of λ2.",
-            "RIGHT-ARC": "The last item of λ1 becomes the head of the first word of the buffer, "
-            "and goes to the front of λ2.",
-        }
+        self.add_break(can_break, do_break, NULL, NULL)
 
 
 cdef class NonLocalCovington(Covington):
@@ -366,20 +361,3 @@ cdef class NonLocalCovington(Covington):
 
     Its options are those of ``Covington``.
     """
-    def _name(self):
-        return "nl_covington"
-
-    def _is_non_local(self):
-        return True
-
-    def _arc_glossary(self):
-        counted = (
-            "The item and all behind it go to the front of λ2. The number in the move's name is k; "
-            "without a number, k is 1."
-        )
-        return {
-            "LEFT-ARC": "The first word of the buffer becomes the head of the k-th item of λ1, "
-            f"counted from the end. {counted}",
-            "RIGHT-ARC": "The k-th item of λ1, counted from the end, becomes the head of the first "
-            f"word of the buffer. {counted}",
-        }

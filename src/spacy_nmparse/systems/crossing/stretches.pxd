@@ -1,11 +1,11 @@
 """Stretches of text in which gold arcs cross, and the tables of what is lost there."""
-from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.system cimport SystemC, leave_t
 from spacy_nmparse.systems.views cimport ViewC
 
 
-cdef int derive_crossing(Gold gold, const SystemC* system) except -1
+cdef void use_tables(SystemC* system, int tabulates, leave_t leave=*) noexcept
 cdef int rest_of_stretch(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
 
 

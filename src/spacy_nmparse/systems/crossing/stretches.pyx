@@ -59,10 +59,17 @@ cdef bint crosses(const GoldC* gold, int first, int end) noexcept nogil:
     return False
 
 
-cdef int derive_crossing(Gold gold, const SystemC* system) except -1:
+cdef void use_tables(SystemC* system, int tabulates, leave_t leave=NULL) noexcept:
+    """Let tables tell what is lost where gold arcs cross: BY_GROWING, or BY_LEAVING with the errors
+    in a stack item when it leaves."""
+    system.tabulates = tabulates
+    system.leave = leave
+    system.derive = derive_crossing
+
+
+cdef int derive_crossing(GoldC* g, const SystemC* system) except -1:
     """Give the gold tree the tables that this kind of system needs, if arcs cross and they are not
     there."""
-    cdef GoldC* g = &gold.c
     cdef CrossingC* c
     cdef int form = (
         system.tabulates * 8 + system.root_first * 4 + system.segment * 2 + system.single_root

@@ -1,8 +1,9 @@
 """What the swap system reads from a gold tree: projective order, components, the fewest SWAPs."""
-from spacy_nmparse.systems.gold cimport Gold, GoldC, SwapC
+from spacy_nmparse.systems.gold cimport GoldC, SwapC
+from spacy_nmparse.systems.system cimport SystemC
 
 
-cdef int derive_swap(Gold gold) except -1
+cdef int derive_swap(GoldC* gold, const SystemC* system) except -1
 cdef void find_minimal(const GoldC* gold) noexcept nogil
 cdef inline int step_of(int n_swaps, int b, int n_waiting, int n_stack) noexcept nogil:
     """How many moves, BREAKs aside, lead to a configuration."""

@@ -6,6 +6,7 @@ Heads that are not known are made up, so that nothing crosses that need not (pla
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
+from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.swap.plan cimport (
     N_PLAN_ARRAYS,
@@ -15,7 +16,6 @@ from spacy_nmparse.systems.swap.plan cimport (
     make_room,
     make_tree,
 )
-from spacy_nmparse.systems.system cimport SystemC
 
 
 cdef enum:
@@ -50,20 +50,20 @@ cdef struct SearchC:
     SeenC* seen
 
 
-cdef int derive_swap(Gold gold) except -1:
+cdef int derive_swap(GoldC* gold, const SystemC* system) except -1:
     """Give the gold tree the tables of SwapC, if it has none."""
-    cdef int n = gold.c.n
+    cdef int n = gold.n
     cdef size_t size = n + 2
     cdef SwapC* t
     cdef int* ints
     cdef signed char* ends
     cdef PlanC p
-    if gold.c.swap != NULL:
+    if gold.swap != NULL:
         return 0
     t = <SwapC*>calloc(1, sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size)
     if t == NULL:
         raise MemoryError(f"No memory for the projective order of {n} words.")
-    gold.c.swap = t
+    gold.swap = t
     ints = <int*>(t + 1)
     t.head = ints
     t.order = ints + size
@@ -72,9 +72,9 @@ cdef int derive_swap(Gold gold) except -1:
     ends = <signed char*>(t.room + N_PLAN_ARRAYS * size)
     t.ends = ends
     t.n_minimal = NONE
-    make_room(&gold.c, &p)
-    plan_sentences(&gold.c, &p, ints, ints + size, ends)
-    find_components(&gold.c, &p, ints + 2 * size)
+    make_room(gold, &p)
+    plan_sentences(gold, &p, ints, ints + size, ends)
+    find_components(gold, &p, ints + 2 * size)
     return 0
 
 
@@ -464,13 +464,13 @@ def projective_order(Gold gold):
 
     Heads that are not known are made up.
     """
-    derive_swap(gold)
+    derive_swap(&gold.c, NULL)
     return sorted(range(gold.c.n), key=lambda w: gold.c.swap.order[w])
 
 
 def components(Gold gold):
     """For each word the top of its maximal projective component (``systems.ROOT``: ROOT's)."""
-    derive_swap(gold)
+    derive_swap(&gold.c, NULL)
     return [
         gold.c.swap.component[w] if gold.c.swap.component[w] != gold.c.n else -1
         for w in range(gold.c.n)
@@ -480,7 +480,7 @@ def components(Gold gold):
 def fewest_swaps(Gold gold):
     """(number of SWAPs of the oracle ``minimal``, whether it is proven that no derivation within
     the projective order has fewer). Not proven: the search was cut off."""
-    derive_swap(gold)
+    derive_swap(&gold.c, NULL)
     if gold.c.swap.n_minimal == NONE:
         find_minimal(&gold.c)
     if gold.c.swap.n_minimal == NONE:

@@ -11,7 +11,6 @@ moves of the least cost loses none. The true loss is never higher. docs/oracles.
 it is lower.
 """
 from spacy_nmparse.systems.arc_standard cimport (
-    ArcStandard,
     can_left_arc,
     can_right_arc,
     can_shift,
@@ -61,8 +60,11 @@ from spacy_nmparse.systems.system cimport (
     STATIC,
     SWAP,
     CandidateC,
+    TransitionSystem,
     learn_cheapest,
 )
+
+from spacy_nmparse.systems.arc_standard import TEXTS
 
 
 cdef int rest(const StateC* s, const GoldC* gold, int move) noexcept nogil:
@@ -326,21 +328,20 @@ cdef void learn_nd_all(
     )
 
 
-cdef class SwapStandard(ArcStandard):
-    """The SwapStandard system.
+SWAP_TEXTS = {
+    "buffer": "The words to come, the next one first; words that SWAP put back are in front.",
+    "SWAP": "The word beneath the top of the stack goes back to the front of the buffer. The two "
+    "change their order, so that arcs can cross.",
+}
 
-    Args:
-        single_root: one child of ROOT in each sentence.
-        segment: BREAK splits documents into sentences.
-        root_label: the label that arcs from ROOT, and they alone, take (None: any label).
-    """
-    def __init__(self, labels=None, *, bint single_root=False, bint segment=False, root_label=None):
-        self.begin("swap_standard", {
-            "single_root": bool(single_root),
-            "segment": bool(segment),
-            "root_label": root_label,
-        })
+
+cdef class SwapStandard(TransitionSystem):
+    """The SwapStandard system. Its options are those of every system."""
+    def __init__(self, labels=None, **options):
+        self.begin("swap_standard", options)
+        self.texts = {**TEXTS, **SWAP_TEXTS}
         self.c.start = root_at_bottom
+        self.c.derive = derive_swap
         use_differences(&self.c)
         self.c.rest_here = rest_here
         self.c.oracles[STATIC] = learn_eager
@@ -353,19 +354,4 @@ cdef class SwapStandard(ArcStandard):
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, s0_end, s1_end)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)
         self.add_move(SWAP, can_swap, do_swap, NULL, swap_rest).crossing = CROSSES_LATER
-        if segment:
-            self.add_move(BREAK, can_break, do_break, NULL, break_rest).ends_sentence = True
-
-    cdef int bind(self, Gold gold) except -1:
-        derive_swap(gold)
-        return ArcStandard.bind(self, gold)
-
-    def glossary(self):
-        """As ``TransitionSystem.glossary``."""
-        return {
-            **ArcStandard.glossary(self),
-            "buffer": "The words to come, the next one first; words that SWAP put back are in "
-            "front.",
-            "SWAP": "The word beneath the top of the stack goes back to the front of the buffer. "
-            "The two change their order, so that arcs can cross.",
-        }
+        self.add_break(can_break, do_break, NULL, break_rest)

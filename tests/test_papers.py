@@ -6,10 +6,14 @@ import re
 import shlex
 
 import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import Config
 
 from tests.test_cli import run
 from tests.test_commands import block_commands
-from tests.test_readme import ROOT, read
+from tests.test_readme import ROOT, blocks, read
 
 #: What a page must name in the table at its top.
 CONTENTS = {
@@ -73,3 +77,22 @@ def test_a_command_prints_what_its_page_says(name: str) -> None:
                 assert "loss" not in printed, command
             else:
                 assert part in printed, command
+
+
+@pytest.mark.parametrize("block", blocks(ROOT / "docs" / "papers" / "lec.md", "ini"))
+def test_the_forms_of_the_notes_are_trained_as_the_page_says(block: str) -> None:
+    config = Config().from_str("[components]\n" + block)["components"]["parser"]
+    nlp = spacy.blank("en")
+    nlp.add_pipe(config.pop("factory"), config=config)
+    gold = Doc(
+        nlp.vocab,
+        "they like bagels with lox".split(),
+        heads=[1, 1, 1, 4, 2],
+        deps=["nsubj", "ROOT", "obj", "case", "nmod"],
+    )
+    examples = [Example(Doc(nlp.vocab, [t.text for t in gold]), gold)]
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(30):
+        nlp.update(examples, sgd=optimizer)
+    found = nlp(examples[0].x.copy())
+    assert [t.head.i for t in found] == [t.head.i for t in gold]

@@ -17,6 +17,7 @@ from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
 
 from spacy_nmparse.layers import encoder
 from spacy_nmparse.layers.encoder import MaxoutWindowEncoder
+from spacy_nmparse.layers.known_words import Repeated
 from spacy_nmparse.layers.maxout_norm import MaxoutNorm
 from spacy_nmparse.layers.products import HAS_TILES, packed
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
@@ -71,6 +72,47 @@ def test_it_computes_what_spacys_does(layout: tuple[int, int, int, int]) -> None
     for one, other in rows:
         compare(one, other)
     assert len(rows) == 3 * len(LENGTHS) + 4 * layout[3]
+
+
+def repeated(places: list[list[int]], width: int, weights: int | None, seed: int = 1) -> Repeated:
+    """Documents of words of a language that has ten."""
+    (table,) = sample((10,), width, seed)
+    flat = numpy.concatenate(places).astype(int)
+    keys, place = numpy.unique(flat, return_inverse=True)
+    parts = [table[numpy.asarray(words, dtype=int)] for words in places]
+    return Repeated(parts, keys.astype("uint64"), table[keys], place.astype("int32"), weights)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_words_that_repeat(layout: tuple[int, int, int, int]) -> None:
+    """The same but for rounding; the same to the bit whatever stands beside, and was before."""
+    _, ours = make(*layout)
+    places = [[3, 1, 3, 3], [], [4], [1, 9, 0, 5, 5, 2, 1, 1, 8, 7, 6], [2, 2]]
+    alone = [ours.predict(repeated([one], layout[0], None))[0] for one in places if one]
+    for n, weights in ((5, None), (2, 7), (5, 7), (5, 7), (5, None)):
+        words = repeated(places[:n], layout[0], weights)
+        found = [Y for Y in ours.predict(words) if len(Y)]
+        expected = [Y for Y in ours.predict(list(words)) if len(Y)]
+        for Y, once, other in zip(found, alone, expected, strict=False):
+            compare(Y, other)
+            assert numpy.array_equal(Y, once) or not HAS_TILES
+    assert len(ours.attrs["known_words"]._known.keys) == 10
+
+
+def test_products_of_other_words_and_weights() -> None:
+    """Nothing is taken from before that was computed by others."""
+    _, ours = make(8, 1, 3, 2)
+    places = [[1, 2, 3, 3]]
+    first = ours.predict(repeated(places, 8, 1))[0]
+    (other,) = ours.predict(repeated(places, 8, 2, seed=5))
+    compare(other, ours.predict(list(repeated(places, 8, None, seed=5)))[0])
+    assert abs(other - first).max() > 0.1
+    for node in ours.walk():
+        if node.name == "maxout":
+            node.get_param("W")[:] *= -1
+    (after,) = ours.predict(repeated(places, 8, 2, seed=5))
+    compare(after, ours.predict(list(repeated(places, 8, None, seed=5)))[0])
+    assert abs(after - other).max() > 0.1
 
 
 def test_gradients_of_what_was_not_trained() -> None:

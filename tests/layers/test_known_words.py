@@ -139,6 +139,26 @@ def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(same(a, b) for a, b in zip(found, expected, strict=True))
 
 
+def test_two_at_once() -> None:
+    """Another thread adds words while this one computes: each has its own."""
+    known = KnownWords(100)
+
+    def compute(numbers: list[int], meanwhile: Any = None) -> Any:
+        def compute(places: numpy.ndarray) -> Any:
+            if meanwhile:
+                meanwhile()
+            return numpy.asarray(numbers, dtype="float32")[places, None]
+
+        table, rows = known.vectors(numpy.asarray(numbers, dtype="uint64"), 1, compute)
+        return lambda: table[rows, 0].tolist()
+
+    compute([1, 2, 3])
+    compute([4])  # there is room behind it
+    others: list[Any] = []
+    first = compute([1, 5, 6], lambda: others.append(compute([1, 7, 8])))
+    assert first() == [1, 5, 6] and others[0]() == [1, 7, 8]
+
+
 def test_digest() -> None:
     """Of the content, the lengths and the order, whatever the place in memory."""
     array = numpy.random.RandomState(0).normal(size=(50, 7)).astype("float32")

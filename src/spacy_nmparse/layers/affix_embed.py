@@ -28,8 +28,9 @@ from thinc.api import Dropout, Maxout, Model, chain
 from thinc.types import Floats2d, Ragged
 
 from spacy_nmparse.layers.affixes import affix_numbers
+from spacy_nmparse.layers.digest import digest
 from spacy_nmparse.layers.hash_tables import HashTables
-from spacy_nmparse.layers.known_words import WORTH, KnownWords
+from spacy_nmparse.layers.known_words import WORTH, KnownWords, Repeated
 from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
 from spacy_nmparse.layers.products import HAS_TILES
 from spacy_nmparse.layers.seen_words import HIDDEN, SEEN, SHARED, hide, nothing_seen, see
@@ -171,9 +172,10 @@ def forward(
 
         known: KnownWords = model.attrs["known_words"]
         arrays = [model.attrs[name].view("float32") for name in (SEEN, SHARED)]
-        weights = [*all_parameters(model.layers[0]), *arrays]
-        found = known.vectors(types.keys, weights, compute)
-        return parts(found[place]), not_trained
+        number = digest([*all_parameters(model.layers[0]), *arrays])
+        table, rows = known.vectors(types.keys, number, compute)
+        found = table[rows]
+        return Repeated(parts(found[place]), types.keys, found, place, number), not_trained
     numbers = types.numbers(prefixes, suffixes)
     given: Any = numbers
     if static:  # vectors may be keyed by norms, and tokens have norms of their own
@@ -195,6 +197,8 @@ def forward(
         backprop_vectors(d_vectors)
         return []
 
+    if not is_train:
+        return Repeated(parts(dropped), types.keys, vectors, place, None), backprop
     return parts(dropped), backprop
 
 

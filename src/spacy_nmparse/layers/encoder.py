@@ -4,6 +4,10 @@ The layers, their parameters and formulas are those of ``spacy.MaxoutWindowEncod
 of one load into the other. On the CPU ``layers.maxout_norm`` computes all of a layer at once; with
 other ops, Apple's or those of a GPU, spaCy's layers run.
 
+A window's product is the sum of the products of its words. So where words repeat, as those of
+``AffixEmbed`` do, prediction computes the first layer's products of each different word once, and
+large batches keep them for the next one.
+
 spaCy puts zeros around each document, as many as the last layer can see, and computes all layers of
 them as well. Here only those near a word are computed. Without dropout, those that no word has
 reached yet are all the same, and one stands for them.
@@ -20,7 +24,11 @@ from thinc.api import Model
 from thinc.layers.with_array import forward as thinc_forward
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.mixing import mixer, new_seed, runs_here, take_gradients
+from spacy_nmparse.layers.known_words import KnownWords, Repeated
+from spacy_nmparse.layers.mixing import mixer, new_seed, runs_here, take_gradients, word_products
+
+#: Words whose products are kept: of the default encoder, 3.5 KB each.
+MOST = 10_000
 
 
 def MaxoutWindowEncoder(
@@ -51,7 +59,7 @@ def MaxoutWindowEncoder(
         forward,
         init=theirs.init,
         layers=theirs.layers,
-        attrs=theirs.attrs,
+        attrs={**theirs.attrs, "known_words": KnownWords(MOST)},
         dims={name: theirs.maybe_get_dim(name) for name in theirs.dim_names},
     )
 
@@ -73,7 +81,10 @@ def forward(model: Model, Xs: Any, is_train: bool) -> tuple[Any, Callable[[Any],
     words = lengths[lengths > 0]
     before = join(Xs)
     run = Run(layers, words, is_train)
-    after = run.forward(before, is_train)
+    products = None
+    if isinstance(Xs, Repeated) and not is_train:
+        products = word_products(run.normalized[0], Xs, model.attrs["known_words"])
+    after = run.forward(before, is_train, products)
 
     def backprop(d_Ys: Any) -> list[Any]:
         nonlocal run
@@ -117,10 +128,12 @@ class Run:
             for i in range(len(layers))
         ]
 
-    def forward(self, X: Any, learn: bool) -> Any:
-        """From float32 (1 + words, width) to the same; ``learn``: ``backward`` will follow."""
+    def forward(self, X: Any, learn: bool, products: Any = None) -> Any:
+        """From float32 (1 + words, width) to the same; ``learn``: ``backward`` will follow.
+        products: as of ``MaxoutNorm.forward``, of the first layer."""
         for one in self.mixers:
-            X = one.forward(X, learn)
+            X = one.forward(X, learn, products)
+            products = None
         return X
 
     def backward(self, d_Y: Any) -> Any:

@@ -1,22 +1,39 @@
-"""Vectors of words that were computed before: most words of a text have been in it already.
+"""What was computed of words before: most words of a text have been in it already.
 
-They are those of one set of weights. The content of all weights decides, so that none is given for
+It is kept of one set of weights. The content of all weights decides, so that none is given for
 others, whatever has changed them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 import numpy
 
-from spacy_nmparse.layers.digest import digest
-
 MOST = 30_000  # words whose vectors are kept
 WORTH = 1000  # words of a batch from which on it pays to look at all weights
+
+
+class Repeated(list[Any]):
+    """The vectors of the words of documents, many of which are the same word: a list of float32
+    (words, width).
+
+    Attributes:
+        keys: uint64 (different words,), a number for each, ascending.
+        vectors: float32 (different words, width).
+        place: int32 (words,), for each word of the documents its place among the different ones.
+        weights: a number for what computed the vectors, or None: it was not worth asking for.
+    """
+
+    def __init__(
+        self, parts: Iterable[Any], keys: numpy.ndarray, vectors: Any, place: Any,
+        weights: int | None,
+    ) -> None:  # fmt: skip
+        super().__init__(parts)
+        self.keys, self.vectors, self.place, self.weights = keys, vectors, place, weights
 
 
 @dataclass
@@ -42,11 +59,12 @@ class Known:
         places = numpy.minimum(numpy.searchsorted(self.keys, keys), len(self.keys) - 1)
         return numpy.where(self.keys[places] == keys, self.rows[places], -1)
 
-    def with_more(self, keys: numpy.ndarray, vectors: numpy.ndarray) -> Known:
-        """Those and others, which are not among them. Nothing that this object has changes."""
+    def with_more(self, keys: numpy.ndarray, vectors: numpy.ndarray, alone: bool) -> Known:
+        """Those and others, which are not among them. Nothing that this object has changes.
+        alone: the table may have other rows already behind those of this object."""
         n, more = len(self.keys), len(keys)
         table = self.vectors
-        if n + more > len(table):
+        if alone or n + more > len(table):
             table = numpy.empty((max(n + more, 2 * n), vectors.shape[1]), dtype="float32")
             if n:
                 table[:n] = self.vectors[:n]
@@ -83,44 +101,33 @@ class KnownWords:
     def vectors(
         self,
         keys: numpy.ndarray,
-        weights: Sequence[Any],
+        weights: int,
         compute: Callable[[numpy.ndarray], Any],
-    ) -> Any:
+    ) -> tuple[Any, numpy.ndarray]:
         """The vectors of different words.
 
         Args:
             keys: uint64 (words,), a number for each, ascending.
-            weights: all that the vectors depend on, float32.
+            weights: a number for all that the vectors depend on.
             compute: from places among the keys to the vectors of these words; each row has the same
                 bits whatever other rows are computed with it.
 
         Returns:
-            float32 (words, width)
+            A table, float32 (rows, width), and int64 (words,), the row of each word.
         """
-        number = digest(weights)
         known = self._known
-        if known.weights != number:
-            known = Known(number)
+        if known.weights != weights:
+            known = Known(weights)
         rows = known.find(keys)
         new = numpy.flatnonzero(rows < 0)
-        if not len(new):
-            return known.vectors[rows]
-        computed = compute(new)
-        vectors = numpy.empty((len(keys), computed.shape[1]), dtype="float32")
-        old = numpy.flatnonzero(rows >= 0)
-        if len(old):
-            vectors[old] = known.vectors[rows[old]]
-        vectors[new] = computed
-        self._keep(number, keys, vectors)
-        return vectors
-
-    def _keep(self, weights: int, keys: numpy.ndarray, vectors: numpy.ndarray) -> None:
-        with self._writing:
-            known = self._known
-            if known.weights != weights:
-                known = Known(weights)
-            new = numpy.flatnonzero(known.find(keys) < 0)  # another thread may have come first
-            if len(known.keys) + len(new) > self._most:
-                known, new = Known(weights), numpy.arange(len(keys))
-            if len(new) <= self._most:
-                self._known = known.with_more(keys[new], vectors[new])
+        if len(new):
+            if len(known.keys) + len(new) > self._most:  # those of this batch stay
+                old = numpy.flatnonzero(rows >= 0)
+                known = Known(weights).with_more(keys[old], known.vectors[rows[old]], alone=True)
+            computed = compute(new)
+            with self._writing:
+                known = known.with_more(keys[new], computed, alone=known is not self._known)
+                if len(known.keys) <= self._most:
+                    self._known = known
+            rows = known.find(keys)
+        return known.vectors, rows

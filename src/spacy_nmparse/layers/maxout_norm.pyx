@@ -10,7 +10,7 @@ in the cache, where windows lie: neighbours stand side by side in memory.
 import numpy
 
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -92,12 +92,15 @@ cdef class MaxoutNorm:
         self.scale = 1.0 / (1.0 - rate) if rate < 1.0 else 0.0
         self.seed = seed
 
-    def forward(self, X, bint learn):
+    def forward(self, X, bint learn, products_of=None):
         """Compute the layer.
 
         Args:
             X: float32 (rows, inputs), or, with windows, (1 + words, width).
             learn: whether ``backward`` will follow.
+            products_of: with windows: float32 (rows, places of a window * width * pieces), products
+                of words, at each place as ``WeightsC`` gives them, and int64 (1 + words,), which
+                row has those of an input. None: they are computed.
 
         Returns:
             float32 (rows, width), or (1 + words, width); words are those of all sequences, and
@@ -114,6 +117,9 @@ cdef class MaxoutNorm:
         cdef uint8_t* winners = NULL
         cdef float* products
         cdef float* windows
+        cdef bint known = products_of is not None
+        cdef const float[:, ::1] of_words
+        cdef const int64_t[::1] rows_of
         cdef float[:, ::1] Y
         cdef float[:, ::1] bests
         cdef float[:, ::1] shrinks
@@ -125,6 +131,10 @@ cdef class MaxoutNorm:
             raise ValueError(
                 f"MaxoutNorm: inputs {X.shape}, not {self.n_inputs, self.input_width}."
             )
+        if known:
+            of_words, rows_of = products_of
+            if of_words.shape[1] != self.n_in // self.input_width * step:
+                raise ValueError(f"MaxoutNorm: products of words {products_of[0].shape}.")
         n_kept = self.n_rows if learn else min(self.n_rows, BLOCK)
         Y_array = numpy.empty((self.n_rows, self.width), dtype="float32")
         if self.first_row:
@@ -150,7 +160,10 @@ cdef class MaxoutNorm:
                 row = self.first_row
                 while row < self.n_rows:
                     n = min(<ptrdiff_t>BLOCK, self.n_rows - row)
-                    self.multiply(products, step, own, &place, row, n, windows)
+                    if known:
+                        self.add_up(products, step, own, &place, row, n, of_words, rows_of)
+                    else:
+                        self.multiply(products, step, own, &place, row, n, windows)
                     self.finish(
                         own, outputs + row * self.width, products, step, row, n,
                         best + (row * self.width if learn else 0),
@@ -315,6 +328,24 @@ cdef class MaxoutNorm:
             own[i] = &self.X[self.input_row(place, row + i, 0), 0]
             self.move_on(place, row + i)
         multiply_rows(self.weights, rows, n, products, step)
+
+    cdef void add_up(
+        self, float* products, ptrdiff_t step, const float** own, place_t* place, ptrdiff_t row,
+        ptrdiff_t n, const float[:, ::1] of_words, const int64_t[::1] rows_of
+    ) noexcept nogil:
+        """The same, of products of words: a window's is their sum."""
+        cdef ptrdiff_t i, j, word
+        for i in range(n):
+            memset(products, 0, step * sizeof(float))
+            for j in range(-self.window, self.window + 1):
+                word = self.input_row(place, row + i, j)
+                if word > 0:
+                    nmp_add(
+                        products, &of_words[rows_of[word], (j + self.window) * step], <int>step
+                    )
+            own[i] = &self.X[self.input_row(place, row + i, 0), 0]
+            self.move_on(place, row + i)
+            products += step
 
     cdef void finish(
         self, const float** own, float* outputs, float* products, ptrdiff_t step,

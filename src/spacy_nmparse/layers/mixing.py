@@ -7,6 +7,8 @@ from typing import Any
 import numpy
 from thinc.api import Model, NumpyOps
 
+from spacy_nmparse.layers.digest import digest
+from spacy_nmparse.layers.known_words import KnownWords, Repeated
 from spacy_nmparse.layers.maxout_norm import MaxoutNorm
 from spacy_nmparse.layers.ops import FastOps
 from spacy_nmparse.layers.products import packed
@@ -59,6 +61,34 @@ def mixer(normalized: Model, lengths: Any, window: int = -1, **options: Any) -> 
         window,
         **options,
     )
+
+
+def word_products(
+    normalized: Model, words: Repeated, known: KnownWords
+) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """A layer's products of words, at each place of a window.
+
+    Args:
+        normalized: as of ``mixer``.
+        words: what the layer's windows are of.
+        known: products of before; they are kept where ``words`` tells what computed them.
+
+    Returns:
+        As of ``MaxoutNorm.forward``.
+    """
+    weights: Any = normalized.layers[0].get_param("W")
+    W = _plain(weights)
+    width = words.vectors.shape[1]
+    one = packed(W, pieces=W.shape[1], windows=W.shape[2] // width)
+    rows = numpy.arange(len(words.keys))
+    if words.weights is None:
+        products = one.times(words.vectors)
+    else:
+        number = digest([W]) ^ words.weights
+        products, rows = known.vectors(
+            words.keys, number, lambda places: one.times(words.vectors[places])
+        )
+    return products, numpy.append(-1, rows[words.place])
 
 
 def take_gradients(normalized: Model, gradients: Any) -> None:

@@ -55,7 +55,7 @@ HAS_TILES = bool(nmp_has_tiles())
 _known = {}
 
 
-def packed(W, rounded=False, parts=None, pieces=1):
+def packed(W, rounded=False, parts=None, pieces=1, windows=1):
     """The weights of a layer, packed again only if the numbers in the array have changed.
 
     Args:
@@ -63,24 +63,29 @@ def packed(W, rounded=False, parts=None, pieces=1):
         rounded: as of ``Weights``.
         parts: pairs (begin, end) of rows of W, each the weights of products of their own.
         pieces: as of ``Weights``.
+        windows: so many vectors stand side by side in what W is made for. The weights are for one
+            of them: its products as the first, then as the second ..., each as ``pieces`` says.
 
     Returns:
         ``Weights``; of parts: a list of them.
     """
     if not isinstance(W, numpy.ndarray) or not W.flags.c_contiguous:
-        return _pack(W, rounded, parts, pieces)
-    key = (id(W), rounded, parts, pieces)
+        return _pack(W, rounded, parts, pieces, windows)
+    key = (id(W), rounded, parts, pieces, windows)
     number = digest([W])
     entry = _known.get(key)
     if entry is not None and entry[0]() is W and entry[1] == number:
         return entry[2]
-    weights = _pack(W, rounded, parts, pieces)
+    weights = _pack(W, rounded, parts, pieces, windows)
     _known[key] = (weakref.ref(W, lambda _: _known.pop(key, None)), number, weights)
     return weights
 
 
-def _pack(W, rounded, parts, pieces):
+def _pack(W, rounded, parts, pieces, windows):
     flat = W.reshape(-1, W.shape[-1])
+    if windows > 1:
+        each = flat.reshape(-1, pieces, windows, flat.shape[1] // windows)
+        flat, pieces = each.transpose(2, 1, 0, 3).reshape(-1, each.shape[-1]), 1
     if parts is None:
         return Weights(flat, rounded, pieces)
     return [Weights(flat[begin:end], rounded, pieces) for begin, end in parts]

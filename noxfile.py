@@ -5,6 +5,9 @@
     nox -s tests-3.12 -- tests/systems
     nox -s oldest
     nox -s release               # what a release publishes, made and checked
+    nox -s coverage -- tests/systems          # which lines these tests run
+    nox -s sanitize -- -m pytest tests/systems
+    nox -s "robust(noise-3)" -- tests/pipe    # as another machine would compute
 
 Tests run on wheels, built in isolation and installed without the sources: in a folder that holds
 what tests read, and not the package. See docs/development.md.
@@ -15,7 +18,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import nox
@@ -44,6 +47,27 @@ for name in ("nm_parser", "nl_covington_parser", "swap_parser"):
 for name in systems.names():
     assert systems.create(name).initial(2).n_words == 2, name
 """
+
+COVERAGE = """
+[run]
+source = spacy_nmparse
+parallel = true
+patch = subprocess
+concurrency = multiprocessing, thread
+"""
+# Lines of Cython that no C is written for, but that of a line before.
+NOT_RUN = r"\s*([#@)\]}]|cdef (readonly )?[\w ]+(#.*)?$|(cdef|cpdef|def|class)\b.*[:(]$)"
+
+#: Machines that compute otherwise: threads of NumPy's products, classes of processors (not every
+#: processor can be each of them), noise in the last bit of new models' weights.
+MACHINES = {
+    **{f"threads-{n}": {"OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n} for n in "128"},
+    **{
+        f"cpu-{name}": {"NMPARSE_CPU": name}
+        for name in ("plain", "avx2", "avx2-vnni", "avx512", "avx512-bf16", "neon")
+    },
+    **{f"noise-{seed}": {"NMPARSE_NOISE": seed} for seed in "12345"},
+}
 
 nox.options.error_on_missing_interpreters = True
 
@@ -78,6 +102,26 @@ def wheel_for(session: nox.Session) -> Path:
     return wheel
 
 
+def copy_files(folder: Path, names: Iterable[str]) -> None:
+    """Copy files of the checkout to a folder, which they then have for themselves."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
+
+
+def build_copy(session: nox.Session, variables: Mapping[str, str]) -> None:
+    """Build the extensions in another way, with variables that setup.py reads, in a copy of the
+    checkout, and go there."""
+    requirements = nox.project.load_toml(ROOT / "pyproject.toml")["build-system"]["requires"]
+    session.install(f"{wheel_for(session)}[test]", *requirements)
+    folder = Path(session.create_tmp()).resolve() / "checkout"
+    copy_files(folder, tracked_files())
+    session.chdir(folder)
+    session.env["PYTHONPATH"] = str(folder / "src")
+    session.run("python", "setup.py", "-q", "build_ext", "--inplace", env=variables)
+
+
 def run_tests(session: nox.Session, *requirements: str, tests: Sequence[str] = ()) -> None:
     """Install the wheel with these requirements and test it, away from the sources."""
     wheel = wheel_for(session)
@@ -85,11 +129,7 @@ def run_tests(session: nox.Session, *requirements: str, tests: Sequence[str] = (
     session.env["PYTHONPATH"] = ""  # or it might lead to the sources
     session.run("python", "-m", "pip", "check")
     folder = Path(session.create_tmp()) / "tests"
-    shutil.rmtree(folder, ignore_errors=True)
-    for name in tracked_files():
-        if not name.startswith("src/"):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+    copy_files(folder, (name for name in tracked_files() if not name.startswith("src/")))
     session.chdir(folder)
     session.run("python", "-m", "pip", "list")
     chosen = [*tests, *session.posargs]
@@ -136,6 +176,47 @@ def tests(session: nox.Session) -> None:
 def oldest(session: nox.Session) -> None:
     """Test the wheel with the oldest supported spaCy; `tests` has the newest."""
     run_tests(session, *OLDEST)
+
+
+@nox.session(python="3.12", default=False)
+def coverage(session: nox.Session) -> None:
+    """Which lines tests run, in Cython too; with arguments for pytest. It needs GCC."""
+    build_copy(session, {"NMPARSE_COVERAGE": "1"})
+    session.install("coverage", "gcovr")
+    Path(".coveragerc").write_text(COVERAGE, encoding="utf-8")
+    session.run("coverage", "run", "-m", "pytest", *session.posargs)
+    session.run("coverage", "combine")
+    session.run("coverage", "report")
+    session.run(
+        *("gcovr", "--filter", r"src/.*\.(pyx|pxd|h)$", "--gcov-ignore-parse-errors=all"),
+        *("--exclude-lines-by-pattern", NOT_RUN, "--txt-metric", "line"),
+    )
+
+
+@nox.session(python="3.12", default=False)
+def sanitize(session: nox.Session) -> None:
+    """Run Python with the given arguments on extensions with AddressSanitizer and
+    UndefinedBehaviorSanitizer; a finding ends it. It needs Linux and GCC."""
+    build_copy(session, {"NMPARSE_SANITIZE": "address,undefined"})
+    libraries = [
+        session.run("gcc", f"-print-file-name={name}.so", external=True, silent=True).strip()
+        for name in ("libasan", "libubsan", "libstdc++")
+    ]
+    variables = {
+        "LD_PRELOAD": " ".join(libraries),  # they must be loaded first
+        "ASAN_OPTIONS": "detect_leaks=0:exitcode=66:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=67",
+        "PYTHONMALLOC": "malloc",  # or else writing past the end of an object goes unseen
+    }
+    session.run("python", *session.posargs, env=variables)
+
+
+@nox.session(python="3.12", default=False)
+@nox.parametrize("variables", [nox.param(one, id=name) for name, one in MACHINES.items()])
+def robust(session: nox.Session, variables: dict[str, str]) -> None:
+    """Test the wheel as another machine would compute."""
+    session.env.update(variables)
+    run_tests(session)
 
 
 @nox.session(python=PYTHONS)

@@ -39,14 +39,14 @@ else:
     C_ARGS = ["-O3", "-g0", "-fno-trapping-math"]
     CPP_ARGS = [*C_ARGS, "-std=c++11"]
 
-# GCC's sanitizers to build with, as tests/sanitize.py does: "address,undefined".
+# GCC's sanitizers to build with, as `nox -s sanitize` does: "address,undefined".
 SANITIZERS = os.environ.get("NMPARSE_SANITIZE", "")
 LINK_ARGS = [f"-fsanitize={SANITIZERS}"] if SANITIZERS else []
 if SANITIZERS:
     CHECKED = [*LINK_ARGS, "-fno-sanitize=vptr", "-fno-omit-frame-pointer", "-g1", "-O1"]
     C_ARGS, CPP_ARGS = [*C_ARGS, *CHECKED], [*CPP_ARGS, *CHECKED]
 
-# Counters of the lines of .pyx files that are run, as tests/coverage.py reads them (GCC).
+# Counters of the lines of .pyx files that are run, as `nox -s coverage` reads them (GCC).
 COUNTED = bool(os.environ.get("NMPARSE_COVERAGE"))
 if COUNTED:
     LINK_ARGS = [*LINK_ARGS, "--coverage"]

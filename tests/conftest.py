@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from spacy.language import Language
-from thinc.api import fix_random_seed
+from thinc.api import Model, fix_random_seed
 
+from tests.noise import noisy
 from tests.pipe.common import KINDS, WORDS_ALONE, overfitted
 from tests.toy_treebank import write_treebank
+
+if SEED := os.environ.get("NMPARSE_NOISE"):
+    Model.initialize = noisy(Model.initialize, int(SEED))  # type: ignore[method-assign]
 
 #: Tests that read the package's sources, where these are not: beside an installed wheel.
 ROOT = Path(__file__).parents[1]

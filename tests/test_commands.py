@@ -50,11 +50,7 @@ NOT_RUN = {
     "python -m spacy project run NAME": "a form, not a command",
     "python -m tests.exhaustive": "runs long; tests/systems/test_exhaustive.py runs its parts",
     "python -m tests.fuzz": "runs long; tests/test_fuzz_systems.py runs its parts",
-    "python -m tests.leaks": "runs long",
-    "python -m tests.sanitize": "compiles and runs all tests once more",
     "python -m tests.mutants": "compiles and runs tests once for each error; tests/test_mutants.py",
-    "python -m tests.coverage": "compiles and runs all tests once more",
-    "python -m tests.robust": "runs the tests many times; tests/test_robust.py runs its parts",
 }
 #: What a line must begin with to be a command.
 PROGRAMS = ("python ", "python3 ", "py ", ".venv/bin/python ", "ruff ", "cython-lint ", "mypy")
@@ -153,12 +149,7 @@ def check_options(command: str) -> None:
         own.commands[found[1]].make_context(
             found[1], shlex.split(command[found.end() :].split(" > ")[0])
         )
-    # tests.sanitize and tests.coverage take the arguments of another program.
-    modules, files = (
-        r"(?:benchmarks|tests)\.(?!sanitize|coverage)\w+",
-        r"(?:scripts|examples)/\w+\.py",
-    )
-    program = rf"python (?:-m ({modules})|({files}))"
+    program = r"python (?:-m ((?:benchmarks|tests)\.\w+)|((?:scripts|examples)/\w+\.py))"
     if found := re.match(program, command):
         arguments = shlex.split(command[found.end() :].split(" > ")[0])
         with pytest.raises(Accepted):

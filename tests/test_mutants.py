@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import srsly
 
-from tests.copies import ROOT, failed
-from tests.mutants import MUTANTS, read
+from tests.mutants import MUTANTS, ROOT, failed, read
 
 ALL = read()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.copies import python
+from tests.mutants import python
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICK = (

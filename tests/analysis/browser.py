@@ -20,7 +20,7 @@ def opened(file: Path, address: str = "") -> str:
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     command += [f"--user-data-dir={file.parent / 'browser'}", "--window-size=1200,900"]
-    # The sanitizers that tests.sanitize loads are not for the browser.
+    # The sanitizers that `nox -s sanitize` loads are not for the browser.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     done = subprocess.run(
         [*command, "--dump-dom", file.as_uri() + address],

@@ -98,18 +98,19 @@ def by_epoch(run: dict[str, Any]) -> dict[int, float]:
 
 def summarize_moves(runs: Runs) -> dict[str, Any]:
     """Summarize how non-monotonic moves were used on dev by the runs that have counted: how many
-    have, moves per sentence, and by kind of move the sums of the counts and the labels that were
-    changed most often and rightly: [change, right, wrong]."""
+    have, moves per sentence, and by kind of move the sums of the counts, the same of punctuation
+    alone, and the labels that were changed most often and rightly: [change, right, wrong]."""
     counted = [run["moves"] for run in runs.values() if "moves" in run]
     if not counted:
         return {}
-    repairs: dict[str, dict[str, int]] = {}
+    totals: dict[str, dict[str, dict[str, int]]] = {"repairs": {}, "punct": {}}
     changes: dict[str, dict[str, list[int]]] = {}
     for one in counted:
-        for move, counts in one["repairs"].items():
-            total = repairs.setdefault(move, {})
-            for name in COUNTS:
-                total[name] = total.get(name, 0) + counts[name]
+        for kind, totals_of in totals.items():
+            for move, counts in one.get(kind, {}).items():
+                total = totals_of.setdefault(move, dict.fromkeys(COUNTS, 0))
+                for name in COUNTS:
+                    total[name] += counts[name]
         for move, found in one["labels"].items():
             for change, outcomes in found.items():
                 pair = changes.setdefault(move, {}).setdefault(change, [0, 0])
@@ -128,7 +129,7 @@ def summarize_moves(runs: Runs) -> dict[str, Any]:
     return {
         "seeds": len(counted),
         "per_sentence": spread([one["moves"] / one["documents"] for one in counted]),
-        "repairs": dict(sorted(repairs.items())),
+        **{kind: dict(sorted(one.items())) for kind, one in totals.items()},
         "labels": {move: best[move] for move in sorted(best)},
     }
 

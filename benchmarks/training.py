@@ -180,7 +180,7 @@ def count_moves(model: Path, corpus: Path, log: Path, prefix: str) -> dict[str, 
 
 def counted_moves(found: dict[str, Any]) -> dict[str, Any]:
     """What result files have of what `nmparse repairs` finds: counts of non-monotonic moves by
-    kind, and by labels before and after."""
+    kind (`punct`: of those, where S0 is punctuation), and by labels before and after."""
     labels: dict[str, dict[str, dict[str, int]]] = {}
     for move, counts in found["labels"].items():
         changes = labels.setdefault(move, {})
@@ -188,6 +188,6 @@ def counted_moves(found: dict[str, Any]) -> dict[str, Any]:
             change = f"{one['before'] or '-'} > {one['after'] or '-'}"
             changes.setdefault(change, {})[one["outcome"]] = one["count"]
     return {
-        **{name: found[name] for name in ("documents", "words", "moves", "repairs", "total")},
+        **{name: found[name] for name in ("documents", "words", "moves", "repairs", "punct")},
         "labels": labels,
     }

@@ -381,7 +381,7 @@ def test_repairs(folder: Path) -> None:
     result = read(run("repairs", folder / "random", folder / "gold.spacy", "--json"))
     assert (result["documents"], result["words"]) == (5, 25)
     assert set(result) == {
-        "documents", "words", "moves", "repairs", "total", "labels", "examples",
+        "documents", "words", "moves", "repairs", "punct", "total", "labels", "examples",
     }  # fmt: skip
     assert set(result["total"]) == {
         "tp", "neutral", "fp", "fn", "tn", "deferred", "precision", "recall",

@@ -86,7 +86,7 @@ def test_the_forms_of_the_notes_are_trained_as_the_page_says(block: str) -> None
     nlp.add_pipe(config.pop("factory"), config=config)
     gold = Doc(
         nlp.vocab,
-        "they like bagels with lox".split(),
+        ["they", "like", "bagels", "with", "lox"],
         heads=[1, 1, 1, 4, 2],
         deps=["nsubj", "ROOT", "obj", "case", "nmod"],
     )

@@ -17,6 +17,7 @@ from benchmarks.titles import difference, seeds
 Rows = Iterator[list[str]]
 ENGLISH, GOTHIC = "UD_English-EWT", "UD_Gothic-PROIEL"
 TURKISH, HUNGARIAN = "UD_Turkish-IMST", "UD_Hungarian-Szeged"
+LATIN = "UD_Latin-UDante"
 TREEBANKS = (ENGLISH, GOTHIC, TURKISH, HUNGARIAN)
 DEMO = "turkish-treebanks"
 STOCK, SPACY = "spacy_parser_multihash", "spacy_parser"

@@ -13,6 +13,7 @@ from benchmarks.tables.common import (
     ENGLISH,
     GOTHIC,
     HUNGARIAN,
+    LATIN,
     TREEBANKS,
     TURKISH,
     Rows,
@@ -26,7 +27,7 @@ from benchmarks.tables.common import (
 )
 from benchmarks.titles import difference, probability, short
 
-BOTH = (GOTHIC, HUNGARIAN)
+BN15_TREEBANKS = (GOTHIC, LATIN, TURKISH, HUNGARIAN)
 ALL = ("uas_all", "las_all")
 #: Without punctuation.
 WORDS = ("uas_words", "las_words")
@@ -58,13 +59,15 @@ def count(one: Entry) -> str:
     return str(len(one["seeds"]))
 
 
-def made(one: Entry, move: str) -> list[str]:
+def made(one: Entry, move: str, without_punct: bool = False) -> list[str]:
     """Write how often a non-monotonic move was made or not, rightly or not, a mean over seeds."""
-    total, seeds = one["moves"]["repairs"][move], one["moves"]["seeds"]
-    return [f"{total[kind] / seeds:,.0f}" for kind in COUNTS]
+    moves = one["moves"]
+    left_out = moves["punct"].get(move, {}) if without_punct else {}
+    counts = {kind: moves["repairs"][move][kind] - left_out.get(kind, 0) for kind in COUNTS}
+    return [f"{count / moves['seeds']:,.0f}" for count in counts.values()]
 
 
-MADE = ["move", *map(str.upper, COUNTS[:4]), *COUNTS[4:]]
+MADE = [*map(str.upper, COUNTS[:4]), *COUNTS[4:]]
 
 
 def treebanks_of(name: str) -> list[str]:
@@ -138,7 +141,7 @@ SEARCHES = {"": "greedy", "_beam": "beam of 8"}
 def oracles() -> Iterator[tuple[str, str, dict[str, str]]]:
     """Where there are runs of all of BN15's oracles: treebank, search, names of the runs."""
     for ending, search in SEARCHES.items():
-        for treebank in BOTH:
+        for treebank in BN15_TREEBANKS:
             names = {oracle: f"linear_swap_{oracle}{ending}" for oracle in (*STATIC, *CHOOSING)}
             if all(trained(treebank, name) for name in names.values()):
                 yield treebank, search, names
@@ -188,7 +191,7 @@ HGJ13 = (
 def linear(ending: str = "") -> Iterator[tuple[str, str, str, str, Entry]]:
     """HGJ13's rows that have runs with the linear learner: treebank, name, system, oracle,
     summary."""
-    for treebank in BOTH:
+    for treebank in TREEBANKS:
         for name, system, oracle in HGJ13:
             if one := trained(treebank, f"linear_{name}{ending}"):
                 yield treebank, name, system, oracle, one
@@ -243,15 +246,34 @@ def _hgj13_beam() -> Rows:
         yield row
 
 
-@table("hgj13-linear-moves", left=4, repeat=True)
-def _hgj13_linear_moves() -> Rows:
-    yield ["treebank", "oracle", "learner", *MADE]
-    for treebank in BOTH:
+def judged() -> Iterator[tuple[str, str, str, Entry]]:
+    """HGJ13's L+D, where its moves were counted: treebank, oracle, learner, summary."""
+    for treebank in TREEBANKS:
         for name, oracle in (("both_combined", "combined"), ("left_reduce", "dynamic")):
             for learner, prefix in (("linear", "linear_"), ("neural", "")):
-                one = trained(treebank, f"{prefix}{name}")
-                for move in one["moves"]["repairs"] if one else ():
-                    yield [short(treebank), oracle, learner, move, *made(one, move)]
+                if one := trained(treebank, f"{prefix}{name}"):
+                    yield treebank, oracle, learner, one
+
+
+@table("hgj13-linear-moves", left=5, repeat=True)
+def _hgj13_linear_moves() -> Rows:
+    yield ["treebank", "oracle", "learner", "move", "words", *MADE]
+    for treebank, oracle, learner, one in judged():
+        for move in one["moves"].get("repairs", ()):
+            row = [short(treebank), oracle, learner, move]
+            yield [*row, "all", *made(one, move)]
+            if one["moves"].get("punct"):
+                yield [*row, "no punct.", *made(one, move, without_punct=True)]
+
+
+@table("hgj13-labels", left=4, repeat=True)
+def _hgj13_labels() -> Rows:
+    yield ["treebank", "learner", "move", "label before and after: right, wrong"]
+    for treebank, oracle, learner, one in judged():
+        if oracle == "combined":
+            for move, changes in one["moves"]["labels"].items():
+                shown = [f"{change} {right}, {wrong}" for change, right, wrong in changes[:4]]
+                yield [short(treebank), learner, move, "; ".join(shown)]
 
 
 def draft() -> Iterator[tuple[str, str, str, Entry]]:

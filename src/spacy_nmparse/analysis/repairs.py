@@ -83,11 +83,13 @@ class Repairs:
 
     Attributes:
         outcomes: by kind of repair.
+        punct: those where S0 is punctuation by its gold label, which HGJ13 leave out.
         labels: by kind of repair, counts of (label before, label after, "tp", "neutral" or "fp").
         examples: a few of each kind and outcome.
     """
 
     outcomes: dict[str, Outcomes] = field(default_factory=lambda: defaultdict(Outcomes))
+    punct: dict[str, Outcomes] = field(default_factory=lambda: defaultdict(Outcomes))
     labels: dict[str, Counter[tuple[str, str, str]]] = field(
         default_factory=lambda: defaultdict(Counter)
     )
@@ -111,6 +113,7 @@ class Repairs:
             "words": self.words,
             "moves": self.moves,
             "repairs": {name: one.as_dict() for name, one in sorted(self.outcomes.items())},
+            "punct": {name: one.as_dict() for name, one in sorted(self.punct.items())},
             "total": self.total.as_dict(),
             "labels": {
                 name: [
@@ -144,18 +147,28 @@ def find_repairs(
         found.words += len(tracing.tokens)
         for step in tracing.steps(tracing.initial(), ALL):
             found.moves += step.kind == "move"
-            _count_others(found.outcomes, step)
+            counted = [found.outcomes]
+            if step.stack and _is_punctuation(tracing, step.stack[-1]):
+                counted.append(found.punct)
+            for outcomes in counted:
+                _count_others(outcomes, step)
             if step.repair is None:
                 continue
             outcome = _outcome(tracing, step)
-            one = found.outcomes[step.repair]
-            setattr(one, outcome, getattr(one, outcome) + 1)
+            for outcomes in counted:
+                one = outcomes[step.repair]
+                setattr(one, outcome, getattr(one, outcome) + 1)
             for before, after in _pairs(step):
                 found.labels[step.repair][before, after, outcome] += 1
             if kept[step.repair, outcome] < n_examples:
                 kept[step.repair, outcome] += 1
                 found.examples.append(_example(tracing, step, outcome))
     return found
+
+
+def _is_punctuation(tracing: Tracing, word: int) -> bool:
+    """Whether a word is punctuation by its gold label."""
+    return tracing.gold is not None and word != ROOT and tracing.gold.labels[word] == "punct"
 
 
 def _outcome(tracing: Tracing, step: Step) -> str:

@@ -75,7 +75,7 @@ nox.options.error_on_missing_interpreters = True
 def sources() -> list[Path]:
     """The files that a wheel is made of."""
     files = [ROOT / name for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in")]
-    kinds = (".py", ".pyx", ".pxd", ".pyi", ".h", ".html")
+    kinds = (".py", ".pyx", ".pxd", ".pyi", ".h", ".html", ".css", ".js")
     return files + [p for p in (ROOT / "src").rglob("*") if p.suffix in kinds]
 
 

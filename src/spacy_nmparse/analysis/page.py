@@ -17,7 +17,6 @@ from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.systems.system import COLOURS
 
-TEMPLATE = Path(__file__).with_name("page.html")
 HEIGHT = 760  # of the frame in a notebook
 #: What the columns of the table of moves hold, by heading.
 COLUMNS = {
@@ -91,9 +90,17 @@ def render_page(
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":  # nothing in it can end the script
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    template = TEMPLATE.read_text(encoding="utf-8")
-    before, after = template.split("__DATA__")
+    before, after = _template().split("__DATA__")
     return before.replace("__TITLE__", html.escape(title)) + text + after
+
+
+def _template() -> str:
+    """The page without data; its style and its script have files of their own."""
+    page, style, script = (
+        Path(__file__).with_name(f"page.{kind}").read_text(encoding="utf-8")
+        for kind in ("html", "css", "js")
+    )
+    return page.replace("__STYLE__", style).replace("__SCRIPT__", script)
 
 
 def frame(page: str, height: int = HEIGHT) -> str:

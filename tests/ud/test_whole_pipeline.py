@@ -71,6 +71,9 @@ def test_a_parser_alone(tmp_path: Path, parser: str, capsys: pytest.CaptureFixtu
     assert nmparse(arguments) == 0
     assert "(xx): --lang names one" in capsys.readouterr().out
     assert load_config(target) == load_config(CONFIGS / f"{parser}.cfg")
+    assert nmparse(arguments) == 2  # it may have been edited
+    assert f"{target} exists already" in capsys.readouterr().err
+    target.unlink()
     assert nmparse([*arguments, "--lang", "af", "--vectors", "some"]) == 0
     made = load_config(target)
     assert (made["nlp"]["lang"], made["paths"]["vectors"]) == ("af", "some")

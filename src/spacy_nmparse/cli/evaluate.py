@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import spacy
-
-from spacy_nmparse.cli.console import fail, failures
+from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
 
@@ -44,7 +42,7 @@ def run(
         if value not in CHOICES[name]:
             fail(f"--{name} is one of {', '.join(CHOICES[name])}, not {value!r}.")
     with failures():
-        nlp = spacy.load(model, config=parse_settings(settings))
+        nlp = load(model, parse_settings(settings))
         result = evaluate(nlp, data, **how, batch_size=batch_size, conllu=conllu)
     command = ["python -m spacy nmparse evaluate", Path(model).name, data.name]
     for name, value in how.items():

@@ -24,6 +24,8 @@ def run(output: Path, lang: str | None, pipeline: str, parser: str, vectors: str
     """
     if pipeline not in PIPELINES:
         fail(f"--pipeline is one of {', '.join(PIPELINES)}, not {pipeline!r}.")
+    if output.exists():
+        fail(f"{output} exists already: give another file.")
     path = Path(parser) if parser.endswith(".cfg") else CONFIGS / f"{parser}.cfg"
     if not path.is_file():
         names = ", ".join(sorted(config.stem for config in CONFIGS.glob("*.cfg")))

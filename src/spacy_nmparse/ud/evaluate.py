@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_nmparse.pipe.evaluation import (
@@ -30,11 +30,10 @@ from spacy_nmparse.pipe.evaluation import (
 )
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
+from spacy_nmparse.ud.corpus import CONLLU, check_file, read_spacy
 from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.readers import copy_tags
 from spacy_nmparse.ud.treebank import split_by
-
-CONLLU = ".conllu"
 
 
 def read_docs(nlp: Language, path: Path) -> list[Doc]:
@@ -50,14 +49,13 @@ def read_docs(nlp: Language, path: Path) -> list[Doc]:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If it holds no document.
+        ValueError: If it is of neither kind, damaged, or holds no document.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"No file {path}.")
-    if path.suffix == CONLLU:
+    check_file(path)
+    if path.suffix in CONLLU:
         docs = list(conllu_to_docs(path, nlp.vocab, merge=split_by(nlp)))
     else:
-        docs = [doc for doc in DocBin().from_disk(path).get_docs(nlp.vocab) if len(doc)]
+        docs = [doc for doc in read_spacy(path, nlp.vocab) if len(doc)]
     if not docs:
         raise ValueError(f"{path} holds no document.")
     return docs
@@ -143,7 +141,7 @@ def evaluate(
         ValueError: If `conllu` does not hold the words of `path`.
     """
     sources = [conllu] if isinstance(conllu, Path) else list(conllu or ())
-    if path.suffix == CONLLU and tokens == "raw":
+    if path.suffix in CONLLU and tokens == "raw":
         sources = sources or [path]
     if tokens == "raw" or sources:
         conll18.require_udtools()

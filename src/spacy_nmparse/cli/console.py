@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,7 +15,6 @@ import spacy
 import typer
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import SimpleFrozenDict
 from wasabi import color, table
 
 from spacy_nmparse.ud.corpus import read_docs
@@ -68,10 +67,10 @@ def failures() -> Iterator[None]:
         fail(str(error))
 
 
-def load(model: str, settings: Mapping[str, Any] = SimpleFrozenDict()) -> Language:
+def load(model: str, settings: dict[str, Any] | None = None) -> Language:
     """A pipeline by name or path, with some settings changed."""
     try:
-        return spacy.load(model, config=settings)
+        return spacy.load(model, config=settings or {})
     except (OSError, ValueError, ImportError) as error:
         folder = Path(model)
         if folder.is_dir() and not (folder / "meta.json").is_file():

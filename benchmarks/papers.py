@@ -123,6 +123,7 @@ def list_system(name: str, title: str, system: str, *more: str) -> Variant:
 STATIC_ORACLE = ("components.parser.oracle=static", "components.parser.explore=0.0")
 #: Arcs may replace arcs.
 NONMONOTONIC = "components.parser.system.nonmonotonic=true"
+EARLY = "components.parser.beam_training=early_update"
 #: The systems of the linear scorer.
 LINEAR = ("nm_parser_linear", "swap_parser_linear")
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -218,6 +219,10 @@ CHOOSING = ("nd_sw", "nd_all")
 ORACLES = tuple(swap(oracle) for oracle in (*STATIC, *CHOOSING))
 VARIANTS["bn15_linear"] = ORACLES
 VARIANTS["bn15_beam"] = tuple(by_beam(variant) for variant in ORACLES)
+#: Shorter updates: to the step where the right hypothesis leaves the beam.
+VARIANTS["bn15_beam"] += tuple(
+    modify(by_beam(swap(oracle)), "early", "early update", EARLY) for oracle in STATIC
+)
 
 
 def pairs() -> Iterator[Pair]:

@@ -3,11 +3,12 @@
     python -m benchmarks.repairs assets/UD_Gothic-PROIEL
 
 Where the bounds of a loss differ, derivations are searched for, in a limited number of
-configurations (the option `search` of arc_eager). From the start of each sentence, lifted to be
-projective, an action is taken that costs least without repairs, or with a probability of
-`--mistakes` any one. In each configuration shorter searches are compared with the longest: how many
-losses differ, in how many configurations the dynamic oracle, as training asks it, allows other
-actions than those that cost least by the longest search, and how long the oracle takes.
+configurations (the option `max_search_states` of arc_eager). From the start of each sentence,
+lifted to be projective, an action is taken that costs least without repairs, or with a probability
+of `--mistakes` any one. In each configuration shorter searches are compared with the longest: how
+many losses differ, in how many configurations the dynamic oracle, as training asks it, allows other
+actions than those that cost least by the longest search, and how long the oracle takes. With
+`--decoupled 1` the same of decoupled repairs.
 
 Result: a table, and benchmarks/runs/repairs/TREEBANK-SPLIT.json.
 """
@@ -28,10 +29,10 @@ from spacy_nmparse.systems.projective import lift
 from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
-SEARCHES = (1, 50, 200, 5000)
+SEARCHES = (1, 10, 50, 200, 5000)
 
 
-def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
+def compare(path: Path, size: int, mistakes: float, decoupled: int) -> dict[str, Any]:
     """Walk through `size` sentences of a file, any action being taken with the probability
     `mistakes`. Counts configurations, those where repairs make the loss less, and for each search
     the losses and sets of allowed actions that differ from those of the longest, and microseconds a
@@ -42,8 +43,9 @@ def compare(path: Path, size: int, mistakes: float) -> dict[str, Any]:
         "single_root": True,
     }
     plain = systems.create("arc_eager", **options)
+    options |= {"repairs": REPAIRS, "decoupled_repairs": bool(decoupled)}
     others = {
-        search: systems.create("arc_eager", **options, repairs=REPAIRS, max_search_states=search)
+        search: systems.create("arc_eager", **options, max_search_states=search)
         for search in SEARCHES
     }
     draw = random.Random(0)
@@ -106,7 +108,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     """Run the command line."""
     header = ["search", "configurations", "repairs lessen the loss", "losses differ"]
     header += ["allowed actions differ", "microseconds"]
-    options = {"size": 100, "mistakes": 0.1}
+    options = {"size": 100, "mistakes": 0.1, "decoupled": 0}
     return count_treebanks("repairs", __doc__, "dev", compare, rows, header, argv, options)
 
 

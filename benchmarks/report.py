@@ -155,6 +155,7 @@ def summarize_exhaustive(folder: Path) -> Summary:
 
 SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "accuracy": summarize_accuracy,
+    "attardi": files,
     "compare": summarize_plain,
     "demo": summarize_demo,
     "exhaustive": summarize_exhaustive,

@@ -16,6 +16,7 @@ from thinc.api import compounding
 
 from benchmarks import (
     accuracy,
+    attardi,
     jackknife,
     papers,
     repairs,
@@ -431,7 +432,12 @@ def test_folds_hold_every_sentence_once() -> None:
 def test_counts(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is counted in each treebank becomes a table and a file."""
     arguments = [str(treebank), "--split", "dev", "--runs", str(tmp_path)]
-    for benchmark, options in ((transitions, []), (swaps, []), (repairs, ["--size", "2"])):
+    for benchmark, options in (
+        (transitions, []),
+        (swaps, []),
+        (attardi, []),
+        (repairs, ["--size", "2"]),
+    ):
         assert benchmark.main([*arguments, *options]) == 0
         name = benchmark.__name__.split(".")[1]
         path = tmp_path / name / f"{treebank.name}-dev.json"

@@ -10,6 +10,7 @@ from benchmarks.tables.common import (
     ENGLISH,
     GOTHIC,
     HUNGARIAN,
+    LATIN,
     TURKISH,
     Rows,
     results,
@@ -37,10 +38,10 @@ def _confidences() -> Rows:
                 yield [*row, ", ".join(f"{100 * las:.0f}" for las in width["las_by_least_sure"])]
 
 
-def counted(benchmark: str, split: str, *demo: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What was counted in the treebanks, and in the demo's if it is named: what tables call each,
-    and the counts."""
-    for treebank in (ENGLISH, GOTHIC, HUNGARIAN, TURKISH, *demo):
+def counted(benchmark: str, split: str, *more: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What was counted in the treebanks, and in those that are named: what tables call each, and
+    the counts."""
+    for treebank in (ENGLISH, GOTHIC, HUNGARIAN, TURKISH, *more):
         name = "the demo's (`demo-counts`)" if treebank == DEMO else short(treebank)
         yield name, results(benchmark)[f"{treebank}-{split}"]
 
@@ -54,11 +55,19 @@ def _transitions() -> Rows:
         yield [name, f"{counts['words'] / counts['sentences']:.1f}", *moves]
 
 
+@table("attardi")
+def _attardi() -> Rows:
+    yield ["treebank", *(f"degree {d}" for d in (1, 2, 3))]
+    for name, counts in counted("attardi", "train", LATIN):
+        shares = [100 * n / counts["sentences"] for n in counts["derived"].values()]
+        yield [name, *(f"{share:.2f} %" for share in shares)]
+
+
 @table("swaps")
 def _swaps() -> Rows:
     header = ["", "sentences", "projective", "SWAPs: `eager`", "`lazy` saves", "`minimal` saves"]
     yield [*header, "not proven", "one derivation"]
-    for name, counts in counted("swaps", "train", DEMO):
+    for name, counts in counted("swaps", "train", LATIN, DEMO):
         total, swaps = counts["sentences"], counts["swaps"]
         row = [name, f"{total:,}", f"{100 * counts['projective'] / total:.2f} %"]
         row.append(f"{swaps['eager']:,}")

@@ -94,9 +94,11 @@ def train_and_evaluate(
     epochs: int,
     command: str,
     each_epoch: bool = False,
+    repairs: bool = True,
 ) -> dict[str, Any]:
     """Do one run: its contents, as of benchmarks.accuracy. `command` is what does it. With
-    `each_epoch` dev is evaluated after each pass, too."""
+    `each_epoch` dev is evaluated after each pass, too; with `repairs` the use of non-monotonic
+    moves is counted."""
     curve: dict[str, list[float]] = {"epoch": [], "dep_uas_conll": []}
 
     def note(nlp: Language, epoch: int) -> None:
@@ -112,8 +114,11 @@ def train_and_evaluate(
     for split in SPLITS:
         result = evaluate(nlp, treebank.corpus[split], tags="data")
         evaluations[split] = {part: result[part] for part in PARTS if part in result}
-    docs = read_docs(treebank.corpus["dev"], nlp.vocab)
-    moves = find_repairs(nlp, docs, n_examples=0).as_dict()
+    moves = {}
+    if repairs:
+        docs = read_docs(treebank.corpus["dev"], nlp.vocab)
+        found = find_repairs(nlp, docs, n_examples=0)
+        moves = {"moves": counted_moves(found.as_dict())}
     return {
         **settings_of(treebank, system.name, system.config.name, system.overrides),
         "seed": seed,
@@ -124,7 +129,7 @@ def train_and_evaluate(
         "training": duration(treebank, epochs, seconds),
         **({"curve": curve} if each_epoch else {}),
         **evaluations,
-        "moves": counted_moves(moves),
+        **moves,
     }
 
 

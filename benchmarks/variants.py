@@ -102,7 +102,8 @@ def train_linear(args: argparse.Namespace, folder: Path, wanted: Sequence[Varian
         system = parse_system(one.as_argument()).changed(parse_settings(args.set))
         command = f"python -m benchmarks.variants {args.comparison} --only {one.name}"
         each = "learner" in str(one.settings)
-        of = (treebank, system, seed, args.epochs, command, each)
+        repairs = one.base == "nm_parser_linear"
+        of = (treebank, system, seed, args.epochs, command, each, repairs)
         expected = {
             "files": treebank.files,
             "overrides": system.overrides,

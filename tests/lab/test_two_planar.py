@@ -146,3 +146,8 @@ def test_arcs_from_root_need_no_plane() -> None:
         SYSTEM.apply(state, action)
     assert state.heads[2] is None
     assert state.tree()[0] == heads
+
+
+def test_scorers_see_both_stacks() -> None:
+    features = {name for move in SYSTEM.table.values() for name in move.features}
+    assert {"T0", "T0*B0", "switched"} <= features

@@ -157,7 +157,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def system(name: str, **options: Any) -> dict[str, Any]:
+def system(name: str, /, **options: Any) -> dict[str, Any]:
     """The block of a system in a config."""
     return {"@misc": f"spacy_nmparse.{name}.v1", **options}
 
@@ -184,6 +184,15 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     },
     "covington": {"factory": NL, "system": system("Covington", explicit_root=False)},
     "covington short": {"factory": NL, "system": system("Covington", max_length=3)},
+}
+
+
+TWO_PLANAR: dict[str, Any] = {
+    "factory": SWAP,
+    "system": system("System", name="two_planar"),
+    "model": model_config(features=None),
+    "projectivize": False,
+    "oracle": "dynamic",
 }
 
 

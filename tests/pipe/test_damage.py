@@ -16,7 +16,11 @@ from spacy.language import Language
 import spacy_nmparse
 from spacy_nmparse.pipe.saving import CHECKSUMS, FILES, checksums
 from tests.pipe.common import (
+    NL,
+    NM,
     SMALL,
+    TOK2VEC,
+    arc_model_config,
     bare,
     gold_doc,
     learn,
@@ -24,7 +28,9 @@ from tests.pipe.common import (
     make_nlp,
     model_config,
     parser_of,
+    random_parser,
     seal,
+    system,
     tiny_parser,
     tree,
 )
@@ -135,36 +141,47 @@ def test_config_that_is_none(saved: Path, tmp_path: Path, unharmed: Any, content
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("config", "message"),
     [
-        {"hidden_width": 25},
-        {"maxout_pieces": 3},
-        {"tok2vec": {**model_config()["tok2vec"], "width": 16}},
-        {"tok2vec": {**model_config()["tok2vec"], "depth": 2}},
+        ({"system": system("ArcEager", nonmonotonic_left=False)}, "nonmonotonic_left"),
+        *(
+            ({"model": model_config(**options)}, "another configuration")
+            for options in (
+                {"hidden_width": 25},
+                {"maxout_pieces": 3},
+                {"tok2vec": {**TOK2VEC, "width": 16}},
+                {"tok2vec": {**TOK2VEC, "depth": 2}},
+            )
+        ),
+        ({"factory": NL, "system": system("NLCovington", explicit_root=False)}, "explicit_root"),
+        ({"factory": NL, "system": system("Covington")}, "covington"),
+        ({"factory": NL, "model": arc_model_config(features=None)}, "features"),
+        *(
+            ({"factory": NL, "model": arc_model_config(**options)}, "another configuration")
+            for options in (
+                {"hidden_width": 25},
+                {"arc_width": 32},
+                {"recurrent_width": 13},
+                {"recurrent_width": 0},
+            )
+        ),
     ],
 )
-def test_model_of_another_size(
-    trained: Language, tmp_path: Path, saved: Path, options: dict[str, Any]
-) -> None:
+def test_a_model_of_another_configuration(config: dict[str, Any], message: str) -> None:
     """Also in a parser that has no weights yet, which then still loads what fits."""
-    nlp = make_nlp(model=model_config(**options))
-    parser = nlp.get_pipe("nm_parser")
-    fails(parser, copy_of(saved, tmp_path), "another configuration")
-    assert parser.labels == ()
-    examples = make_examples(nlp.vocab)
-    nlp.initialize(lambda: examples)
-    expected = parser.to_bytes()
-    again = make_nlp(model=model_config(**options)).get_pipe("nm_parser")
-    fails(again, copy_of(saved, tmp_path), "another configuration")
-    again.from_bytes(expected)
-    assert again.to_bytes() == expected
-
-
-def test_system_of_another_parser(trained: Language) -> None:
-    system = {"@misc": "spacy_nmparse.ArcEager.v1", "nonmonotonic_left": False}
-    other = make_nlp(system=system).get_pipe("nm_parser")
-    with pytest.raises(ValueError, match="nonmonotonic_left"):
-        other.from_bytes(trained.get_pipe("nm_parser").to_bytes())
+    factory = config.get("factory", NM)
+    foreign = parser_of(random_parser(1, factory=factory)).to_bytes()
+    new, nlp = make_nlp(**config), make_nlp(**config)
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    expected = parser_of(nlp).to_bytes()
+    for parser in (parser_of(new), parser_of(nlp)):
+        before = parser.labels
+        with pytest.raises(ValueError, match=message):
+            parser.from_bytes(foreign)
+        assert parser.labels == before
+    assert parser_of(nlp).to_bytes() == expected
+    parser_of(new).from_bytes(expected)
+    assert parser_of(new).to_bytes() == expected
 
 
 @pytest.mark.parametrize("factory", SMALL)

@@ -1,9 +1,8 @@
-"""What only list systems and arc scorers have: dropout of their own, rehearsal, files."""
+"""What only list systems and arc scorers have: dropout of their own, rehearsal."""
 
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -26,12 +25,10 @@ from tests.pipe.common import (
     tree,
 )
 
-NONLOCAL, LOCAL = "spacy_nmparse.NLCovington.v1", "spacy_nmparse.Covington.v1"
+NONLOCAL = "spacy_nmparse.NLCovington.v1"
 SYSTEMS: dict[str, dict[str, Any]] = {
     "plain": {"@misc": NONLOCAL},
-    "implicit": {"@misc": NONLOCAL, "explicit_root": False},
     "nonmonotonic implicit": {"@misc": NONLOCAL, "nonmonotonic": True, "explicit_root": False},
-    "local": {"@misc": LOCAL},
     "short arcs": {"@misc": NONLOCAL, "max_length": 2},
 }
 
@@ -79,29 +76,3 @@ def test_rehearsal_knows_of_the_longest_arc() -> None:
     (gold,) = seen
     assert None in gold.heads, "no arc of the tree is too long"
     assert all(head is None or abs(head - w) <= 2 for w, head in enumerate(gold.heads))
-
-
-# Damaged and foreign files
-
-
-def test_files_of_another_parser(tmp_path: Path) -> None:
-    parser_of(overfitted(factory=NL)).to_disk(tmp_path)
-    for system, model, message in (
-        (SYSTEMS["implicit"], {}, "explicit_root"),
-        (SYSTEMS["local"], {}, "covington"),
-        (SYSTEMS["plain"], {"features": None}, "features"),
-        (SYSTEMS["plain"], {"hidden_width": 25}, "another configuration"),
-        (SYSTEMS["plain"], {"arc_width": 32}, "another configuration"),
-        (SYSTEMS["plain"], {"recurrent_width": 13}, "another configuration"),
-        (SYSTEMS["plain"], {"recurrent_width": 0}, "another configuration"),
-    ):
-        nlp = make_nlp(factory=NL, system=system, model=arc_model_config(**model))
-        with pytest.raises(ValueError, match=message):
-            parser_of(nlp).from_disk(tmp_path)
-        train(nlp, make_examples(nlp.vocab), steps=1)  # it is as it was
-        before = parser_of(nlp).to_bytes()
-        with pytest.raises(ValueError, match=message):
-            parser_of(nlp).from_disk(tmp_path)
-        assert parser_of(nlp).to_bytes() == before
-    with pytest.raises(ValueError, match="nm_parser"):
-        make_nlp().get_pipe("nm_parser").from_disk(tmp_path)

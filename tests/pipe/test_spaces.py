@@ -103,17 +103,6 @@ def test_all_short_documents_of_words_and_spaces(factory: str) -> None:
         assert_sound(doc)
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 100])
-def test_a_stream_with_empty_documents(trained: Language, batch_size: int) -> None:
-    texts = ["", "Sleep !", "", " ", "", "Yes", "\n\n \n", "She saw the cat . ", ""]
-    docs = list(trained.pipe(texts, batch_size=batch_size))
-    assert [doc.text for doc in docs] == texts
-    for doc, text in zip(docs, texts, strict=True):
-        assert_sound(doc)
-        assert tree(doc) == tree(trained(text))
-    assert len(list(trained.pipe(["", "", ""], batch_size=batch_size))) == 3
-
-
 def test_training_with_empty_documents_and_spaces() -> None:
     nlp = make_nlp()
     empty = [make_example(Doc(nlp.vocab, words=words)) for words in ([], [" "], ["\n", "\n"])]

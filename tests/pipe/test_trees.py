@@ -25,6 +25,7 @@ from tests.pipe.common import (
     NM,
     SMALL,
     SWAP,
+    TWO_PLANAR,
     assert_edges,
     assert_sound,
     assert_starts_kept,
@@ -226,6 +227,7 @@ def test_merging_and_matching() -> None:
 RANDOM: dict[str, dict[str, Any]] = {
     NM: {"factory": NM},
     SWAP: {"factory": SWAP},
+    "two_planar": TWO_PLANAR,
     **{
         f"{name} {options}": {"factory": NL, "system": {"@misc": MISC[name], **options}}
         for name, options in (

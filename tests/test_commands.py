@@ -1,6 +1,5 @@
-"""The command lines of the README and of the pages in docs/ are run here on tiny data, or are steps
-of project.yml, or stand in the list ``NOT_RUN`` with the reason; and programs accept their options.
-"""
+"""The commands in blocks of the README and of the pages in docs/ are run here on tiny data, or are
+steps of project.yml, or in ``NOT_RUN``; and programs accept the options of all commands."""
 
 from __future__ import annotations
 
@@ -29,29 +28,16 @@ from tests.pipe.common import gold_doc
 from tests.test_cli import CONLLU
 from tests.test_readme import PAGES, ROOT, read
 
-#: Command lines that are neither run here nor steps of project.yml: how they begin, and why.
-NOT_RUN = {
-    "python -m venv": "makes an environment: .ci/run runs the README's test command word for word",
-    "python -m pip": "installs: .ci/run runs the README's test command word for word",
-    "python -m pytest": "is what runs this",
-    "python setup.py build_ext": "compiles: .ci/run compiles when it installs",
-    "ruff check": "a developer's check",
-    "ruff format": "a developer's check",
-    "mkdocs": "builds the site: the session docs of nox does",
-    "nox": "a developer's checks, in environments of their own",
-    "python -m cibuildwheel": "builds wheels in containers",
-    "dot ": "draws, where Graphviz is installed: tests/lab/test_lattice.py",
-    "cython-lint": "a developer's check",
-    "mypy": "a developer's check",
-    "python -m spacy project assets": "fetches a treebank from the network",
-    "python -m spacy nmparse replace": "needs pipelines: tests/pipe/test_replace.py runs it",
-    "python -m spacy nmparse COMMAND": "a form, not a command",
-    "python -m spacy nmparse parse MODEL": "a form, not a command",
-    "python -m spacy project run NAME": "a form, not a command",
-    "python -m tests.exhaustive": "runs long; tests/systems/test_exhaustive.py runs its parts",
-    "python -m tests.fuzz": "runs long; tests/test_fuzz_systems.py runs its parts",
-    "python -m tests.mutants": "compiles and runs tests once for each error; tests/test_mutants.py",
-}
+#: How commands of blocks begin that are not run here.
+NOT_RUN = (
+    # .ci/run and nox run these.
+    *("python -m venv", "python -m pip", "python -m pytest", "python setup.py build_ext"),
+    *("ruff", "cython-lint", "mypy", "mkdocs", "nox", "python -m cibuildwheel"),
+    # They need Graphviz, or pipelines of other tests.
+    *("dot ", "python -m spacy nmparse replace"),
+    # A form, not a command.
+    "python -m spacy nmparse parse MODEL",
+)
 #: What a line must begin with to be a command.
 PROGRAMS = ("python ", "python3 ", "py ", ".venv/bin/python ", "ruff ", "cython-lint ", "mypy")
 
@@ -81,21 +67,18 @@ def inline_commands(page: Path) -> list[str]:
     return [part for code in found if code.startswith(PROGRAMS) for part in parts_of(code)]
 
 
-def reason(command: str) -> str | None:
-    """Why a command is not run here; None: it is."""
-    for start, why in NOT_RUN.items():
-        if command.startswith(start):
-            return why
-    if found := re.match(r"python -m spacy project run ([\w-]+)", command):
+def is_elsewhere(command: str) -> bool:
+    """Whether a command is not for this file to run: it is in NOT_RUN, or a step of the project."""
+    if found := re.match(r"python -m spacy project run ([a-z][\w-]*)", command):
         assert found[1] in NAMES, f"project.yml has no command {found[1]}: {command}"
         for name in re.findall(r"--vars\.(\w+)", command):
             assert name in PROJECT["vars"], f"project.yml has no variable {name}: {command}"
-        return "a step of project.yml"
+        return True
     if found := re.match(r"python -m (benchmarks\.(?!systems\b)\w+)", command):
         steps = [line for line in SCRIPTS if f"{line} ".startswith(f"python -m {found[1]} ")]
         assert steps, f"no step of project.yml runs {found[1]}, and no test: {command}"
-        return "measures; a step of project.yml"
-    return None
+        return True
+    return command.startswith(NOT_RUN)
 
 
 class Accepted(BaseException):
@@ -117,23 +100,6 @@ def only_options(monkeypatch: pytest.MonkeyPatch) -> None:
 def main_of(program: str) -> Any:
     """The function that runs a program of this repository: a path, or a module's name."""
     return importlib.import_module(program.removesuffix(".py").replace("/", ".")).main
-
-
-#: Commands in the text that have their place in a test of their own.
-RUN_IN_TEXT = {
-    "python -m spacy nmparse": "tests/test_cli.py",
-    "python examples/lectures.py": "tests/test_examples.py",
-    "python -m spacy nmparse parse": "tests/ud/test_parse_files.py",
-    "python -m spacy nmparse parse en_nl_covington_parser_ud text.txt -o text.conllu": "the same",
-    "python -m spacy nmparse evaluate MODEL FILE.conllu": "tests/ud/test_evaluate.py",
-    "python -m spacy nmparse init-config OUTPUT": "tests/ud/test_whole_pipeline.py",
-    "python -m spacy nmparse convert TREEBANK OUTPUT --n-sents 10 --with-single --merge-subtokens "
-    "auto --lang LANG": "tests/ud/test_whole_pipeline.py",
-    "python scripts/fill_configs.py src/spacy_nmparse/configs/*.cfg": "tests/test_configs.py",
-    "python -m spacy nmparse evaluate MODEL DATA --set components.parser.beam_width=4": "the same",
-    "python -m spacy nmparse evaluate MODEL DATA --unit sentence --tokens gold --set "
-    "components.parser.rounded=false": "the same",
-}
 
 
 def is_run(command: str) -> bool:
@@ -160,15 +126,14 @@ def check_options(command: str) -> None:
 @pytest.mark.usefixtures("only_options")
 def test_programs_take_the_options(page: Path) -> None:
     for command in [*block_commands(page), *inline_commands(page)]:
+        is_elsewhere(command)
         check_options(command)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_is_accounted_for(page: Path) -> None:
     for command in block_commands(page):
-        assert reason(command) or is_run(command), f"neither run nor explained: {command}"
-    for command in inline_commands(page):
-        assert reason(command) or command in RUN_IN_TEXT, f"neither run nor explained: {command}"
+        assert is_elsewhere(command) or is_run(command), f"not run: {command}"
 
 
 @pytest.mark.usefixtures("only_options")
@@ -178,14 +143,14 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert inline_commands(page) == ["python -m spacy dance"]
     assert block_commands(page) == ["python x.py", "python y.py"]
     for command in (*inline_commands(page), *block_commands(page)):
-        assert reason(command) is None and not is_run(command)
+        assert not is_elsewhere(command) and not is_run(command)
     for command in (
         "python -m spacy project run nonsense",
         "python -m spacy project run ud . --vars.nonsense 1",
         "python -m benchmarks.nonsense",
     ):
         with pytest.raises(AssertionError):
-            reason(command)
+            is_elsewhere(command)
     with pytest.raises(SystemExit):
         check_options("python scripts/fill_configs.py CONFIG --nonsense")
     with pytest.raises(Exception, match="No such option: --nonsense"):
@@ -195,9 +160,9 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         execute("python -m spacy nmparse stats corpus.conllu")
 
 
-def test_no_reason_is_idle() -> None:
-    commands = [c for page in PAGES for c in (*block_commands(page), *inline_commands(page))]
-    for start in (*NOT_RUN, *RUN_IN_TEXT):
+def test_nothing_is_left_out_that_is_not_there() -> None:
+    commands = [command for page in PAGES for command in block_commands(page)]
+    for start in NOT_RUN:
         assert any(command.startswith(start) for command in commands), start
 
 
@@ -269,7 +234,7 @@ def test_commands_run(
     page: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(workplace)
-    commands = [command for command in block_commands(page) if reason(command) is None]
+    commands = [command for command in block_commands(page) if not is_elsewhere(command)]
     if any(" plot " in command for command in commands):
         pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
     for command in commands:

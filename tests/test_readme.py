@@ -121,10 +121,6 @@ def test_commands_name_files_that_exist(page: Path) -> None:
         r"\b(?:scripts|benchmarks|src/spacy_nmparse/configs)/\w+\.(?:py|cfg|yml)\b", read(page)
     ):
         assert (ROOT / path).is_file(), path
-    commands = re.findall(r"(?m)^ {2}- name: ([\w-]+)", read(ROOT / "project.yml"))
-    workflows = re.findall(r"(?m)^ {2}([\w-]+):\n {4}- ", read(ROOT / "project.yml"))
-    for name in re.findall(r"spacy project run ([a-z][\w-]*)", read(page)):
-        assert name in commands + workflows, name
 
 
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
-import random
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.scorer import Scorer
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 
-from spacy_nmparse.pipe.doc_io import fix_edges
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
@@ -45,7 +43,6 @@ from tests.pipe.common import (
     overfitted,
     parser_of,
     parses,
-    random_doc,
     random_parser,
     randomize,
     system,
@@ -361,36 +358,6 @@ def test_memory_zone(by_heart: Language) -> None:
             doc = by_heart("She saw the cat . I like London and Berlin .")
             assert tree(doc) == expected
     assert by_heart.vocab.strings[by_heart.vocab.strings["nsubj"]] == "nsubj"
-
-
-def test_docs_of_another_vocab(by_heart: Language) -> None:
-    vocab = spacy.blank("xx").vocab
-    gold = gold_doc(by_heart.vocab, [0])
-    doc = Doc(vocab, words=[token.text for token in gold])
-    assert tree(parser_of(by_heart)(doc)) == tree(gold)
-
-
-def test_doc_bin_keeps_parses(by_heart: Language, kind: dict[str, Any]) -> None:
-    """Only edges of crossing trees are not kept: spaCy computes them again, and fix_edges sets
-    them right."""
-    rng = random.Random(2)
-    wrong = 0
-    for nlp in (by_heart, chance(kind, 1)):
-        docs = [nlp(random_doc(nlp.vocab, rng, rng.randint(0, 50))) for _ in range(30)]
-        stored = DocBin(docs=docs).to_bytes()
-        for doc, read in zip(docs, DocBin().from_bytes(stored).get_docs(nlp.vocab), strict=True):
-            assert_edges(doc)
-            assert tree(read) == tree(doc)
-            assert [(s.start, s.end) for s in read.sents] == [(s.start, s.end) for s in doc.sents]
-            try:
-                assert_edges(read)
-            except AssertionError:
-                wrong += 1
-            assert fix_edges(read) is read
-            assert_edges(read)
-            assert tree(read) == tree(doc)
-    if kind == KINDS[NL]:
-        assert wrong > 2, "spaCy's own edges have become right: fix_edges is no longer needed"
 
 
 def test_every_factory_is_a_kind() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -26,6 +27,7 @@ from spacy_nmparse.analysis.statistics import COLUMNS
 from spacy_nmparse.cli import nmparse
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.pipe.common import TREES, gold_doc, random_parser
+from tests.pipe.test_files import small_files
 
 ROOT = Path(__file__).resolve().parent.parent
 FALL = "2 0 6 5 3 2"  # I saw Jack and Jill fall
@@ -301,7 +303,7 @@ def test_several_derivations() -> None:
         (("covington", "0", "-o", "max_length=x"), "'max_length' is a number, not 'x'"),
         (("covington", "0", "-o", "root_label=ROOT"), "root_label 'ROOT' is not among"),
         (("arc_eager", "no.conllu"), "no.conllu"),
-        (("arc_eager", "0", "--html", "no/such/folder.html"), "no/such/folder.html"),
+        (("arc_eager", "0", "--html", "setup.py/folder.html"), "setup.py/folder.html"),
     ],
 )
 def test_bad_oracles(arguments: tuple[str, ...], message: str) -> None:
@@ -531,6 +533,32 @@ def test_a_pipeline_below_the_folder(folder: Path) -> None:
     shutil.copytree(folder / "model", folder / "trained" / "x" / "model-best")
     done = run("trace", folder / "trained", "a")
     assert f"Did you mean {folder / 'trained' / 'x' / 'model-best'}?" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        lambda f: ("init-config", "OUT"),
+        lambda f: ("convert", "OUT", "--dev", f / "gold.conllu"),
+        lambda f: ("evaluate", f / "model", f / "gold.spacy", "-o", "OUT"),
+        lambda f: ("trace", f / "model", "a b", "--html", "OUT"),
+        lambda f: ("errors", f / "model", f / "gold.spacy", "--displacy", "OUT"),
+        lambda f: ("oracle", "arc_eager", "0", "--html", "OUT"),
+        lambda f: ("lattice", "arc_eager", "0", "--dot", "OUT"),
+    ],
+)
+def test_a_full_disk(folder: Path, tmp_path: Path, arguments: Arguments) -> None:
+    """Nothing half-written stays, and the message names the file."""
+    out = tmp_path / "made" / "x"
+    given = [out if argument == "OUT" else argument for argument in arguments(folder)]
+    with small_files(8):
+        done = run(*given)
+    assert done.exit_code == 2, done.output
+    assert "too large" in done.stderr and str(out) in done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert run(*given).exit_code == 0
+    assert any(path.is_file() for path in tmp_path.rglob("*"))
 
 
 def test_one_is_singular(folder: Path) -> None:

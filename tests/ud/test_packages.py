@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
-from importlib.metadata import PathDistribution
+from importlib.metadata import PackageNotFoundError, PathDistribution, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from scripts.models import index
 from spacy_nmparse.ud.packages import own_wheel
@@ -55,6 +57,27 @@ def test_what_was_not_installed_from_a_wheel(tmp_path: Path) -> None:
     place.write_text('{"url": "file:///x", "dir_info": {"editable": true}}')
     with pytest.raises(RuntimeError, match=r"not installed from a wheel.*pip wheel --no-deps \."):
         own_wheel(tmp_path, installed)
+
+
+def needed(package: str, found: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The packages that an installed one needs without extras, those that they need, and so on."""
+    try:
+        lines = requires(package) or ()
+    except PackageNotFoundError:
+        return found
+    for one in map(Requirement, lines):
+        name = canonicalize_name(one.name)
+        if name not in found and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            found = needed(name, found | {name})
+    return found
+
+
+def test_what_spacy_does_not_bring_is_documented() -> None:
+    own = {canonicalize_name(Requirement(one).name) for one in requires("spacy-nmparse") or ()}
+    others = (needed("spacy-nmparse") & own) - needed("spacy") - {"spacy"}
+    assert others == {"scipy-openblas32"}
+    page = Path(__file__).parents[2] / "docs" / "pipelines.md"
+    assert "offline where spaCy and `scipy-openblas32` are" in page.read_text(encoding="utf-8")
 
 
 def test_the_index_names_each_wheel_once(tmp_path: Path) -> None:

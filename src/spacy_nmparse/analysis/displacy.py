@@ -16,6 +16,7 @@ from spacy.training import Example
 
 from spacy_nmparse.analysis.page import is_right_to_left
 from spacy_nmparse.pipe.doc_io import gold_parse
+from spacy_nmparse.pipe.files import write_files
 
 LIMIT = 25  # pictures
 
@@ -92,5 +93,5 @@ def write_parses(nlp: Language, golds: Iterable[Doc], path: Path, *, limit: int 
     page = displacy.render(
         data, style="dep", page=True, manual=True, jupyter=False, options={"compact": True}
     )
-    path.write_text(page, encoding="utf-8")
+    write_files({path: page.encode()})
     return len(data)

@@ -67,7 +67,8 @@ def run(
         print_scores(result["conll18"])
     print(f"  {'words/s':<14} {result['words_per_second'] or 0:6.0f}")
     if output is not None:
-        dump(result, output)
+        with failures():
+            dump(result, output)
         print(f"  written to {output}")
 
 

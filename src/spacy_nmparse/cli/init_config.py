@@ -7,6 +7,7 @@ from pathlib import Path
 from spacy.util import load_config
 
 from spacy_nmparse.cli.console import check_lang, fail, failures
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 
 PIPELINES = ("whole", "parser")
@@ -41,6 +42,5 @@ def run(output: Path, lang: str | None, pipeline: str, parser: str, vectors: str
         if vectors:
             config["paths"]["vectors"] = vectors
             config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = True
-        output.parent.mkdir(parents=True, exist_ok=True)
-        config.to_disk(output, interpolate=False)
+        write_files({output: config.to_bytes(interpolate=False)})
     print(f"Train it with: python -m spacy train {output} --paths.train FILE --paths.dev FILE")

@@ -22,6 +22,7 @@ from spacy_nmparse.analysis.steps import Choice, Step
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
 from spacy_nmparse.cli.console import counted, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.ud.conllu import find_cycle
 from spacy_nmparse.ud.corpus import Tree, read_sentences
@@ -169,7 +170,7 @@ def run(
         raise typer.BadParameter(str(error)) from error
     if html is not None:
         with failures():
-            html.write_text(render_page(found[0]), encoding="utf-8")
+            write_files({html: render_page(found[0]).encode()})
     for count, derivation in enumerate(found, start=1):
         lost = _lost(chosen, gold, derivation)
         if as_json:

@@ -82,7 +82,7 @@ def run(
                     text = str(outcome)
                     where = "" if job.name in text else f"{job.name}: "
                     kept = f" Nothing was written to {job.target}." if job.target else ""
-                    _say(f"Error: {where}{text}{kept}")
+                    _say(f"Error: {where}{text.removesuffix('.')}.{kept}")
                     continue
                 if not outcome.documents:
                     _say(f"Warning: {job.name} is empty, and so is its output.")

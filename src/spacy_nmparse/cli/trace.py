@@ -12,6 +12,7 @@ from spacy_nmparse.analysis.derivation import Derivation, derive
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.text import plain, step_lines, step_picture, tree_pictures
 from spacy_nmparse.cli.console import columns, fail, failures, gold_docs, load, paint, print_json
+from spacy_nmparse.pipe.files import write_files
 
 PICTURES = ("tree", "repairs", "all", "none")
 
@@ -38,7 +39,7 @@ def run(
         doc, gold = _document(nlp, text, corpus, number, words)
         derivation = derive(nlp, doc, gold, name=component)
         if html is not None:
-            html.write_text(render_page(derivation), encoding="utf-8")
+            write_files({html: render_page(derivation).encode()})
     if as_json:
         print_json(derivation.as_dict())
         return

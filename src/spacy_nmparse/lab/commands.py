@@ -28,6 +28,7 @@ def lattice(
     from spacy_nmparse.cli.oracle import read_options, read_tree
     from spacy_nmparse.lab.lattice import derivation_lattice
     from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
+    from spacy_nmparse.pipe.files import write_files
 
     sentence = read_tree(tree, words, number)
     labels = sorted({label for label in sentence.labels if label}) or None
@@ -39,7 +40,7 @@ def lattice(
         raise typer.BadParameter(str(error)) from error
     if dot is not None:
         with failures():
-            dot.write_text(lattice_dot(found), encoding="utf-8")
+            write_files({dot: lattice_dot(found).encode()})
     if as_json:
         print_json(found.as_dict())
         return

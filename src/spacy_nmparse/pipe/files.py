@@ -50,15 +50,22 @@ def new_file(
 
 
 def write_files(data: dict[Path, bytes]) -> None:
-    """Write several files. All of them are complete before the first takes its place.
+    """Write several files, and make their folders. All of them are complete before the first takes
+    its place.
 
-    Raises OSError where one cannot be written; then the old ones are as they were.
+    Raises OSError, which names it, where one cannot be written; then the old ones are as they were.
     """
-    with ExitStack() as stack:
-        for path, content in data.items():
-            file = stack.enter_context(new_file(path))
-            file.write(content)
-            file.flush()
+    try:
+        with ExitStack() as stack:
+            for path, content in data.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = stack.enter_context(new_file(path))
+                file.write(content)
+                file.flush()
+    except OSError as error:
+        if error.filename2 is None:  # not from one name to another
+            error.filename = str(path)
+        raise
 
 
 def replace_folder(path: Path, write: Callable[[Path], None]) -> None:

@@ -83,7 +83,6 @@ def dump(result: dict[str, Any], path: Path) -> None:
 
     text = json.dumps(fold(result), indent=1, ensure_ascii=False)
     text = re.sub(r'"@line(\d+)@"', lambda match: lines[int(match[1])], text)
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_files({path: f"{text}\n".encode()})
 
 

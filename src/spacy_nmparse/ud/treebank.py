@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 
@@ -200,8 +201,7 @@ def write_docs(docs: Iterable[Doc], path: Path) -> tuple[int, int]:
         store.add(doc)
         n_docs += 1
         n_tokens += len(doc)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    store.to_disk(path)
+    write_files({path: store.to_bytes()})
     return n_docs, n_tokens
 
 

@@ -15,9 +15,9 @@ import argparse
 import itertools
 import random
 import sys
-import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
@@ -34,26 +34,9 @@ SEARCHED_CROSSINGS = 12  # words up to which two_planar's search for planes neve
 WALKS = 4  # over each gold tree
 
 
-@dataclass
-class Counts:
-    """What was tried with one system."""
-
-    walks: int = 0
-    transitions: int = 0
-    judged: int = 0
-    exact: int = 0  # of the judged ones
-    finals: int = 0  # final configurations whose loss was counted word by word
-    longest: int = 0
-    faults: list[str] = field(default_factory=list)
-
-    def add(self, other: Counts) -> None:
-        self.walks += other.walks
-        self.transitions += other.transitions
-        self.judged += other.judged
-        self.exact += other.exact
-        self.finals += other.finals
-        self.longest = max(self.longest, other.longest)
-        self.faults += other.faults
+#: What was tried with one system; "judged": configurations with costs, of which so many "exact";
+#: "trees": final ones whose loss was counted word by word.
+COUNTS = ("walks", "transitions", "judged", "exact", "trees", "faults")
 
 
 def variants() -> list[Case]:
@@ -176,9 +159,9 @@ def is_exact(case: Case, text: Text) -> bool:
 
 def try_text(
     case: Case, system: systems.TransitionSystem, text: Text, rng: random.Random
-) -> Counts:
-    """Some walks over one text."""
-    counts = Counts(longest=text.n)
+) -> tuple[Counter[str], str | None]:
+    """Some walks over one text. Returns counts by ``COUNTS``, and what was wrong."""
+    counts: Counter[str] = Counter()
     gold = Gold(*text.tree)
     presets: Sequence[int] | None = None
     if "segment" in case.options and rng.random() < 0.3:
@@ -200,15 +183,12 @@ def try_text(
             )
             if walk and text.n <= 20:
                 check_final(system, state, gold, presets)
-                counts.finals += 1
+                counts["trees"] += 1
         except AssertionError as fault:
-            counts.faults.append(f"{case.name}: {fault}")
-            break
-        counts.walks += 1
-        counts.transitions += steps
-        counts.judged += judged
-        counts.exact += judged * exact
-    return counts
+            counts["faults"] += 1
+            return counts, f"{case.name}: {fault}"
+        counts.update(walks=1, transitions=steps, judged=judged, exact=judged * exact)
+    return counts, None
 
 
 def check_final(
@@ -238,25 +218,27 @@ def check_final(
         )
 
 
-def fuzz(transitions: int, seed: int = 0, only: str = "") -> dict[str, Counts]:
-    """Walks until so many transitions are made, through all variants by turns."""
+def fuzz(
+    transitions: int, seed: int = 0, only: str = ""
+) -> tuple[dict[str, Counter[str]], list[str]]:
+    """Walks until so many transitions are made, through all variants by turns.
+
+    Returns the counts of each system, and what was wrong.
+    """
     cases = [case for case in variants() if only in (case.system, "")]
     made = [case.create() for case in cases]
-    counts: dict[str, Counts] = {case.system: Counts() for case in cases}
-    total = told = 0
-    for number in itertools.count():
-        case, system = cases[number % len(cases)], made[number % len(cases)]
+    counts: dict[str, Counter[str]] = {case.system: Counter() for case in cases}
+    faults = []
+    total = 0
+    for number, (case, system) in enumerate(itertools.cycle(zip(cases, made, strict=True))):
+        if total >= transitions and number >= len(cases):
+            break
         rng = random.Random(f"{seed} {number}")
-        found = try_text(case, system, random_text(case, random_length(rng), rng), rng)
-        counts[case.system].add(found)
-        total += found.transitions
-        if total >= told + 1_000_000:
-            told = total
-            faults = sum(len(found_.faults) for found_ in counts.values())
-            print(f"{total} transitions, {faults} faults", file=sys.stderr, flush=True)
-        if total >= transitions and number + 1 >= len(cases):
-            return counts
-    raise AssertionError
+        found, fault = try_text(case, system, random_text(case, random_length(rng), rng), rng)
+        counts[case.system] += found
+        faults += [fault] if fault else []
+        total += found["transitions"]
+    return counts, faults
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -266,23 +248,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--system", default="", help="only this system")
     options = parser.parse_args(arguments)
-    began = time.perf_counter()
-    counts = fuzz(options.transitions, options.seed, options.system)
-    counts["all"] = Counts()
-    for found in list(counts.values())[:-1]:
-        counts["all"].add(found)
+    counts, faults = fuzz(options.transitions, options.seed, options.system)
     print(f"{len(variants())} systems with options, seed {options.seed}\n")
-    print("| system | walks | longest | transitions | with costs | exact ones | trees | faults |")
-    print("| --- | --: | --: | --: | --: | --: | --: | --: |")
-    for name, found in counts.items():
-        print(
-            f"| {name} | {found.walks} | {found.longest} | {found.transitions} | {found.judged} | "
-            f"{found.exact} | {found.finals} | {len(found.faults)} |"
-        )
-    print(f"\n{time.perf_counter() - began:.0f} s")
-    for fault in counts["all"].faults[:20]:
-        print("   ", fault)
-    return int(bool(counts["all"].faults))
+    print(f"| system | {' | '.join(COUNTS)} |\n| --- " + "| --: " * len(COUNTS) + "|")
+    for name, found in {**counts, "all": sum(counts.values(), Counter())}.items():
+        print(f"| {name} | {' | '.join(str(found[key]) for key in COUNTS)} |")
+    print(*faults[:20], sep="\n")
+    return int(bool(faults))
 
 
 if __name__ == "__main__":

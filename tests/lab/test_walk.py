@@ -13,10 +13,8 @@ def test_wrong_costs_are_found() -> None:
     case = Case("arc_eager", {"unshift": True}, projective=False)
     system = case.create()
     rng = random.Random(0)
-    faults = []
-    for _ in range(300):
-        faults += try_text(case, system, random_text(case, 5, rng), rng).faults
-    assert any("a cost is not the difference of the losses" in fault for fault in faults)
+    faults = [try_text(case, system, random_text(case, 5, rng), rng)[1] for _ in range(300)]
+    assert any("a cost is not the difference of the losses" in (fault or "") for fault in faults)
 
 
 def test_all_options_are_walked() -> None:

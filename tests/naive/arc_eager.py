@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tests.naive.search import ROOT, Action, Label, Searched, put
@@ -46,9 +47,8 @@ class State:
 
 @dataclass(frozen=True)
 class ArcEager(Searched):
-    """The system; ``labels`` None is unlabelled."""
+    """The system."""
 
-    labels: tuple[str, ...] | None = None
     nonmonotonic_left: bool = False
     nonmonotonic_reduce: bool = False
     labelled_reduce: bool = False
@@ -56,15 +56,9 @@ class ArcEager(Searched):
     decoupled_repairs: bool = False
     unshift: bool = False
     push: str = "any"
-    single_root: bool = False
-    segment: bool = False
-    root_label: Label = None
 
     def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
-        nothing = (None,) * n
-        first = (True,) + (False,) * (n - 1)
-        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
-        return State(n, preset, heads=nothing, labels=nothing, noted=nothing, starts=first)
+        return State(**self.blank(n, sent_starts), noted=(None,) * n)
 
     def actions(self, state: State) -> list[Action]:
         """The legal actions, in no particular order."""
@@ -189,8 +183,7 @@ class ArcEager(Searched):
             return ROOT if gold.heads[word] == word else gold.heads[word]
 
         def choose(move: str, dependent: int) -> Action:
-            counts = self.labels is not None and gold.labels is not None
-            return legal[move, gold.labels[dependent] if counts else None]  # type: ignore[index]
+            return legal[move, self.gold_label(gold, dependent)]
 
         b0 = state.buffer[0]
         if "BREAK" in moves and gold.sent_starts is not None and gold.sent_starts[b0]:
@@ -212,14 +205,10 @@ class ArcEager(Searched):
         errors = 0
         for word in range(state.n):
             read = word < state.b and word not in state.returned
-            if read and word not in state.stack and gold.heads[word] is not None:
-                if state.heads[word] != gold.heads[word]:
-                    errors += 1
-                elif self.labels is not None and gold.labels is not None:
-                    errors += gold.labels[word] not in (None, state.labels[word])
-            if self.segment and word > 0 and (read or state.starts[word]):
-                start = None if gold.sent_starts is None else gold.sent_starts[word]
-                errors += start is not None and start != state.starts[word]
+            if read and word not in state.stack:
+                errors += self.wrong_arc(state, gold, word)
+            if word > 0 and (read or state.starts[word]):
+                errors += self.wrong_start(state, gold, word)
         return errors
 
     def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
@@ -235,19 +224,14 @@ class ArcEager(Searched):
             # What has left the stack is only of interest where it may come back.
             (state.heads, state.labels, state.starts) if self.repairs else None,
         )
-        if key not in known:
-            now = self.settled(state, gold)
-            best = []
-            for action in self.actions(state):
-                to_note: tuple[Label, ...] = (None,)
-                noting = action.move == "SHIFT" and not self.unshift
-                if noting and self.labels is not None and not self.labelled_reduce:
-                    to_note = self.labels
-                for push_label in to_note:
-                    after = self.apply(state, action, push_label)
-                    best.append(self.settled(after, gold) + self.rest(after, gold, known) - now)
-            known[key] = min(best, default=0)
-        return known[key]
+        return self.least(state, gold, known, key, lambda: self.afters(state))
+
+    def afters(self, state: State) -> Iterator[State]:
+        """The configurations that may come next, with each label that a push may note."""
+        for action in self.actions(state):
+            noting = action.move == "SHIFT" and not self.unshift and not self.labelled_reduce
+            for noted in (self.labels or (None,)) if noting else (None,):
+                yield self.apply(state, action, noted)
 
 
 def attach(state: State, head: int, word: int, label: Label) -> State:

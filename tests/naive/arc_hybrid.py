@@ -50,8 +50,7 @@ class ArcHybrid(ArcEager):
             word = state.stack[-1]
             head = b0 if move == "LEFT-ARC" else state.stack[-2]
             waits = any(gold.heads[w] == word != w for w in state.buffer if w != ROOT)
-            counts = self.labels is not None and gold.labels is not None
-            wanted = gold.labels[word] if counts else None  # type: ignore[index]
+            wanted = self.gold_label(gold, word)
             right = gold.heads[word] == (word if head == ROOT else head) and label == wanted
             if right and (move == "LEFT-ARC" or not waits):
                 return Action(move, 1, label)

@@ -40,19 +40,12 @@ class State:
 
 @dataclass(frozen=True)
 class ArcStandard(Searched):
-    """The system; ``labels`` None is unlabelled; ``swap``: with SWAP."""
+    """The system; ``swap``: with SWAP."""
 
-    labels: tuple[str, ...] | None = None
     swap: bool = False
-    single_root: bool = False
-    segment: bool = False
-    root_label: Label = None
 
     def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
-        nothing = (None,) * n
-        first = (True,) + (False,) * (n - 1)
-        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
-        return State(n, preset, heads=nothing, labels=nothing, starts=first)
+        return State(**self.blank(n, sent_starts))
 
     def actions(self, state: State) -> list[Action]:
         """The legal actions in the order SHIFT, LEFT-ARCs, RIGHT-ARCs, SWAP, BREAK."""
@@ -116,8 +109,7 @@ class ArcStandard(Searched):
             waiting = [word for word in (*state.stack, *state.buffer) if word != ROOT]
             if any(gold_head(word) == dependent for word in waiting):
                 return None
-            counts = self.labels is not None and gold.labels is not None
-            return legal.get((move, gold.labels[dependent] if counts else None))  # type: ignore[index]
+            return legal.get((move, self.gold_label(gold, dependent)))
 
         if ("BREAK", None) in legal and gold.sent_starts is not None and gold.sent_starts[state.b]:
             return legal["BREAK", None]
@@ -137,29 +129,19 @@ class ArcStandard(Searched):
         """Errors that nothing can change any more."""
         errors = 0
         for word in range(state.n):
-            if state.heads[word] is not None and gold.heads[word] is not None:
-                if state.heads[word] != gold.heads[word]:
-                    errors += 1
-                elif self.labels is not None and gold.labels is not None:
-                    errors += gold.labels[word] not in (None, state.labels[word])
-            if self.segment and word > 0 and (word < state.b or state.starts[word]):
-                start = None if gold.sent_starts is None else gold.sent_starts[word]
-                errors += start is not None and start != state.starts[word]
+            if state.heads[word] is not None:
+                errors += self.wrong_arc(state, gold, word)
+            if word > 0 and (word < state.b or state.starts[word]):
+                errors += self.wrong_start(state, gold, word)
         return errors
 
     def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
         """Least number of further errors."""
         key = (state.stack, state.returned, state.b, state.first == state.b, state.closed)
-        if key not in known:
-            now = self.settled(state, gold)
-            known[key] = min(
-                (
-                    self.settled(after, gold) + self.rest(after, gold, known) - now
-                    for after in (self.apply(state, action) for action in self.actions(state))
-                ),
-                default=0,
-            )
-        return known[key]
+        actions = self.actions(state)
+        return self.least(
+            state, gold, known, key, lambda: (self.apply(state, action) for action in actions)
+        )
 
 
 def projective_order(heads: tuple[int | None, ...]) -> list[int]:

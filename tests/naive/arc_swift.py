@@ -81,8 +81,7 @@ class ArcSwift(ArcEager):
                 continue
             word = state.stack[-k] if move == "LEFT-ARC" else b0
             head = b0 if move == "LEFT-ARC" else state.stack[-k]
-            counts = self.labels is not None and gold.labels is not None
-            wanted = gold.labels[word] if counts else None  # type: ignore[index]
+            wanted = self.gold_label(gold, word)
             if gold.heads[word] == (word if head == ROOT else head) and label == wanted:
                 return Action(move, k, label)
         return Action("SHIFT")

@@ -50,22 +50,15 @@ class State:
 
 @dataclass(frozen=True)
 class Covington(Searched):
-    """The systems; ``labels`` None is unlabelled."""
+    """The systems."""
 
-    labels: tuple[str, ...] | None = None
     non_local: bool = False
     nonmonotonic: bool = False
     explicit_root: bool = False
-    single_root: bool = False
-    segment: bool = False
-    root_label: Label = None
 
     def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
-        nothing = (None,) * n
-        first = (True,) + (False,) * (n - 1)
-        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
         root = (ROOT,) * self.explicit_root
-        return State(n, preset, root, (), 0, nothing, nothing, first)
+        return State(**self.blank(n, sent_starts), lambda1=root, lambda2=(), b=0)
 
     def legal_arc(self, state: State, head: int, word: int) -> bool:
         if word == ROOT:
@@ -138,9 +131,7 @@ class Covington(Searched):
                 if word != ROOT and gold_head(word) == head and state.heads[word] is None:
                     if k > 1 and not self.non_local:
                         return Action("NO-ARC")
-                    counts = self.labels is not None and gold.labels is not None
-                    label = gold.labels[word] if counts else None  # type: ignore[index]
-                    return Action(move, k, label)
+                    return Action(move, k, self.gold_label(gold, word))
         return Action("SHIFT")
 
     def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
@@ -169,9 +160,7 @@ class Covington(Searched):
         rooted = {sentence[word] for word, head in enumerate(state.heads) if head == ROOT}
         for word, head in enumerate(state.heads):
             right = ROOT if gold.heads[word] == word else gold.heads[word]
-            label = None
-            if self.labels is not None and gold.labels is not None:
-                label = gold.labels[word]
+            label = self.gold_label(gold, word)
             if right is None:
                 continue
             if head is not None:

@@ -39,19 +39,10 @@ class State:
 
 @dataclass(frozen=True)
 class Form(Searched):
-    """What both forms share; ``labels`` None is unlabelled."""
-
-    labels: tuple[str, ...] | None = None
-    single_root: bool = False
-    segment: bool = False
-    root_label: Label = None
+    """What both forms share."""
 
     def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
-        nothing = (None,) * n
-        first = (True,) + (False,) * (n - 1)
-        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
-        words = tuple(range(n))
-        return State(n, preset, words, heads=nothing, labels=nothing, starts=first)
+        return State(**self.blank(n, sent_starts), buffer=tuple(range(n)))
 
     def break_at(self, state: State, place: int) -> list[Action]:
         """BREAK before this place of the buffer, where it is legal."""
@@ -71,15 +62,11 @@ class Form(Searched):
         """Errors that nothing can change any more."""
         errors = 0
         for word in range(state.n):
-            if state.heads[word] is not None and gold.heads[word] is not None:
-                if state.heads[word] != gold.heads[word]:
-                    errors += 1
-                elif self.labels is not None and gold.labels is not None:
-                    errors += gold.labels[word] not in (None, state.labels[word])
+            if state.heads[word] is not None:
+                errors += self.wrong_arc(state, gold, word)
             unread = word in state.buffer + state.behind and word not in state.returned
             if word > 0 and (state.starts[word] or not unread):
-                start = None if gold.sent_starts is None else gold.sent_starts[word]
-                errors += self.segment and start is not None and start != state.starts[word]
+                errors += self.wrong_start(state, gold, word)
         return errors
 
     def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
@@ -87,19 +74,18 @@ class Form(Searched):
         headless = tuple(map(state.is_headless, state.stack))
         touched = bool(state.buffer) and state.buffer[0] in state.heads
         key = (state.stack, state.buffer, state.behind, state.first, headless, touched)
-        if key not in known:
-            now = self.settled(state, gold)
-            after = [self.apply(state, action) for action in self.actions(state)]  # type: ignore[attr-defined]
-            known[key] = min(
-                (self.settled(one, gold) + self.rest(one, gold, known) - now for one in after),
-                default=0,
-            )
-        return known[key]
+        actions = self.actions(state)  # type: ignore[attr-defined]
+        return self.least(
+            state,
+            gold,
+            known,
+            key,
+            lambda: (self.apply(state, action) for action in actions),  # type: ignore[attr-defined]
+        )
 
     def wanted(self, state: State, gold: Tree, move: str, word: int) -> Action:
         """The move that gives word its gold head, with its gold label."""
-        counts = self.labels is not None and gold.labels is not None
-        return Action(move, 1, gold.labels[word] if counts else None)  # type: ignore[index]
+        return Action(move, 1, self.gold_label(gold, word))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tests.naive.trees import Tree
@@ -18,11 +19,20 @@ class Action(NamedTuple):
     label: Label = None
 
 
+@dataclass(frozen=True)
 class Searched:
     """A system whose costs are differences of losses; ``labels`` None is unlabelled."""
 
-    labels: tuple[str, ...] | None
-    root_label: Label
+    labels: tuple[str, ...] | None = None
+    single_root: bool = False
+    segment: bool = False
+    root_label: Label = None
+
+    def blank(self, n: int, sent_starts: tuple[int, ...] | None) -> dict[str, Any]:
+        """What every first configuration has."""
+        preset = (0,) * n if sent_starts is None else tuple(sent_starts)
+        nothing, first = (None,) * n, (True,) + (False,) * (n - 1)
+        return {"n": n, "preset": preset, "heads": nothing, "labels": nothing, "starts": first}
 
     def arc_labels(self, head: int) -> tuple[Label, ...]:
         """The labels that an arc from head can take."""
@@ -33,6 +43,35 @@ class Searched:
         if head == ROOT:
             return (self.root_label,)
         return tuple(label for label in self.labels if label != self.root_label)
+
+    def gold_label(self, gold: Tree, word: int) -> Label:
+        """The label that the arc to a word should have; None: any."""
+        return None if self.labels is None or gold.labels is None else gold.labels[word]
+
+    def wrong_arc(self, state: Any, gold: Tree, word: int) -> bool:
+        """Whether a word has another head than in the gold tree, or another label."""
+        if gold.heads[word] is None:
+            return False
+        label = self.gold_label(gold, word)
+        return state.heads[word] != gold.heads[word] or label not in (None, state.labels[word])
+
+    def wrong_start(self, state: Any, gold: Tree, word: int) -> bool:
+        """Whether a sentence starts at a word, or not, against the gold tree."""
+        start = None if gold.sent_starts is None else gold.sent_starts[word]
+        return self.segment and start not in (None, state.starts[word])
+
+    def least(
+        self: Any, state: Any, gold: Tree, known: dict[object, int], key: object, afters: Any
+    ) -> int:
+        """Least number of further errors, among configurations that may come next. key: what tells
+        apart configurations that differ in it."""
+        if key not in known:
+            now = self.settled(state, gold)
+            known[key] = min(
+                (self.settled(one, gold) + self.rest(one, gold, known) - now for one in afters()),
+                default=0,
+            )
+        return known[key]
 
     def loss(self: Any, state: Any, gold: Tree, known: dict[object, int]) -> int:
         """The least loss of all final configurations that can be reached, by search.

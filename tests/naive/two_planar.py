@@ -93,8 +93,7 @@ class TwoPlanar(covington.Covington):
                     return Action("SWITCH")
                 if word != state.stack[-1]:
                     return Action("REDUCE")
-                counts = self.labels is not None and gold.labels is not None
-                label = gold.labels[dependent] if counts else None  # type: ignore[index]
+                label = self.gold_label(gold, dependent)
                 return Action("LEFT-ARC" if left else "RIGHT-ARC", 1, label)
         return Action("SHIFT")
 

@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
+from spacy_nmparse.pipe.annotations import same_tokens as bare
 from spacy_nmparse.pipe.saving import CHECKSUMS, checksums
 
 TOK2VEC: dict[str, Any] = {
@@ -233,9 +234,7 @@ def gold_doc(vocab: Vocab, trees: Iterable[int]) -> Doc:
 
 
 def make_example(gold: Doc) -> Example:
-    words = [token.text for token in gold]
-    spaces = [bool(token.whitespace_) for token in gold]
-    return Example(Doc(gold.vocab, words=words, spaces=spaces), gold)
+    return Example(bare(gold), gold)
 
 
 def make_examples(vocab: Vocab, documents: Sequence[Sequence[int]] = DOCUMENTS) -> list[Example]:
@@ -368,15 +367,6 @@ def random_heads(n: int, rng: random.Random) -> list[int]:
     for position, word in enumerate(order):
         heads[word] = rng.choice(order[:position]) if position else word
     return heads
-
-
-def bare(doc: Doc) -> Doc:
-    """The same tokens without annotation."""
-    return Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-    )
 
 
 def tree(doc: Doc) -> list[tuple[str, int, str, bool]]:

@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_nmparse.analysis.page import is_right_to_left
+from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.pipe.files import write_files
 
@@ -84,12 +85,7 @@ def write_parses(nlp: Language, golds: Iterable[Doc], path: Path, *, limit: int 
     """
     data = []
     for gold, _ in zip(golds, range(limit), strict=False):
-        doc = Doc(
-            nlp.vocab,
-            words=[token.text for token in gold],
-            spaces=[bool(token.whitespace_) for token in gold],
-        )
-        data.append(displacy_data(nlp(doc), gold))
+        data.append(displacy_data(nlp(same_tokens(gold, nlp.vocab)), gold))
     page = displacy.render(
         data, style="dep", page=True, manual=True, jupyter=False, options={"compact": True}
     )

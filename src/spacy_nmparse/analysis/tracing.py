@@ -12,7 +12,7 @@ from spacy.training import Example
 
 from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
-from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs
+from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs, same_tokens
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, word_parse
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.words import Words
@@ -53,12 +53,8 @@ def prepared(nlp: Language, component: TransitionParser, doc: Doc | str) -> Doc:
         fresh = nlp.make_doc(doc)
     else:
         preset = doc.has_annotation("SENT_START") and not doc.has_annotation("DEP")
-        fresh = Doc(
-            nlp.vocab,
-            words=[token.text for token in doc],
-            spaces=[bool(token.whitespace_) for token in doc],
-            sent_starts=[token.is_sent_start for token in doc] if preset else None,
-        )
+        starts = [token.is_sent_start for token in doc] if preset else None
+        fresh = same_tokens(doc, nlp.vocab, starts)
         if looks_at_tags(component.model):
             copy_tags(doc, fresh)
     for _, pipe in nlp.pipeline:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from spacy.tokens import Doc
-
-from spacy_nmparse.pipe.doc_io import preset_starts
+from spacy.vocab import Vocab
 
 SPACE_LABEL = "dep"
 
@@ -87,11 +87,17 @@ class Tree(NamedTuple):
         )
 
 
-def unparsed_copy(doc: Doc) -> Doc:
-    """The tokens of a document with its preset sentence starts."""
-    return Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=preset_starts(doc).tolist(),
-    )
+def same_tokens(
+    doc: Doc, vocab: Vocab | None = None, sent_starts: Sequence[int | bool | None] | None = None
+) -> Doc:
+    """A document with the words and spaces of another, and these sentence starts.
+
+    Args:
+        doc: The other document.
+        vocab: Of the new one; None: the same.
+        sent_starts: As ``Doc`` takes them.
+    """
+    words = [token.text for token in doc]
+    spaces = [bool(token.whitespace_) for token in doc]
+    starts: Any = sent_starts
+    return Doc(doc.vocab if vocab is None else vocab, words, spaces, sent_starts=starts)

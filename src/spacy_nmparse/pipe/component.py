@@ -28,14 +28,14 @@ from spacy_nmparse.pipe.annotations import (
     Arcs,
     Parses,
     Tree,
-    unparsed_copy,
+    same_tokens,
 )
 from spacy_nmparse.pipe.confidence import (
     forget_confidences,
     register_extensions,
     write_confidences,
 )
-from spacy_nmparse.pipe.doc_io import write_parses
+from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
@@ -374,7 +374,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             trees: dict[Any, Tree] = {}
             for analysis in next(analyses) if len(tokens) else [None]:
                 arcs = self.lowered(Arcs(*analysis[1:]), ends) if analysis else NO_ARCS
-                copy = unparsed_copy(doc)
+                copy = same_tokens(doc, sent_starts=preset_starts(doc).tolist())
                 self.set_annotations([copy], Parses(ends, tokens, arcs))
                 tree = Tree.of(copy, analysis[0] if analysis else 0.0)
                 trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)

@@ -21,6 +21,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.evaluation import (
     bin_name,
     bin_names,
@@ -97,12 +98,8 @@ def blank_copy(nlp: Language, gold: Doc, tokens: str, sents: str, tags: str = "n
                 "Raw tokens (tokens) have no gold sentences (sents), and no tags (tags)."
             )
         return nlp.make_doc(gold.text)
-    doc = Doc(
-        nlp.vocab,
-        words=[token.text for token in gold],
-        spaces=[bool(token.whitespace_) for token in gold],
-        sent_starts=[bool(token.is_sent_start) for token in gold] if sents == "gold" else None,
-    )
+    starts = [bool(token.is_sent_start) for token in gold] if sents == "gold" else None
+    doc = same_tokens(gold, nlp.vocab, starts)
     if tags == "data":
         copy_tags(gold, doc)
     return doc

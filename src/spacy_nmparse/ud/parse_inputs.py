@@ -14,6 +14,7 @@ from typing import IO, Any
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.conllu import NO_SPACE, Sentence, decode, read_rows
 from spacy_nmparse.ud.conllu_docs import grouped, sentences_to_doc
 from spacy_nmparse.ud.corpus import read_spacy
@@ -121,12 +122,7 @@ def items_of(docs: Iterable[Doc], rows: Sequence[Any] = ()) -> Iterator[Item]:
 
 def unannotated(doc: Doc) -> Doc:
     """A document with the words, spaces and, where there are any, sentence starts of another."""
-    return Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=[token.is_sent_start for token in doc],
-    )
+    return same_tokens(doc, sent_starts=[token.is_sent_start for token in doc])
 
 
 class _Completion:

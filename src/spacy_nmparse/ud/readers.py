@@ -17,6 +17,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.training.augment import dont_augment
 
+from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
 
@@ -78,9 +79,7 @@ class Corpus:
         """An example of a gold document: its words, or its text as the tokenizer splits it."""
         if not (self.gold_preproc or reference.has_unknown_spaces):
             return Example(nlp.make_doc(reference.text), reference)
-        words = [token.text for token in reference]
-        spaces = [bool(token.whitespace_) for token in reference]
-        return Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
+        return Example(same_tokens(reference, nlp.vocab), reference)
 
     def docs(self, nlp: Language) -> Iterator[Doc]:
         """The gold documents that have tokens, as of ``limit``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -372,6 +373,8 @@ def test_a_beam_of_one_is_greedy_search(factory: str, config: dict[str, Any]) ->
 
 @pytest.mark.parametrize("factory", ["nm_parser", "swap_parser"])
 def test_a_wide_beam_finds_the_highest_sum_of_scores(factory: str) -> None:
+    """A final configuration goes on with the mean score of its moves, so that SWAPs, which make
+    sequences longer, are worth nothing by themselves."""
     nlp = initialized(factory=factory)
     parser = parser_of(nlp)
     randomize(parser)
@@ -380,20 +383,30 @@ def test_a_wide_beam_finds_the_highest_sum_of_scores(factory: str) -> None:
     doc = Doc(nlp.vocab, words=["She", "saw"])
     words, tags = seen(doc)
 
-    def most(state: Any) -> float:
-        if state.is_final:
-            return 0.0
+    def after(state: Any) -> Iterator[tuple[float, Any]]:
         actions = parser.system.actions(state)
         found = naive.features(state, words, tags)
         noted = noted_label(naive, found, notes)
         # a sole move without a label is made unscored
         scores = naive.scores(found, actions) if len(actions) > 1 else {actions[0]: 0.0}
-        sums = []
         for action, score in scores.items():
-            after = state.copy()
-            parser.system.apply(after, action, push_label=noted)
-            sums.append(score + most(after))
-        return max(sums)
+            copy = state.copy()
+            parser.system.apply(copy, action, push_label=noted)
+            yield score, copy
+
+    def search(goes_on: bool) -> float:
+        live: list[tuple[float, list[float], Any]] = [(0.0, [], parser.system.initial(2))]
+        while not all(state.is_final for *_, state in live):
+            following = []
+            for score, made, state in live:
+                if state.is_final:
+                    mean = sum(made) / len(made) if goes_on else 0.0
+                    following.append((score + mean, made, state))
+                else:
+                    following += [(score + new, [*made, new], then) for new, then in after(state)]
+            live = following
+        return max(score for score, *_ in live)
 
     ((score, *_), *_) = beam.n_best(*scored(parser, doc), 3000, 1)[0]
-    assert score == pytest.approx(most(parser.system.initial(2)))
+    assert score == pytest.approx(search(goes_on=True))
+    assert score > search(goes_on=False) + 1

@@ -17,6 +17,8 @@ cdef struct HypothesisC:
     StateC state
     void* block
     double score
+    double total            # of the scores of its moves, those of settled words, too
+    int moves
     double* entered         # word -> the score when its sentence began, if one began with it
     int last                # learning: the record of its last move, or NONE
     bint right              # learning: the oracle allows all its moves

@@ -3,9 +3,11 @@
 A step makes one move in every hypothesis. First the best `width` of all their moves are chosen,
 then the best `width` of the labels that these may give; a push's note is no choice, it is the best
 label, as in greedy search. Scores are sums of logarithms of probabilities: of each move among the
-legal ones, of each label among its move's; with an unnormalized scorer, sums of its scores. They
-can be compared whatever the length of the sequences: a final hypothesis keeps its score and its
-place until better ones take it. With a width of 1 this is greedy search.
+legal ones, of each label among its move's. They can be compared whatever the length of the
+sequences: a final hypothesis keeps its score and its place until better ones take it. Sums of an
+unnormalized scorer's scores cannot: mostly positive, they grow with each move. There a final
+hypothesis gets the mean score of its moves at each further step, as if it went on (Zhu et al. 2013
+have IDLE moves for that). With a width of 1 this is greedy search.
 
 What follows a sentence start does not depend on what was before. Once all hypotheses have started
 a sentence at the same word, the best of their analyses of what precedes it is the best for all of
@@ -156,6 +158,8 @@ cdef class Beam:
         self.n_live = 1
         begin_state(&self.search, &first.state, first.block, n, constraints)
         first.score = 0
+        first.total = 0
+        first.moves = 0
         first.entered[0] = 0
         first.last = NONE
         first.right = self.gold is not NULL
@@ -265,6 +269,8 @@ cdef class Beam:
         item.right = h.right
         item.choice.move_p = 1
         if item.stays:
+            if scorer.unnormalized and h.moves:
+                item.score += h.total / h.moves
             insert(&self.moves, &item)
             return
         self.set_current(h, parent)
@@ -372,6 +378,9 @@ cdef class Beam:
                 h[0] = self.live[parent]
                 continue
             self.take(h)
+            h.score = self.live[parent].score
+            h.total = self.live[parent].total
+            h.moves = self.live[parent].moves
             h.last = self.live[parent].last
             state_copy(&h.state, h.block, &self.live[parent].state)
             memcpy(h.entered, self.live[parent].entered, (h.state.n + 1) * sizeof(double))
@@ -380,8 +389,12 @@ cdef class Beam:
                     h.confidence, self.live[parent].confidence, 4 * self.max_words * sizeof(float)
                 )
         for i in range(self.choices.n):
-            self.next[i].score = self.choices.items[i].score
-            self.next[i].right = self.choices.items[i].right
+            h = &self.next[i]
+            if not self.choices.items[i].stays:
+                h.total += self.choices.items[i].score - h.score
+                h.moves += 1
+            h.score = self.choices.items[i].score
+            h.right = self.choices.items[i].right
         self.n_live = self.choices.n
         swap = self.live
         self.live = self.next

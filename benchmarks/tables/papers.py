@@ -22,15 +22,12 @@ from benchmarks.tables.common import (
     mean,
     raw_mean,
     score,
-    seeds_of,
     table,
 )
 from benchmarks.titles import difference, probability, short
 
 BN15_TREEBANKS = (GOTHIC, LATIN, TURKISH, HUNGARIAN)
 ALL = ("uas_all", "las_all")
-#: Without punctuation.
-WORDS = ("uas_words", "las_words")
 
 
 def trained(treebank: str, name: str) -> Entry | None:
@@ -51,7 +48,8 @@ def against(
     """Write by how much a variant is ahead of another; nothing if it is the same."""
     if name == base:
         return ""
-    return difference(comparison(treebank, name, base, metric, split, "variants"))
+    one = comparison(treebank, name, base, metric, split, "variants")
+    return difference(one) + ("; one seed" if one["n_seeds"] == 1 else "")
 
 
 def count(one: Entry) -> str:
@@ -126,12 +124,12 @@ def _fg18_oracles() -> Rows:
             yield [*list_system(treebank, name), static, local]
 
 
-@table("fg18-arc-swift", left=2)
+@table("fg18-arc-swift")
 def _fg18_arc_swift() -> Rows:
-    yield ["treebank", "", "UAS", "LAS", "moves a sentence", "against arc-swift"]
+    yield ["arc-swift", "UAS", "LAS", "moves a sentence", "NL-Covington against it"]
     for treebank in (ENGLISH, GOTHIC, HUNGARIAN, TURKISH, DEMO):
-        for name in ("arc_swift", "nl_covington"):
-            yield [*list_system(treebank, name), against(treebank, name, "arc_swift")]
+        _, _, *scores = list_system(treebank, "arc_swift")
+        yield [short(treebank), *scores, against(treebank, "nl_covington", "arc_swift")]
 
 
 #: What ends the names of BN15's runs, and what tables call them.
@@ -147,18 +145,28 @@ def oracles() -> Iterator[tuple[str, str, dict[str, str]]]:
                 yield treebank, search, names
 
 
-@table("bn15-dev", left=3, repeat=True)
+@table("bn15-tags")
+def _bn15_tags() -> Rows:
+    yield ["tags right", "train", "dev", "test"]
+    for treebank in BN15_TREEBANKS:
+        one = trained(treebank, "linear_swap_eager")
+        if one and "tags" in one:
+            shares = [f"{100 * one['tags'][split]:.1f} %" for split in ("train", "dev", "test")]
+            yield [short(treebank), *shares]
+
+
+@table("bn15-dev", left=2)
 def _bn15_dev() -> Rows:
-    yield ["treebank", "search", "oracle", "seeds", "LAS", "UAS", "LAS against `eager`"]
+    yield ["treebank, search", "oracle", "seeds", "LAS", "against `eager`"]
     for treebank, search, names in oracles():
         for oracle, name in names.items():
             one = found(treebank, name)
-            row = [short(treebank), search, f"`{oracle}`", seeds_of(one)]
-            row += [score(one, metric, "dev") for metric in ("las_all", "uas_all")]
+            row = [f"{short(treebank)}, {search}", f"`{oracle}`", count(one)]
+            row.append(score(one, "las_all", "dev"))
             yield [*row, against(treebank, name, names["eager"], split="dev")]
 
 
-@table("bn15-test", left=2, repeat=True)
+@table("bn15-test", left=2)
 def _bn15_test() -> Rows:
     header = ["treebank", "search", "best static", "LAS", "best non-deterministic", "LAS"]
     yield [*header, "difference"]
@@ -197,40 +205,39 @@ def linear(ending: str = "") -> Iterator[tuple[str, str, str, str, Entry]]:
                 yield treebank, name, system, oracle, one
 
 
-def against_monotonic(treebank: str, name: str, prefix: str, split: str) -> str:
+def against_monotonic(treebank: str, name: str, split: str) -> str:
     """The difference in UAS from the monotonic parser by the dynamic oracle, and how sure it is."""
-    if name == "monotonic" or not trained(treebank, f"{prefix}{name}"):
+    if name == "monotonic":
         return ""
-    pair = (f"{prefix}{name}", f"{prefix}monotonic")
+    pair = (f"linear_{name}", "linear_monotonic")
     wilcoxon = comparison(treebank, *pair, "uas_all", split, "variants")["p_wilcoxon"]
     shown = against(treebank, *pair, "uas_all", split)
     return f"{shown}; Wilcoxon {probability(wilcoxon)}"
 
 
-@table("hgj13-linear", left=3, repeat=True)
+@table("hgj13-linear", left=3)
 def _hgj13_linear() -> Rows:
-    header = ["treebank", "", "oracle", "seeds", "UAS", "LAS", "UAS, no punct.", "LAS, no punct."]
-    yield [*header, "sentences", "UAS against monotonic", "the same, neural"]
+    header = ["treebank", "", "oracle", "seeds", "UAS", "LAS", "UAS, no punct."]
+    yield [*header, "sentences", "UAS against monotonic"]
     for treebank, name, system, oracle, one in linear():
         row = [short(treebank), system, oracle, count(one)]
         row += [score(one, metric, "dev") for metric in ALL]
-        row += [mean(one, metric, "dev") for metric in WORDS]
-        row.append(mean(one, "exact_heads", "dev", 1))
-        yield row + [against_monotonic(treebank, name, one, "dev") for one in ("linear_", "")]
+        row += [mean(one, "uas_words", "dev"), mean(one, "exact_heads", "dev", 1)]
+        yield [*row, against_monotonic(treebank, name, "dev")]
 
 
-@table("hgj13-linear-test", left=2, repeat=True)
+@table("hgj13-linear-test", left=2)
 def _hgj13_linear_test() -> Rows:
-    header = ["treebank", "", "seeds", "UAS", "LAS", "UAS, no punct.", "LAS, no punct."]
+    header = ["treebank", "", "seeds", "UAS", "LAS", "UAS, no punct."]
     yield [*header, "UAS against monotonic"]
     for treebank, name, system, oracle, one in linear():
         if oracle == "combined" or name == "monotonic":
             row = [short(treebank), system, count(one), *(score(one, metric) for metric in ALL)]
-            row += [mean(one, metric) for metric in WORDS]
-            yield [*row, against_monotonic(treebank, name, "linear_", "test")]
+            row.append(mean(one, "uas_words"))
+            yield [*row, against_monotonic(treebank, name, "test")]
 
 
-@table("hgj13-beam", left=3, repeat=True)
+@table("hgj13-beam", left=3)
 def _hgj13_beam() -> Rows:
     columns = [
         [f"{what}, {split}" for what in ("UAS", "LAS", "UAS against monotonic")]
@@ -246,64 +253,61 @@ def _hgj13_beam() -> Rows:
         yield row
 
 
-def judged() -> Iterator[tuple[str, str, str, Entry]]:
-    """HGJ13's L+D, where its moves were counted: treebank, oracle, learner, summary."""
+def judged() -> Iterator[tuple[str, Entry]]:
+    """HGJ13's L+D by the combined oracle, with its learner, where moves were counted."""
     for treebank in TREEBANKS:
-        for name, oracle in (("both_combined", "combined"), ("left_reduce", "dynamic")):
-            for learner, prefix in (("linear", "linear_"), ("neural", "")):
-                if one := trained(treebank, f"{prefix}{name}"):
-                    yield treebank, oracle, learner, one
+        if one := trained(treebank, "linear_both_combined"):
+            yield treebank, one
 
 
-@table("hgj13-linear-moves", left=5, repeat=True)
+@table("hgj13-linear-moves", left=3)
 def _hgj13_linear_moves() -> Rows:
-    yield ["treebank", "oracle", "learner", "move", "words", *MADE]
-    for treebank, oracle, learner, one in judged():
-        for move in one["moves"].get("repairs", ()):
-            row = [short(treebank), oracle, learner, move]
-            yield [*row, "all", *made(one, move)]
+    yield ["treebank", "move", "words", *MADE]
+    for treebank, one in judged():
+        for move in one["moves"]["repairs"]:
+            yield [short(treebank), move, "all", *made(one, move)]
             if one["moves"].get("punct"):
-                yield [*row, "no punct.", *made(one, move, without_punct=True)]
+                yield [short(treebank), move, "no punct.", *made(one, move, without_punct=True)]
 
 
-@table("hgj13-labels", left=4, repeat=True)
+@table("hgj13-labels", left=3)
 def _hgj13_labels() -> Rows:
-    yield ["treebank", "learner", "move", "label before and after: right, wrong"]
-    for treebank, oracle, learner, one in judged():
-        if oracle == "combined":
-            for move, changes in one["moves"]["labels"].items():
-                shown = [f"{change} {right}, {wrong}" for change, right, wrong in changes[:4]]
-                yield [short(treebank), learner, move, "; ".join(shown)]
+    yield ["treebank", "move", "label before and after: right, wrong"]
+    for treebank, one in judged():
+        for move, changes in one["moves"]["labels"].items():
+            shown = [f"{change} {right}, {wrong}" for change, right, wrong in changes[:3]]
+            yield [short(treebank), move, "; ".join(shown)]
 
 
-def draft() -> Iterator[tuple[str, str, str, Entry]]:
-    """The rows of the draft on repairs that have runs with its learner: name, features, what the
-    row is called, summary."""
-    for variant in VARIANTS["rep_linear"]:
-        if one := trained(HUNGARIAN, variant.name):
-            yield variant.name, variant.name.split("_")[1], variant.title, one
+def draft() -> Iterator[tuple[str, str, str, str, Entry]]:
+    """The rows of the draft on repairs that have runs with its learner: treebank, name, features,
+    what the row is called, summary."""
+    for treebank in (HUNGARIAN, GOTHIC):
+        for variant in VARIANTS["rep_linear"]:
+            if one := trained(treebank, variant.name):
+                yield treebank, variant.name, variant.name.split("_")[1], variant.title, one
 
 
-@table("rep-linear-iterations", left=2)
+@table("rep-linear-iterations", left=3)
 def _rep_linear_iterations() -> Rows:
     rows = list(draft())
     numbers = sorted(map(int, rows[-1][-1]["uas_by_epoch"]))
-    yield ["features", "", "seeds", *(str(number - 1) for number in numbers)]
-    for _, features, what, one in rows:
+    yield ["treebank", "features", "", "seeds", *(str(number - 1) for number in numbers)]
+    for treebank, _, features, what, one in rows:
         means = [statistics.fmean(one["uas_by_epoch"][str(number)]) for number in numbers]
-        yield [features, what, count(one), *(f"{uas:.2f}" for uas in means)]
+        yield [short(treebank), features, what, count(one), *(f"{uas:.2f}" for uas in means)]
 
 
-@table("rep-linear", left=2)
+@table("rep-linear", left=3)
 def _rep_linear() -> Rows:
-    columns = [[f"UAS, {split}", "LAS", "UAS against arc-eager"] for split in ("dev", "test")]
-    yield ["features", "", "seeds", *columns[0], *columns[1]]
-    for name, features, what, one in draft():
-        row = [features, what, count(one)]
+    header = ["treebank", "features", "", "dev, against arc-eager", "UAS, test"]
+    yield [*header, "against arc-eager"]
+    for treebank, name, features, what, one in draft():
         base = f"logistic_{features}_monotonic"
         if name == base:
             base = "logistic_plain_monotonic"
-        for split in ("dev", "test"):
-            row += [score(one, metric, split) for metric in ALL]
-            row.append(against(HUNGARIAN, name, base, "uas_all", split))
-        yield row
+        dev, test = (
+            against(treebank, name, base, "uas_all", split) if trained(treebank, base) else ""
+            for split in ("dev", "test")
+        )
+        yield [short(treebank), features, what, dev, score(one, "uas_all"), test]

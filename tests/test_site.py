@@ -56,9 +56,12 @@ def test_reference_is_complete() -> None:
         for name in module.__all__:
             if name != "ROOT":
                 assert f"{module.__name__}.{name}" in IDENTIFIERS
+    everyone = set.intersection(*(set(systems.create(name).options) for name in systems.names()))
+    assert everyone == {"single_root", "segment", "root_label"}
     for name in systems.names():
-        made = type(systems.create(name))
-        assert f"{made.__module__}.{made.__name__}" in IDENTIFIERS
+        made = systems.create(name)
+        described = f"{type(made).__module__}.{type(made).__name__}" in IDENTIFIERS
+        assert described == (made.options.keys() > everyone), name
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)

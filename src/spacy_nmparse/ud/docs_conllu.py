@@ -94,7 +94,7 @@ class SentenceIds:
 def doc_sentences(doc: Doc, *, confidence: bool = False) -> Iterator[Sentence]:
     """The sentences that ``doc_to_conllu`` writes; those of spaces alone are left out."""
     sure = confidences(doc) if confidence else None
-    given = [Sentence(*one) for one in doc.user_data.get(ROWS, ())]
+    given = [Sentence([*comments], rows) for comments, rows in doc.user_data.get(ROWS, ())]
     if given and _text(given) == doc.text.rstrip(" "):
         yield from _filled(doc, given, sure)
         return

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections import deque
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any
 
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.annotations import same_tokens
@@ -35,6 +34,7 @@ SUFFIXES = {".conllu": CONLLU, ".conll": CONLLU, ".spacy": SPACY}
 LONGEST = 100_000
 CHUNK = 1 << 16
 N_SENTS = 50  # of a document of CoNLL-U
+ODD_SPACE = re.compile(r"\s{2,}|[^\S ]")  # all whitespace but single spaces
 SENTENCE_END = re.compile(r"[.!?…。！？]\S{0,2}\s")
 
 
@@ -169,60 +169,54 @@ def _text_items(file: IO[bytes], name: str, doc_id: str, by_line: bool) -> Itera
         comment = "# newpar"
         if by_line or n_docs == 1:
             comment = f"# newdoc id = {doc_id}" + f"-{n_docs}" * by_line
-        parts = re.split(r"(\s+)", text)
-        words, gaps = parts[0::2], parts[1::2]
-        before = ""
-        if not words[0]:
-            del words[0]
-            before = gaps.pop(0)
-        if words[-1]:
-            gaps.append("")
-        else:
-            words.pop()
-        yield Item(" ".join(words), _Spacing(before, words, gaps, comment if begins else None))
+        words = text.strip()
+        before, after = text[: -len(text.lstrip())], text[len(text.rstrip()) :]
+        gaps, longer = [], 0
+        for found in ODD_SPACE.finditer(words):
+            gaps.append((found.start() - longer, found[0]))
+            longer += len(found[0]) - 1
+        words = ODD_SPACE.sub(" ", words)
+        gaps.append((len(words), after))
+        yield Item(words, _Spacing(before, gaps, comment if begins else None))
 
 
+@dataclass(frozen=True)
 class _Spacing:
     """Gives a parsed document of plain text the whitespace that was there, and a comment.
 
-    Args:
+    Attributes:
         before: The whitespace before the first word.
-        words: The words between whitespace.
-        gaps: The whitespace behind each.
+        gaps: What was there instead of single spaces, in order, and the places of these.
         comment: A comment.
     """
 
-    def __init__(self, before: str, words: list[str], gaps: list[str], comment: str | None) -> None:
-        self._before = before
-        self._gaps = list(zip(accumulate(len(word) + 1 for word in words), gaps, strict=True))
-        self._comment = comment
+    before: str
+    gaps: list[tuple[int, str]]
+    comment: str | None
 
     def __call__(self, doc: Doc) -> None:
-        gaps = deque(self._gaps)
-        parsed = doc.text  # spaCy joins the tokens each time
-        for token in doc:
-            items = [SPACES_BEFORE + escaped(self._before)] if self._before and not token.i else []
-            start, end = token.idx, token.idx + len(token)
-            text = ""  # as it was, up to start
-            while gaps and gaps[0][0] <= end:
-                place, gap = gaps.popleft()
-                text += parsed[start : place - 1] + gap
-                start = place
-            text += parsed[start:end]
-            if text != token.text:  # tokens were merged
-                items.append(SPACES_IN + escaped(text))
-            if gaps and gaps[0][0] == end + 1:
-                gap = gaps.popleft()[1]
-                if gap != " ":
-                    items.append(SPACES_AFTER + escaped(gap) if gap else NO_SPACE)
-            if items:
-                _set(token, "ud_misc", "|".join(items))
-        if self._comment and len(doc):
-            _set(doc[0], "ud_comments", [self._comment])
-
-
-def _set(token: Token, name: str, value: Any) -> None:
-    token._.set(name, value)
+        if not len(doc):
+            return
+        data: Any = doc.user_data
+        starts = doc.to_array("IDX").tolist()
+        items = {0: [SPACES_BEFORE + escaped(self.before)]} if self.before else {}
+        merged: dict[int, str] = {}  # tokens with gaps inside, as they were
+        for place, gap in reversed(self.gaps):
+            i = bisect_right(starts, place) - 1
+            inside = place - starts[i]
+            if gap != " " and inside < len(doc[i]):
+                text = merged.get(i, doc[i].text)
+                merged[i] = text[:inside] + gap + text[inside + 1 :]
+            elif gap != " " and inside == len(doc[i]):
+                item = SPACES_AFTER + escaped(gap) if gap else NO_SPACE
+                items.setdefault(i, []).append(item)
+        for i, text in merged.items():
+            place = int(i == 0 and self.before != "")  # behind SPACES_BEFORE
+            items.setdefault(i, []).insert(place, SPACES_IN + escaped(text))
+        for i, own in items.items():
+            data["._.", "ud_misc", starts[i], None] = "|".join(own)
+        if self.comment:
+            data["._.", "ud_comments", starts[0], None] = [self.comment]
 
 
 def _decoded(file: IO[bytes], name: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.ud.corpus import open_spacy
 from spacy_nmparse.ud.parse_inputs import (
     CONLLU,
@@ -241,7 +242,7 @@ class PieceParser:
             item.finish(doc)
             part.n_failed += ERROR in doc.user_data
             writer.write(doc)
-            part.n_words += sum(not token.is_space for token in doc)
+            part.n_words += len(parsed_tokens([doc])[0])
         self._n_held += len(items)
         part.n_docs = len(items)
         part.written = writer.written()

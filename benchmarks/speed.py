@@ -39,13 +39,16 @@ against spaCy's `beam_parser`, trained as its defaults have it. A step then also
 costs to keep the hypotheses apart; the floor is that of greedy search. A system SYSTEM_beam4 is
 SYSTEM, of this package, searched with a beam of 4; SYSTEM_threads2 parses with two threads.
 
-Result: a table, and benchmarks/runs/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json).
+Result: a table, and benchmarks/runs/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json), with
+the class of the processor (docs/speed.md; NMPARSE_CPU chooses a lower one). What was measured in
+another class is not written over.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import re
 import statistics
@@ -195,6 +198,17 @@ def measure(contestants: Sequence[Contestant], reps: int, stages: Sequence[str] 
                 print(f"\r{stage}: {rep} of {reps}", end="\n" if rep == reps else "", flush=True)
 
 
+def refuse_other_class(path: Path, kind: str) -> None:
+    """Raise a ValueError if there is a result of another class of processors."""
+    if path.exists():
+        found = json.loads(path.read_text(encoding="utf-8"))["machine"].get("class")
+        if found != kind:
+            raise ValueError(
+                f"{path} was measured in the class {found}, and this process has {kind}: name "
+                f"another file (-o), or remove it."
+            )
+
+
 def shown(models: Sequence[Path] | None) -> str:
     """The option --models for the record, without the folders they happen to be in: a trained
     pipeline is known by the folder around it. Empty without models."""
@@ -247,6 +261,11 @@ def main(argv: Sequence[str] | None) -> int | None:
     if args.treebank is None:
         args.treebank, args.lang = DEMO[0], args.lang or DEMO[1]
     data = open_treebank(args, n_sents=10)
+    about = record()
+    kind = about["machine"]["class"]
+    file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
+    output = args.output or RUNS / "speed" / file
+    refuse_other_class(output, kind)
     systems = [split_name(name, args.beam) for name in args.systems]
     trained = {
         system: train(system, data, args.epochs, args.seed, args.work, args.beam)
@@ -279,16 +298,13 @@ def main(argv: Sequence[str] | None) -> int | None:
                 }
                 for stage in with_floors(args.stages)
             }
-    about = record()
     print(
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "
-        f"{about['machine']['processor']}\n"
+        f"{about['machine']['processor']}, class {kind}\n"
     )
     title = ["stage, parser, matrix products, load"]
     title += [f"words per second: median of {args.reps} (range)"]
     print(markdown([*title, *(f"times {base.name}" for base in bases)], rows))
-    file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
-    output = args.output or RUNS / "speed" / file
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
     options += ["busy", "beam", "stages"]
     given = {name: getattr(args, name) for name in options}

@@ -220,6 +220,15 @@ def test_speed_tells_which_models() -> None:
     assert speed.shown(None) == ""
 
 
+def test_speed_refuses_to_mix_classes(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    speed.refuse_other_class(path, "avx2")
+    path.write_text(json.dumps({"machine": {"class": "avx2"}}), encoding="utf-8")
+    speed.refuse_other_class(path, "avx2")
+    with pytest.raises(ValueError, match="measured in the class avx2, and this process has plain"):
+        speed.refuse_other_class(path, "plain")
+
+
 def test_speed_knows_a_model_with_the_switch(tmp_path: Path) -> None:
     """It would be timed with other products than those that the table names."""
     nlp = spacy.blank("xx")

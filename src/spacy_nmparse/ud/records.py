@@ -15,6 +15,7 @@ import spacy
 import thinc
 
 from spacy_nmparse.about import __version__
+from spacy_nmparse.layers.cpu import CLASS
 from spacy_nmparse.pipe.files import write_files
 
 
@@ -37,7 +38,7 @@ def machine() -> dict[str, Any]:
     """Describe the machine by what matters for speed.
 
     Returns:
-        System, processor and number of cores.
+        System, processor, its class (``spacy_nmparse.layers.cpu``) and number of cores.
     """
     processor = platform.processor()
     cpuinfo = Path("/proc/cpuinfo")
@@ -49,6 +50,7 @@ def machine() -> dict[str, Any]:
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": processor or "unknown",
+        "class": CLASS,
         "cores": os.cpu_count(),
     }
 

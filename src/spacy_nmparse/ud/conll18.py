@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 
 from spacy_nmparse.ud import conllu
 from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID
-from spacy_nmparse.ud.docs_conllu import sentence_rows
+from spacy_nmparse.ud.docs_conllu import document_rows
 
 Rows = list[list[str]]
 #: What is scored: CoNLL-U files, or documents.
@@ -125,16 +125,14 @@ def rows_of(docs: Iterable[Doc]) -> list[Rows]:
 
 
 def _sentence_rows(doc: Doc) -> Iterator[Rows]:
-    for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
-        rows = sentence_rows(sent)
+    for _, rows in document_rows(doc):
         for row in rows:
             row[FORM] = "".join(row[FORM].split())
             if row[ID].isdecimal() and row[HEAD] == EMPTY:
                 row[HEAD] = "0"
             elif row[HEAD] == "0":
                 row[DEPREL] = _root_label(row[DEPREL])
-        if rows:
-            yield rows
+        yield rows
 
 
 def _root_label(label: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 from spacy.tokens import Doc, MorphAnalysis, Span, Token
+from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.ud.columns import Columns, joined, plain
 from spacy_nmparse.ud.conllu import (
     DEPREL,
     EMPTY,
@@ -31,7 +32,6 @@ from spacy_nmparse.ud.extensions import ud_range, ud_words, value_of
 ROWS = "spacy_nmparse.conllu"
 SPACES_BEFORE, SPACES_AFTER, SPACES_IN = "SpacesBefore=", "SpacesAfter=", "SpacesInToken="
 CONFIDENCES = ("HeadConfidence", "DepConfidence")
-FORMAT_SPACES = re.compile(r"[ \t\r\n]+")
 ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
 
 
@@ -98,109 +98,97 @@ def doc_sentences(doc: Doc, *, confidence: bool = False) -> Iterator[Sentence]:
     if given and _text(given) == doc.text.rstrip(" "):
         yield from _filled(doc, given, sure)
         return
-    for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
-        rows = sentence_rows(sent, sure)
-        if rows:
-            yield Sentence(_comments(sent), rows)
+    for sent, rows in document_rows(doc, sure):
+        yield Sentence(_comments(sent), rows)
 
 
-def sentence_rows(sent: Span, sure: numpy.ndarray | None = None) -> list[list[str]]:
-    """The rows of a sentence: words, and multiword tokens before theirs.
+def document_rows(
+    doc: Doc, sure: numpy.ndarray | None = None
+) -> Iterator[tuple[Span, list[list[str]]]]:
+    """The sentences of a document and their rows: words, and multiword tokens before theirs.
 
     A word below a whitespace token goes to the head of that token.
 
     Args:
-        sent: The sentence.
+        doc: The document. Without sentence boundaries it is one sentence.
         sure: What ``confidences`` gives, for MISC.
 
-    Returns:
-        Ten columns each; none, where there are only spaces.
+    Yields:
+        The sentences but for those of spaces alone, with ten columns for each row.
     """
-    tokens = [token for token in sent if not token.text.isspace()]
+    columns = Columns(doc)
+    for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+        tokens = [i for i in range(sent.start, sent.end) if not columns.is_space[i]]
+        if tokens:
+            yield sent, _sentence_rows(doc, tokens, columns, sure)
+
+
+def _sentence_rows(
+    doc: Doc, tokens: list[int], columns: Columns, sure: numpy.ndarray | None
+) -> list[list[str]]:
+    """The rows of a sentence's words, given the numbers of their tokens."""
+    words_of = {i: ud_words(doc[i]) for i in tokens} if columns.told else {}
     numbers: dict[int, int] = {}  # of each token, that of the word which stands for it in the tree
     firsts: list[int] = []
     number = 1
-    for token in tokens:
-        words = ud_words(token)
+    for i in tokens:
+        words = words_of.get(i, [])
         firsts.append(number)
-        own = next((i for i, word in enumerate(words) if word.head < 0), 0)
-        numbers[token.i] = number + own
+        numbers[i] = number + next((k for k, word in enumerate(words) if word.head < 0), 0)
         number += len(words) or 1
     rows: list[list[str]] = []
     inside = 0  # words that remain of a multiword token whose words are tokens
-    for place, (token, start) in enumerate(zip(tokens, firsts, strict=True)):
-        words = ud_words(token)
-        span = None if inside else ud_range(token)
-        misc = _misc(token, sure)
+    for place, (i, start) in enumerate(zip(tokens, firsts, strict=True)):
+        words = words_of.get(i, [])
+        misc = _misc(doc, i, columns, sure)
+        span = ud_range(doc[i]) if columns.told and not inside else None
         if span is not None and len(tokens) >= place + span[1] and span[1] > 1:
             form, inside, own_misc = span
             last = tokens[place + inside - 1]
-            items = _spaced(_items(own_misc), _gap(last), last.i + 1 == len(token.doc))
-            rows.append(_row(f"{start}-{start + inside - 1}", form, misc=items, token=token))
+            items = _spaced(_items(own_misc), columns.gaps[last], last + 1 == len(doc))
+            rows.append(_range(f"{start}-{start + inside - 1}", form, items, doc[i]))
         if inside:
             misc = [item for item in misc if not _is_spacing(item)]
             inside -= 1
-        head, deprel = _arc(token, numbers)
+        head, deprel = _arc(i, columns, numbers)
         if not words:
-            values = (_plain(token.text), _plain(token.lemma_), token.pos_, token.tag_)
-            rows.append(_row(str(start), *values, _features(token), head, deprel, misc))
+            values = [columns.lemmas[i], columns.upos[i], columns.xpos[i], columns.feats[i]]
+            written = plain("|".join(misc)) if misc else EMPTY
+            rows.append([str(start), columns.forms[i], *values, head, deprel, EMPTY, written])
             continue
         last_word = start + len(words) - 1
-        rows.append(_row(f"{start}-{last_word}", _plain(token.text), misc=misc, token=token))
-        for i, word in enumerate(words):
+        rows.append(_range(f"{start}-{last_word}", columns.forms[i], misc, doc[i]))
+        for k, word in enumerate(words):
             arc = (head, deprel) if word.head < 0 else (str(start + word.head), word.deprel)
-            rows.append(_row(str(start + i), *word[:5], *arc))
+            values = [word.form, word.lemma, *map(joined, word[2:5]), *map(joined, arc)]
+            rows.append([str(start + k), *(value or EMPTY for value in values), EMPTY, EMPTY])
     return rows
 
 
-def _row(
-    number: str,
-    form: str,
-    lemma: str = "",
-    upos: str = "",
-    xpos: str = "",
-    feats: str = "",
-    head: str = "",
-    deprel: str = "",
-    misc: Sequence[str] = (),
-    token: Token | None = None,
-) -> list[str]:
-    """A row; token: the one that the columns of a multiword token's row are known of."""
-    columns = [number, form, lemma, upos, xpos, feats, head, deprel, "", _plain("|".join(misc))]
-    columns[UPOS : DEPREL + 1] = [
-        FORMAT_SPACES.sub("_", value) for value in columns[UPOS : DEPREL + 1]
-    ]
-    if token is not None:
-        columns[LEMMA:MISC] = value_of(token, "ud_columns") or columns[LEMMA:MISC]
-    return [column or EMPTY for column in columns]
+def _range(number: str, form: str, misc: Sequence[str], token: Token) -> list[str]:
+    """The row of a multiword token, whose columns are known of this token."""
+    columns = value_of(token, "ud_columns") or [EMPTY] * (MISC - LEMMA)
+    return [number, form, *columns, plain("|".join(misc)) or EMPTY]
 
 
-def _plain(text: str) -> str:
-    """A text without the spaces that columns cannot have; all others stay."""
-    return FORMAT_SPACES.sub(" ", text).strip(" ")
-
-
-def _features(token: Token) -> str:
-    """FEATS in the order of Universal Dependencies, which is not spaCy's."""
-    return "|".join(sorted(str(token.morph).split("|"), key=str.lower))
-
-
-def _arc(token: Token, numbers: dict[int, int]) -> tuple[str, str]:
-    """HEAD and DEPREL of a token; "" where it has none."""
-    if not token.dep and token.head.i == token.i:
-        return "", ""
-    head = _above(token, numbers)
+def _arc(i: int, columns: Columns, numbers: dict[int, int]) -> tuple[str, str]:
+    """HEAD and DEPREL of a token."""
+    label, below = columns.deprels[i], columns.heads[i] != i
+    if label == EMPTY and not below:
+        return EMPTY, EMPTY
+    head = _above(i, columns, numbers)
     if head is None:
-        return "0", "root" if token.dep_ in ("", "ROOT") or token.head.i != token.i else token.dep_
-    return str(numbers[head.i]), token.dep_
+        return "0", "root" if label in (EMPTY, "ROOT") or below else label
+    return str(numbers[head]), label
 
 
-def _above(token: Token, numbers: dict[int, int]) -> Token | None:
+def _above(i: int, columns: Columns, numbers: dict[int, int]) -> int | None:
     """The head of a token, without those that are no words; None: it is a root."""
-    head = token.head
-    while head.i not in numbers and head.head.i != head.i and head.text.isspace():
-        head = head.head
-    return None if head.i == token.i or head.i not in numbers else head
+    heads = columns.heads
+    head = heads[i]
+    while head not in numbers and heads[head] != head and columns.is_space[head]:
+        head = heads[head]
+    return None if head == i or head not in numbers else head
 
 
 # MISC and comments
@@ -216,15 +204,6 @@ def _is_spacing(item: str) -> bool:
     return item == NO_SPACE or item.startswith((SPACES_BEFORE, SPACES_AFTER))
 
 
-def _gap(token: Token) -> str:
-    """The spaces behind a token, those that are tokens too."""
-    doc, end, gap = token.doc, token.i + 1, token.whitespace_
-    while end < len(doc) and doc[end].text.isspace():
-        gap += doc[end].text_with_ws
-        end += 1
-    return gap
-
-
 def _spaced(items: list[str], gap: str, at_end: bool) -> list[str]:
     """Items that say which spaces follow, in their order where they say it already."""
     after = [item for item in items if item.startswith(SPACES_AFTER)]
@@ -237,24 +216,22 @@ def _spaced(items: list[str], gap: str, at_end: bool) -> list[str]:
     return items if gap == " " else [*items, SPACES_AFTER + escaped(gap)]
 
 
-def _misc(token: Token, sure: numpy.ndarray | None) -> list[str]:
+def _misc(doc: Doc, i: int, columns: Columns, sure: numpy.ndarray | None) -> list[str]:
     """The items of MISC."""
-    doc = token.doc
-    items = _spaced(_items(value_of(token, "ud_misc")), _gap(token), token.i + 1 == len(doc))
-    start = token.i
-    while start and doc[start - 1].text.isspace():
-        start -= 1
-    if start == 0 and token.i and not any(item.startswith(SPACES_BEFORE) for item in items):
-        items = [SPACES_BEFORE + escaped(doc[: token.i].text_with_ws), *items]
-    if token.text != _plain(token.text) and not any(item.startswith(SPACES_IN) for item in items):
-        items.append(SPACES_IN + escaped(token.text))
-    return items + _confidence(sure, token)
+    items = _items(value_of(doc[i], "ud_misc")) if columns.told else []
+    items = _spaced(items, columns.gaps[i], i + 1 == len(doc))
+    if i == columns.n_leading > 0 and not any(item.startswith(SPACES_BEFORE) for item in items):
+        items = [SPACES_BEFORE + escaped(doc[:i].text_with_ws), *items]
+    text = columns.texts[i]
+    if text != columns.forms[i] and not any(item.startswith(SPACES_IN) for item in items):
+        items.append(SPACES_IN + escaped(text))
+    return items + _confidence(sure, i)
 
 
-def _confidence(sure: numpy.ndarray | None, token: Token) -> list[str]:
+def _confidence(sure: numpy.ndarray | None, i: int) -> list[str]:
     if sure is None:
         return []
-    return [f"{key}={value:.3f}" for key, value in zip(CONFIDENCES, sure[:, token.i], strict=True)]
+    return [f"{key}={value:.3f}" for key, value in zip(CONFIDENCES, sure[:, i], strict=True)]
 
 
 def escaped(spaces: str) -> str:
@@ -282,11 +259,11 @@ class _Block:
 
     Attributes:
         words: Numbers of the words, counted from 0 over all sentences.
-        tokens: The tokens.
+        tokens: Numbers of the tokens.
     """
 
     words: list[int]
-    tokens: list[Token]
+    tokens: list[int]
 
 
 def _text(sentences: Sequence[Sentence]) -> str:
@@ -315,7 +292,7 @@ def _blocks(doc: Doc, sentences: Sequence[Sentence]) -> Iterator[_Block]:
                 word += 1
             elif i < len(doc) and doc[i].idx < end:
                 end = max(end, doc[i].idx + len(doc[i]))
-                tokens.append(doc[i])
+                tokens.append(i)
                 i += 1
             else:
                 break
@@ -331,9 +308,8 @@ def _filled(doc: Doc, given: Sequence[Sentence], sure: numpy.ndarray | None) -> 
     """
     blocks = list(_blocks(doc, given))
     block_of_word = {word: block for block in blocks for word in block.words}
-    number_of_block = {
-        token.i: number for number, block in enumerate(blocks) for token in block.tokens
-    }
+    number_of_block = {i: number for number, block in enumerate(blocks) for i in block.tokens}
+    columns = Columns(doc)
     parsed = doc.has_annotation("DEP")
     first = 0
     for sentence in given:
@@ -345,24 +321,25 @@ def _filled(doc: Doc, given: Sequence[Sentence], sure: numpy.ndarray | None) -> 
         for word in range(len(words)):
             block = block_of_word[first + word]
             if block.tokens:
-                here.setdefault(number_of_block[block.tokens[0].i], []).append(word)
+                here.setdefault(number_of_block[block.tokens[0]], []).append(word)
         tops = {number: _joined(words, own, parsed) for number, own in here.items()}
         root = 0
         for number, top in tops.items():
             block = blocks[number]
-            token = min(block.tokens, key=_depth) if len(block.tokens) > 1 else block.tokens[0]
+            token = min(block.tokens, key=lambda i: _depth(doc[i]))
             row = words[top]
             if len(block.tokens) == len(block.words) == 1:
-                _annotate(row, token)
+                _annotate(row, token, columns, doc.vocab)
             row[MISC] = "|".join([*_items(row[MISC]), *_confidence(sure, token)]) or EMPTY
             if not parsed:
                 continue
-            above = _above(token, number_of_block) if token.dep else None
-            head = tops.get(number_of_block[above.i]) if above is not None else None
-            if not token.dep and token.head.i == token.i:
+            label = columns.deprels[token]
+            above = _above(token, columns, number_of_block) if label != EMPTY else None
+            head = tops.get(number_of_block[above]) if above is not None else None
+            if label == EMPTY and columns.heads[token] == token:
                 row[HEAD] = row[DEPREL] = EMPTY
             elif head is not None:
-                row[HEAD], row[DEPREL] = words[head][ID], FORMAT_SPACES.sub("_", token.dep_)
+                row[HEAD], row[DEPREL] = words[head][ID], label
             elif root:  # sentences have one root
                 row[HEAD], row[DEPREL] = str(root), "parataxis"
             else:
@@ -402,16 +379,16 @@ def _depth(token: Token) -> int:
     return depth
 
 
-def _annotate(row: list[str], token: Token) -> None:
+def _annotate(row: list[str], i: int, columns: Columns, vocab: Vocab) -> None:
     """Write what a token has into the columns of its word, unless they say the same."""
-    for column, value in ((LEMMA, _plain(token.lemma_)), (UPOS, token.pos_), (XPOS, token.tag_)):
-        if value:
-            row[column] = value if column == LEMMA else FORMAT_SPACES.sub("_", value)
-    if token.morph and (row[FEATS] == EMPTY or not _same_features(row[FEATS], token)):
-        row[FEATS] = _features(token)
+    for column, value in (
+        (LEMMA, columns.lemmas[i]), (UPOS, columns.upos[i]), (XPOS, columns.xpos[i])
+    ):  # fmt: skip
+        row[column] = row[column] if value == EMPTY else value
+    feats = columns.feats[i]
+    if feats != EMPTY and (row[FEATS] == EMPTY or not _same_features(row[FEATS], feats, vocab)):
+        row[FEATS] = feats
 
 
-def _same_features(feats: str, token: Token) -> bool:
-    if feats == _features(token):
-        return True
-    return str(MorphAnalysis(token.vocab, feats)) == str(token.morph)
+def _same_features(one: str, other: str, vocab: Vocab) -> bool:
+    return one == other or str(MorphAnalysis(vocab, one)) == str(MorphAnalysis(vocab, other))

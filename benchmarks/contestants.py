@@ -1,4 +1,4 @@
-"""The parsers that benchmarks.speed times: what each stage does, and the floors of stages."""
+"""The parsers that benchmarks.speed times, and what each stage does."""
 
 from __future__ import annotations
 
@@ -10,25 +10,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy
 import spacy
 from spacy.language import Language
 from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import minibatch, registry
+from spacy.util import registry
 from thinc.api import Model
 
 from spacy_nmparse.layers.known_words import KnownWords
-from spacy_nmparse.layers.products import Weights
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
-from spacy_nmparse.scorers.words import recurrent_layers
-from spacy_nmparse.search.greedy import WINDOW
 from spacy_nmparse.ud.evaluate import blank_copy
 
 PARSER = "parser"  # the component's name in the configs
-STAGES = ("parse", "pipeline", "processes", "training")
-FLOORS = {"floor": "parse", "tok2vec": "training"}
+STAGES = ("parse", "pipeline", "training")
 
 
 @dataclass
@@ -93,7 +88,6 @@ class Contestant:
     Attributes:
         name: The system's name.
         nlp: The pipeline.
-        stages: What can be timed.
         timings: The timings of each stage.
     """
 
@@ -123,10 +117,7 @@ class Contestant:
         """
         self.name = name
         self.nlp = load(path, ops)
-        has_tok2vec = "tok2vec" in self.nlp.pipe_names
-        floors = [floor for floor in FLOORS if floor != "tok2vec" or has_tok2vec]
-        self.stages = (*STAGES, *floors)
-        self.timings = {stage: Timing() for stage in self.stages}
+        self.timings = {stage: Timing() for stage in STAGES}
         self.found: dict[str, Any] = {}
         parser: Any = self.nlp.get_pipe(PARSER)
         if hasattr(parser, "beam_width"):
@@ -174,18 +165,10 @@ class Contestant:
 
     def pipeline(self) -> None:
         """Time everything, from text."""
-        self.from_text("pipeline", 1)
-
-    def processes(self) -> None:
-        """Time everything, from text, in two worker processes."""
-        self.from_text("processes", 2)
-
-    def from_text(self, stage: str, n_process: int) -> None:
-        """Time everything, from text, by so many processes."""
         words = sum(len(self.nlp.make_doc(text)) for text in self.texts)
         self.forget_words()
-        stream = self.nlp.pipe(self.texts, n_process=n_process)
-        docs = self.timings[stage].measure(lambda: list(stream), words)
+        stream = self.nlp.pipe(self.texts)
+        docs = self.timings["pipeline"].measure(lambda: list(stream), words)
         self.check("pipeline", docs)
 
     def forget_words(self) -> None:
@@ -210,76 +193,6 @@ class Contestant:
                 self.learner.update(batch, drop=self.dropout, sgd=self.optimizer)
 
         self.timings["training"].measure(learn, sum(map(len, self.learned)))
-
-    def floor(self) -> None:
-        """Time the products of token vectors and weights that `parse` makes."""
-        self.timings["floor"].measure(self.products(), sum(map(len, self.vectors)))
-
-    def tok2vec(self) -> None:
-        """Time the updates of the token vectors that `training` makes."""
-        component: Any = self.learner.get_pipe("tok2vec")
-        batches = [
-            [blank_copy(self.learner, doc, "gold", "none") for doc in batch]
-            for batch in batch_by_words(self.learned, 1000)
-        ]
-
-        def learn() -> None:
-            for batch in batches:
-                vectors, backprop = component.model.begin_update(batch)
-                backprop([component.model.ops.xp.zeros_like(array) for array in vectors])
-                component.model.finish_update(self.optimizer)
-
-        self.timings["tok2vec"].measure(learn, sum(map(len, self.learned)))
-
-    def products(self) -> Callable[[], None]:
-        """Lay out the products of token vectors and weights that the parser makes: what runs
-        them."""
-        model = self.nlp.get_pipe(PARSER).model  # type: ignore[attr-defined]
-        if model.has_ref("lower"):  # spaCy's: a linear layer, then the table of features
-            lower, linear = model.get_ref("lower"), model.get_ref("tok2vec").layers[-1]
-            first, second = linear.get_param("W"), lower.get_param("W")
-            second = second.reshape((-1, second.shape[-1]))
-            inputs = [numpy.concatenate(part) for part in self.subbatches()]
-            gemm = model.ops.gemm
-
-            def run_spacy() -> None:
-                for X in inputs:
-                    gemm(gemm(X, first, trans2=True), second, trans2=True)
-
-            return run_spacy
-        rounded = self.nlp.get_pipe(PARSER).rounded  # type: ignore[attr-defined]
-
-        def weights(layer: Model, name: str) -> tuple[int, Weights]:
-            W: Any = layer.get_param(name)
-            return W.shape[1], Weights(W, rounded)
-
-        n_rows, word_W = len(model.get_param("word_W")), weights(model, "word_W")[1]
-        names = [name for name in ("arc_W", "project_W") if model.has_param(name)]
-        own = [weights(layer, "W") for layer in recurrent_layers(model)]
-        own += [weights(model, name) for name in names]
-        batches = [numpy.concatenate(list(b)) for b in minibatch(self.vectors, self.batch_size)]
-        # What recurrent layers add to the token vectors is left out of the loop, their width not.
-        wider = [
-            numpy.pad(batch, ((0, 0), (0, model.get_dim("nI") - batch.shape[1])))
-            for batch in batches
-        ]
-        rows = numpy.empty((WINDOW, n_rows), dtype="float32")
-
-        def run_ours() -> None:
-            for words in wider:
-                for n_in, W in own:
-                    X = W.times(words[:, :n_in])
-                for i in range(0, len(X), WINDOW):
-                    window = X[i : i + WINDOW]
-                    word_W.times(window, rows[: len(window)])
-
-        return run_ours
-
-    def subbatches(self) -> Iterator[list[numpy.ndarray]]:
-        """Give the token vectors of documents in the groups that spaCy's parser makes."""
-        for batch in minibatch(self.vectors, self.batch_size):
-            by_length = sorted(batch, key=len)
-            yield from map(list, minibatch(by_length, max(self.batch_size // 4, 2)))
 
 
 def batch_by_words(docs: Sequence[Doc], size: int) -> Iterator[list[Doc]]:

@@ -8,14 +8,9 @@
 
 Words per second of
 
-    parse      the parser alone: token vectors are given, as the tok2vec component left them
-    pipeline   from text to trees, tokenizer and tok2vec included
-    processes  the same in two worker processes (`n_process=2`), from their start to their end
-    training   updates of the whole pipeline
-
-and, as a floor of `parse`, of the parser's products of token vectors and weights run alone (the
-small products of each step are not in it); as that of `training`, of the updates of tok2vec alone
-(`tok2vec`): no parser on it can be trained faster.
+    parse     the parser alone: token vectors are given, as the tok2vec component left them
+    pipeline  from text to trees, tokenizer and tok2vec included
+    training  updates of the whole pipeline
 
 `--busy 0 1` measures each of these on an otherwise idle machine, and next to one process that keeps
 a processor core busy.
@@ -35,13 +30,12 @@ most machines), or `switch` (the callback spacy_nmparse.fast_blas.v1, docs/speed
 take turns, and ratios are to spaCy's parsers on the first of them.
 
 `--beam 8` compares beam search of that width: ours, with models that were trained without a beam,
-against spaCy's `beam_parser`, trained as its defaults have it. A step then also contains what it
-costs to keep the hypotheses apart; the floor is that of greedy search. A system SYSTEM_beam4 is
-SYSTEM, of this package, searched with a beam of 4; SYSTEM_threads2 parses with two threads.
+against spaCy's `beam_parser`, trained as its defaults have it. A system SYSTEM_beam4 is SYSTEM, of
+this package, searched with a beam of 4; SYSTEM_threads2 parses with two threads.
 
-Result: a table, and benchmarks/runs/speed/TREEBANK.json (with a beam: TREEBANK-beam8.json), with
-the class of the processor (docs/speed.md; NMPARSE_CPU chooses a lower one). What was measured in
-another class is not written over.
+Result: a table, and benchmarks/runs/speed/TREEBANK-UNIT-CLASS.json (with a beam:
+TREEBANK-UNIT-beam8-CLASS.json). The class is the processor's (docs/speed.md; NMPARSE_CPU chooses a
+lower one); a file of another class is not written over.
 """
 
 from __future__ import annotations
@@ -63,7 +57,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks.common import ROOT, RUNS, WORK, command_line, program, record, run
-from benchmarks.contestants import FLOORS, PARSER, STAGES, Contestant, Timing
+from benchmarks.contestants import PARSER, STAGES, Contestant, Timing
 from benchmarks.formats import markdown
 from benchmarks.systems import find_system
 from benchmarks.treebanks import Treebank, add_source_arguments, open_treebank
@@ -130,11 +124,6 @@ def choose_docs(
     return chosen
 
 
-def with_floors(stages: Sequence[str]) -> tuple[str, ...]:
-    """The stages, then their floors."""
-    return (*stages, *(floor for floor, stage in FLOORS.items() if stage in stages))
-
-
 def spread(values: Sequence[float], digits: int = 0) -> str:
     """Write a median with least and greatest value."""
     low, median, high = min(values), statistics.median(values), max(values)
@@ -155,15 +144,13 @@ def compare(
     """Make the rows of the table. `title` is what they have in common (matrix products, load); each
     of `bases` has a column for the parsers' ratios to it."""
     rows = []
-    for stage in with_floors(stages):
+    for stage in stages:
         for contestant in contestants:
-            if stage not in contestant.stages:
-                continue
             timing = contestant.timings[stage]
             row = [f"{stage}, {contestant.name}, {title}", spread(timing.rates())]
             for base in bases:
-                comparable = contestant is not base and stage in base.stages
-                row.append(spread(ratios(timing, base.timings[stage]), 2) if comparable else "")
+                times = spread(ratios(timing, base.timings[stage]), 2)
+                row.append("" if contestant is base else times)
             rows.append(row)
     return rows
 
@@ -184,13 +171,11 @@ def measure(contestants: Sequence[Contestant], reps: int, stages: Sequence[str] 
     """Time the stages, the parsers taking turns: so many repetitions, and one before, not
     counted."""
     for contestant in contestants:
-        contestant.timings = {stage: Timing() for stage in contestant.stages}
-    for stage in with_floors(stages):
+        contestant.timings = {stage: Timing() for stage in STAGES}
+    for stage in stages:
         for rep in range(reps + 1):
             turn = contestants if rep % 2 else list(reversed(contestants))
             for contestant in turn:
-                if stage not in contestant.stages:
-                    continue
                 getattr(contestant, stage)()
                 if rep == 0:
                     contestant.timings[stage] = Timing()
@@ -247,12 +232,9 @@ def main(argv: Sequence[str] | None) -> int | None:
     )  # fmt: skip
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="width of the beams")
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
-    parser.add_argument("--quick", action="store_true", help="one epoch, two short repetitions")
     parser.add_argument("--work", type=Path, default=WORK / "speed")
     parser.add_argument("-o", "--output", type=Path, help="JSON file to write")
     args = parser.parse_args(argv)
-    if args.quick:
-        args.epochs, args.reps, args.words, args.train_words = 1, 2, 2_000, 1_000
     if args.models and len(args.models) != len(args.systems):
         parser.error(f"{len(args.systems)} systems need as many models, not {len(args.models)}.")
     set_ = [name for name in VARIABLES if f"{name}_NUM_THREADS" in os.environ]
@@ -263,8 +245,8 @@ def main(argv: Sequence[str] | None) -> int | None:
     data = open_treebank(args, n_sents=10)
     about = record()
     kind = about["machine"]["class"]
-    file = f"{data.name}-beam{args.beam}.json" if args.beam > 1 else f"{data.name}.json"
-    output = args.output or RUNS / "speed" / file
+    beam = f"-beam{args.beam}" if args.beam > 1 else ""
+    output = args.output or RUNS / "speed" / f"{data.name}-{args.unit}{beam}-{kind}.json"
     refuse_other_class(output, kind)
     systems = [split_name(name, args.beam) for name in args.systems]
     trained = {
@@ -293,10 +275,8 @@ def main(argv: Sequence[str] | None) -> int | None:
         for ops, group in groups.items():
             rows += compare(f"{ops}, {busy} busy", group, bases, args.stages)
             results[str(busy)][ops] = {
-                stage: {
-                    one.name: one.timings[stage].as_dict() for one in group if stage in one.stages
-                }
-                for stage in with_floors(args.stages)
+                stage: {one.name: one.timings[stage].as_dict() for one in group}
+                for stage in args.stages
             }
     print(
         f"\n{data.name}: {len(gold)} documents, {sum(map(len, gold)):,} words; "

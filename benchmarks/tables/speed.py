@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.tables.common import (
     BEAM4,
+    ENGLISH,
     GOTHIC,
     NL,
     NM,
@@ -23,27 +23,20 @@ from benchmarks.tables.common import (
 )
 from benchmarks.titles import short, title
 
-STAGES = {
-    "parse": "parse stage",
-    "pipeline": "whole pipeline",
-    "processes": "two processes",
-    "training": "training",
-}
+STAGES = {"parse": "parse stage", "pipeline": "whole pipeline", "training": "training"}
+#: The classes of processors with tables, and how the pages call them.
+CLASSES = {"avx2": "AVX2", "avx512-bf16": "AVX-512"}
 INIT_CONFIG = "spacy_init_config"
-TIMED = (
-    "nm_parser",
-    "swap_parser",
-    "swap_parser_beam4",
-    "nl_covington_parser",
-    BEAM4,
-)
+TIMED = ("nm_parser", "swap_parser", "swap_parser_beam4", "nl_covington_parser", BEAM4)
 
 
-def timed(run: str = "", ops: str = "default") -> dict[str, Any]:
-    """What was timed in a run: by stage and system. The name of the run: a treebank's, or what
-    that of Gothic ends with."""
-    name = run if run.startswith("UD_") else f"{GOTHIC}{run}"
-    found: dict[str, Any] = results("speed")[name]["results"]["0"][ops]
+def timed(kind: str, run: str = f"{GOTHIC}-sentence") -> dict[str, Any]:
+    """What was timed in a run on the idle machine: by stage and system. Raises a ValueError if the
+    run is of another class of processors."""
+    result = results("speed")[f"{run}-{kind}"]
+    if result["machine"]["class"] != kind:
+        raise ValueError(f"{run}-{kind} was measured in the class {result['machine']['class']}.")
+    found: dict[str, Any] = result["results"]["0"]["default"]
     return found
 
 
@@ -56,32 +49,39 @@ def times(stages: dict[str, Any], stage: str, system: str, base: str) -> str:
     return f"{median:.2f} ({low:.2f} to {high:.2f})"
 
 
-def against(base: str, systems: Sequence[str]) -> Rows:
-    """Make a table of times as fast as one of spaCy's parsers, on an otherwise idle machine."""
-    yield ["", *STAGES.values()]
-    for name in systems:
-        yield [title(name), *(times(timed(), stage, name, base) for stage in STAGES)]
+COLUMNS = [(stage, kind) for stage in STAGES for kind in CLASSES]
+HEADER = [f"{STAGES[stage]}, {CLASSES[kind]}" for stage, kind in COLUMNS]
 
 
 @table("speed-init-config")
 def _speed_init_config() -> Rows:
-    return against(INIT_CONFIG, (*TIMED, STOCK))
+    yield ["", *HEADER]
+    for name in (*TIMED, STOCK):
+        yield [title(name), *(times(timed(kind), s, name, INIT_CONFIG) for s, kind in COLUMNS)]
 
 
 @table("speed-rates")
 def _speed_rates() -> Rows:
-    yield ["words per second", *STAGES.values()]
+    yield ["words per second", *HEADER]
     for name in (*TIMED, STOCK, INIT_CONFIG):
         row = [title(name)]
-        for stage in STAGES:
-            beam = stage == "training" and "_beam" in name
-            row.append("" if beam else rate(timed()[stage][name]))
+        for stage, kind in COLUMNS:
+            median = timed(kind)[stage][name]["words_per_second"]["median"]
+            row.append("" if stage == "training" and "_beam" in name else f"{median:,}")
         yield row
 
 
-def rate(one: dict[str, Any]) -> str:
-    """Write the median of words per second."""
-    return f"{one['words_per_second']['median']:,}"
+@table("speed-others", left=2)
+def _speed_others() -> Rows:
+    yield ["times `spacy init config`'s", "", *HEADER]
+    for treebank, unit in ((GOTHIC, "doc"), (ENGLISH, "sentence"), (ENGLISH, "doc")):
+        what = "documents" if unit == "doc" else "sentences"
+        for name in PAIRED:
+            row = [f"{short(treebank)}, {what}", title(name)]
+            for stage, kind in COLUMNS:
+                run = timed(kind, f"{treebank}-{unit}")
+                row.append(times(run, stage, name, INIT_CONFIG).split()[0])
+            yield row
 
 
 PAIRED = ("nm_parser", "swap_parser", "nl_covington_parser")
@@ -89,22 +89,23 @@ PAIR = {stage: STAGES[stage] for stage in ("parse", "pipeline")}
 
 
 def paired(run: str, system: str, base: str, what: str) -> Rows:
-    """Make a table of times as fast as another system of the same parser, on the idle machine; "{}"
-    in a system is the parser."""
+    """Make a table of times as fast as another system of the same parser; "{}" in a system is the
+    parser."""
     yield [what, *PAIR.values()]
+    stages = timed("avx512-bf16", f"{GOTHIC}-{run}")
     for name in PAIRED:
         pair = system.format(name), base.format(name)
-        yield [title(name), *(times(timed(run), stage, *pair) for stage in PAIR)]
+        yield [title(name), *(times(stages, stage, *pair) for stage in PAIR)]
 
 
 @table("speed-threads")
 def _speed_threads() -> Rows:
-    return paired("-threads", "{}_threads2", "{}", "two threads, times one")
+    return paired("threads", "{}_threads2", "{}", "two threads, times one")
 
 
 @table("speed-rounded")
 def _speed_rounded() -> Rows:
-    return paired("-rounded", "{}", "{}_exact", "rounded, times exact")
+    return paired("rounded", "{}", "{}_exact", "rounded, times exact")
 
 
 WHICH = {
@@ -118,15 +119,16 @@ WHICH = {
 @table("which-parser", left=2)
 def _which_parser() -> Rows:
     header = ["take", "where", *(short(name).split("-")[0] for name in TREEBANKS)]
-    yield [*header, "parse stage", "whole pipeline", "training"]
+    columns = [("pipeline", "avx2"), ("pipeline", "avx512-bf16"), ("training", "avx2")]
+    yield [*header, *(f"{STAGES[stage]}, {CLASSES[kind]}" for stage, kind in columns)]
     for name, where in WHICH.items():
         row = [title(name), where]
         row += [lead(treebank, name, stock(treebank), briefly=True) for treebank in TREEBANKS]
-        system, kind = name.rsplit("_", 1)
-        for stage in ("parse", "pipeline", "training"):
+        system, training = name.rsplit("_", 1)
+        for stage, kind in columns:
             # a teacher does not change what parsing costs
-            known = stage != "training" or kind != "taught"
-            row.append(times(timed(), stage, system, INIT_CONFIG).split()[0] if known else "")
+            known = stage != "training" or training != "taught"
+            row.append(times(timed(kind), stage, system, INIT_CONFIG).split()[0] if known else "")
         yield row
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy
-from spacy.attrs import DEP, HEAD, LEMMA, MORPH, ORTH, POS, SPACY, TAG
+from spacy.attrs import DEP, HEAD, IDX, LEMMA, MORPH, ORTH, POS, SPACY, TAG
 from spacy.parts_of_speech import NAMES
 from spacy.tokens import Doc, MorphAnalysis
 
 from spacy_nmparse.ud.conllu import EMPTY
 
 T = TypeVar("T")
-ATTRIBUTES = (ORTH, LEMMA, POS, TAG, MORPH, DEP, SPACY, HEAD)
+ATTRIBUTES = (ORTH, LEMMA, POS, TAG, MORPH, DEP, SPACY, HEAD, IDX)
 FORMAT_SPACES = re.compile(r"[ \t\r\n]+")
 
 
@@ -28,13 +28,13 @@ class Columns:
         is_space: Whether a token is spaces alone.
         gaps: The spaces behind each token, those that are tokens too.
         n_leading: How many tokens of spaces come before the first word.
-        told: Whether the document has extensions (``spacy_nmparse.ud.extensions``).
+        told: The tokens that have extensions (``spacy_nmparse.ud.extensions``).
     """
 
     def __init__(self, doc: Doc) -> None:
         strings, vocab = doc.vocab.strings, doc.vocab
         array: Any = doc.to_array(list(ATTRIBUTES)).reshape(len(doc), len(ATTRIBUTES))
-        orths, lemmas, upos, xpos, feats, deprels, spaces, offsets = array.T
+        orths, lemmas, upos, xpos, feats, deprels, spaces, offsets, places = array.T
         self.texts = _each(orths, strings.__getitem__)
         self.is_space = _each(orths, lambda orth: strings[orth].isspace())
         self.forms = _each(orths, lambda orth: plain(strings[orth]) or EMPTY)
@@ -50,7 +50,10 @@ class Columns:
             if self.is_space[i]:
                 self.gaps[i - 1] += self.texts[i] + self.gaps[i]
         self.n_leading = [*self.is_space, False].index(False)
-        self.told = any(isinstance(key, tuple) and key[0] == "._." for key in doc.user_data)
+        told = {key[2] for key in doc.user_data if isinstance(key, tuple) and key[0] == "._."}
+        self.told = (
+            {i for i, place in enumerate(places.tolist()) if place in told} if told else told
+        )
 
 
 def _each(values: numpy.ndarray, make: Callable[[int], T]) -> list[T]:

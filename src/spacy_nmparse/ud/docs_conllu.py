@@ -127,7 +127,7 @@ def _sentence_rows(
     doc: Doc, tokens: list[int], columns: Columns, sure: numpy.ndarray | None
 ) -> list[list[str]]:
     """The rows of a sentence's words, given the numbers of their tokens."""
-    words_of = {i: ud_words(doc[i]) for i in tokens} if columns.told else {}
+    words_of = {i: ud_words(doc[i]) for i in tokens if i in columns.told}
     numbers: dict[int, int] = {}  # of each token, that of the word which stands for it in the tree
     firsts: list[int] = []
     number = 1
@@ -141,7 +141,7 @@ def _sentence_rows(
     for place, (i, start) in enumerate(zip(tokens, firsts, strict=True)):
         words = words_of.get(i, [])
         misc = _misc(doc, i, columns, sure)
-        span = ud_range(doc[i]) if columns.told and not inside else None
+        span = ud_range(doc[i]) if i in columns.told and not inside else None
         if span is not None and len(tokens) >= place + span[1] and span[1] > 1:
             form, inside, own_misc = span
             last = tokens[place + inside - 1]
@@ -218,7 +218,7 @@ def _spaced(items: list[str], gap: str, at_end: bool) -> list[str]:
 
 def _misc(doc: Doc, i: int, columns: Columns, sure: numpy.ndarray | None) -> list[str]:
     """The items of MISC."""
-    items = _items(value_of(doc[i], "ud_misc")) if columns.told else []
+    items = _items(value_of(doc[i], "ud_misc")) if i in columns.told else []
     items = _spaced(items, columns.gaps[i], i + 1 == len(doc))
     if i == columns.n_leading > 0 and not any(item.startswith(SPACES_BEFORE) for item in items):
         items = [SPACES_BEFORE + escaped(doc[:i].text_with_ws), *items]

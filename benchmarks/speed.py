@@ -41,7 +41,6 @@ lower one); a file of another class is not written over.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
 import re
@@ -114,13 +113,9 @@ def choose_docs(
     """Read gold documents of some splits, whole or a sentence each (`unit`), and repeat them until
     there are at least `n` words."""
     docs = [doc for split in splits for doc in references(read_docs(nlp, data.corpus[split]), unit)]
-    chosen = []
-    words = 0
-    for doc in itertools.cycle(docs):
-        if words >= n:
-            break
-        chosen.append(doc)
-        words += len(doc)
+    chosen: list[Doc] = []
+    while sum(map(len, chosen)) < n:
+        chosen.append(docs[len(chosen) % len(docs)])
     return chosen
 
 
@@ -288,9 +283,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     options = ["treebank", "epochs", "seed", "reps", "words", "train_words", "unit", "ops"]
     options += ["busy", "beam", "stages"]
     given = {name: getattr(args, name) for name in options}
-    given["treebank"] = data.name
-    if args.models:
-        given["epochs"] = None  # trained elsewhere
+    given |= {"treebank": data.name, "epochs": None if args.models else args.epochs}
     result = {
         "command": f"python -m benchmarks.speed --systems {' '.join(args.systems)} "
         f"{shown(args.models) or f'--epochs {args.epochs} '}--reps {args.reps} "

@@ -50,10 +50,9 @@ class Columns:
             if self.is_space[i]:
                 self.gaps[i - 1] += self.texts[i] + self.gaps[i]
         self.n_leading = [*self.is_space, False].index(False)
-        told = {key[2] for key in doc.user_data if isinstance(key, tuple) and key[0] == "._."}
-        self.told = (
-            {i for i, place in enumerate(places.tolist()) if place in told} if told else told
-        )
+        keys = (key for key in doc.user_data if isinstance(key, tuple) and len(key) == 4)
+        told = {key[2] for key in keys if key[0] == "._."}
+        self.told = {i for i, place in enumerate(places.tolist()) if place in told}
 
 
 def _each(values: numpy.ndarray, make: Callable[[int], T]) -> list[T]:

@@ -166,13 +166,13 @@ def _sentence_rows(
 
 
 def _range(number: str, form: str, misc: Sequence[str], token: Token) -> list[str]:
-    """The row of a multiword token, whose columns are known of this token."""
+    """The row of a multiword token; `token` has its columns, if they are known."""
     columns = value_of(token, "ud_columns") or [EMPTY] * (MISC - LEMMA)
     return [number, form, *columns, plain("|".join(misc)) or EMPTY]
 
 
 def _arc(i: int, columns: Columns, numbers: dict[int, int]) -> tuple[str, str]:
-    """HEAD and DEPREL of a token."""
+    """HEAD and DEPREL of a token; ``_`` where it has none."""
     label, below = columns.deprels[i], columns.heads[i] != i
     if label == EMPTY and not below:
         return EMPTY, EMPTY
@@ -381,10 +381,8 @@ def _depth(token: Token) -> int:
 
 def _annotate(row: list[str], i: int, columns: Columns, vocab: Vocab) -> None:
     """Write what a token has into the columns of its word, unless they say the same."""
-    for column, value in (
-        (LEMMA, columns.lemmas[i]), (UPOS, columns.upos[i]), (XPOS, columns.xpos[i])
-    ):  # fmt: skip
-        row[column] = row[column] if value == EMPTY else value
+    for column, own in ((LEMMA, columns.lemmas), (UPOS, columns.upos), (XPOS, columns.xpos)):
+        row[column] = row[column] if own[i] == EMPTY else own[i]
     feats = columns.feats[i]
     if feats != EMPTY and (row[FEATS] == EMPTY or not _same_features(row[FEATS], feats, vocab)):
         row[FEATS] = feats

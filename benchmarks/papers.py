@@ -86,7 +86,7 @@ def logistic(variant: Variant, features: str, *sets: str) -> Variant:
     listed = ",".join(f'"{one}"' for one in sets)
     settings = ("components.parser.model.learner=logistic",)
     settings += (f"components.parser.model.features=[{listed}]",)
-    settings += ("components.parser.system.max_search_states=10",)
+    settings += (f"{STATES}=10",)
     name = f"logistic_{features}_{variant.name}"
     return Variant(name, variant.title, LINEAR[0], (*variant.settings, *settings))
 
@@ -121,6 +121,8 @@ def list_system(name: str, title: str, system: str, *more: str) -> Variant:
 
 #: The static oracle, followed without exploration.
 STATIC_ORACLE = ("components.parser.oracle=static", "components.parser.explore=0.0")
+#: In how many states a loss of the repairs is searched for.
+STATES = "components.parser.system.max_search_states"
 #: Arcs may replace arcs.
 NONMONOTONIC = "components.parser.system.nonmonotonic=true"
 EARLY = "components.parser.beam_training=early_update"
@@ -203,10 +205,18 @@ VARIANTS["rep_linear"] = (
         for one in (*REPAIRED, decoupled(ALL), ALL_COMBINED)
     ),
 )
+VARIANTS["rep_linear"] += (
+    modify(VARIANTS["rep_linear"][8], "200", "200 states", f"{STATES}=200"),
+)
 #: The paper follows the model with probability 0.9, parsers here by default always.
 VARIANTS["hgj13_linear"] = tuple(
     linear(variant)
-    for variant in (*VARIANTS["hgj13"], exploring(MONOTONIC, 0.9), exploring(COMBINED, 0.9))
+    for variant in (
+        *VARIANTS["hgj13"],
+        exploring(MONOTONIC, 0.9),
+        exploring(COMBINED, 0.9),
+        *VARIANTS["push"][1:],
+    )
 )
 VARIANTS["hgj13_beam"] = tuple(
     by_beam(variant)

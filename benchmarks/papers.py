@@ -205,9 +205,7 @@ VARIANTS["rep_linear"] = (
         for one in (*REPAIRED, decoupled(ALL), ALL_COMBINED)
     ),
 )
-VARIANTS["rep_linear"] += (
-    modify(VARIANTS["rep_linear"][8], "200", "200 states", f"{STATES}=200"),
-)
+VARIANTS["rep_linear"] += (modify(VARIANTS["rep_linear"][8], "200", "200 states", f"{STATES}=200"),)
 #: The paper follows the model with probability 0.9, parsers here by default always.
 VARIANTS["hgj13_linear"] = tuple(
     linear(variant)

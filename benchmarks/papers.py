@@ -133,6 +133,9 @@ LEFT = arc_eager("left", "L", left=True)
 REDUCE = arc_eager("reduce", "D", reduces=True)
 BOTH = arc_eager("left_reduce", "L+D", left=True, reduces=True)
 COMBINED = arc_eager("both_combined", "L+D, combined", left=True, reduces=True, oracle="combined")
+YIELD = arc_eager(
+    "left_yield", "L+D, LEFT-YIELD", left=True, reduces=True, repairs='["left_yield"]'
+)
 ALL = repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert")
 ALL_COMBINED = modify(ALL, "combined", "combined", "components.parser.oracle=combined")
 VARIANTS: dict[str, tuple[Variant, ...]] = {
@@ -157,6 +160,12 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         arc_eager("left_static", "L, static", left=True, oracle="static"),
         arc_eager("reduce_static", "D, static", reduces=True, oracle="static"),
         arc_eager("both_static", "L+D, static", left=True, reduces=True, oracle="static"),
+    ),
+    "yield": (
+        COMBINED,
+        modify(YIELD, "combined", "combined", "components.parser.oracle=combined"),
+        BOTH,
+        YIELD,
     ),
     "push": (
         BOTH,
@@ -206,6 +215,7 @@ VARIANTS["rep_linear"] = (
     ),
 )
 VARIANTS["rep_linear"] += (modify(VARIANTS["rep_linear"][8], "200", "200 states", f"{STATES}=200"),)
+VARIANTS["yield_linear"] = tuple(linear(variant) for variant in VARIANTS["yield"])
 #: The paper follows the model with probability 0.9, parsers here by default always.
 VARIANTS["hgj13_linear"] = tuple(
     linear(variant)

@@ -13,13 +13,14 @@ from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.walk import random_walk
 from tests.exhaustive import key
 from tests.hostile import PROFILE, starts
+from tests.systems.twins import REPAIRS
 
 LABELS = ("a", "b", "ROOT")
 OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "nonmonotonic_left": st.booleans(),
     "nonmonotonic_reduce": st.booleans(),
     "labelled_reduce": st.booleans(),
-    "repairs": st.lists(st.sampled_from(["right_lower", "right_raise", "left_invert", "x"])),
+    "repairs": st.lists(st.sampled_from([*REPAIRS, "left_yield", "x"])),
     "decoupled_repairs": st.booleans(),
     "unshift": st.booleans(),
     "push": st.sampled_from(["any", "shift", "right_arc", "left"]),

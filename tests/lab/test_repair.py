@@ -57,6 +57,20 @@ def test_figures(
     assert state.dependents(1) == [word for word, head in enumerate(heads) if head == 1]
 
 
+def test_left_yield() -> None:
+    """I saw the movie | yesterday, where *movie* has been made a dependent of *yesterday*."""
+    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["left_yield"])
+    gold = Gold([1, 1, 3, 1, 1], list("abcde"))
+    state, _ = replay(system, 5, "S La S S Lc S Lb")
+    assert (state.stack, state.heads) == ([1], [1, None, 3, 4, None])
+    assert system.loss(state, gold) == 0
+    assert system.oracle(state, gold) == {Action("LEFT-YIELD", 1, "d")}
+    system.apply(state, Action("LEFT-YIELD", 1, "d"))
+    assert (state.stack, state.heads) == ([1], [1, None, 3, 1, None])
+    assert (state.labels[3], system.loss(state, gold)) == ("d", 0)
+    assert "LEFT-YIELD" not in {action.move for action in system.actions(state)}
+
+
 def test_left_invert_deletes_the_head_of_s0() -> None:
     system = systems.create("arc_eager", **BOTH, repairs=["left_invert"])
     state, _ = replay(system, 4, "S S L R")
@@ -115,6 +129,8 @@ def test_only_what_was_asked_for() -> None:
         ({"push": "right_arc"}, "needs nonmonotonic_left=True"),
         ({"push": "shift", "unshift": True}, "unshift needs both pushes"),
         ({"push": "shift", **BOTH, "repairs": REPAIRS}, "push='shift' has none"),
+        ({"nonmonotonic_left": True, "repairs": "left_yield"}, "needs nonmonotonic_reduce"),
+        ({**BOTH, "repairs": ["left_yield", "left_invert"]}, "goes without other repairs"),
         ({"max_search_states": -1}, "a number of configurations"),
         ({"max_search_states": "9"}, "max_search_states is a whole number, not '9'"),
     ],

@@ -1,16 +1,21 @@
 """Static oracles: learn the wanted move, else the cheapest."""
+from spacy_nmparse.systems.moves cimport label_counts
 from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_LABEL, LEARN_NOT, STATIC
 
 
 cdef void learn_wanted(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """Learn the one move of the canonical derivation; where it is not legal, or another one costs
-    less, the first of the cheapest."""
+    """Learn the one move of the canonical derivation, a gold arc with its label; where it is not
+    legal, or another one costs less, the first of the cheapest."""
     cdef int best = first_cheapest(candidates, n)
     cdef int wanted = s.system.wanted(s, gold, candidates, n)
+    cdef CandidateC* c
     if wanted != NONE and candidates[wanted].cost == candidates[best].cost:
         best = wanted
+        c = &candidates[best]
+        if c.label == NONE and label_counts(s, gold, c.head, c.dependent):
+            c.label = gold.label[c.dependent]
     learn_only(candidates, n, best)
 
 

@@ -31,6 +31,7 @@ word that goes back is attached at once, and loses a head that is still to come:
 for each word that has to choose between its head and its dependents on the stack.
 """
 from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
+from spacy_nmparse.lab.repairs.yielding cimport yielded_loss
 from spacy_nmparse.systems.arc_eager_exact cimport inner, lost_if_popped
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport children_from, far_end
@@ -420,6 +421,10 @@ cdef BoundsC bounds_of(const StateC* s, const GoldC* gold) noexcept nogil:
     if B(s, 0) == NONE:
         bounds.low = done
         bounds.high = done
+        return bounds
+    if revised(s).left_yield:
+        bounds.low = yielded_loss(s, gold, &v)
+        bounds.high = bounds.low
         return bounds
     if not s.system.segment or v.closed:
         e = s.end

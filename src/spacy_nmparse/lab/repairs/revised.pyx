@@ -1,6 +1,7 @@
 """Arc-eager with repair transitions or Unshift: the options ``repairs`` and ``unshift``."""
 from spacy_nmparse.lab.repairs.options cimport RepairsC, has_repairs, revised
 from spacy_nmparse.lab.repairs.repair cimport add_repairs
+from spacy_nmparse.lab.repairs.yielding cimport add_yield
 from spacy_nmparse.lab.repairs.revision cimport (
     revised_cost,
     revised_costs,
@@ -104,6 +105,7 @@ cdef inline void without_repairs(RepairsC* own) noexcept nogil:
     own.right_lower = False
     own.right_raise = False
     own.left_invert = False
+    own.left_yield = False
 
 
 cdef void learn_monotonic(
@@ -159,6 +161,7 @@ cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
 
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
+YIELD = "left_yield"
 
 
 cdef class RevisedArcEager(ArcEager):
@@ -166,7 +169,8 @@ cdef class RevisedArcEager(ArcEager):
 
     Args:
         repairs: which of the repair transitions there are, of "right_lower", "right_raise" and
-            "left_invert" (see ``repair``); they need nonmonotonic_left.
+            "left_invert" (see ``repair``); they need nonmonotonic_left. Or "left_yield" alone (see
+            ``yielding``), which needs nonmonotonic_reduce, too.
         decoupled_repairs: repairs only revise; the arc with B0 that they would make is left to the
             next move.
         unshift: REDUCE of a headless S0 puts it back to the front of the buffer (Honnibal & Johnson
@@ -189,6 +193,7 @@ cdef class RevisedArcEager(ArcEager):
         self.own_revised.right_lower = "right_lower" in wanted
         self.own_revised.right_raise = "right_raise" in wanted
         self.own_revised.left_invert = "left_invert" in wanted
+        self.own_revised.left_yield = YIELD in wanted
         self.own_revised.decoupled_repairs = decoupled_repairs
         self.own_revised.unshift = unshift
         self.own_revised.max_search_states = max_search_states
@@ -219,6 +224,8 @@ cdef class RevisedArcEager(ArcEager):
         self.own_revised.eager = self.own
         self.c.own = &self.own_revised
         add_repairs(self)
+        if self.own_revised.left_yield:
+            add_yield(self)
         if self.own_revised.unshift:
             self.repair_names = {"REDUCE": "UNSHIFT"}
             self.c.noted_arc = NONE
@@ -236,10 +243,11 @@ cdef class RevisedArcEager(ArcEager):
 def check_repairs(repairs):
     """The repairs in a fixed order (tuple of str). Raises ValueError for an unknown one."""
     wanted = (repairs,) if isinstance(repairs, str) else tuple(repairs)
+    known = (*REPAIRS, YIELD)
     for name in wanted:
-        if name not in REPAIRS:
-            raise ValueError(f"arc_eager: there is no repair {name!r}: there are {REPAIRS}.")
-    return tuple(name for name in REPAIRS if name in wanted)
+        if name not in known:
+            raise ValueError(f"arc_eager: there is no repair {name!r}: there are {known}.")
+    return tuple(name for name in known if name in wanted)
 
 
 def check_options(options, wanted, decoupled_repairs, unshift, max_search_states):
@@ -249,6 +257,14 @@ def check_options(options, wanted, decoupled_repairs, unshift, max_search_states
         raise ValueError(
             f"arc_eager: the repairs {wanted} need nonmonotonic_left=True: it is the first of "
             f"the repairs."
+        )
+    if YIELD in wanted and (
+        len(wanted) > 1 or decoupled_repairs or push != "any"
+        or not options.get("nonmonotonic_reduce")
+    ):
+        raise ValueError(
+            "arc_eager: the repair 'left_yield' needs nonmonotonic_reduce=True, and goes without "
+            "other repairs, decoupled_repairs and push."
         )
     if decoupled_repairs and not wanted:
         raise ValueError(f"arc_eager: decoupled_repairs needs repairs, of {REPAIRS}.")
@@ -295,6 +311,10 @@ def revised_glossary(options):
             )
         ),
     }
+    texts[YIELD] = (
+        "The first dependent of the first item of the buffer becomes a dependent of the top of the "
+        "stack."
+    )
     found = {name.upper().replace("_", "-"): texts[name] for name in options["repairs"]}
     if options["unshift"]:
         found["REDUCE"] = (

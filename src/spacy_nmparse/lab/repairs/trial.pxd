@@ -9,7 +9,8 @@ cdef struct TrialC:
     int s0
     int s1
     int b0
-    int x           # RIGHT-LOWER: the word that comes back to the stack; LEFT-INVERT: the new head
+    int x           # RIGHT-LOWER: the word that comes back to the stack; LEFT-INVERT: the new head;
+    #                 LEFT-YIELD: the dependent
     int s0_head
     int s0_label
     int x_label

@@ -4,6 +4,7 @@ The arcs' own edits undo each other (siblings stand in text order), so nothing i
 numbers of the configuration.
 """
 from spacy_nmparse.lab.repairs.repair cimport LEFT_INVERT, RIGHT_LOWER, RIGHT_RAISE
+from spacy_nmparse.lab.repairs.yielding cimport LEFT_YIELD
 from spacy_nmparse.systems.state cimport NONE, B, S, state_add_arc, state_del_arc
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -31,6 +32,9 @@ cdef void make(StateC* s, int move, int label, int push_label, TrialC* t) noexce
         elif t.name == LEFT_INVERT:
             t.x = s.left_child[t.s0]
             t.x_label = s.label[t.x]
+        elif t.name == LEFT_YIELD:
+            t.x = s.left_child[t.b0]
+            t.x_label = s.label[t.x]
     s.system.moves[move].effect(s, 1, label, push_label)
 
 
@@ -45,6 +49,9 @@ cdef void take_back(StateC* s, const TrialC* t) noexcept nogil:
         restore_head(s, t)
         state_add_arc(s, t.s0, t.x, t.x_label)
         s.position[t.x] = NONE
+    elif t.name == LEFT_YIELD:
+        state_del_arc(s, t.x)
+        state_add_arc(s, t.b0, t.x, t.x_label)
     elif t.name == REDUCE:
         if t.s0_head == NONE:
             state_del_arc(s, t.s0)

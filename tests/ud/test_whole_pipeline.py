@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.cli.package import generate_readme
+from spacy.cli.train import train
 from spacy.tokens import Doc
 from spacy.util import load_config, load_model_from_config
 
@@ -19,7 +21,7 @@ from spacy_nmparse.ud.licences import source_of
 from spacy_nmparse.ud.packages import card
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline as make_whole
-from tests.toy_treebank import CONLLU, nmparse
+from tests.toy_treebank import CONLLU, ROOT, nmparse
 from tests.validator import format_errors
 
 CONFIG = CONFIGS / "nl_covington_parser.cfg"
@@ -139,6 +141,33 @@ def test_from_a_treebank_to_a_model_card(
     text = doc_to_conllu(nlp("don't! A catsat on"))
     assert "1-2\tdon't\t" in text and "\tcat\t" in text and "\tsat\t" in text
     assert format_errors(text, level=1) == []
+
+
+@pytest.mark.parametrize("pipeline", ["whole", "parser"])
+def test_the_guide_s_config_learns_on(treebank: Path, tmp_path: Path, pipeline: str) -> None:
+    """From the trained weights, of which an average over few updates is far."""
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```ini\n([^`]*copy_from_base_model[^`]*)```", page)
+    if pipeline == "parser":
+        block = block.replace(', "ud_lemmatizer", "multiword_tokens"', "")
+        left_out = r"nlp.after_pipeline_creation|components.ud_lemmatizer|components.multiword_toke"
+        block = re.sub(rf"\[({left_out}).*\n([^\n]+\n)+", "", block)
+    made, learn_on = tmp_path / "made.cfg", tmp_path / "continue.cfg"
+    learn_on.write_text(block, encoding="utf-8")
+    init = ["init-config", str(made), "--lang", "tr", "--pipeline", pipeline]
+    assert nmparse([*init, "--parser", "nm_parser"]) == 0
+    data = {"paths.train": str(treebank / "toy_test-ud-train.conllu"), "nlp.lang": "tr"}
+    data["paths.dev"] = str(treebank / "toy_test-ud-dev.conllu")
+    data["training.max_epochs"] = 1
+    train(made, tmp_path / "old", overrides=data)
+    data["paths.model"] = str(tmp_path / "old" / "model-best")
+    train(learn_on, tmp_path / "new", overrides=data)
+    old, new = (spacy.load(tmp_path / name / "model-best") for name in ("old", "new"))
+    assert new.pipe_names == old.pipe_names
+    for key in ("tokenizer", "after_pipeline_creation"):
+        assert new.config["nlp"][key] == old.config["nlp"][key]
+    weights = [nlp.get_pipe("parser").model.get_param("word_W") for nlp in (old, new)]
+    assert 0 < abs(weights[0] - weights[1]).max() < 0.001
 
 
 def test_running_text_has_the_letters_of_multiword_tokens(tmp_path: Path) -> None:

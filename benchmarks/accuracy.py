@@ -9,11 +9,11 @@ dev.spacy and test.spacy. A system is a name (a config in src/spacy_nmparse/conf
 benchmarks/systems.yml), or NAME=BASE with settings after commas. Each run (system and seed) becomes
 one file, benchmarks/runs/accuracy/TREEBANK/SYSTEM-seedN.json; a run that has its file is skipped,
 and a file that was made in another way is refused.
-Gold sentence and token boundaries; the best epoch on dev is kept. Each split is evaluated twice:
+Gold sentence and token boundaries; the best model on dev is kept. Each split is evaluated twice:
 without sentence boundaries (`dev`, `test`: a parser may still split the sentence) and with those of
 the sentence preset (`dev_preset`, `test_preset`). `curve` has the scores of the evaluations on dev
 during training, with the averaged weights of the time. With `--moves`, `moves` counts how the best
-epoch's parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
+parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
 
 With `--also beam8:components.parser.beam_width=8` each model is evaluated once more, with other
 settings, as SYSTEM_beam8. With `--ensemble` the models of all seeds are evaluated as one

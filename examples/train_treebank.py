@@ -3,7 +3,7 @@
     python examples/train_treebank.py train.conllu dev.conllu training/mine --lang en --epochs 10
 
 The steps: CoNLL-U to spaCy's own format, one document for each sentence; training by a config of
-this package; the scores of the best epoch. What else can be set: docs/training.md.
+this package; the scores of the best model on dev. What else can be set: docs/training.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("train", type=Path, help="CoNLL-U to learn from")
-    parser.add_argument("dev", type=Path, help="CoNLL-U that chooses the best epoch")
+    parser.add_argument("dev", type=Path, help="CoNLL-U that chooses the best model")
     parser.add_argument("output", type=Path, help="folder for data and model")
     parser.add_argument("--config", type=Path, default=CONFIGS / "nm_parser.cfg")
     parser.add_argument("--lang", default="xx", help="language code of spaCy")

@@ -25,6 +25,7 @@ import spacy
 import typer
 from spacy.tokens import DocBin
 from spacy.util import load_config
+from spacy.vocab import Vocab
 from wasabi import table as draw
 
 from spacy_nmparse.cli.evaluate import run as evaluate_model
@@ -40,6 +41,8 @@ SYSTEMS = ("nm_parser", "spacy_parser")
 #: without teachers.
 TEACHERS, PUPIL = 0.5, 1.5
 NONE = "none"  # in place of a system, or of a wheel
+#: So many evaluations on dev are wanted of a training that has few steps; teachers have half.
+DEV_EVALUATIONS = 20
 #: How each model is evaluated. From raw text, where the CoNLL-U files are known: the running text.
 EVALUATIONS = {
     "gold": {"unit": "sentence", "tokens": "gold"},
@@ -151,6 +154,9 @@ def train(
                 f"data."
             )
         common += [f"--paths.{split}", str(path)]
+    if epochs > 0:
+        frequency = eval_frequency(corpus / "train.spacy", epochs)
+        common += ["--training.eval_frequency", str(frequency)]
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
@@ -186,6 +192,13 @@ def train(
         times = list(pool.map(train_one, systems))
     for system, seconds in zip(systems, times, strict=True):
         print(f"{system}: trained in {seconds:.0f} s")
+
+
+def eval_frequency(data: Path, epochs: int) -> int:
+    """Steps from one evaluation on dev to the next: the configs' 200, fewer in a short training."""
+    sizes = [len(doc) for doc in DocBin().from_disk(data).get_docs(Vocab())]
+    steps = epochs * min(len(sizes), sum(sizes) // 100)  # of a document, or 100 words
+    return max(1, min(200, steps // DEV_EVALUATIONS))
 
 
 def duration(epochs: int, steps: int, share: float) -> list[str]:

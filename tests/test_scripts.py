@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import spacy
 import srsly
+from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 
 from scripts import demo, prepare_demo
@@ -132,6 +133,7 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     (metrics / "nm_parser-gold.json").write_text("{}", encoding="utf-8")
     assert demo.main(["table", str(metrics), *systems]) == 0
     best = models / "spacy_parser" / "model-best"
+    assert load_config(best / "config.cfg")["training"]["eval_frequency"] == 1
     assert demo.main(["parse", str(best), "--corpus", str(corpus / "test.spacy")]) == 0
     no_wheel = ["package", str(best), str(tmp_path / "packages"), "--name", "x", "--wheel", "none"]
     assert demo.main(no_wheel) == 0
@@ -225,6 +227,14 @@ def dry_run(folder: Path, *options: str) -> str:
     done = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_short_trainings_are_evaluated_more_often(tmp_path: Path) -> None:
+    vocab = spacy.blank("xx").vocab
+    docs = [Doc(vocab, words=["a"] * 200) for _ in range(30)]
+    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    found = [demo.eval_frequency(tmp_path / "train.spacy", epochs) for epochs in (1, 10, 1000)]
+    assert found == [1, 15, 200]
 
 
 def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:

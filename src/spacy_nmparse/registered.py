@@ -417,8 +417,8 @@ def SafeCheckpoints() -> Callable:
 
 
 def ConsoleLogger() -> Callable:
-    """For ``training.logger``: spaCy's table of scores, and how long training will still take; see
-    ``spacy_nmparse.pipe.training_log``."""
+    """For ``training.logger``: spaCy's table of scores, how long training will still take, and at
+    the end which steps were not evaluated; see ``spacy_nmparse.pipe.training_log``."""
     from spacy_nmparse.pipe.training_log import start_log
 
     return start_log

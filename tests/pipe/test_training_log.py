@@ -9,7 +9,7 @@ import spacy
 from spacy.util import registry
 
 
-def said(lang: str, max_epochs: int, max_steps: int, epochs: range) -> list[str]:
+def said(lang: str, max_epochs: int, max_steps: int, epochs: range, after: int = 0) -> list[str]:
     """What a run prints that takes a minute an epoch, of ten steps each."""
     nlp = spacy.blank(lang)
     nlp.config["training"] |= {"max_epochs": max_epochs, "max_steps": max_steps}
@@ -21,11 +21,13 @@ def said(lang: str, max_epochs: int, max_steps: int, epochs: range) -> list[str]
                 "epoch": i,
                 "step": 10 * i,
                 "seconds": 60 * i,
-                "score": 0.5,
+                "score": 0.5 if i else 0.6,
                 "losses": {},
                 "other_scores": {},
             }
         )
+        log(None)
+    for _ in range(after):
         log(None)
     finish()
     return out.getvalue().splitlines()
@@ -47,3 +49,15 @@ def test_no_limit_no_time() -> None:
 
 def test_a_forgotten_language_is_said() -> None:
     assert "--nlp.lang" in said("xx", 0, 0, range(1))[0]
+
+
+def test_steps_that_were_not_evaluated_are_said() -> None:
+    """If they are more than a tenth."""
+    for epochs, after, said_last in (
+        (3, 0, ""),
+        (1, 59, "The last 60 of 61 steps were not evaluated: model-best is of step 0."),
+        (3, 9, "The last 10 of 31 steps were not evaluated: model-best is of step 0."),
+    ):
+        lines = said("en", 0, 0, range(epochs), after)
+        assert ("not evaluated" in lines[-1]) == bool(said_last) and said_last in lines[-1]
+    assert lines[-1].endswith("set training.eval_frequency to 3 or less.")

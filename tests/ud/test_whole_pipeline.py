@@ -7,6 +7,7 @@ import pickle
 import re
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 from spacy.cli.package import generate_readme
@@ -71,14 +72,22 @@ def test_a_parser_alone(tmp_path: Path, parser: str, capsys: pytest.CaptureFixtu
     target = tmp_path / "parser.cfg"
     arguments = ["init-config", str(target), "--pipeline", "parser", "--parser", parser]
     assert nmparse(arguments) == 0
-    assert "(xx): --lang names one" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "(xx): --lang names one" in out and f"spacy train {target} --output training " in out
     assert load_config(target) == load_config(CONFIGS / f"{parser}.cfg")
     assert nmparse(arguments) == 2  # it may have been edited
     assert f"{target} exists already" in capsys.readouterr().err
     target.unlink()
-    assert nmparse([*arguments, "--lang", "af", "--vectors", "some"]) == 0
+    nlp, some = spacy.blank("af"), str(tmp_path / "some")
+    arguments += ["--lang", "af", "--vectors", some]
+    for message in ("There is no pipeline", "has no word vectors"):
+        assert nmparse(arguments) == 2 and message in capsys.readouterr().err
+        nlp.to_disk(some)
+    nlp.vocab.set_vector("a", numpy.ones(2, dtype="float32"))
+    nlp.to_disk(some)
+    assert nmparse(arguments) == 0
     made = load_config(target)
-    assert (made["nlp"]["lang"], made["paths"]["vectors"]) == ("af", "some")
+    assert (made["nlp"]["lang"], made["paths"]["vectors"]) == ("af", some)
     assert made["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] is True
 
 

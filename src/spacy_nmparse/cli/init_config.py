@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spacy.util import load_config
 
-from spacy_nmparse.cli.console import check_lang, fail, failures
+from spacy_nmparse.cli.console import check_lang, fail, failures, load
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 
@@ -31,6 +31,8 @@ def run(output: Path, lang: str | None, pipeline: str, parser: str, vectors: str
     if not path.is_file():
         names = ", ".join(sorted(config.stem for config in CONFIGS.glob("*.cfg")))
         fail(f"There is no config {parser!r}: --parser is {names}, or a .cfg file.")
+    if vectors and not load(vectors).vocab.vectors.shape[0]:
+        fail(f"--vectors {vectors}: this pipeline has no word vectors.")
     with failures():
         config = load_config(path, interpolate=False)
         if pipeline == "whole":
@@ -43,4 +45,7 @@ def run(output: Path, lang: str | None, pipeline: str, parser: str, vectors: str
             config["paths"]["vectors"] = vectors
             config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = True
         write_files({output: config.to_bytes(interpolate=False)})
-    print(f"Train it with: python -m spacy train {output} --paths.train FILE --paths.dev FILE")
+    print(
+        f"Train it with: python -m spacy train {output} --output training --paths.train FILE "
+        f"--paths.dev FILE"
+    )

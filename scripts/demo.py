@@ -1,5 +1,6 @@
 """The steps of the workflows `demo` and `ud` in project.yml that are more than one command.
 
+    python scripts/demo.py variables parser=nm_parser baseline=none pipeline=whole wheel=install
     python scripts/demo.py train corpus/demo training/demo --lang tr --epochs 10
     python scripts/demo.py evaluate training/demo corpus/demo metrics/demo
     python scripts/demo.py package training/demo/nm_parser/model-best packages --name nm_parser_demo
@@ -11,6 +12,7 @@ Systems are names of configs; `none` is left out.
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,7 @@ from spacy.vocab import Vocab
 from wasabi import table as draw
 
 from spacy_nmparse.cli.evaluate import run as evaluate_model
+from spacy_nmparse.cli.init_config import PIPELINES
 from spacy_nmparse.ud import conll18, doc_to_conllu
 from spacy_nmparse.ud.licences import source_of
 from spacy_nmparse.ud.packages import VERSION, card, full_name, own_wheel, wheel_of
@@ -41,6 +44,7 @@ SYSTEMS = ("nm_parser", "spacy_parser")
 #: without teachers.
 TEACHERS, PUPIL = 0.5, 1.5
 NONE = "none"  # in place of a system, or of a wheel
+WHEELS = ("install", "make", NONE)
 #: So many evaluations on dev are wanted of a training that has few steps; teachers have half.
 DEV_EVALUATIONS = 20
 #: How each model is evaluated. From raw text, where the CoNLL-U files are known: the running text.
@@ -125,6 +129,28 @@ def unquoted(path: Path) -> Path:
     return Path(str(path).strip("\"'"))
 
 
+def check(systems: Sequence[str] = (), pipeline: str = "parser", wheel: str = NONE) -> None:
+    """Check names.
+
+    Raises:
+        ValueError: If a name is unknown.
+    """
+    known = sorted(config.stem for config in CONFIGS.glob("*.cfg"))
+    named = [("pipeline", pipeline, PIPELINES), ("wheel", wheel, WHEELS)]
+    for kind, name, names in [*(("parser", one, known) for one in systems), *named]:
+        if name not in names:
+            raise ValueError(f"There is no {kind} {name!r}: it is one of {', '.join(names)}.")
+
+
+@app.command()
+def variables(given: list[str] = typer.Argument(help="NAME=VALUE, each")) -> None:
+    """Say which variables the workflow `ud` runs with, and check the names among their values."""
+    values = dict(one.strip("\"'").split("=", 1) for one in given)  # Windows leaves quotes
+    lines = (f"  --vars.{name} {value}" for name, value in values.items())
+    print("The workflow runs with:", *lines, sep="\n")
+    check(wanted([values["parser"], values["baseline"]]), values["pipeline"], values["wheel"])
+
+
 @app.command()
 def train(
     corpus: Path,
@@ -140,6 +166,7 @@ def train(
     """Train parsers, each by its config, on the same data, seed and epochs, at the same time."""
     conll18.require_udtools()  # the next step needs it
     systems = wanted(systems)
+    check(systems, pipeline)
     if teachers < 0 or teachers == 1:
         raise ValueError(f"--teachers {teachers}: it takes two or more, or 0 for none.")
     if teachers and systems and systems[0].startswith("spacy_"):
@@ -165,8 +192,6 @@ def train(
 
     def train_one(system: str) -> float:
         config = CONFIGS / f"{system}.cfg"
-        if not config.is_file():
-            raise ValueError(f"No config {config} for system {system!r}.")
         folder = (output / system).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         start = time.perf_counter()
@@ -277,6 +302,7 @@ def package(
     treebank: Path | None = typer.Option(None, help="What the model was trained on"),
 ) -> None:
     """Package a model as a wheel, and install it into the environment of this Python."""
+    check(wheel=wheel)
     if wheel == NONE:
         print("No wheel is made (wheel: none).")
         return
@@ -305,6 +331,8 @@ def package(
         print(f"It needs {own_wheel(made.parent).name}, which is beside it.", flush=True)
     except RuntimeError as error:
         print(f"It needs spacy-nmparse. {error}", flush=True)
+    find = f"--find-links {shlex.quote(str(made.parent))} {full_name(meta['lang'], name)}"
+    print(f"Install it offline: python -m pip install --no-index {find}", flush=True)
     if wheel == "install":
         print(f"Installing {made.name} into {sys.prefix}", flush=True)
         # What it requires, spaCy and this package, is there where this runs.
@@ -351,7 +379,8 @@ def table(metrics: Path, systems: list[str] = typer.Argument(default=SYSTEMS)) -
     rows.append(("words per second", *speeds))
     first = found[names[0], "gold"]
     print(f"Test data: {first['n_sentences']} sentences, {first['n_words']} words")
-    print("Gold sentences and tokens; from raw text: the CoNLL 2018 evaluation, over all words")
+    print("Gold tokens, each gold sentence a document, which the parser may split;")
+    print("from raw text: the CoNLL 2018 evaluation, over all words")
     aligns: list[Literal["l", "r", "c"]] = ["l"]
     aligns += ["r"] * len(names)
     print(draw(rows, header=("", *names), divider=True, aligns=aligns))

@@ -140,7 +140,7 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not (tmp_path / "packages").exists()
     out = capsys.readouterr().out
     assert "[spacy_parser]" in out and "nm_parser" not in out
-    assert "LAS, all words" in out
+    assert "LAS, all words" in out and "each gold sentence a document" in out
     raw = json.loads((metrics / "spacy_parser-raw.json").read_text(encoding="utf-8"))["conll18"]
     for title, metric in (("tokens", "Tokens"), ("LAS", "LAS"), ("CLAS", "CLAS")):
         assert re.search(rf"from raw text: {title} F1 +{100 * raw[metric]:.2f}\b", out), title
@@ -149,6 +149,24 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert demo.main(["table", str(tmp_path)]) == 1
     assert demo.main(["evaluate", str(tmp_path), str(corpus), str(metrics)]) == 1
     assert demo.main(["package", str(models), str(tmp_path), "--name", "x"]) == 1
+
+
+def test_names_are_checked_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is trained."""
+    train = ["train", str(tmp_path), str(tmp_path / "models")]
+    given = {"parser": "nm_parser", "baseline": "none", "pipeline": "whole", "wheel": "make"}
+    for wrong, name in (("parser", "nope"), ("pipeline", "whol"), ("wheel", "instal")):
+        values = [
+            f"{key}={value}" for key, value in {**given, wrong: name, "treebanks": "a b"}.items()
+        ]
+        assert demo.main(["variables", *values]) == 1
+        out, err = capsys.readouterr()
+        assert f"\n  --vars.{wrong} {name}\n" in out and "  --vars.treebanks a b" in out
+        assert f"{name!r}: it is one of " in err
+    for wrong_options in (["spacy_parser", "nope"], ["nm_parser", "--pipeline", "whol"]):
+        assert demo.main([*train, *wrong_options]) == 1
+        assert f"{wrong_options[-1]!r}: it is one of " in capsys.readouterr().err
+    assert demo.main(["variables", *(f"{key}={value}" for key, value in given.items())]) == 0
 
 
 def test_teachers(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,7 +206,7 @@ def test_teachers(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("lang", ["en", "tr", "de"])
 def test_the_wheel_is_the_model_s_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Not one of another language, of a version of before, or of a build of before."""
     packages, model = tmp_path / "packages", tmp_path / "model"
@@ -209,6 +227,8 @@ def test_the_wheel_is_the_model_s_own(
 
     monkeypatch.setattr(demo, "run", run)
     assert demo.main(["package", str(model), str(packages), "--name", "x"]) == 0
+    find = f"--no-index --find-links {packages / f'{lang}_x-0.1.0' / 'dist'} {lang}_x\n"
+    assert f"python -m pip install {find}" in capsys.readouterr().out
     installed = Path(commands[-1][-1])
     assert installed == packages / f"{lang}_x-0.1.0" / "dist" / f"{lang}_x-0.1.0-py3-none-any.whl"
     assert installed.read_bytes() == b"new"
@@ -243,6 +263,7 @@ def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     out = dry_run(tmp_path, *options, "--vars.ud_epochs", "7")
     assert "-m spacy nmparse convert 'some folder/UD_English-EWT' corpus/UD_English-EWT " in out
     assert "training/UD_English-EWT nl_covington_parser spacy_parser" in out
+    assert "ud_epochs=7" in out and "'treebanks=some folder'" in out
     assert "--epochs 7 " in out and "--teachers 0\n" in out
     assert "Gothic" not in out
     out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
@@ -250,6 +271,15 @@ def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     assert "spacy_parser" not in out
     assert out.count("/UD_Gothic-PROIEL nl_covington_parser none") == 3
     assert "--wheel none" in out
+
+
+def test_the_workflow_ud_says_its_variables(tmp_path: Path) -> None:
+    """All those that the page lists."""
+    page = (ROOT / "docs" / "pipelines.md").read_text(encoding="utf-8")
+    first = dry_run(tmp_path).split("Running command: ")[1]
+    assert "demo.py variables " in first
+    listed = re.findall(r"--vars\.(\w+)", page)
+    assert len(listed) > 9 and all(f"{name}=" in first for name in listed)
 
 
 def interpolate(text: str, values: dict[str, Any]) -> str:

@@ -130,6 +130,7 @@ def test_from_a_treebank_to_a_model_card(
     out = capsys.readouterr().out
     for metric in ("Words", "UPOS", "UFeats", "Lemmas", "MLAS", "BLEX"):
         assert f"from raw text: {metric.lower() if metric == 'Words' else metric} F1" in out
+    assert "XPOS" not in out  # the treebank has none
     model = models / "nl_covington_parser" / "model-best"
     source = source_of(treebank)
     meta = card(model, metrics / "nl_covington_parser-raw.json", source, "nl_covington_parser_ud")

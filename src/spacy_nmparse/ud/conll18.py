@@ -18,7 +18,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from spacy_nmparse.ud import conllu
-from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID
+from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID, XPOS
 from spacy_nmparse.ud.docs_conllu import document_rows
 
 Rows = list[list[str]]
@@ -183,7 +183,8 @@ def score_text(gold: Side, system: Side) -> dict[str, Any]:
     Returns:
         F1 of METRICS. If `system` are documents: of Tokens, Sentences, Words, UAS, LAS and CLAS,
         the last three None where nothing was parsed; where they have tags or lemmas, of these too,
-        of MLAS and of BLEX. Or `error`, what the program objected to.
+        of MLAS and of BLEX. XPOS is None where `gold` has none. Or `error`, what the program
+        objected to.
 
     Raises:
         ImportError: If udtools is not installed.
@@ -210,6 +211,8 @@ def score_text(gold: Side, system: Side) -> dict[str, Any]:
     found = _evaluate(gold_rows, rows_of(docs), sorted(metrics, key=METRICS.index))
     if "error" not in found and not any(doc.has_annotation("DEP") for doc in docs):
         found.update((metric, None) for metric in (*TREES, "MLAS", "BLEX") if metric in found)
+    if "XPOS" in found and all(row[XPOS] == EMPTY for rows in gold_rows for row in rows):
+        found["XPOS"] = None
     return found
 
 

@@ -117,6 +117,16 @@ def test_errors(target: Path, source: Path) -> None:
         replace_parser(nlp, spacy.load(source), "nm_parser")
 
 
+def test_one_parser_needs_no_name(target: Path, source: Path) -> None:
+    assert replace_parser(spacy.load(target), spacy.load(source)) == "parser"
+    several = spacy.load(source)
+    several.add_pipe("nm_parser", name="another")
+    with pytest.raises(ValueError, match=r"has the parsers \['nm_parser', 'another'\]"):
+        replace_parser(spacy.load(target), several)
+    with pytest.raises(TypeError, match=r"takes pipelines.*give spacy.load\('training/x'\)"):
+        replace_parser(spacy.load(target), Path("training/x"))  # type: ignore[arg-type]
+
+
 def test_vectors_of_words_come_along_or_are_missed(target: Path, tmp_path: Path) -> None:
     expected = trees(pipeline("nm_parser", 3, STATIC))
     nlp = spacy.load(target)
@@ -141,3 +151,24 @@ def test_the_command(target: Path, source: Path, tmp_path: Path) -> None:
     again = CliRunner().invoke(nmparse, command)
     assert again.exit_code == 2 and "exists already" in again.output
     assert CliRunner().invoke(nmparse, [*command[:-1], str(tmp_path / "examples")]).exit_code == 0
+
+
+def test_the_command_names_tags_as_the_cause(source: Path, tmp_path: Path) -> None:
+    """Those that the parser writes; the remedy that it names is one."""
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("parser").add_label("nsubj")  # type: ignore[attr-defined]
+    pipeline.initialize()
+    pipeline.to_disk(tmp_path / "old")
+    nlp = spacy.load(source, config={"components": {"nm_parser": {"write_tags": True}}})
+    nlp.to_disk(tmp_path / "tags")
+    output, text = tmp_path / "new", tmp_path / "text.txt"
+    text.write_text(TEXTS[0], encoding="utf-8")
+    command = ["replace", str(tmp_path / "old"), str(tmp_path / "tags"), "-o", str(output)]
+    done = CliRunner().invoke(nmparse, [*command, "--text", str(text)])
+    config = output / "config.cfg"
+    assert "tags. The parser writes tags where" in done.output and "reads its" not in done.output
+    assert f"To write no tags, set write_tags = false for 'parser' in {config}." in done.output
+    assert spacy.load(output)(TEXTS[0])[1].tag_
+    new = config.read_text(encoding="utf-8").replace("write_tags = true", "write_tags = false")
+    config.write_text(new, encoding="utf-8")
+    assert not spacy.load(output)(TEXTS[0])[1].tag_

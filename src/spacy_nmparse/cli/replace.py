@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.files import safe_to_disk
-from spacy_nmparse.pipe.replace import ANNOTATIONS, changed, replace_parser
+from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, replace_parser
 
 
 def run(pipeline: str, parser: str, output: Path, component: str | None, text: Path | None) -> None:
@@ -29,8 +29,14 @@ def run(pipeline: str, parser: str, output: Path, component: str | None, text: P
     n_words = sum(map(len, after))
     same = [kind for kind in ANNOTATIONS if kind not in counts]
     print(f"The same for all of {n_words} words: {', '.join(same) or 'nothing'}.")
+    writes = nlp.get_pipe(name).write_tags  # type: ignore[attr-defined]
     for kind, n in counts.items():
-        print(f"Changed for {n} words: {kind}. A component behind the parser reads its trees.")
+        cause = f"A component behind the parser reads its trees{' or tags' if writes else ''}."
+        if writes and kind in TAGS:
+            cause = "The parser writes tags where a token has none (write_tags)."
+        print(f"Changed for {n} words: {kind}. {cause}")
+    if writes and set(counts) & set(TAGS):
+        print(f"To write no tags, set write_tags = false for '{name}' in {output / 'config.cfg'}.")
     print(f"Sentences: {_n_sents(before)} before, {_n_sents(after)} now.")
 
 

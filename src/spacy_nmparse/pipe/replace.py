@@ -16,6 +16,8 @@ from spacy_nmparse.pipe.members import looks_up, own_token_vectors, static_vecto
 SPACY_PARSERS = ("parser", "beam_parser")
 #: Scores that a parser has in the meta of its pipeline.
 SCORES = ("dep_", "sents_", "nonproj_")
+#: What a parser with ``write_tags`` says of a token, by the names in ``ANNOTATIONS``.
+TAGS = ("tags", "parts of speech", "morphology")
 #: What other components say of a token.
 ANNOTATIONS: dict[str, Callable[[Token], Any]] = {
     "tags": lambda token: token.tag_,
@@ -26,7 +28,7 @@ ANNOTATIONS: dict[str, Callable[[Token], Any]] = {
 }
 
 
-def replace_parser(nlp: Language, source: Language, name: str) -> str:
+def replace_parser(nlp: Language, source: Language, name: str | None = None) -> str:
     """Put a trained parser in the place of a pipeline's parser.
 
     The parser brings token vectors of its own: those of ``nlp`` are not the ones that it was
@@ -35,20 +37,27 @@ def replace_parser(nlp: Language, source: Language, name: str) -> str:
     Args:
         nlp: The pipeline, which is changed.
         source: The pipeline that has the parser. It gives the parser away: load it again to use it.
-        name: The parser's name in ``source``.
+        name: The parser's name in ``source``; None: it has one parser.
 
     Returns:
         The parser's name in ``nlp``: that of the parser which it replaces.
 
     Raises:
-        ValueError: ``nlp`` has no parser, or several; or the parser looks up vectors of words in a
-            table that ``nlp`` does not have.
+        TypeError: One of them is not a pipeline.
+        ValueError: ``nlp``, or ``source`` without a name, has no parser, or several; or the parser
+            looks up vectors of words in a table that ``nlp`` does not have.
     """
-    replaced = [
-        one
-        for one, pipe in nlp.components
-        if nlp.get_pipe_meta(one).factory in SPACY_PARSERS or isinstance(pipe, ParsingComponent)
-    ]
+    for given in (nlp, source):
+        if not isinstance(given, Language):
+            raise TypeError(
+                f"replace_parser takes pipelines, not {given!r}: give spacy.load({str(given)!r})."
+            )
+    if name is None:
+        found = _parsers(source)
+        if len(found) != 1:
+            raise ValueError(f"{title(source)} has the parsers {found}, not one: name one of them.")
+        (name,) = found
+    replaced = _parsers(nlp)
     if len(replaced) != 1:
         raise ValueError(
             f"{title(nlp)} has {'several parsers' if replaced else 'no parser'}, only one can be "
@@ -77,9 +86,17 @@ def replace_parser(nlp: Language, source: Language, name: str) -> str:
     scores = nlp.meta.setdefault("performance", {})
     for key in [key for key in scores if key.startswith(SCORES)]:
         del scores[key]
-    found = source.meta.get("performance", {})
-    scores.update({key: value for key, value in found.items() if key.startswith(SCORES)})
+    new = source.meta.get("performance", {})
+    scores.update({key: value for key, value in new.items() if key.startswith(SCORES)})
     return old
+
+
+def _parsers(nlp: Language) -> list[str]:
+    return [
+        name
+        for name, pipe in nlp.components
+        if nlp.get_pipe_meta(name).factory in SPACY_PARSERS or isinstance(pipe, ParsingComponent)
+    ]
 
 
 def changed(before: Sequence[Doc], after: Sequence[Doc]) -> dict[str, int]:

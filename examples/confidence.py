@@ -16,9 +16,9 @@ from pathlib import Path
 
 import spacy
 from spacy.language import Language
-from spacy.training import Corpus
 
 from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.ud.readers import Corpus
 
 #: As many documents as calibration looks at.
 N_CALIBRATION = 500
@@ -42,7 +42,7 @@ def main(argv: list[str] | None = None) -> None:
     arguments.add_argument("text")
     arguments.add_argument("--width", type=int, default=1, help="hypotheses of the beam")
     arguments.add_argument("--trees", type=int, default=3, help="how many trees are printed")
-    arguments.add_argument("--gold", type=Path, help="calibrate on this .spacy file")
+    arguments.add_argument("--gold", type=Path, help="calibrate on this .spacy or .conllu file")
     given = arguments.parse_args(argv)
     nlp = spacy.load(given.model)
     parser = parser_of(nlp)
@@ -54,6 +54,8 @@ def main(argv: list[str] | None = None) -> None:
             example.predicted = nlp(example.predicted, disable=[parser.name])
         for kind, fitted in parser.calibrate(examples).items():
             print(f"{kind}: calibration error {fitted.before:.3f} before, {fitted.after:.3f} after")
+            if fitted.after > fitted.before:
+                print("It got larger: use the parser as it was, or calibrate on other documents.")
     # --8<-- [end:calibrate]
     # --8<-- [start:read]
     parser.confidence = True

@@ -11,6 +11,8 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import DocBin
 
+from spacy_nmparse.pipe.calibration import Calibration
+from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.systems.projective import is_projective
 from tests.pipe.common import TREES, gold_doc
 from tests.test_cli import CONLLU
@@ -87,6 +89,22 @@ def test_confidence(model: Path, tmp_path: Path, trained: Language, capsys: Outp
     assert "She→saw nsubj, saw→saw ROOT" in trees[0][1]
     scores = [float(score) for score, _ in trees]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_confidence_of_conllu(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    """A calibration that makes it worse is said."""
+    gold = tmp_path / "gold.conllu"
+    gold.write_text(CONLLU, encoding="utf-8")
+    arguments = [str(model), TREES[0][0], "--gold", str(gold)]
+    main_of("confidence")(arguments)
+    assert capsys.readouterr().out.startswith("head: calibration error ")
+    found = {"head": Calibration(2.0, 0.1, 0.2), "label": Calibration(2.0, 0.2, 0.1)}
+    monkeypatch.setattr(TransitionParser, "calibrate", lambda parser, examples: found)
+    main_of("confidence")(arguments)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.startswith("It got larger") for line in lines[:3]] == [False, True, False]
 
 
 def test_crossing_arcs(capsys: Output) -> None:

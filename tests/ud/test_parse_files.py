@@ -27,7 +27,7 @@ from spacy_nmparse.pipe import processes
 from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import parse_inputs
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
-from spacy_nmparse.ud.jobs import Job, is_done, plan
+from spacy_nmparse.ud.jobs import RECORD, Job, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import read_items
 from tests.pipe.common import TREES, gold_doc
@@ -375,21 +375,6 @@ def test_words_of_plain_text_are_forgotten(
     assert "\n\n".join(doc.text for doc in docs) == text
 
 
-def test_what_is_older_is_made_again(tmp_path: Path) -> None:
-    """Than the input, or than the model."""
-    source, target, model = (tmp_path / name for name in ("text.txt", "text.conllu", "model"))
-    model.mkdir()
-    meta = model / "meta.json"
-    for path in (source, meta, target):
-        path.touch()
-    for changed in (source, meta):
-        for path, time in ((source, 1), (meta, 1), (target, 2)):
-            os.utime(path, (time, time))
-        assert is_done(Job(source, target), model)
-        os.utime(changed, (3, 3))
-        assert not is_done(Job(source, target), model)
-
-
 def numbered(n: int) -> str:
     """CoNLL-U of n sentences, of which every third has an id of its own."""
     rows = [f"# sent_id = s{i}\n" * (i % 3 == 0) + f"{i}".join(ROWS) for i in range(n)]
@@ -523,7 +508,7 @@ def test_an_output_folder_inside_the_input_folder(model: Path, tmp_path: Path, a
 
 
 def test_other_options_parse_again(model: Path, tmp_path: Path) -> None:
-    """And so does another model; a file that was changed since stays."""
+    """And so does another model, or another input."""
     source, target = write(tmp_path / "a.txt", TEXT), tmp_path / "a.conllu"
     other = tmp_path / "other"
     shutil.copytree(model, other)
@@ -539,9 +524,31 @@ def test_other_options_parse_again(model: Path, tmp_path: Path) -> None:
         done = run(arguments[0], source, "-o", target, *arguments[1:])
         assert ("1 of 1 input parsed" in done.stderr) == is_made, done.stderr
         assert ("there already" in done.stderr) != is_made
-    target.write_text("corrected by hand", encoding="utf-8")
-    assert "there already" in run(model, source, "-o", target).stderr
-    assert target.read_text(encoding="utf-8") == "corrected by hand"
+    same = write(tmp_path / "b.txt", TEXT.swapcase())
+    os.utime(same, ns=(0, source.stat().st_mtime_ns))
+    run(other, same, "-o", target, "--confidence")
+    assert words(target.read_text(encoding="utf-8")) == TEXT.swapcase().split()
+
+
+def test_what_parse_did_not_write_stays(model: Path, tmp_path: Path) -> None:
+    """The other inputs are parsed, and a line of the record whose file did not come is none."""
+    sources = [write(tmp_path / f"{name}.txt", TEXT) for name in "ab"]
+    a, b = (tmp_path / "out" / f"{name}.conllu" for name in "ab")
+    assert run(model, sources[0], "-o", a).exit_code == 0
+    with (tmp_path / "out" / RECORD).open("a") as file:
+        file.write('\n{"output": "a.conllu", "stamp": [0, 0]}')
+    assert f"{a} is there already, made of {sources[0]}" in run(model, sources[0], "-o", a).stderr
+    write(a, "corrected by hand")
+    for message in ("was changed after it was written", "is there already, and not made by parse"):
+        done = run(model, *sources, "-o", a.parent)
+        assert done.exit_code == 1 and f"{a} {message}: --force overwrites it" in done.stderr
+        assert a.read_text() == "corrected by hand"
+        assert words(b.read_text(encoding="utf-8")) == TEXT.split()
+        (tmp_path / "out" / RECORD).unlink()
+        b.unlink()
+    assert run(model, "-", "-o", a, input=TEXT).exit_code == 1
+    assert run(model, "-", "-o", a, "--force", input=TEXT).exit_code == 0
+    assert words(a.read_text(encoding="utf-8")) == TEXT.split()
 
 
 def test_lines_are_documents(model: Path, tmp_path: Path) -> None:

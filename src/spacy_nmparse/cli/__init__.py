@@ -57,7 +57,9 @@ def parse(
     keep_going: bool = typer.Option(
         False, "--keep-going", help="Write documents that fail without a parse, with the error"
     ),
-    force: bool = typer.Option(False, "--force", help="Parse also what is parsed already"),
+    force: bool = typer.Option(
+        False, "--force", help="Parse also what is parsed already, and overwrite any file"
+    ),
 ) -> None:
     """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
     from spacy_nmparse.cli.parse import run

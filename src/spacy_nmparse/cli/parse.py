@@ -54,13 +54,19 @@ def run(
     nlp = load(model)
     if confidence:
         _want_confidence(nlp, model)
-    todo = jobs
+    todo, refused = jobs, 0
     if not force and output != STANDARD:
         options = options_of(nlp.path, form, kind, confidence)
-        todo = [job for job in jobs if not is_done(job, nlp.path, options)]
+        todo = []
         for job in jobs:
-            if job not in todo:
+            try:
+                if not is_done(job, options):
+                    todo.append(job)
+                    continue
                 _say(f"{job.target} is there already, made of {job.name} (--force: parse again)")
+            except FileExistsError as error:
+                refused += 1
+                _say(f"Error: {error}.")
     start = time.perf_counter()
     total, failed = Counts(), 0
     with _progress(todo) as on_done:
@@ -100,7 +106,7 @@ def run(
         )
     if total.failed:
         _say(f"Warning: {counted(total.failed, 'document')} could not be parsed: see parse_error")
-    if failed:
+    if failed or refused:
         raise typer.Exit(1)
 
 

@@ -160,17 +160,17 @@ def digest_of(model: str | Path) -> str:
     return whole.hexdigest()
 
 
-def read_record(folder: Path) -> dict[str, dict[str, Any]]:
-    """What runs have written into a folder: the last line of the record for each file."""
+def read_record(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """What runs have written into a folder: the lines of the record for each file."""
     try:
         lines = (folder / RECORD).read_bytes().splitlines()
     except OSError:
         return {}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         try:
             entry = json.loads(line)
-            found[entry["output"]] = entry
+            found.setdefault(entry["output"], []).append(entry)
         except (ValueError, TypeError, KeyError):  # a killed process did not finish the line
             continue
     return found
@@ -198,22 +198,26 @@ def stamp(path: Path | None) -> list[int] | None:
     return [status.st_size, status.st_mtime_ns]
 
 
-def is_done(job: Job, model: Path | None, options: dict[str, Any] | None = None) -> bool:
-    """Whether the output is there and need not be made again.
-
-    An output with a record must be of the same input, with the same options and model. One that has
-    none, or was changed since, must be newer than the input and the model.
+def is_done(job: Job, options: dict[str, Any]) -> bool:
+    """Whether the output is there, made of the same input with the same options and model.
 
     Args:
         job: The job.
-        model: The pipeline's folder; None: it is not known.
         options: What ``options_of`` gives.
+
+    Raises:
+        FileExistsError: If there is a file that this command did not write, or that was changed
+            since.
     """
-    if job.source is None or job.target is None or not job.target.is_file():
+    if job.target is None or not job.target.is_file():
         return False
-    entry = read_record(job.target.parent).get(job.target.name, {})
-    if entry.get("stamp") == stamp(job.target):
-        return bool(entry["input_stamp"] == stamp(job.source) and entry["options"] == options)
-    sources = [job.source, *((model / "meta.json", model / "config.cfg") if model else ())]
-    made = job.target.stat().st_mtime_ns
-    return all(made > path.stat().st_mtime_ns for path in sources if path.is_file())
+    entries = read_record(job.target.parent).get(job.target.name, [])
+    # A killed process may have recorded what did not take its place.
+    made = [entry for entry in entries if entry.get("stamp") == stamp(job.target)]
+    if not made:
+        there = "was changed after it was written"
+        if not entries:
+            there = "is there already, and not made by parse"
+        raise FileExistsError(f"{job.target} {there}: --force overwrites it")
+    how = {"input": job.name, "input_stamp": stamp(job.source), "options": options}
+    return job.source is not None and all(made[-1].get(key) == how[key] for key in how)

@@ -146,6 +146,18 @@ def test_standard_input_and_output(
         assert run(model, "-", *arguments).exit_code == 2
 
 
+def test_conllu_is_no_text(model: Path, tmp_path: Path) -> None:
+    """Unless it is named so, where it comes without a name that tells."""
+    conllu = "# text = Yes\n1\tYes" + "\t_" * 8 + "\n\n"
+    message = " looks like CoNLL-U: --input-format conllu (text, if it is none)."
+    for given in (write(tmp_path / "m.conllu.txt", "\ufeff" + conllu[13:]), "-"):
+        done = run(model, given, input=conllu)
+        name = "standard input" if given == "-" else str(given)
+        assert done.exit_code == 1 and name + message in done.stderr
+        assert words(run(model, given, "--input-format", "conllu", input=conllu).stdout) == ["Yes"]
+        assert len(words(run(model, given, "--input-format", "text", input=conllu).stdout)) > 1
+
+
 def test_several_processes_give_the_same(model: Path, tmp_path: Path) -> None:
     source = write(tmp_path / "a.txt", "\n\n".join(tree[0] for tree in TREES * 5))
     one = run(model, source, "--confidence")

@@ -18,7 +18,7 @@ from spacy.language import Language
 from spacy_nmparse.pipe.files import new_file
 from spacy_nmparse.pipe.processes import ProcessDied, in_order
 from spacy_nmparse.ud.jobs import Job, note, options_of, stamp
-from spacy_nmparse.ud.parse_inputs import CONLLU, TEXT, given_ids, kind_of
+from spacy_nmparse.ud.parse_inputs import CONLLU, TEXT, GuessedText, given_ids, kind_of
 from spacy_nmparse.ud.parse_outputs import Joined
 from spacy_nmparse.ud.pieces import Part, Piece, PieceParser, cut
 
@@ -55,7 +55,8 @@ def parse_files(
         nlp: The pipeline.
         jobs: The files.
         form: One of FORMATS.
-        kind: One of KINDS; None: by the name of the input, plain text where it has none.
+        kind: One of KINDS; None: by the name of the input, else plain text, unless its first lines
+            are CoNLL-U.
         confidence: Whether confidences are written.
         n_process: Processes.
         batch_size: Documents of a batch; None: the pipeline's own.
@@ -117,8 +118,10 @@ def _parse_group(
             its_kind = kind or (kind_of(job.source) if job.source else TEXT)
             stamps[number] = stamp(job.source)
             try:
-                opened = job.source.open("rb") if job.source else _standard_input(its_kind)
+                opened: Any = job.source.open("rb") if job.source else _standard_input(its_kind)
                 with opened as file:
+                    if kind is None and its_kind == TEXT:
+                        file = GuessedText(file, job.name)
                     if form == CONLLU:
                         ids[number] = given_ids(file, its_kind, job.name)
                     for piece in cut(

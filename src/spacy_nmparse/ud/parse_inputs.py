@@ -35,6 +35,9 @@ LONGEST = 100_000
 CHUNK = 1 << 16
 N_SENTS = 50  # of a document of CoNLL-U
 ODD_SPACE = re.compile(r"\s{2,}|[^\S ]")  # all whitespace but single spaces
+#: A row of CoNLL-U: ten columns, the first one the id of a word, a range or an empty node.
+ROW = re.compile(rb"(?:\xef\xbb\xbf)?[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
+N_CHECKED = 100  # lines
 SENTENCE_END = re.compile(r"[.!?…。！？]\S{0,2}\s")
 
 
@@ -54,6 +57,26 @@ class Item:
 def kind_of(path: Path) -> str:
     """What a file holds, by the end of its name."""
     return SUFFIXES.get(path.suffix.lower(), TEXT)
+
+
+class GuessedText:
+    """A file that is plain text by its name alone. Its first lines must not be CoNLL-U."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file = file
+        self._name = name
+        self._n_left = N_CHECKED
+
+    def readline(self, size: int = -1) -> bytes:
+        """Read a line; ValueError, if it is a row of CoNLL-U."""
+        line = self._file.readline(size)
+        if self._n_left:
+            self._n_left -= 1
+            if ROW.fullmatch(line.rstrip(b"\r\n")):
+                raise ValueError(
+                    f"{self._name} looks like CoNLL-U: --input-format conllu (text, if it is none)."
+                )
+        return line
 
 
 def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str) -> Iterator[Item]:

@@ -575,19 +575,25 @@ def test_systems_are_listed() -> None:
     assert set(systems.names()) == set(found)
 
 
-def test_convert_names_wrong_trees(tmp_path: Path) -> None:
+def test_wrong_trees_are_named(folder: Path, tmp_path: Path) -> None:
     """A cycle is an error with its line, several roots a warning."""
     rows = [f"{i}\tw\t_\tX\t_\t_\t{{}}\tdep\t_\t_\n" for i in (1, 2, 3)]
     tree = "".join(rows) + "\n"
     source = tmp_path / "a.conllu"
     source.write_text(tree.format(0, 1, 1) + tree.format(2, 3, 1), encoding="utf-8")
-    done = run("convert", tmp_path / "out", "--test", source)
-    assert done.exit_code == 2
-    assert f"{source}, line 5: the heads form a cycle: 1 → 2 → 3 → 1." in done.stderr
+    commands = [("convert", tmp_path / "out", "--test")]
+    commands += [(name, folder / "model") for name in ("evaluate", "errors", "repairs")]
+    paths = ("--paths.train", source, "--paths.dev")
+    debug = ("debug-data", CONFIGS / "nm_parser.cfg", *paths)
+    for command in (*commands, ("stats",), ("oracle", "arc_eager", "--number", "2"), debug):
+        done = run(*command, source)
+        assert done.exit_code == 2
+        assert f"{source}, line 5: the heads form a cycle: 1 → 2 → 3 → 1." in done.stderr
     source.write_text(tree.format(0, 1, 1) + tree.format(0, 1, 0), encoding="utf-8")
-    done = run("convert", tmp_path / "out", "--test", source)
-    assert done.exit_code == 0
-    assert f"1 sentence with several roots, the first at {source}, line 5" in done.stdout
+    for command in commands:
+        done = run(*command, source)
+        assert done.exit_code == 0
+        assert f"1 sentence with several roots, the first at {source}, line 5" in done.stderr
     done = run("convert", tmp_path / "no", "--test", source, "--one-root")
     assert done.exit_code == 2 and f"{source}, line 5." in done.stderr
     assert not (tmp_path / "no").exists()

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,8 +17,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import color, table
 
-from spacy_nmparse.ud.corpus import read_docs
+from spacy_nmparse.ud.corpus import CONLLU, check_file, read_docs
 from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.treebank import several_roots
 
 COLORS: dict[str, dict[str, Any]] = {
     "new": {"fg": "green"},
@@ -97,10 +98,24 @@ def check_lang(lang: str, option: str) -> str:
     return lang
 
 
+def check_trees(files: Iterable[Path], one_root: bool = False) -> None:
+    """Warn of sentences with several roots in CoNLL-U files, or refuse them; refuse cycles."""
+    rooted = list(several_roots(file for file in files if file.suffix in CONLLU))
+    if not rooted:
+        return
+    file, line = rooted[0]
+    found = f"{counted(len(rooted), 'sentence')} with several roots, the first at {file}, line "
+    if one_root:
+        fail(f"{found}{line}.")
+    typer.echo(f"Warning: {found}{line}: spaCy has a sentence for each root.", err=True)
+
+
 def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
     """The gold documents of a file, or their sentences."""
     if unit not in ("sentence", "doc"):
         fail(f"--unit is 'sentence' or 'doc', not {unit!r}.")
+    check_file(corpus)
+    check_trees([corpus])
     docs = read_docs(corpus, nlp.vocab)
     if unit == "sentence":
         docs = [sentence for doc in docs for sentence in split_doc(doc)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import spacy
 from spacy.tokens import DocBin
 
-from spacy_nmparse.cli.console import check_lang, counted, fail, failures
+from spacy_nmparse.cli.console import check_lang, check_trees, fail, failures
 from spacy_nmparse.ud.conllu import ID, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges
 from spacy_nmparse.ud.tokenization import fit
@@ -19,7 +19,6 @@ from spacy_nmparse.ud.treebank import (
     convert,
     find_files,
     sentence_docs,
-    several_roots,
     split_by,
 )
 
@@ -66,15 +65,7 @@ def run(
         if merge_subtokens == "auto":
             assert lang is not None
             merge = split_by(spacy.blank(lang))
-        rooted = list(several_roots(file for parts in files.values() for file in parts))
-        if rooted:
-            found = (
-                f"{counted(len(rooted), 'sentence')} with several roots, the first at "
-                f"{rooted[0][0]}, line {rooted[0][1]}"
-            )
-            if one_root:
-                fail(f"{found}.")
-            print(f"Warning: {found}: spaCy has a sentence for each root.")
+        check_trees([file for parts in files.values() for file in parts], one_root)
         written = convert(files, output, n_sents, with_single, merge)
         for split in SPLITS if folders else ():
             if split not in written:  # of another treebank

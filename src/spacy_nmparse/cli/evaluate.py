@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.cli.console import fail, failures, load
+from spacy_nmparse.cli.console import check_trees, fail, failures, load
+from spacy_nmparse.ud.corpus import check_file
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
 
@@ -42,6 +43,8 @@ def run(
         if value not in CHOICES[name]:
             fail(f"--{name} is one of {', '.join(CHOICES[name])}, not {value!r}.")
     with failures():
+        check_file(data)
+        check_trees([data, *conllu])
         nlp = load(model, parse_settings(settings))
         result = evaluate(nlp, data, **how, batch_size=batch_size, conllu=conllu)
     command = ["python -m spacy nmparse evaluate", Path(model).name, data.name]

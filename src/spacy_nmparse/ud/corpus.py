@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 from spacy_nmparse.systems.projective import check_acyclic
 from spacy_nmparse.ud.conllu import DEPREL, EMPTY, FORM, HEAD, UPOS, Sentence, read_rows
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
+from spacy_nmparse.ud.treebank import refuse_cycles
 
 CONLLU = (".conllu", ".conll", ".txt")
 
@@ -52,7 +53,7 @@ def read_sentences(path: Path) -> Iterator[Tree]:
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: it is of neither kind, damaged, or has no sentence.
+        ValueError: it is of neither kind, damaged, or has no sentence; or CoNLL-U with a cycle.
     """
     check_file(path)
     found = False
@@ -63,6 +64,7 @@ def read_sentences(path: Path) -> Iterator[Tree]:
                 yield tree
     else:
         for sentence in read_rows(path):
+            refuse_cycles(sentence, str(path))
             found = True
             yield tree_of(sentence)
     if not found:
@@ -74,13 +76,14 @@ def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: it is of neither kind, damaged, or has no document with a parse.
+        ValueError: it is of neither kind, damaged, or has no document with a parse; or CoNLL-U with
+            a cycle.
     """
     check_file(path)
     if path.suffix == ".spacy":
         docs = [doc for doc in read_spacy(path, vocab) if len(doc)]
     else:
-        docs = list(conllu_to_docs(path, vocab, n_sents=1))
+        docs = list(conllu_to_docs(path, vocab, n_sents=1, check=refuse_cycles))
     if not docs:
         raise ValueError(f"{path} holds no document.")
     if not any(doc.has_annotation("DEP") for doc in docs):

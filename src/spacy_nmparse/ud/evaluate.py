@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.corpus import CONLLU, check_file, read_spacy
 from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.readers import copy_tags
-from spacy_nmparse.ud.treebank import split_by
+from spacy_nmparse.ud.treebank import refuse_cycles, split_by
 
 
 def read_docs(nlp: Language, path: Path) -> list[Doc]:
@@ -50,11 +51,12 @@ def read_docs(nlp: Language, path: Path) -> list[Doc]:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If it is of neither kind, damaged, or holds no document.
+        ValueError: If it is of neither kind, damaged, holds no document, or is CoNLL-U with a
+            cycle.
     """
     check_file(path)
     if path.suffix in CONLLU:
-        docs = list(conllu_to_docs(path, nlp.vocab, merge=split_by(nlp)))
+        docs = list(conllu_to_docs(path, nlp.vocab, merge=split_by(nlp), check=refuse_cycles))
     else:
         docs = [doc for doc in read_spacy(path, nlp.vocab) if len(doc)]
     if not docs:
@@ -146,7 +148,8 @@ def evaluate(
         if not sources:
             raise ValueError("The running text (unit) is that of a CoNLL-U file: name it (conllu).")
         # Merged, multiword tokens have the letters of the text; their words may have others.
-        gold = [doc for one in sources for doc in conllu_to_docs(one, nlp.vocab, merge=True)]
+        read = partial(conllu_to_docs, vocab=nlp.vocab, merge=True, check=refuse_cycles)
+        gold = [doc for one in sources for doc in read(one)]
     else:
         gold = list(references(read_docs(nlp, path), unit))
     blank = [blank_copy(nlp, doc, tokens, sents, tags) for doc in gold]

@@ -135,9 +135,11 @@ def refuse_cycles(sentence: Sentence, name: str) -> None:
 
 
 def several_roots(files: Iterable[Path]) -> Iterator[tuple[Path, int]]:
-    """The file and first line of each sentence that has more than one root."""
+    """The file and first line of each sentence that has more than one root; ValueError with the
+    line where heads form a cycle."""
     for file in files:
         for sentence in read_rows(file):
+            refuse_cycles(sentence, str(file))
             if sum(row[HEAD] == "0" for row in sentence.words) > 1:
                 yield file, sentence.lines[0]
 

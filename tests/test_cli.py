@@ -248,7 +248,7 @@ def test_the_documented_lattice() -> None:
     [
         ((*GERMAN, "--max-nodes", "20"), "more than 20 configurations: take a shorter sentence"),
         ((*GERMAN, "--oracle", "paper"), "no oracle 'paper'"),
-        (("swap_standard", "2 0", "--words", "a"), "1 words, but 2 heads"),
+        (("swap_standard", "2 0", "--words", "a"), "1 word, but 2 heads"),
     ],
 )
 def test_bad_lattices(arguments: tuple[str, ...], message: str) -> None:
@@ -564,7 +564,25 @@ def test_a_full_disk(folder: Path, tmp_path: Path, arguments: Arguments) -> None
 def test_one_is_singular(folder: Path) -> None:
     assert "\n1 derivation by" in run("oracle", "arc_eager", "0", "--derivations", "9").stdout
     (folder / "one.conllu").write_text("1 A\n", encoding="utf-8")
-    assert "1 column instead of 10" in run("stats", folder / "one.conllu").stderr
+    message = "1 column instead of 10; columns are parted by tabs, not spaces."
+    assert message in run("stats", folder / "one.conllu").stderr
+    assert run("parse", folder / "model", folder / "one.conllu").stderr.endswith(f"{message}\n")
+    row = "1\tA\t_\tX\t_\t_\t0\troot\t_\t_\n"
+    (folder / "one.conllu").write_text(row, encoding="utf-8")
+    (folder / "two.conllu").write_text(row[:-3], encoding="utf-8")
+    two = run("parse", folder / "model", folder / "two.conllu")
+    assert "9 columns instead of 10; is it CoNLL-U?\n" in two.stderr
+    for command in ("evaluate", "errors", "repairs"):
+        out = run(command, folder / "model", folder / "one.conllu").stdout
+        assert re.search("1 (sentence|document), 1 word[,:\n]", out)
+    out = run("lattice", "arc_eager", "0").stdout
+    assert "1 derivation by" in out and "1 derivations" not in out
+    paths = ("--paths.train", folder / "one.conllu", "--paths.dev", folder / "one.conllu")
+    out = run("debug-data", CONFIGS / "nm_parser.cfg", *paths).stdout
+    assert "1 sentence is too few to train on" in out
+    assert "1 development text is a training text too" in out
+    out = run("convert", folder / "out", "--test", folder / "one.conllu").stdout
+    assert out == "one.conllu: 1 sentence -> test.spacy: 1 document, 1 token\n"
 
 
 def test_systems_are_listed() -> None:

@@ -578,7 +578,9 @@ def test_lines_are_documents(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
-def test_documents_that_fail(trained: Language, tmp_path: Path, n_process: int) -> None:
+def test_documents_that_fail(
+    trained: Language, tmp_path: Path, n_process: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They are written without a parse, with the error; the others of the batch are parsed."""
     nlp = spacy.blank("xx")
     nlp.add_pipe("nm_parser", source=trained)
@@ -590,7 +592,7 @@ def test_documents_that_fail(trained: Language, tmp_path: Path, n_process: int) 
             raise RuntimeError("no more\nLondon")
         return predict(docs)
 
-    parser.predict = fails
+    monkeypatch.setattr(parser, "predict", fails)  # it is the fixture's
     nlp.max_length = 100
     conllu = trained.make_doc("Yes London"), trained.make_doc("Yes")
     source = write(tmp_path / "a.txt", "Yes\nI like London\n" + "cat " * 40 + "\nSleep !\n")

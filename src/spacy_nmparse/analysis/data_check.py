@@ -25,7 +25,7 @@ from spacy_nmparse.systems.projective import (
     lift,
     lower,
 )
-from spacy_nmparse.ud.tokens import TokenMatch, shorten
+from spacy_nmparse.ud.tokens import TokenMatch, counted, shorten
 
 RARE = 20  # occurrences of a label
 FEW, FEWER = 2000, 100  # sentences to train on
@@ -219,15 +219,15 @@ def _sizes(train: Split, dev: Split) -> Iterable[Finding]:
             yield Finding(
                 WARNING,
                 f"unannotated_{name}",
-                f"{split.unannotated} of {split.documents} {name} documents have no heads and "
-                f"labels: the parser learns nothing from them.",
+                f"{split.unannotated} of {split.documents} {name} documents without heads "
+                f"and labels: the parser learns nothing from them.",
             )
     if 0 < train.sentences < FEWER:
         yield Finding(
             WARNING,
             "too_little_data",
-            f"{train.sentences} sentences are too few to train on: have at least {FEWER}, "
-            f"better {FEW}.",
+            f"{counted(train.sentences, 'sentence is', 'sentences are')} too few to train on: have "
+            f"at least {FEWER}, better {FEW}.",
         )
     elif 0 < train.sentences < FEW:
         yield Finding(
@@ -239,10 +239,13 @@ def _sizes(train: Split, dev: Split) -> Iterable[Finding]:
         yield Finding(GOOD, "enough_data", f"{train.sentences} sentences to train on.")
     overlap = len(train.texts & dev.texts)
     if overlap:
+        texts = counted(
+            overlap, "development text is a training text", "development texts are training texts"
+        )
         yield Finding(
             WARNING,
             "overlap",
-            f"{overlap} development texts are training texts too: the scores will be too high.",
+            f"{texts} too: the scores will be too high.",
         )
 
 
@@ -257,10 +260,12 @@ def _tokens(train: Split, dev: Split) -> Iterable[Finding]:
             text += f"splits the {name} texts as the data do."
             yield Finding(GOOD, f"tokens_{name}", text)
             continue
-        text += f"splits {tokens.differences.total()} strings of the {name} texts otherwise than "
+        strings = counted(tokens.differences.total(), "string")
+        text += f"splits {strings} of the {name} texts otherwise than "
         text += "the data do."
         if split.lost_heads:
-            text += f" {split.lost_heads} of its words have no gold head."
+            lost = counted(split.lost_heads, "of its words has", "of its words have")
+            text += f" {lost} no gold head."
         if not advised:
             text += f" {_advice(tokens)}"
             advised = True
@@ -291,33 +296,38 @@ def _advice(tokens: TokenMatch) -> str:
 def _trees(train: Split, dev: Split, parser: TransitionParser) -> Iterable[Finding]:
     for name, split in (("training", train), ("development", dev)):
         if split.cycles:
+            documents = counted(len(split.cycles), f"{name} document has", f"{name} documents have")
             yield Finding(
                 ERROR,
                 f"cycles_{name}",
-                f"{len(split.cycles)} {name} documents have heads that form a cycle: correct or "
+                f"{documents} heads that form a cycle: correct or "
                 f"remove them. The first: {split.cycles[0]!r:.80}",
             )
         if split.several_roots:
+            sentences = counted(
+                split.several_roots, f"{name} sentence has", f"{name} sentences have"
+            )
             yield Finding(
                 WARNING,
                 f"several_roots_{name}",
-                f"{split.several_roots} {name} sentences have several roots: the parser builds one "
+                f"{sentences} several roots: the parser builds one "
                 f"root a sentence, and cannot get the others right.",
             )
     if train.partial:
+        documents = counted(train.partial, "training document is", "training documents are")
         yield Finding(
             INFO,
             "partial",
-            f"{train.partial} training documents are annotated in part ({train.unknown_heads} "
-            f"words without a head): the parser learns from what there is.",
+            f"{documents} annotated in part ({counted(train.unknown_heads, 'word')} "
+            f"without a head): the parser learns from what there is.",
         )
     if train.too_long:
         longest = parser.system_spec.options["max_length"]
         yield Finding(
             WARNING,
             "too_long",
-            f"{train.too_long} arcs are longer than max_length = {longest}: raise it, or leave it "
-            f"out, if they matter.",
+            f"{counted(train.too_long, 'arc is', 'arcs are')} longer than max_length = {longest}: "
+            f"raise it, or leave it out, if that matters.",
         )
     yield from _crossing(train, parser)
 
@@ -327,16 +337,18 @@ def _crossing(train: Split, parser: TransitionParser) -> Iterable[Finding]:
         if train.sentences:
             yield Finding(GOOD, "projective", "No arcs cross.")
         return
-    share = f"{train.crossing_arcs} arcs ({100 * train.crossing_arcs / max(1, train.arcs):.2f} %) "
-    share += f"in {train.crossing_sentences} sentences cross others"
+    n, part = train.crossing_arcs, f"({100 * train.crossing_arcs / max(1, train.arcs):.2f} %) in "
+    part += counted(train.crossing_sentences, "sentence")
+    share = counted(n, f"arc {part} crosses others", f"arcs {part} cross others")
+    them = "it" if n == 1 else "them"
     name = parser.system_spec.name
     if not parser.system_spec.create(None).projective:
-        yield Finding(GOOD, "crossing", f"{share}: {name} can build them.")
+        yield Finding(GOOD, "crossing", f"{share}: {name} can build {them}.")
     elif parser.cfg["projectivize"]:
         yield Finding(
             INFO,
             "crossing_lifted",
-            f"{share}: they are lifted for {name}, under {len(train.lifted_labels)} labels of "
+            f"{share}: lifted for {name}, under {counted(len(train.lifted_labels), 'label')} of "
             f"their own, and lowered after parsing; even without an error {train.not_lowered} "
             f"would not come back. nl_covington_parser builds crossing arcs as they are.",
         )
@@ -344,7 +356,7 @@ def _crossing(train: Split, parser: TransitionParser) -> Iterable[Finding]:
         yield Finding(
             WARNING,
             "crossing_lost",
-            f"{share}, and {name} cannot build them: set projectivize = true, or take "
+            f"{share}, and {name} cannot build {them}: set projectivize = true, or take "
             f"nl_covington_parser or swap_parser.",
         )
 
@@ -358,7 +370,7 @@ def _labels(train: Split, dev: Split) -> Iterable[Finding]:
         yield Finding(
             WARNING,
             "rare_labels",
-            f"{len(rare)} labels are rarer than {RARE}: {_listed(rare)}.",
+            f"{counted(len(rare), 'label is', 'labels are')} rarer than {RARE}: {_listed(rare)}.",
         )
     if len(set(labels) - {ROOT_LABEL}) < 2:
         yield Finding(WARNING, "one_label", "There is one label only: there is none to choose.")
@@ -367,14 +379,16 @@ def _labels(train: Split, dev: Split) -> Iterable[Finding]:
         yield Finding(
             WARNING,
             "unseen_labels",
-            f"{len(unseen)} labels are in the development data only: {_listed(unseen)}.",
+            f"{counted(len(unseen), 'label is', 'labels are')} in the development data only: "
+            f"{_listed(unseen)}.",
         )
     if train.misplaced_root:
         yield Finding(
             WARNING,
             "misplaced_root",
-            f"{train.misplaced_root} words have the label ROOT and a head, or are a root under "
-            f"another label: the parser gives ROOT to roots, and to them alone.",
+            f"ROOT with a head, or a root under another label: "
+            f"{counted(train.misplaced_root, 'word')}. The parser gives ROOT to roots, and to them "
+            f"alone.",
         )
     noted = [label for label in labels if DELIMITER in label]
     if noted:

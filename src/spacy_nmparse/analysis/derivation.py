@@ -17,6 +17,7 @@ from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Arc, Choice, Step, arc
 from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
+from spacy_nmparse.ud.tokens import counted
 
 #: What is in a derivation but in no system's glossary; names as in ``Step.name``.
 GLOSSARY = {
@@ -200,7 +201,7 @@ def all_derivations(
         system = systems.create(system)
     n = len(gold)
     if words is not None and len(words) != n:
-        raise ValueError(f"{len(words)} words for a tree over {n}.")
+        raise ValueError(f"{counted(len(words), 'word')} for a tree over {n}.")
     # Moves to be made: the configuration, the steps to it, costs there, the action.
     waiting: list[tuple[State, list[Step], dict[Action, float], Action]] = []
     state = system.initial(n)
@@ -249,7 +250,8 @@ def derive_actions(
     if isinstance(system, str):
         system = systems.create(system)
     if not words or (gold is not None and len(gold) != len(words)):
-        raise ValueError(f"{len(words)} words for a tree over {len(gold) if gold else 'no words'}.")
+        over = len(gold) if gold else "no words"
+        raise ValueError(f"{counted(len(words), 'word')} for a tree over {over}.")
     state = system.initial(len(words))
     steps = []
     for action in (Action(*one) for one in actions):

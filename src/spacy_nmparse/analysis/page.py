@@ -16,6 +16,7 @@ from spacy.util import is_in_jupyter
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.systems.system import COLOURS
+from spacy_nmparse.ud.tokens import counted
 
 HEIGHT = 760  # of the frame in a notebook
 #: What the columns of the table of moves hold, by heading.
@@ -123,7 +124,7 @@ def _derivation_data(derivation: Steps) -> dict[str, Any]:
     source = sources.get(data["source"], f"oracle: {data['source']}")
     return {
         **data,
-        "source": f"{data['system']}, {source}, {len(data['steps'])} steps",
+        "source": f"{data['system']}, {source}, {counted(len(data['steps']), 'step')}",
         "sentences": derivation.sentences(),
         "glossary": {**COLUMNS, **derivation.glossary},
     }
@@ -152,7 +153,7 @@ def _doc_data(doc: Doc, gold: Doc | Example | None) -> dict[str, Any]:
     words = [token.text for token in tokens]
     sure = confidences(doc)
     return {
-        "source": f"{len(words)} words",
+        "source": counted(len(words), "word"),
         "words": words,
         "sentences": list(zip(starts, [*starts[1:], len(words)], strict=True)),
         "heads": [number.get(token.head.i, word) for word, token in enumerate(tokens)],

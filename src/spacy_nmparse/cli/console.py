@@ -19,6 +19,7 @@ from wasabi import color, table
 
 from spacy_nmparse.ud.corpus import CONLLU, check_file, read_docs
 from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import several_roots
 
 COLORS: dict[str, dict[str, Any]] = {
@@ -136,11 +137,6 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], n_left: in
     """Print a table whose first columns are texts, the others numbers."""
     aligns: list[Any] = ["l"] * n_left + ["r"] * (len(header) - n_left)
     print(table([list(map(str, row)) for row in rows], header=header, divider=True, aligns=aligns))
-
-
-def counted(n: int, noun: str) -> str:
-    """A number and what it counts: "1 sentence", "2 sentences"."""
-    return f"{n} {noun}" + "s" * (n != 1)
 
 
 def percent(share: float | None) -> str:

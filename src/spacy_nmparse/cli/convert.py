@@ -12,7 +12,7 @@ from spacy_nmparse.cli.console import check_lang, check_trees, fail, failures
 from spacy_nmparse.ud.conllu import ID, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges
 from spacy_nmparse.ud.tokenization import fit
-from spacy_nmparse.ud.tokens import TokenMatch, match_tokens, shorten
+from spacy_nmparse.ud.tokens import TokenMatch, counted, match_tokens, shorten
 from spacy_nmparse.ud.treebank import (
     SPLITS,
     Files,
@@ -118,7 +118,8 @@ def report_tokens(
     differences = sum((m.differences for m in matches.values()), TokenMatch().differences)
     if not differences:
         return
-    print(f"It splits {differences.total()} strings otherwise than the treebank. Most frequent:")
+    n_strings = counted(differences.total(), "string")
+    print(f"It splits {n_strings} otherwise than the treebank. Most frequent:")
     print(f"  {'count':>6}  {'treebank':<24}  tokenizer")
     for (own, found), count in differences.most_common(N_STRINGS):
         print(f"  {count:>6}  {shorten(own):<24}  {shorten(found)}")

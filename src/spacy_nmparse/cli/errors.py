@@ -15,6 +15,7 @@ from spacy_nmparse.cli.console import (
     print_table,
     title,
 )
+from spacy_nmparse.ud.tokens import counted
 
 TITLES = {
     "label": "By label",
@@ -47,8 +48,8 @@ def run(
         return
     all_ = found.all
     print(
-        f"{found.documents} documents, {all_.gold} words: UAS {percent(all_.uas)}, "
-        f"LAS {percent(all_.las)}"
+        f"{counted(found.documents, 'document')}, {counted(all_.gold, 'word')}: "
+        f"UAS {percent(all_.uas)}, LAS {percent(all_.las)}"
     )
     _print_groups(found)
     title("Right head, wrong label")
@@ -75,7 +76,9 @@ def _print_groups(found: Errors) -> None:
 
 def _print_first(found: Errors) -> None:
     title("First wrong moves of a document, and the errors that the right ones would have saved")
-    print(f"{found.flawless} documents of {found.documents} have no wrong move.")
+    of = f"of {found.documents}"
+    flawless = counted(found.flawless, f"document {of} has", f"documents {of} have")
+    print(f"{flawless} no wrong move.")
     rows = [
         (
             one.made,

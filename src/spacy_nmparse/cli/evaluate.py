@@ -10,6 +10,7 @@ from spacy_nmparse.cli.console import check_trees, fail, failures, load
 from spacy_nmparse.ud.corpus import check_file
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
+from spacy_nmparse.ud.tokens import counted
 
 CHOICES = {
     "unit": ("sentence", "doc", "text"),
@@ -61,7 +62,8 @@ def run(
         "machine": machine(),
         **result,
     }
-    print(f"{data.name}: {result['n_sentences']} sentences, {result['n_words']} words")
+    sentences = counted(result["n_sentences"], "sentence")
+    print(f"{data.name}: {sentences}, {counted(result['n_words'], 'word')}")
     if how["tokens"] == "gold":
         print_scores(result["scores"])
     if "conll18" in result:

@@ -20,12 +20,13 @@ from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Choice, Step
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
-from spacy_nmparse.cli.console import counted, failures, paint
+from spacy_nmparse.cli.console import failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.ud.conllu import find_cycle
 from spacy_nmparse.ud.corpus import Tree, read_sentences
+from spacy_nmparse.ud.tokens import counted
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.
 SHOWN = 8
@@ -116,7 +117,9 @@ def read_tree(tree: str | None, words: str | None, number: int) -> Tree:
     if texts is None:
         texts = [str(word + 1) for word in range(len(heads))]
     if len(texts) != len(heads):
-        raise typer.BadParameter(f"{len(texts)} words, but {len(heads)} heads: {tree!r}.")
+        raise typer.BadParameter(
+            f"{counted(len(texts), 'word')}, but {counted(len(heads), 'head')}: {tree!r}."
+        )
     return Tree(texts, heads, labels)
 
 

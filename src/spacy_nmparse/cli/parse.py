@@ -14,12 +14,13 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.cli.console import counted, fail, failures, load
+from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.ud.jobs import STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS
+from spacy_nmparse.ud.tokens import counted
 
 
 def run(
@@ -88,7 +89,8 @@ def run(
                     text = str(outcome)
                     where = "" if job.name in text else f"{job.name}: "
                     kept = f" Nothing was written to {job.target}." if job.target else ""
-                    _say(f"Error: {where}{text.removesuffix('.')}.{kept}")
+                    end = "" if text.endswith((".", "?")) else "."
+                    _say(f"Error: {where}{text}{end}{kept}")
                     continue
                 if not outcome.documents:
                     _say(f"Warning: {job.name} is empty, and so is its output.")

@@ -16,6 +16,7 @@ from spacy_nmparse.cli.console import (
     print_table,
     title,
 )
+from spacy_nmparse.ud.tokens import counted
 
 N_LABELS = 10
 OUTCOMES = {"tp": "right", "neutral": "neutral", "fp": "wrong"}
@@ -38,7 +39,10 @@ def run(
     if as_json:
         print_json(found.as_dict())
         return
-    print(f"{found.documents} documents, {found.words} words, {found.moves} moves")
+    print(
+        f"{counted(found.documents, 'document')}, {counted(found.words, 'word')}, "
+        f"{counted(found.moves, 'move')}"
+    )
     if not found.outcomes:
         print("No non-monotonic move was legal in any configuration: the system is monotonic.")
         return

@@ -13,6 +13,7 @@ from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.text import plain, step_lines, step_picture, tree_pictures
 from spacy_nmparse.cli.console import columns, fail, failures, gold_docs, load, paint, print_json
 from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.ud.tokens import counted
 
 PICTURES = ("tree", "repairs", "all", "none")
 
@@ -43,7 +44,11 @@ def run(
     if as_json:
         print_json(derivation.as_dict())
         return
-    print(f"{derivation.system}: {len(derivation.words)} words, {len(derivation.steps)} steps")
+    n_words, n_steps = (
+        counted(len(derivation.words), "word"),
+        counted(len(derivation.steps), "step"),
+    )
+    print(f"{derivation.system}: {n_words}, {n_steps}")
     if gold is not None and derivation.gold_heads is not None:
         heads = zip(derivation.heads, derivation.gold_heads, strict=True)
         print(f"heads as in the gold tree: {sum(a == b for a, b in heads)}")
@@ -59,7 +64,7 @@ def _document(
     if corpus is not None:
         docs = gold_docs(nlp, corpus, "sentence", 0)
         if number > len(docs):
-            raise ValueError(f"{corpus} has {len(docs)} sentences, not {number}.")
+            raise ValueError(f"{corpus} has {counted(len(docs), 'sentence')}, not {number}.")
         return docs[number - 1], docs[number - 1]
     text = sys.stdin.read().rstrip("\n") if text == "-" else text or ""
     return Doc(nlp.vocab, words=text.split()) if words else nlp.make_doc(text), None

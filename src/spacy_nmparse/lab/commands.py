@@ -29,6 +29,7 @@ def lattice(
     from spacy_nmparse.lab.lattice import derivation_lattice
     from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
     from spacy_nmparse.pipe.files import write_files
+    from spacy_nmparse.ud.tokens import counted
 
     sentence = read_tree(tree, words, number)
     labels = sorted({label for label in sentence.labels if label}) or None
@@ -50,8 +51,8 @@ def lattice(
     else:
         print("\n".join(lattice_lines(found, paint)))
     print(
-        f"{len(found.nodes)} configurations, {len(found.edges)} moves, "
-        f"{found.n_derivations} derivations by {name}"
+        f"{counted(len(found.nodes), 'configuration')}, {counted(len(found.edges), 'move')}, "
+        f"{counted(found.n_derivations, 'derivation')} by {name}"
     )
     if dot is not None:
         print(f"Written: {dot}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
+from spacy_nmparse.ud.tokens import counted
 
 MAX_NODES = 300
 #: What of a configuration is in JSON.
@@ -106,7 +107,7 @@ def derivation_lattice(
         system = systems.create(system)
     texts = [str(word + 1) for word in range(len(gold))] if words is None else list(words)
     if len(texts) != len(gold):
-        raise ValueError(f"{len(texts)} words for a tree over {len(gold)}.")
+        raise ValueError(f"{counted(len(texts), 'word')} for a tree over {len(gold)}.")
     states = [system.initial(len(gold))]
     known = {_key(states[0]): 0}
     moves: list[tuple[int, int, Action]] = []

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from spacy_nmparse.ud.tokens import counted
+
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 NO_SPACE = "SpaceAfter=No"
@@ -189,9 +191,9 @@ def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence]:
         else:
             row = line.split("\t")
             if len(row) != 10:
+                why = "is it CoNLL-U?" if row[1:] else "columns are parted by tabs, not spaces."
                 raise ValueError(
-                    f"{name}, line {number}: {len(row)} column{'s' * (len(row) != 1)} "
-                    f"instead of 10; is it CoNLL-U?"
+                    f"{name}, line {number}: {counted(len(row), 'column')} instead of 10; {why}"
                 )
             sentence.rows.append(row)
             sentence.lines.append(number)
@@ -213,7 +215,7 @@ def _checked(sentence: Sentence, name: str) -> Sentence:
             if first != due or first <= end or not first < last <= n:
                 raise ValueError(
                     f"{where} the range {number} must begin with word {due}, overlap no other "
-                    f"range, and end with one of the {n} words."
+                    f"range, and end with one of {counted(n, 'word')}."
                 )
             end = last
         elif "-" in number:
@@ -236,7 +238,9 @@ def _checked(sentence: Sentence, name: str) -> Sentence:
             if head == number:
                 raise ValueError(f"{where} word {number} is its own head; the head of a root is 0.")
             if head != EMPTY and int(head) > n:
-                raise ValueError(f"{where} a head is {head}, but there are {n} words.")
+                raise ValueError(
+                    f"{where} a head is {head}, but the sentence has {counted(n, 'word')}."
+                )
     if not n:
         raise ValueError(f"{name}, line {sentence.lines[0]}: the sentence has no word.")
     return sentence

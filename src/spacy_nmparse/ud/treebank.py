@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
+from spacy_nmparse.ud.tokens import counted
 
 SPLITS = ("train", "dev", "test")
 #: Names of files of Universal Dependencies, also in parts: de_hdt-ud-train-a-1.conllu.
@@ -235,7 +236,9 @@ def convert(
     def write(split: str, docs: list[Doc], what: str) -> None:
         written[split] = output / f"{split}.spacy"
         n_docs, n_tokens = write_docs(docs, written[split])
-        print(f"{what} -> {split}.spacy: {n_docs} documents, {n_tokens} tokens")
+        print(
+            f"{what} -> {split}.spacy: {counted(n_docs, 'document')}, {counted(n_tokens, 'token')}"
+        )
 
     for split, source in files.items():
         parts = [source] if isinstance(source, Path) else source
@@ -246,14 +249,16 @@ def convert(
         if split == "train" and "dev" not in files:
             if len(docs) < 2:
                 raise ValueError(
-                    f"{parts[0]} has {len(sentences)} sentences, too few to hold some out as "
-                    f"development data: give a dev file, or put fewer sentences into a document."
+                    f"{parts[0]} has {counted(len(sentences), 'sentence')}, too few to hold some "
+                    f"out as development data: give a dev file, or put fewer sentences into a "
+                    f"document."
                 )
             held_out = set(range(HELD_OUT - 1, len(docs), HELD_OUT)) or {len(docs) - 1}
             which = "every tenth training document" if len(docs) >= HELD_OUT else "the last one"
             dev = [doc for i, doc in enumerate(docs) if i in held_out]
             write("dev", dev, f"There is no dev file, so {which} is held out")
-        name = f"{', '.join(part.name for part in parts)}: {len(sentences)} sentences"
+        name = ", ".join(part.name for part in parts)
+        name += f": {counted(len(sentences), 'sentence')}"
         docs = [doc for i, doc in enumerate(docs) if i not in held_out]
         if split == "train" and n_sents > 1 and with_single:
             own = (doc for i, doc in enumerate(sentences) if i // n_sents not in held_out)

@@ -173,11 +173,13 @@ def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
     write(folder / "sub" / "c.conllu", "1\tYes\t_\t_\t_\t_\t_\t_\t_\t_\n")
     write(folder / "empty.txt", "")
     write(folder / "notes.md", "not parsed")
+    write(folder / ".git" / "config", "not parsed")
     for path in folder.rglob("*.*"):
         os.utime(path, (1_500_000_000, 1_500_000_000))
     done = run(model, folder, "-o", out)
     assert done.exit_code == 1
     assert f"{bad}, line 2: byte 0xe9 is not UTF-8" in done.stderr
+    assert f"{folder}: 1 other file left out (parsed: .txt, .conllu," in done.stderr
     assert "empty.txt is empty" in done.stderr and "3 of 4 inputs" in done.stderr
     found = sorted(str(path.relative_to(out)) for path in out.rglob("[!.]*.*"))
     assert found == ["a.conllu", "empty.conllu", os.path.join("sub", "c.conllu")]
@@ -293,6 +295,10 @@ def test_plans(tmp_path: Path) -> None:
         plan([str(b)], str(b), "conllu")
     with pytest.raises(ValueError, match="must be a folder"):
         plan([str(a), str(b)], str(other), "conllu")
+    for inputs in ([str(a), str(b)], [str(tmp_path / "y")]):
+        with pytest.raises(ValueError, match=r"named like a file, .*: --output .*new \(and"):
+            plan(inputs, str(tmp_path / "new.conllu"), "conllu")
+    assert plan([str(a), "-"], str(tmp_path / "new.conllu") + "/", "json")
     with pytest.raises(FileNotFoundError, match="no file or folder"):
         plan([str(tmp_path / "none")], "-", "conllu")
     (tmp_path / "empty").mkdir()

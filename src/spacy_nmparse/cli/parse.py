@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.component import ParsingComponent
-from spacy_nmparse.ud.jobs import STANDARD, Job, is_done, options_of, plan
+from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS
@@ -131,8 +131,11 @@ def _say(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
 
 
-def _say_skipped(folder: Path, n: int) -> None:
-    _say(f"{folder}: {counted(n, 'file')} that this command wrote earlier: not parsed")
+def _say_skipped(folder: Path, n_written: int, n_others: int) -> None:
+    if n_written:
+        _say(f"{folder}: {counted(n_written, 'file')} that this command wrote earlier: not parsed")
+    if n_others:
+        _say(f"{folder}: {counted(n_others, 'other file')} left out (parsed: {', '.join(PARSED)})")
 
 
 @contextmanager

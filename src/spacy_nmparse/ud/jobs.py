@@ -36,19 +36,20 @@ def plan(
     inputs: Sequence[str],
     output: str,
     form: str,
-    on_skip: Callable[[Path, int], Any] = lambda folder, n: None,
+    on_skip: Callable[[Path, int, int], Any] = lambda folder, n_written, n_others: None,
 ) -> list[Job]:
     """Find out which file is parsed into which.
 
     Args:
-        inputs: Files, folders, or "-" for standard input. Of a folder all .txt, .conllu and .spacy
-            files are parsed, those of folders in it too, but nothing that earlier runs have
+        inputs: Files, folders, or "-" for standard input. Of a folder all files with an ending of
+            PARSED are parsed, those of folders in it too, but nothing that earlier runs have
             written: files in their records, and the folder ``output``.
         output: A file, a folder, or "-" for standard output. It must be a folder where there are
             several inputs or a folder among them; the files in it have the names and places of the
             inputs.
         form: One of FORMATS.
-        on_skip: Called with each folder in which earlier outputs were passed over, and how many.
+        on_skip: Called with each folder in which files were passed over: how many are earlier
+            outputs, and how many have other endings.
 
     Returns:
         The jobs.
@@ -56,7 +57,8 @@ def plan(
     Raises:
         FileNotFoundError: If an input is missing.
         ValueError: If two inputs would have the same output, an input would be overwritten, an
-            output would not be in the folder, or .spacy is asked for on standard output.
+            output would not be in the folder, the folder would have the name of a file, or .spacy
+            is asked for on standard output.
     """
     if output == STANDARD and form == SPACY:
         raise ValueError("A .spacy file cannot go to standard output: name one with --output.")
@@ -66,11 +68,11 @@ def plan(
         if given == STANDARD:
             found.append((None, Path("stdin")))
         elif path.is_dir():
-            files, n_skipped = _files_of(path, Path(output))
-            if n_skipped:
-                on_skip(path, n_skipped)
+            files, n_written, n_others = _files_of(path, Path(output))
+            if n_written or n_others:
+                on_skip(path, n_written, n_others)
             if not files:
-                but = " that this command did not write: name files to parse them" * bool(n_skipped)
+                but = " that this command did not write: name files to parse them" * bool(n_written)
                 raise FileNotFoundError(f"The folder {path} has no {', '.join(PARSED)} file{but}.")
             found += [(one, one.relative_to(path)) for one in files]
         elif path.is_file():
@@ -81,11 +83,17 @@ def plan(
         return [Job(source, None) for source, _ in found]
     target = Path(output)
     single = len(found) == 1 and not Path(inputs[0]).is_dir()
-    if single and not target.is_dir() and not output.endswith(("/", "\\")):
+    named_a_folder = target.is_dir() or output.endswith(("/", "\\"))
+    if single and not named_a_folder:
         jobs = [Job(found[0][0], target)]
     else:
         if target.is_file():
             raise ValueError(f"There are several inputs, so {target} must be a folder.")
+        if not named_a_folder and target.suffix.lower() in FORMATS.values():
+            raise ValueError(
+                f"{target} is named like a file, but of a folder, or of several inputs, the output "
+                f"is a folder: --output {target.with_suffix('')} (and --format)."
+            )
         jobs = [Job(one, target / place.with_suffix(FORMATS[form])) for one, place in found]
         for job in jobs:
             assert job.target is not None
@@ -94,24 +102,27 @@ def plan(
     return _checked(jobs)
 
 
-def _files_of(folder: Path, output: Path) -> tuple[list[Path], int]:
-    """The files of a folder that are to be parsed, and how many others are earlier outputs."""
-    files, n_skipped = [], 0
+def _files_of(folder: Path, output: Path) -> tuple[list[Path], int, int]:
+    """The files of a folder that are to be parsed, how many others are earlier outputs, and how
+    many have other endings and are not hidden."""
+    files, n_written, n_others = [], 0, 0
     made = output.resolve()
     made_below = made != folder.resolve() and made.is_relative_to(folder.resolve())
     written: dict[Path, set[str]] = {}
     for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() not in PARSED or not path.is_file():
+        if not path.is_file() or path.name == RECORD:
             continue
         if path.parent not in written:
             written[path.parent] = set(read_record(path.parent))
         if path.name in written[path.parent] or (
             made_below and path.resolve().is_relative_to(made)
         ):
-            n_skipped += 1
-        else:
+            n_written += 1
+        elif path.suffix.lower() in PARSED:
             files.append(path)
-    return files, n_skipped
+        else:
+            n_others += not any(one.startswith(".") for one in path.relative_to(folder).parts)
+    return files, n_written, n_others
 
 
 def _checked(jobs: list[Job]) -> list[Job]:

@@ -490,6 +490,30 @@ Arguments = Callable[[Path], Sequence[str | Path]]
         (lambda f: ("evaluate", f, f / "gold.spacy"), ["No pipeline in"]),
         (lambda f: ("evaluate", f / "model", f), ["is a folder: name one of its .conllu"]),
         (lambda f: ("evaluate", f / "model", f / "model" / "meta.json"), ["neither a .spacy"]),
+        (
+            lambda f: ("evaluate", f / "model", f / "gold.conllu", "--unit", "text"),
+            ["The running text (unit) of", "gold.conllu", "--tokens raw is missing"],
+        ),
+        (
+            lambda f: ("evaluate", f / "model", f / "gold.conllu", "--conllu", f / "no.conllu"),
+            ["There is no file", "no.conllu."],
+        ),
+        (
+            lambda f: ("replace", f / "blank", f / "model", "-o", f / "x", "--text", f / "no.txt"),
+            ["There is no file", "no.txt."],
+        ),
+        (
+            lambda f: ("convert", f / "gold.conllu", f / "x"),
+            ["gold.conllu is a file: give the folder of a UD treebank, or --train FILE."],
+        ),
+        (lambda f: ("convert", f / "x", "--train", f / "no.conllu"), ["There is no file"]),
+        (
+            lambda f: (
+                *("debug-data", CONFIGS / "nm_parser.cfg"),
+                *("--paths.train", "['a.conllu']", "--paths.dev", f / "gold.conllu"),
+            ),
+            ["""file ['a.conllu'] (a list is JSON: '["FILE", "FILE"]')."""],
+        ),
         (lambda f: ("stats", f), ["is a folder: name one of its .conllu"]),
         (lambda f: ("oracle", "arc_eager", "2 0 9"), ["Head 9 of word 3 is not a word", "1 to 3"]),
         (lambda f: ("oracle", "arc_eager", "2 3 1"), ["a cycle: 1 → 2 → 3 → 1."]),

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,7 +17,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import color, table
 
-from spacy_nmparse.ud.corpus import CONLLU, check_file, read_docs
+from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
 from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import several_roots
@@ -99,8 +99,10 @@ def check_lang(lang: str, option: str) -> str:
     return lang
 
 
-def check_trees(files: Iterable[Path], one_root: bool = False) -> None:
+def check_trees(files: Sequence[Path], one_root: bool = False) -> None:
     """Warn of sentences with several roots in CoNLL-U files, or refuse them; refuse cycles."""
+    for file in files:
+        check_exists(file)
     rooted = list(several_roots(file for file in files if file.suffix in CONLLU))
     if not rooted:
         return

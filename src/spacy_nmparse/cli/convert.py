@@ -57,6 +57,8 @@ def run(
     with failures():
         if lang:
             check_lang(lang, "--lang")
+        if folders and folders[0].is_file():
+            fail(f"{folders[0]} is a file: give the folder of a UD treebank, or --train FILE.")
         files: Files = find_files(folders[0]) if folders else {}
         files.update((split, parts) for split, parts in named.items() if parts)
         if not files:

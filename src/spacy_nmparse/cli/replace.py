@@ -12,6 +12,7 @@ from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.cli.console import fail, failures, load
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, replace_parser
+from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.tokens import counted
 
 
@@ -19,6 +20,9 @@ def run(pipeline: str, parser: str, output: Path, component: str | None, text: P
     """Save the pipeline with the other parser, and say what changed on a text."""
     if output.exists():
         fail(f"{output} exists already: give another folder as --output.")
+    with failures():
+        if text is not None:
+            check_exists(text)
     nlp, source = load(pipeline), load(parser)
     with failures():
         before = list(nlp.pipe(_texts(nlp, text)))

@@ -95,13 +95,18 @@ def check_file(path: Path) -> None:
     """Raise an error that names what is wrong with a corpus' path."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name one of its .conllu or .spacy files.")
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
+    check_exists(path)
     if path.suffix not in (".spacy", *CONLLU):
         raise ValueError(
             f"{path} is neither a .spacy nor a CoNLL-U file (.conllu): convert it with "
             f"`python -m spacy convert`."
         )
+
+
+def check_exists(path: Path) -> None:
+    """Raise a FileNotFoundError where there is no file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}.")
 
 
 def read_spacy(path: Path, vocab: Vocab) -> Iterator[Doc]:

@@ -145,6 +145,10 @@ def evaluate(
     if tokens == "raw" or sources:
         conll18.require_udtools()
     if unit == "text":
+        if path.suffix in CONLLU and not sources:
+            raise ValueError(
+                f"The running text (unit) of {path} has raw tokens only: --tokens raw is missing."
+            )
         if not sources:
             raise ValueError("The running text (unit) is that of a CoNLL-U file: name it (conllu).")
         # Merged, multiword tokens have the letters of the text; their words may have others.

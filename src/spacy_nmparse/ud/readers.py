@@ -127,7 +127,8 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
         if path.is_dir():
             files = [file for file in sorted(path.rglob("*")) if file.suffix in SUFFIXES]
         if not path.exists() or not files:
-            raise FileNotFoundError(f"There is no .spacy or .conllu file {path}.")
+            a_list = ' (a list is JSON: \'["FILE", "FILE"]\')' * str(path).startswith("[")
+            raise FileNotFoundError(f"There is no .spacy or .conllu file {path}{a_list}.")
         splits = {split for file in files if (split := split_of(file))}
         if len(splits) > 1:
             raise ValueError(

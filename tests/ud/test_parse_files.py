@@ -109,6 +109,22 @@ def test_conllu_keeps_what_it_says(model: Path, tmp_path: Path) -> None:
     assert format_errors(text) == []
 
 
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_texts_of_other_words(model: Path, tmp_path: Path, n_process: int) -> None:
+    """They are written anew, with one warning a file."""
+    row = "1\tYes" + "\t_" * 8 + "\n\n"
+    same, other = f"# text = Yes\n{row}", f"# text = No\n{row}"
+    source = write(tmp_path / "a.conllu", same * 20 + other + same * 20 + other)
+    done = run(model, source, "--n-process", n_process)
+    message = (
+        f"{source}, line 62: # text is not that of the words; it is written anew (2 sentences)"
+    )
+    assert done.stderr.count("# text") == 1 and f"Warning: {message}.\n" in done.stderr
+    assert done.stdout.count("# text = Yes\n") == 42
+    assert "# text" not in run(model, source, "-f", "json").stderr
+
+
 def test_every_format_in_and_out(model: Path, tmp_path: Path) -> None:
     """Text to .spacy to JSON and CoNLL-U: the trees stay."""
     source = write(tmp_path / "a.txt", TEXT)

@@ -94,6 +94,12 @@ def run(
                     continue
                 if not outcome.documents:
                     _say(f"Warning: {job.name} is empty, and so is its output.")
+                if outcome.other_texts:
+                    n_texts = counted(len(outcome.other_texts), "sentence")
+                    _say(
+                        f"Warning: {job.name}, line {outcome.other_texts[0]}: # text is not that "
+                        f"of the words; it is written anew ({n_texts})."
+                    )
                 for name, value in vars(outcome).items():
                     setattr(total, name, getattr(total, name) + value)
         except BrokenPipeError:  # nobody reads standard output any more

@@ -71,6 +71,12 @@ class Sentence:
                 return value
         return None
 
+    @property
+    def has_other_text(self) -> bool:
+        """Whether ``# text`` has other letters than the forms; it is written anew then."""
+        known = self.value("text")
+        return known is not None and not _same_letters(known, self.text)
+
     def starts(self, unit: str) -> bool:
         """Whether a document or paragraph begins here: "newdoc" or "newpar", with or without id."""
         return any(self.value(key) is not None for key in (unit, f"{unit} id"))
@@ -92,7 +98,7 @@ class Sentence:
         known = self.value("text")
         if known is None:
             comments.append(f"# text = {text}")
-        elif "".join(known.split()) != "".join(text.split()):
+        elif not _same_letters(known, text):
             place = [_parts(c)[0] for c in comments].index("text")
             comments[place] = f"# text = {text}"
         return "\n".join([*comments, *map("\t".join, self.rows)]) + "\n\n"
@@ -115,6 +121,10 @@ def find_cycle(heads: Sequence[int | None]) -> list[int]:
             word = heads[word - 1] or 0
         done.update(path)
     return []
+
+
+def _same_letters(one: str, other: str) -> bool:
+    return one == other or "".join(one.split()) == "".join(other.split())
 
 
 def _parts(comment: str) -> tuple[str, str]:

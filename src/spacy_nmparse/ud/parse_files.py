@@ -8,7 +8,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +31,7 @@ class Counts:
     sentences: int = 0
     words: int = 0
     failed: int = 0  # documents
+    other_texts: list[int] = field(default_factory=list)  # lines whose ``# text`` is written anew
 
 
 def parse_files(
@@ -204,6 +205,8 @@ def _write(
             counts.documents += part.n_docs
             counts.words += part.n_words
             counts.failed += part.n_failed
+            if form == CONLLU:
+                counts.other_texts += part.other_texts
             on_done(part.n_bytes)
         joined.finish()
     counts.sentences = joined.n_sents

@@ -48,10 +48,13 @@ class Item:
     Attributes:
         doc: Its text, or a Doc with its words and, where they are given, sentence starts.
         finish: Completes the parsed document: what the input says and the pipeline does not.
+        other_texts: Of CoNLL-U, the line of the first row of each sentence whose ``# text`` is not
+            that of its words.
     """
 
     doc: str | Doc
     finish: Callable[[Doc], None]
+    other_texts: Sequence[int] = ()
 
 
 def kind_of(path: Path) -> str:
@@ -107,7 +110,8 @@ def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str)
         return
     for group in grouped(read_rows(decode(file, name), name), N_SENTS):
         rows = [[sentence.comments, sentence.rows] for sentence in group]
-        yield from items_of([sentences_to_doc(group, vocab, name=name)], rows)
+        others = [sentence.lines[0] for sentence in group if sentence.has_other_text]
+        yield from items_of([sentences_to_doc(group, vocab, name=name)], rows, others)
 
 
 def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:
@@ -131,16 +135,19 @@ def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:
     return ids
 
 
-def items_of(docs: Iterable[Doc], rows: Sequence[Any] = ()) -> Iterator[Item]:
+def items_of(
+    docs: Iterable[Doc], rows: Sequence[Any] = (), other_texts: Sequence[int] = ()
+) -> Iterator[Item]:
     """Documents to be parsed again: what they say fills in what the pipeline does not set.
 
     Args:
         docs: The documents.
         rows: The comments and rows of the one document's sentences, where it is of CoNLL-U.
+        other_texts: As of ``Item``.
     """
     for doc in docs:
         if len(doc):
-            yield Item(unannotated(doc), _Completion(doc, list(rows)))
+            yield Item(unannotated(doc), _Completion(doc, list(rows)), other_texts)
 
 
 def unannotated(doc: Doc) -> Doc:

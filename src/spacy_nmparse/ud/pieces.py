@@ -73,6 +73,7 @@ class Part:
         n_docs: Documents.
         n_failed: Those that could not be parsed.
         n_words: Words.
+        other_texts: As of ``Item``.
         written: What goes into the output.
         error: Why there are none.
     """
@@ -82,6 +83,7 @@ class Part:
     n_docs: int = 0
     n_failed: int = 0
     n_words: int = 0
+    other_texts: list[int] = field(default_factory=list)
     written: Written | None = None
     error: Exception | None = None
 
@@ -242,6 +244,7 @@ class PieceParser:
             item.finish(doc)
             part.n_failed += ERROR in doc.user_data
             writer.write(doc)
+            part.other_texts += [piece.line - 1 + line for line in item.other_texts]
             part.n_words += len(parsed_tokens([doc])[0])
         self._n_held += len(items)
         part.n_docs = len(items)

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.common import program
 from benchmarks.counting import count_treebanks
-from spacy_nmparse.analysis.statistics import COLUMNS, count_transitions
+from spacy_nmparse.analysis.statistics import columns, count_transitions
 from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 
@@ -31,14 +31,14 @@ def count(path: Path) -> dict[str, Any]:
 def rows(counts: dict[str, Any]) -> list[list[str]]:
     """Write the counts of a treebank."""
     length = f"{counts['words'] / counts['sentences']:.1f}"
-    per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in COLUMNS]
+    per_sentence = [f"{counts[column]['per_sentence']:.2f}" for column in columns()]
     return [[str(counts["sentences"]), length, *per_sentence]]
 
 
 @program
 def main(argv: Sequence[str] | None) -> int | None:
     """Run the command line."""
-    header = ["sentences", "words/sentence", *COLUMNS]
+    header = ["sentences", "words/sentence", *columns()]
     return count_treebanks("transitions", __doc__, "test", count, rows, header, argv)
 
 

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -198,6 +199,26 @@ def test_search(best_move: ModuleType, options: dict[str, bool]) -> None:
         assert state.is_final
         wrong = sum(g is not None and g != h for g, h in zip(heads, state.heads, strict=True))
         assert wrong == least
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("loss", "costless has no costs: call use_differences, or set c.loss and c.cost."),
+        ("cost", "costless: SHIFT has no cost: "),
+        ("rest", "costless: SHIFT has no rest, which use_differences needs: "),
+    ],
+)
+def test_a_system_without_costs(
+    built: Path, monkeypatch: pytest.MonkeyPatch, missing: str, message: str
+) -> None:
+    monkeypatch.setattr(systems, "_registered", dict(systems._registered))
+    cls = load(built, "costless").Costless
+    systems.register("costless", cls)
+    with pytest.raises(TypeError, match=re.escape(message)):
+        systems.create("costless", missing=missing)
+    with pytest.raises(TypeError, match=re.escape(message)):
+        cls(missing=missing).initial(3)
 
 
 @pytest.mark.parametrize("twin", TWINS, ids=str)

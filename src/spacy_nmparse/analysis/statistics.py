@@ -15,19 +15,16 @@ from spacy_nmparse.systems.swap.counts import count_swaps
 from spacy_nmparse.ud.corpus import Tree, whole_trees
 
 
-def _columns() -> dict[str, tuple[str, dict[str, Any], bool]]:
-    columns: dict[str, tuple[str, dict[str, Any], bool]] = {}
+def columns() -> dict[str, tuple[str, dict[str, Any], bool]]:
+    """Titles of columns, as in FG18's Table 4: system, options, whether arcs may cross."""
+    found: dict[str, tuple[str, dict[str, Any], bool]] = {}
     for name in systems.names():
         system = systems.create(name)
         suffix = ", projective trees" if system.projective else ""
-        columns[name + suffix] = (name, {}, not system.projective)
+        found[name + suffix] = (name, {}, not system.projective)
         if "explicit_root" in system.options:
-            columns[f"{name}, explicit root"] = (name, {"explicit_root": True}, True)
-    return columns
-
-
-#: What is counted, as in FG18's Table 4: system, its options, whether it derives crossing arcs.
-COLUMNS: dict[str, tuple[str, dict[str, Any], bool]] = _columns()
+            found[f"{name}, explicit root"] = (name, {"explicit_root": True}, True)
+    return found
 
 
 def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any]]:
@@ -38,14 +35,14 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
         trees: heads of each tree, a root being its own.
 
     Returns:
-        For each of ``COLUMNS``: sentences, transitions, and transitions per_sentence (None where
-        there is no sentence).
+        For each system (list systems also with ``explicit_root``): sentences, transitions, and
+        transitions per_sentence (None where there is no sentence).
 
     Raises:
         ValueError: a derivation does not end in the tree.
     """
     result = {}
-    for column, (name, options, crossing) in COLUMNS.items():
+    for column, (name, options, crossing) in columns().items():
         system = systems.create(name, **options)
         total = derived = 0
         for heads in trees:

@@ -132,6 +132,7 @@ def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> Tr
         **options: the system's own (see its class); an unknown one is a TypeError.
 
     Raises:
+        TypeError: an unknown option, or a class without costs.
         ValueError: an unknown name, an option's value of the wrong kind, options that do not go
             together, or labels that are not distinct non-empty strings.
     """
@@ -142,8 +143,11 @@ def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> Tr
     for option, value in options.items():
         check_value(name, option, known[option], value)
     if known.keys() == cls().options.keys():
-        return cls(labels, **options)
-    return make_form(name, cls, labels, known, options)
+        system = cls(labels, **options)
+    else:
+        system = make_form(name, cls, labels, known, options)
+    system._check_made()
+    return system
 
 
 def check_known(name: str, given: dict[str, Any]) -> dict[str, Any]:

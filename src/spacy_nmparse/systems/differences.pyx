@@ -64,6 +64,7 @@ cdef void use_differences(SystemC* system) noexcept nogil:
     system.cost = difference_cost
     system.costs = difference_costs
     system.loss = difference_loss
+    system.differences = True
 
 
 # Formulas that hold where no gold arcs cross.
@@ -89,3 +90,4 @@ cdef void use_formulas(SystemC* system) noexcept nogil:
     """Let the formulas of the moves answer for costs, where no gold arcs cross."""
     system.cost = formula_or_difference
     system.costs = formulas_or_differences
+    system.formulas = True

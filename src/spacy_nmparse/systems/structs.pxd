@@ -263,6 +263,8 @@ cdef struct SystemC:
     loss_t loss
     # The cost of a move; the one place that chooses between the formulas of the table and others.
     move_cost_t cost
+    bint formulas               # the cost is told by the ``cost`` of each move
+    bint differences            # it is told by the ``rest`` of each move
     # What sentences, differences and static make losses, costs and oracles of; NULL: not used.
     inner_t inner
     int tabulates               # BY_NONE, ...

@@ -585,8 +585,27 @@ cdef class TransitionSystem:
         return self.label_ids[label]
 
     def _check_made(self):
+        """Raises TypeError where the class has not set what costs and losses need."""
+        cdef int i
+        cdef const MoveC* move
         if self.c.start is NULL:
             raise TypeError("A system without moves: make systems by systems.create(name).")
+        if self.c.loss is NULL:
+            raise TypeError(
+                f"{self.name} has no costs: call use_differences, or set c.loss and c.cost."
+            )
+        for i in range(self.c.n_moves):
+            move = &self.c.moves[i]
+            if move.cost is NULL and (self.c.formulas or self.c.cost is formula_cost):
+                raise TypeError(
+                    f"{self.name}: {MOVE_NAMES[move.name]} has no cost: give add_move one, or call "
+                    f"use_differences without use_formulas, or set c.cost."
+                )
+            if move.rest is NULL and self.c.differences:
+                raise TypeError(
+                    f"{self.name}: {MOVE_NAMES[move.name]} has no rest, which use_differences "
+                    f"needs: give add_move one."
+                )
 
     def _check_state(self, State state):
         self._check_made()

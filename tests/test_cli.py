@@ -176,7 +176,10 @@ def test_arcs_that_exclude_each_other() -> None:
     moves = ("--moves", "SHIFT SHIFT SHIFT")
     done = run("oracle", "arc_standard", "0 0 2", "--words", "a b c", *moves)
     assert "     lost: 1 of ROOT –→ a, ROOT –→ b" in done.stdout.splitlines()
-    assert done.stdout.splitlines()[-1] == "loss: 1"
+    assert done.stdout.splitlines()[-2:] == [
+        "loss: 1",
+        "The derivation is not finished. Legal next: LEFT-ARC, RIGHT-ARC.",
+    ]
     done = run("oracle", "nl_covington", "0 1 1", "-o", "max_length=1")
     assert done.stdout.splitlines()[0] == "     lost: 1 –→ 3, from the start"
 
@@ -211,7 +214,21 @@ def test_moves_behind_the_end_and_words_twice(folder: Path) -> None:
     assert "leave --words out" in " ".join(done.output.split())
     done = run("oracle", "nl_covington", "--words", "a b c", "--moves", "SHIFT SHIFT LEFT-ARC3")
     told = " ".join(done.output.replace("│", " ").split())
+    assert "is illegal in [a b] [] [c]." in told
     assert "Legal there: SHIFT, LEFT-ARC with k = 1, 2, RIGHT-ARC with k = 1, 2." in told
+    done = run("oracle", "two_planar", "--words", "a b", "--moves", "SHIFT SWITCH SWITCH")
+    assert "is illegal in [a] [a] [b]." in " ".join(done.output.replace("│", " ").split())
+
+
+def test_an_unfinished_derivation(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    moves = ("--moves", "SHIFT SHIFT RIGHT-ARC", "--html", page)
+    done = run("oracle", "arc_eager", "2 0 2 2", *moves)
+    assert done.exit_code == 0, done.output
+    assert '"heads":[null,null,1,null]' in page.read_text(encoding="utf-8")
+    assert "heads: _ _ 2 _" in done.stdout
+    legal = "Legal next: SHIFT, REDUCE, RIGHT-ARC."
+    assert done.stdout.splitlines()[-1] == f"The derivation is not finished. {legal}"
 
 
 GERMAN = ("swap_standard", "2 0 2 1 4", "--words", "Ausgelöst wurde sie durch Intel")

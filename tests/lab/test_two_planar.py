@@ -151,3 +151,10 @@ def test_arcs_from_root_need_no_plane() -> None:
 def test_scorers_see_both_stacks() -> None:
     features = {name for move in SYSTEM.table.values() for name in move.features}
     assert {"T0", "T0*B0", "switched"} <= features
+
+
+def test_configurations_show_both_stacks() -> None:
+    system = systems.create("two_planar")
+    state = system.initial(2)
+    system.apply(state, Action("SHIFT"))
+    assert repr(state) == "State(stack=[0], other_stack=[0], buffer=[1], heads=[None, None])"

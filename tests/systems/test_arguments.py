@@ -311,3 +311,17 @@ def test_register(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="already"):
         systems.register("arc_hybrid", systems.TransitionSystem)
     assert "arc_hybrid" in before
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("arc_eager", "State(stack=[0], buffer=[1, -1], heads=[None, None])"),
+        ("covington", "State(lambda1=[0], lambda2=[], buffer=[1], heads=[None, None])"),
+    ],
+)
+def test_configurations_show_all_parts(name: str, shown: str) -> None:
+    system = systems.create(name)
+    state = system.initial(2)
+    system.apply(state, Action("SHIFT"))
+    assert repr(state) == shown

@@ -48,7 +48,7 @@ class Derivation:
         words: their texts, without whitespace tokens.
         tokens: which token of the document each word is.
         steps: in order.
-        heads: of the tree.
+        heads: of the tree; None where an unfinished derivation has not given a word its head.
         labels: of the tree.
         sent_starts: which words start a sentence.
         gold_heads: as far as they are known; None: no gold tree was given.
@@ -63,7 +63,7 @@ class Derivation:
     words: list[str]
     tokens: list[int]
     steps: list[Step] = field(repr=False)
-    heads: list[int] = field(repr=False)
+    heads: Sequence[int | None] = field(repr=False)
     labels: list[str | None] = field(repr=False)
     sent_starts: list[bool] = field(repr=False)
     gold_heads: list[int | None] | None = field(default=None, repr=False)
@@ -235,8 +235,7 @@ def derive_actions(
     words: Sequence[str],
     gold: Gold | None = None,
 ) -> Derivation:
-    """The derivation that given actions make, as those of a paper's figure. It may end before the
-    end: the words without a head are then roots.
+    """The derivation that given actions make, as those of a paper's figure. It may be unfinished.
 
     Args:
         system: the system, or its name for one without labels.
@@ -278,15 +277,15 @@ def _finished(
     steps: list[Step],
     gold: Gold | None,
 ) -> Derivation:
-    """The derivation of these steps; words that have no head in the end hang off ROOT."""
+    """The derivation of these steps. If it is finished, words without a head hang off ROOT."""
     n = state.n_words
-    if state.is_final:
-        heads, labels = state.tree()
-    else:
-        heads = [word if head is None else head for word, head in enumerate(state.heads)]
-        labels = state.labels
-    hung = [arc_of(w, heads[w], labels[w]) for w, head in enumerate(state.heads) if head is None]
-    if hung and state.is_final:
+    heads, labels = state.tree() if state.is_final else (state.heads, state.labels)
+    hung = [
+        arc_of(w, head, labels[w])
+        for w, head in enumerate(heads)
+        if head is not None and state.heads[w] is None
+    ]
+    if hung:
         steps = [*steps, make_step(state, state, None, [], None, 0, COMPLETE, (hung, []))]
     return Derivation(
         system.name,

@@ -32,8 +32,11 @@ def read_moves(text: str) -> list[Action]:
     return moves
 
 
-def check_moves(system: TransitionSystem, moves: list[Action], words: list[str]) -> None:
+def check_moves(system: TransitionSystem, moves: list[Action], words: list[str]) -> str:
     """Make the moves.
+
+    Returns:
+        What is legal after them; "" at the end of the derivation.
 
     Raises typer.BadParameter for one that is illegal: which, why, and what is legal there.
     """
@@ -55,6 +58,7 @@ def check_moves(system: TransitionSystem, moves: list[Action], words: list[str])
                 f"{_why(system, action, legal)} Legal there: {_legal(legal)}."
             )
         system.apply(state, action)
+    return "" if state.is_final else _legal(system.actions(state))
 
 
 def _why(system: TransitionSystem, action: Action, legal: list[Action]) -> str:
@@ -85,5 +89,4 @@ def _told(state: State, words: list[str]) -> str:
     def texts(numbers: list[int]) -> str:
         return " ".join("ROOT" if w == systems.ROOT else words[w] for w in numbers)
 
-    lists = [state.lambda1, state.lambda2] if state.lambda1 or state.lambda2 else [state.stack]
-    return " ".join(f"[{texts(part)}]" for part in (*lists, state.buffer))
+    return " ".join(f"[{texts(getattr(state, part))}]" for part in state.parts)

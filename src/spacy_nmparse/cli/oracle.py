@@ -159,11 +159,12 @@ def run(
     made = [] if moves is None else read_moves(moves)
     given = (*sentence.labels, *(action.label for action in made))
     labels = sorted({label for label in given if label}) or None
+    legal = ""
     try:
         chosen = systems.create(system, labels, **read_options(system, options))
         gold = None if tree is None else Gold(sentence.heads, sentence.labels if labels else None)
         if moves is not None:
-            check_moves(chosen, made, sentence.words)
+            legal = check_moves(chosen, made, sentence.words)
             found = [derive_actions(chosen, made, sentence.words, gold)]
         elif gold is not None and every == 1:
             found = [derive_gold(chosen, gold, oracle, sentence.words)]
@@ -182,6 +183,8 @@ def run(
         if every > 1:
             print(f"derivation {count}")
         _print_text(derivation, lost, words is not None)
+        if legal:
+            print(f"The derivation is not finished. Legal next: {legal}.")
     if every > 1 and not as_json:
         more = "at least " if len(found) == every else ""
         print(f"{more}{counted(len(found), 'derivation')} by {oracle}")

@@ -264,6 +264,14 @@ cdef class State:
         return [self.c.other_stack[i] for i in range(self.c.n_other)]
 
     @property
+    def parts(self):
+        """Names of what holds its words: "stack" (``two_planar``: also "other_stack"), or, of list
+        systems, "lambda1" and "lambda2"; and "buffer"."""
+        if self.c.lists:
+            return "lambda1", "lambda2", "buffer"
+        return ("stack", "other_stack", "buffer") if self.c.extended else ("stack", "buffer")
+
+    @property
     def switched(self):
         """``two_planar``: whether SWITCH was made since the last SHIFT."""
         return self.c.switched == 1
@@ -394,7 +402,8 @@ cdef class State:
         return heads, labels
 
     def __repr__(self):
-        return f"State(stack={self.stack}, buffer={self.buffer}, heads={self.heads})"
+        shown = "".join(f"{part}={getattr(self, part)}, " for part in self.parts)
+        return f"State({shown}heads={self.heads})"
 
     def _label(self, int label):
         return self.label_names[label] if 0 <= label < len(self.label_names) else None

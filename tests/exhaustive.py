@@ -8,7 +8,7 @@ loss of a configuration is the least over the final configurations behind it.
     python -m tests.exhaustive --max-n 5
 
 prints one line per system, options and n, and exits with 1 if anything disagrees where exactness is
-claimed. A new system is tried as soon as it is registered.
+claimed, or if nothing was tried. A new system is tried as soon as it is registered.
 """
 
 from __future__ import annotations
@@ -310,6 +310,15 @@ HEADER = (
 )
 
 
+def check_system(parser: argparse.ArgumentParser, name: str | None) -> None:
+    """End with an error where there is no such system."""
+    try:
+        if name:
+            systems.system_class(name)
+    except ValueError as error:
+        parser.error(str(error))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.exhaustive", description=__doc__)
@@ -326,15 +335,17 @@ def main(arguments: list[str] | None = None) -> int:
     add("--examples", type=int, default=3, help="disagreements to print per line")
     add("--times", action="store_true", help="print seconds, too")
     options = parser.parse_args(arguments)
+    check_system(parser, options.system)
     numbers = range(options.min_n, options.max_n + 1)
     limits = ("max_pairs", "max_configurations", "seed", "examples")
     print("Numbers in brackets: no exactness is claimed there.\n")
     print(HEADER, flush=True)
     failed = False
-    triples = wrong = 0
+    tried = triples = wrong = 0
 
     def show(line: str, result: Result | OracleResult) -> None:
-        nonlocal failed
+        nonlocal failed, tried
+        tried += 1
         print(line, flush=True)
         if result.failed:
             failed = True
@@ -360,7 +371,9 @@ def main(arguments: list[str] | None = None) -> int:
         for setting, n in itertools.product(SETTINGS, numbers):
             oracles = check_swap_oracles(setting, n)
             show(oracle_row(oracles), oracles)
-    return int(failed)
+    if not tried:
+        print("\nNothing was tried: see --only, --min-n, --max-n and --max-configurations.")
+    return int(failed or not tried)
 
 
 if __name__ == "__main__":

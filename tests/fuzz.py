@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.walk import random_walk
-from tests.exhaustive import final_losses
+from tests.exhaustive import check_system, final_losses
 from tests.exhaustive_cases import CASES, Case
 from tests.naive.trees import Tree
 from tests.naive.two_planar import is_two_planar
@@ -248,6 +248,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--system", default="", help="only this system")
     options = parser.parse_args(arguments)
+    check_system(parser, options.system)
     counts, faults = fuzz(options.transitions, options.seed, options.system)
     print(f"{len(variants())} systems with options, seed {options.seed}\n")
     print(f"| system | {' | '.join(COUNTS)} |\n| --- " + "| --: " * len(COUNTS) + "|")

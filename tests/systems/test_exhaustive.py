@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
+from tests import fuzz
 from tests.exhaustive import check, key, main, row
 from tests.exhaustive_cases import CASES, Case
 from tests.naive.trees import Tree, forests, golds, roots_per_sentence
@@ -97,3 +99,18 @@ def test_configurations_are_told_apart() -> None:
     after = state.copy()
     system.apply(after, system.actions(after)[0])
     assert key(state) == key(system.initial(2)) != key(after)
+
+
+@pytest.mark.parametrize("program", [main, fuzz.main])
+def test_unknown_systems_are_errors(
+    program: Callable[[list[str]], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as status:
+        program(["--system", "arc_hybird"])
+    assert status.value.code == 2
+    assert "No system 'arc_hybird'. Did you mean arc_hybrid?" in capsys.readouterr().err
+
+
+def test_nothing_to_try_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--only", "no such case"]) == 1
+    assert "Nothing was tried" in capsys.readouterr().out

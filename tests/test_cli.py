@@ -188,7 +188,10 @@ def test_arcs_that_exclude_each_other() -> None:
     ("arguments", "message"),
     [
         (("--moves", "SHIFT REDUCE"), "Move 2, REDUCE, is illegal in [a] [b c ROOT]. REDUCE: The "),
-        (("--moves", "SHIFT REDUCE"), "It has a head. Legal there: SHIFT, LEFT-ARC, RIGHT-ARC."),
+        (
+            ("--moves", "SHIFT REDUCE"),
+            "Only a word that has a head can leave. Legal there: SHIFT, LEFT-ARC, RIGHT-ARC.",
+        ),
         (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "Move 2, LEFT-ARC, is illegal"),
         (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "needs a label in brackets there, of x."),
         (("--moves", "SHIFT(x)"), "SHIFT takes no label there"),

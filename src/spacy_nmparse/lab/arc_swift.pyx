@@ -305,14 +305,15 @@ cdef void start(StateC* s) noexcept nogil:
 TEXTS = {
     "stack": "Words that were read and can still get arcs; the top is the last one shown.",
     "buffer": "What is to come, the next one first. ROOT is the last item.",
-    "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. SHIFT of "
-    "ROOT ends the sentence.",
+    "SHIFT": "The first item of the buffer goes onto the stack, without a head so far. ROOT only "
+    "goes onto an empty stack: that ends the sentence.",
     "LEFT-ARC": "The first item of the buffer becomes the head of the k-th word of the stack, "
-    "counted from the top, which leaves the stack with all words above it. The number in the "
-    "move's name is k; without a number, k is 1.",
+    "counted from the top, which leaves the stack with all words above it. Only the topmost word "
+    "without a head can be the dependent. The number in the move's name is k; without a number, k "
+    "is 1.",
     "RIGHT-ARC": "The k-th word of the stack, counted from the top, becomes the head of the first "
-    "word of the buffer, which goes onto the stack; the words above the k-th leave it. The number "
-    "in the move's name is k; without a number, k is 1.",
+    "word of the buffer, which goes onto the stack; the words above the k-th, which must have "
+    "heads, leave it. The number in the move's name is k; without a number, k is 1.",
     "BREAK": "The sentence ends before the first word of the buffer, where the next one starts as "
     "soon as the stack is empty.",
 }

@@ -191,9 +191,10 @@ TEXTS = {
     "SHIFT": "The first word of the buffer goes onto the stack. The last word of a sentence stays "
     "in the buffer until it has a head.",
     "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
-    "leaves the stack.",
+    "leaves the stack. ROOT takes no head.",
     "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, and takes "
-    "its place there. ROOT stays on the stack.",
+    "its place there. ROOT stays on the stack. With single_root, ROOT gets its child when "
+    "that is the last word of the buffer.",
     "BREAK": "The sentence ends behind the first word of the buffer, and the next one starts as "
     "soon as all words before that end have a head.",
 }

@@ -327,14 +327,14 @@ TEXTS = {
     "buffer": "The words to come, the next one first.",
     "SHIFT": "The first word of the buffer goes onto the stack, without a head so far. The last "
     "word of a sentence cannot: nothing is left that could be its head.",
-    "REDUCE": "The top of the stack leaves it. It has a head.",
+    "REDUCE": "The top of the stack leaves it. Only a word that has a head can leave.",
     "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack, which "
-    "leaves the stack. The top had no head.",
+    "leaves the stack. Only a word without a head can be the dependent.",
     "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer, which "
     "goes onto the stack. The last word of a sentence waits until all words on the stack have "
     "heads.",
     "BREAK": "The sentence ends before the first word of the buffer, where the next one starts as "
-    "soon as the stack is ROOT alone. All words on the stack have heads.",
+    "soon as the stack is ROOT alone. Only then all words on it must have heads.",
 }
 
 

@@ -419,6 +419,7 @@ cdef bint is_final(const StateC* s) noexcept nogil:
     return s.b == s.n
 
 
+CONDITION = " Only a word without a head can be the dependent, and the arc must not close a cycle."
 TEXTS = {
     "stack": "Words before the buffer that can still get an arc in the active plane; the top is "
     "the last one shown.",
@@ -427,11 +428,11 @@ TEXTS = {
     "SHIFT": "The first word of the buffer goes onto both stacks.",
     "REDUCE": "The top of the stack leaves it. On the other stack it stays.",
     "LEFT-ARC": "The first word of the buffer becomes the head of the top of the stack. Both stay "
-    "where they are.",
+    f"where they are.{CONDITION}",
     "RIGHT-ARC": "The top of the stack becomes the head of the first word of the buffer. Both stay "
-    "where they are.",
-    "SWITCH": "The other stack becomes the stack: its plane is active. The next SWITCH comes after "
-    "a SHIFT.",
+    f"where they are.{CONDITION}",
+    "SWITCH": "The other stack becomes the stack: its plane is active. It needs a word on the "
+    "other stack, and a SHIFT since the last SWITCH.",
     "BREAK": "The sentence ends before the first word of the buffer, and the next one starts "
     "there, with empty stacks.",
 }

@@ -166,9 +166,10 @@ cdef void start(StateC* s) noexcept nogil:
 TEXTS = {
     "stack": "Words that were read and have no head yet; the top is the last one shown.",
     "buffer": "What is to come, the next one first. ROOT is the last item.",
-    "SHIFT": "The first item of the buffer goes onto the stack. SHIFT of ROOT ends the sentence.",
+    "SHIFT": "The first item of the buffer goes onto the stack. ROOT only goes onto an empty "
+    "stack: that ends the sentence.",
     "LEFT-ARC": "The first item of the buffer becomes the head of the top of the stack, which "
-    "leaves the stack.",
+    "leaves the stack. With single_root, ROOT can only be the head of the last word on the stack.",
     "RIGHT-ARC": "The word beneath the top of the stack becomes the head of the top, which leaves "
     "the stack.",
     "BREAK": "The sentence ends before the buffer.",

@@ -130,9 +130,9 @@ TEXTS = {
     "buffer": "The words to come, the next one first.",
     "SHIFT": "The first word of the buffer goes onto the stack.",
     "LEFT-ARC": "The top of the stack becomes the head of the word beneath it, which leaves the "
-    "stack.",
+    "stack. ROOT takes no head.",
     "RIGHT-ARC": "The item beneath the top of the stack becomes the head of the top, which leaves "
-    "the stack.",
+    "the stack. With single_root, ROOT gets its child when the buffer is empty.",
     "BREAK": "The sentence ends before the first word of the buffer, where the next one starts as "
     "soon as all words on the stack have a head.",
 }

@@ -319,6 +319,10 @@ def revised_glossary(options):
     if options["unshift"]:
         found["REDUCE"] = (
             "The top of the stack leaves it. If it has no head, it goes back to the front of the "
-            "buffer, to be attached later."
+            "buffer, to be attached later. A word without a head that is alone on the stack stays."
+        )
+        found["SHIFT"] = (
+            "The first item of the buffer goes onto the stack, without a head so far. ROOT, and "
+            "words that REDUCE has put back, only go onto an empty stack."
         )
     return found

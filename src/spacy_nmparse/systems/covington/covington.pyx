@@ -289,6 +289,7 @@ NON_LOCAL = {
     "RIGHT-ARC": "The k-th item of λ1, counted from the end, becomes the head of the first word of "
     f"the buffer.{COUNTED}",
 }
+MONOTONIC = " Only a word without a head can be the dependent, and the arc must not close a cycle."
 DELETES = (
     " If the dependent has a head, that arc is deleted; if the new arc closes a cycle, so is the "
     "arc to its head."
@@ -324,9 +325,13 @@ cdef class Covington(TransitionSystem):
         self.texts = {**PARTS, **(NON_LOCAL if non_local else LOCAL)}
         if explicit_root:
             self.texts["lambda1"] += " The first one is ROOT."
-        if nonmonotonic:
-            self.texts["LEFT-ARC"] += DELETES
-            self.texts["RIGHT-ARC"] += DELETES
+            self.texts["LEFT-ARC"] += " ROOT takes no head."
+        for arc in ("LEFT-ARC", "RIGHT-ARC"):
+            self.texts[arc] += DELETES if nonmonotonic else MONOTONIC
+            if max_length:
+                self.texts[arc] += f" The two words are at most {max_length} apart."
+        if explicit_root and self.c.single_root:
+            self.texts["RIGHT-ARC"] += " ROOT takes one child in each sentence."
         self.c.headless = True
         self.c.one_focus = True
         self.c.max_length = max_length

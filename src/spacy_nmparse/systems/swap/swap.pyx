@@ -331,7 +331,7 @@ cdef void learn_nd_all(
 SWAP_TEXTS = {
     "buffer": "The words to come, the next one first; words that SWAP put back are in front.",
     "SWAP": "The word beneath the top of the stack goes back to the front of the buffer. The two "
-    "change their order, so that arcs can cross.",
+    "change their order, so that arcs can cross. A word can only go back from beneath a later one.",
 }
 
 

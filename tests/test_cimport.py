@@ -142,6 +142,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cimport")
     for source in SOURCES.glob("*.pyx"):
         shutil.copy(source, folder)
+    shutil.copy(ROOT / "src/spacy_nmparse/systems/arc_hybrid.pyx", folder / "copied.pyx")
     (folder / "setup.py").write_text(SETUP, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],
@@ -199,6 +200,23 @@ def test_search(best_move: ModuleType, options: dict[str, bool]) -> None:
         assert state.is_final
         wrong = sum(g is not None and g != h for g, h in zip(heads, state.heads, strict=True))
         assert wrong == least
+
+
+def test_labelled_costs(built: Path) -> None:
+    """Of a gold tree that no system has numbered; as the page shows it."""
+    left_arc = load(built, "left_arc")
+    system = systems.create("arc_eager", labels=("a", "b", "ROOT"))
+    state = system.initial(2)
+    assert left_arc.left_arc_costs(system, state, Gold([1, 1])) == []
+    system.apply(state, Action("SHIFT"))
+    assert left_arc.left_arc_costs(system, state, Gold([1, 1], ["b", "ROOT"])) == [1, 0, 1]
+    page = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
+    assert (SOURCES / "left_arc.pyx").read_text(encoding="utf-8").split("\n", 1)[1] in page
+
+
+def test_a_copied_system(built: Path) -> None:
+    """Without the .pxd file beside it, as another package has it."""
+    assert load(built, "copied").ArcHybrid().moves == ("SHIFT", "LEFT-ARC", "RIGHT-ARC")
 
 
 @pytest.mark.parametrize(

@@ -29,15 +29,13 @@ cdef int left_arc_or_none(const StateC* state, const GoldC* gold, int label) noe
 
 
 def costs(TransitionSystem system, State state, Gold gold):
-    """Costs of SHIFT, REDUCE, LEFT-ARC, RIGHT-ARC in an unlabelled arc-eager system; -1: illegal.
-
-    The labels of `gold` must have been given their numbers: `system.costs` and `system.loss` do.
-    """
+    """Costs of SHIFT, REDUCE, LEFT-ARC, RIGHT-ARC in unlabelled arc-eager; -1: illegal."""
     cdef const StateC* s = &state.c
     cdef const GoldC* g = &gold.c
     cdef int shift = no_move
     cdef int reduce = no_move
     cdef int left, right = no_move
+    system.bind(gold)
     with nogil:
         if can_shift(s, 1):
             shift = shift_cost(s, g, 1, NONE, 0)
@@ -56,6 +54,7 @@ def parse(TransitionSystem system, State state, Gold gold):
     cdef const GoldC* g = &gold.c
     cdef int total = 0
     cdef int cost, least, best
+    system.bind(gold)
     with nogil:
         while not c.is_final(s):
             best = no_move

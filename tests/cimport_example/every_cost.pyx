@@ -92,8 +92,6 @@ rest("swap_standard", "BREAK", swap.break_rest)
 def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
     """Costs of the legal moves of an unlabelled system by every function that is there, here or in
     its table (list of lists of int). printed: also by the formulas of papers.
-
-    The labels of `gold` must have been given their numbers: `system.costs` and `system.loss` do.
     """
     cdef const SystemC* c = &system.c
     cdef const StateC* s = &state.c
@@ -104,6 +102,7 @@ def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
     form = f"{state.system} revised" if "repairs" in system.options else state.system
     names = system.moves
     found = [[], []]
+    system.bind(gold)
     try:
         if printed and (form, "SHIFT") in FORMULAS:
             found.append([])

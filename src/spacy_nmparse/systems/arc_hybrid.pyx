@@ -27,7 +27,7 @@ from spacy_nmparse.systems.sentences cimport (
     rest,
     shift_rest,
 )
-from spacy_nmparse.systems.state cimport NONE, B, S, pop, state_add_arc
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport BREAK, BY_LEAVING, LEFT_ARC, RIGHT_ARC, SHIFT
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem

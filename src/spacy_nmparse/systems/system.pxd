@@ -53,4 +53,4 @@ cdef class TransitionSystem:
         self, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest
     ) except -1
     cdef int begin(self, str name, dict shared, dict own=*) except -1
-    cdef int bind(self, Gold gold) except -1
+    cpdef int bind(self, Gold gold) except -1

@@ -328,8 +328,15 @@ cdef class TransitionSystem:
             self.add_move(BREAK, precondition, effect, cost, rest).ends_sentence = True
         return 0
 
-    cdef int bind(self, Gold gold) except -1:
-        """Give the gold tree what the system reads of it: labels by number, and its own tables."""
+    cpdef int bind(self, Gold gold) except -1:
+        """Give the gold tree what the system reads of it: labels by number, and its own tables.
+
+        ``costs``, ``loss`` and ``oracle`` do this themselves. Cython code that calls cost functions
+        does it first.
+
+        Raises:
+            ValueError: gold has a label that the system lacks.
+        """
         gold.bind(self.label_names, self.label_ids)
         if self.c.derive is not NULL:
             self.c.derive(&gold.c, &self.c)

@@ -103,7 +103,13 @@ def test_oracle() -> None:
 
 def test_options_of_the_system() -> None:
     arguments = ["oracle", "arc_eager", "2 0 2", "--oracle", "static", "--json"]
-    for option in ("nonmonotonic_left", "nonmonotonic_reduce", "push=shift", "max_search_states=7"):
+    for option in (
+        "nonmonotonic_left",
+        "single_root=False",
+        "nonmonotonic_reduce",
+        "push=shift",
+        "max_search_states=7",
+    ):
         arguments += ["-o", option]
     done = run(*arguments)
     assert done.exit_code == 0, done.output
@@ -192,6 +198,10 @@ def test_arcs_that_exclude_each_other() -> None:
             ("--moves", "SHIFT REDUCE"),
             "Only a word that has a head can leave. Legal there: SHIFT, LEFT-ARC, RIGHT-ARC.",
         ),
+        (("--moves", "SHIFT LEFT-ARC-2"), "'LEFT-ARC-2' is no move"),
+        (("--moves", "SHIFT LEFT-ARC_2"), "k where that is not 1, as LEFT-ARC2"),
+        (("--moves", "SHIFT", "--oracle", "nonsense"), "arc_eager has no oracle 'nonsense'"),
+        (("2 0 2", "-o", "labels=a"), "arc_eager has no option 'labels'"),
         (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "Move 2, LEFT-ARC, is illegal"),
         (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "needs a label in brackets there, of x."),
         (("--moves", "SHIFT(x)"), "SHIFT takes no label there"),
@@ -635,6 +645,9 @@ def test_systems_are_listed() -> None:
     assert re.search(r"(?m)^nonmonotonic_left +bool +False", out)
     found = read(run("systems", "--json"))
     assert set(systems.names()) == set(found)
+    assert list(read(run("systems", "arc_hybrid", "--json"))) == ["arc_hybrid"]
+    done = run("systems", "arc_hybird")
+    assert done.exit_code == 2 and "Did you mean arc_hybrid?" in done.stderr
 
 
 def test_wrong_trees_are_named(folder: Path, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_logs(log: Path, tmp_path: Path) -> None:
 def test_the_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"spacy-nmparse\[plots\]"):
+    with pytest.raises(ImportError, match=r'pip install "\.\[plots\]"'):
         draw({"a": [(0, 1)]}, tmp_path / "a.png", x="x", y="y")
 
 

@@ -34,8 +34,8 @@ def draw(
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
-            "Plots need matplotlib: install it, or spacy-nmparse with its extra: "
-            "pip install 'spacy-nmparse[plots]'"
+            "Plots need matplotlib: install it, or spacy-nmparse with its extra, in the checkout: "
+            'python -m pip install ".[plots]"'
         ) from error
     if not any(curves.values()):
         raise ValueError("There is nothing to draw in these files.")

@@ -275,11 +275,13 @@ def oracle(
 
 
 @nmparse.command("systems")
-def systems(as_json: bool = JSON) -> None:
+def systems(
+    system: Optional[str] = typer.Argument(None, help="This system alone"), as_json: bool = JSON
+) -> None:
     """List the transition systems: options with types and defaults, oracles."""
     from spacy_nmparse.cli.systems import run
 
-    run(as_json)
+    run(system, as_json)
 
 
 @nmparse.command(

@@ -21,11 +21,11 @@ def read_moves(text: str) -> list[Action]:
     """
     moves = []
     for word in text.split():
-        found = re.fullmatch(r"([A-Za-z-]+?)(\d*)(?:\(([^()]+)\))?", word)
+        found = re.fullmatch(r"([A-Za-z]+(?:-[A-Za-z]+)*)(\d*)(?:\(([^()]+)\))?", word)
         if found is None:
             raise typer.BadParameter(
-                f"{word!r} is no move: write its name, as SHIFT, and a label in brackets, as "
-                f"LEFT-ARC(nsubj)."
+                f"{word!r} is no move: write its name, as SHIFT, right behind it k where that is "
+                f"not 1, as LEFT-ARC2, and a label in brackets, as LEFT-ARC2(nsubj)."
             )
         name, k, label = found.groups()
         moves.append(Action(NOTES.get(name.upper(), name.upper()), int(k or 1), label))

@@ -66,19 +66,19 @@ def read_options(system: str, pairs: list[str]) -> dict[str, Any]:
     """Options of a system, each of the type of its default: a name switches one on, name=true or
     name=false sets it, name=3 or name=text those that are numbers or texts, name=a,b lists.
 
-    Raises typer.BadParameter for a value of another type.
+    Raises typer.BadParameter for a value of another type, TypeError for an unknown option.
     """
     if system in SYSTEM_OF:
         raise typer.BadParameter(f"{system} is a parser. Its system is {SYSTEM_OF[system]}.")
-    known = systems.options(system)
+    known = systems.check_known(system, dict.fromkeys(pair.partition("=")[0] for pair in pairs))
     options: dict[str, Any] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
-        default = known.get(name)
+        default = known[name]
         if isinstance(default, bool):
-            if value not in ("", "true", "false"):
+            if value.lower() not in ("", "true", "false"):
                 raise typer.BadParameter(f"Option {name!r} is true or false, not {value!r}.")
-            options[name] = value != "false"
+            options[name] = value.lower() != "false"
         elif isinstance(default, (int, float)):
             try:
                 options[name] = type(default)(value)
@@ -162,6 +162,7 @@ def run(
     legal = ""
     try:
         chosen = systems.create(system, labels, **read_options(system, options))
+        chosen.oracle_id(oracle)
         gold = None if tree is None else Gold(sentence.heads, sentence.labels if labels else None)
         if moves is not None:
             legal = check_moves(chosen, made, sentence.words)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from spacy_nmparse import systems
-from spacy_nmparse.cli.console import print_json, print_table, title
+from spacy_nmparse.cli.console import failures, print_json, print_table, title
 
 
-def run(as_json: bool) -> None:
-    """Print them."""
-    found: dict[str, dict[str, Any]] = {
-        name: {"options": systems.options(name), "oracles": systems.create(name).oracles}
-        for name in systems.names()
-    }
+def run(system: str | None, as_json: bool) -> None:
+    """Print them, or one of them."""
+    with failures():
+        found: dict[str, dict[str, Any]] = {
+            name: {"options": systems.options(name), "oracles": systems.create(name).oracles}
+            for name in (systems.names() if system is None else [system])
+        }
     if as_json:
         print_json(found)
         return

@@ -97,6 +97,7 @@ def test_oracle() -> None:
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0] == "  1  [] [1 2 3 …]  SHIFT  (SHIFT 0)"
+    assert any(" [4 5 6 ROOT] " in line for line in lines)
     assert "LEFT-ARC 0" in lines[1] and lines[1].split("]")[2].split()[0] == "LEFT-ARC"
     assert lines[-1] == f"heads: {FALL}"
 

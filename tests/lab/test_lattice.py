@@ -54,6 +54,15 @@ def test_figure_2() -> None:
         assert [node.is_final for node in found.nodes] == [False] * 8 + [True]
 
 
+def test_only_arcs_differ() -> None:
+    """Configurations that only arcs tell apart do not look the same."""
+    system = systems.create("arc_eager", nonmonotonic_left=True, nonmonotonic_reduce=True)
+    found = derivation_lattice(system, Gold([1, 1, 1]))
+    texts = [" ".join(found.configuration(node)) for node in range(len(found.nodes))]
+    assert {"[2 3] [ROOT]", "[2 3] [ROOT] 2 –→ 3"} <= set(texts)
+    assert len(set(texts)) == len(texts)
+
+
 def test_figure_4() -> None:
     """All derivations of the German sentence, as a second implementation finds them; the first
     choice is that of the paper, between the arc to *sie* and SHIFT."""

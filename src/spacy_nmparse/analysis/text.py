@@ -296,7 +296,9 @@ def configuration(step: Step, words: Sequence[str], lists: bool, planes: bool) -
 
 
 def _some(numbers: Sequence[int], words: Sequence[str], n: int, front: bool) -> str:
-    """The n first (or last) items as words."""
+    """The n first (or last) items as words; ROOT, if it is the only other one, too."""
+    if len(numbers) == n + 1 and numbers[-1 if front else 0] == ROOT:
+        n += 1
     chosen = numbers[:n] if front else numbers[-n:] if n else ()
     shown = ["ROOT" if word == ROOT else words[word] for word in chosen]
     if len(numbers) > n:

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import Any
 
 from spacy_nmparse import systems
+from spacy_nmparse.analysis.steps import Arc, arc_of
+from spacy_nmparse.analysis.text import arc_text
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 from spacy_nmparse.ud.tokens import counted
 
@@ -56,13 +59,25 @@ class Lattice:
 
     def configuration(self, node: int) -> list[str]:
         """The stack (or the lists; or the active stack and the other one) and the buffer of a
-        configuration, each as ``[ROOT She]``."""
-        state = self.nodes[node]
-        has_lists = state.lambda1 or state.lambda2
-        parts = [state.lambda1, state.lambda2] if has_lists else [state.stack]
-        if any(one.other_stack for one in self.nodes):
-            parts.append(state.other_stack)
-        return [f"[{' '.join(map(self.text, part))}]" for part in (*parts, state.buffer)]
+        configuration, each as ``[ROOT She]``; then the arcs that not all configurations with the
+        same stack and buffer have, each as ``likes –→ She``."""
+        parts = self._parts(self.nodes[node])
+        shared = set.intersection(
+            *(_arcs(self.nodes[other]) for other in self._alike[tuple(parts)])
+        )
+        own = sorted(_arcs(self.nodes[node]) - shared, key=lambda arc: arc.dependent)
+        return [*parts, *(arc_text(arc, self.words) for arc in own)]
+
+    @cached_property
+    def _alike(self) -> dict[tuple[str, ...], list[int]]:
+        """The configurations with the same stack (or lists) and buffer."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        for node, state in enumerate(self.nodes):
+            found.setdefault(tuple(self._parts(state)), []).append(node)
+        return found
+
+    def _parts(self, state: State) -> list[str]:
+        return [f"[{' '.join(map(self.text, getattr(state, part)))}]" for part in state.parts]
 
     def text(self, word: int) -> str:
         """A word, or ROOT."""
@@ -142,6 +157,14 @@ def derivation_lattice(
     edges = [Edge(place[source], place[target], action) for source, target, action in moves]
     edges.sort(key=lambda edge: edge.source)
     return Lattice(system.name, oracle, texts, [states[node] for node in order], edges)
+
+
+def _arcs(state: State) -> set[Arc]:
+    return {
+        arc_of(word, head, state.labels[word])
+        for word, head in enumerate(state.heads)
+        if head is not None
+    }
 
 
 def _key(state: State) -> tuple[Any, ...]:

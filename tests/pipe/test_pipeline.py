@@ -24,6 +24,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from thinc.api import Config, fix_random_seed
 
+from spacy_nmparse.pipe.spec import SystemSpec
 from tests.pipe.common import (
     NL,
     NM,
@@ -481,3 +482,9 @@ def test_wrong_examples() -> None:
             method([nlp.make_doc("a")])
     with pytest.raises(TypeError, match="TransitionParser"):
         parser.initialize(make_examples(nlp.vocab))
+
+
+@pytest.mark.parametrize("option", ["labels", "name", "foo"])
+def test_an_unknown_option_of_a_system_is_named(option: str) -> None:
+    with pytest.raises(TypeError, match=f"arc_eager has no option '{option}'"):
+        SystemSpec("arc_eager", {option: "x"})

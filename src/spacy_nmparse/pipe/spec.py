@@ -32,7 +32,8 @@ class SystemSpec:
                     f"The component sets the option {option!r} of its system {self.name}: leave it "
                     f"out of the block."
                 )
-        self.create(None)  # raises on an unknown name or option
+        systems.check_known(self.name, self.options)
+        self.create(None)  # raises on a value that an option does not take
 
     def create(
         self, labels: Sequence[str] | None, root_label: str | None = None, **options: Any

@@ -334,7 +334,7 @@ TEXTS = {
     "goes onto the stack. The last word of a sentence waits until all words on the stack have "
     "heads.",
     "BREAK": "The sentence ends before the first word of the buffer, where the next one starts as "
-    "soon as the stack is ROOT alone. Only then all words on it must have heads.",
+    "soon as the stack is ROOT alone. All words on the stack must have heads.",
 }
 
 

@@ -71,6 +71,18 @@ def test_left_yield() -> None:
     assert "LEFT-YIELD" not in {action.move for action in system.actions(state)}
 
 
+def test_left_yield_before_break() -> None:
+    """A sentence ends before B0 only where B0 has yielded its dependents, the right one, too."""
+    options: dict[str, Any] = {"single_root": True, "segment": True, "repairs": ["left_yield"]}
+    system = systems.create("arc_eager", **BOTH, **options)
+    state, _ = replay(system, 3, "S S L")
+    gold = Gold([0, 2, 2], sent_starts=[True, None, None])
+    assert system.loss(state, gold) == 1
+    system.apply(state, Action("LEFT-YIELD"))
+    assert Action("BREAK") in system.actions(state)
+    assert system.loss(state, gold) == 1
+
+
 def test_left_invert_deletes_the_head_of_s0() -> None:
     system = systems.create("arc_eager", **BOTH, repairs=["left_invert"])
     state, _ = replay(system, 4, "S S L R")

@@ -41,7 +41,15 @@ else:
     PLAIN = ["-O1"]
 
 # Only these are faster with -O3. With -O1 the others compile in half of the time.
-FAST = ("layers", "scorers", "systems.swap", "systems.crossing", "lab.linear.kernel")
+FAST = (
+    "layers",
+    "scorers",
+    "search",
+    "learning",
+    "systems.swap",
+    "systems.crossing",
+    "lab.linear.kernel",
+)
 
 # GCC's sanitizers to build with, as `nox -s sanitize` does: "address,undefined".
 SANITIZERS = os.environ.get("NMPARSE_SANITIZE", "")

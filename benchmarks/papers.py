@@ -255,6 +255,10 @@ def pairs() -> Iterator[Pair]:
         if features == "additional" and row != "monotonic":
             yield Pair(one.name, f"logistic_{features}_monotonic", split, "uas_all")
     yield Pair("left_reduce", "monotonic", "dev", "uas_all")
+    for split in SPLITS:
+        yield Pair("linear_both_static", "linear_monotonic_static", split, "uas_all")
+        for prefix in ("", "linear_"):
+            yield Pair(f"{prefix}left_yield", f"{prefix}left_reduce", split, "uas_all")
     for ending in ("", "_beam"):
         eager = f"linear_swap_eager{ending}"
         for oracle in (*STATIC[1:], *CHOOSING):

@@ -11,13 +11,14 @@ from benchmarks.tables.common import (
     GOTHIC,
     HUNGARIAN,
     LATIN,
+    TREEBANKS,
     TURKISH,
     Rows,
     results,
     table,
 )
 from benchmarks.titles import short
-from spacy_nmparse.lab.mining import DRAFT
+from spacy_nmparse.lab.mining import MOVES
 
 SEARCHED = ("nm_parser", "swap_parser", "nl_covington_parser")
 
@@ -95,12 +96,21 @@ def _repair_losses() -> Rows:
 def edits(found: dict[str, Any], top: int) -> Rows:
     """Make the table of single edits of arcs that would mend errors, as benchmarks.mine_repairs
     found them: the `top` ones that mend most and leave a tree."""
-    yield ["word", "its right head", "mended", "of the errors", "with other edits", "draft"]
+    yield ["word", "its right head", "mended", "of the errors", "with other edits", "move"]
     for word, head, n, whole in found["edits"][:top]:
         share = f"{100 * whole / max(1, found['errors']):.1f} %"
-        yield [word, head, str(whole), share, str(n), DRAFT.get((word, head), "")]
+        yield [word, head, str(whole), share, str(n), MOVES.get((word, head), "")]
 
 
-@table("mined-repairs", left=2, repeat=True)
+@table("mined-repairs", left=3, repeat=True)
 def _mined_repairs() -> Rows:
-    return edits(results("mine_repairs")[GOTHIC], 7)
+    shares: dict[tuple[str, str], dict[str, float]] = {}
+    treebanks = [name for name in TREEBANKS if name in results("mine_repairs")]
+    for treebank in treebanks:
+        found = results("mine_repairs")[treebank]
+        for word, head, _, whole in found["edits"]:
+            shares.setdefault((word, head), {})[treebank] = 100 * whole / found["errors"]
+    yield ["word", "its right head", "move", *map(short, treebanks)]
+    for edit in sorted(shares, key=lambda edit: -sum(shares[edit].values()))[:8]:
+        cells = (f"{shares[edit].get(treebank, 0):.1f} %" for treebank in treebanks)
+        yield [*edit, MOVES.get(edit, ""), *cells]

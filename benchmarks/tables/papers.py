@@ -193,6 +193,11 @@ HGJ13 = (
     ("left_static", "L", "static"),
     ("reduce_static", "D", "static"),
     ("both_static", "L+D", "static"),
+    ("monotonic_explore0.9", "monotonic", "dynamic, explore 0.9"),
+    ("both_combined_explore0.9", "L+D", "combined, explore 0.9"),
+    ("never_shift", "L, never SHIFT", "dynamic"),
+    ("labelled_reduce", "L+D, labelled REDUCE", "dynamic"),
+    ("always_shift", "the same, always SHIFT", "dynamic"),
 )
 
 
@@ -224,6 +229,31 @@ def _hgj13_linear() -> Rows:
         row += [score(one, metric, "dev") for metric in ALL]
         row += [mean(one, "uas_words", "dev"), mean(one, "exact_heads", "dev", 1)]
         yield [*row, against_monotonic(treebank, name, "dev")]
+
+
+@table("hgj13-static", left=1)
+def _hgj13_static() -> Rows:
+    yield ["treebank", "seeds", "L+D against monotonic, dev", "test"]
+    for treebank in TREEBANKS:
+        pair = ("linear_both_static", "linear_monotonic_static")
+        if one := trained(treebank, pair[0]):
+            found = (against(treebank, *pair, "uas_all", split) for split in ("dev", "test"))
+            yield [short(treebank), count(one), *found]
+
+
+@table("yield", left=2)
+def _yield() -> Rows:
+    yield ["treebank", "learner", "seeds", "combined, dev", "test", "dynamic, dev", "test"]
+    for treebank in TREEBANKS:
+        for learner, prefix in (("linear", "linear_"), ("neural", "")):
+            if one := trained(treebank, f"{prefix}left_yield_combined"):
+                pairs = (("left_yield_combined", "both_combined"), ("left_yield", "left_reduce"))
+                cells = (
+                    against(treebank, prefix + own, prefix + base, "uas_all", split)
+                    for own, base in pairs
+                    for split in ("dev", "test")
+                )
+                yield [short(treebank), learner, count(one), *cells]
 
 
 @table("hgj13-linear-test", left=2)

@@ -6,7 +6,7 @@ import pytest
 from spacy.language import Language
 
 from spacy_nmparse.analysis import derive_actions
-from spacy_nmparse.lab.mining import DRAFT, Edit, Mined, mine_derivation, mine_edits
+from spacy_nmparse.lab.mining import MOVES, Edit, Mined, mine_derivation, mine_edits
 from spacy_nmparse.systems import Action, Gold
 from tests.pipe.common import NL, gold_doc, random_parser
 
@@ -36,7 +36,7 @@ def mined(moves: str, gold: str) -> Mined:
 )
 def test_the_figures_of_the_draft(moves: str, gold: str, name: str) -> None:
     found = mined(moves, gold)
-    names = [DRAFT.get((edit.dependent, edit.head)) for edit in found.edits]
+    names = [MOVES.get((edit.dependent, edit.head)) for edit in found.edits]
     assert name in names
     assert sum(found.edits.values()) == found.errors
     assert found.words == len(gold.split())

@@ -17,12 +17,14 @@ from spacy_nmparse.systems import ROOT
 
 Heads = dict[int, int]  # word -> head, as far as arcs are there
 
-#: Edits that the draft on repair transitions has moves for; left invert attaches S0, too.
-DRAFT = {
+#: Edits that moves make: those of the draft on repairs (left invert attaches S0, too), and
+#: LEFT-YIELD.
+MOVES = {
     ("S0", "B0"): "left reattach",
     ("S0", "the last dependent of its head before it"): "right lower",
     ("S0", "the head of its head"): "right raise",
     ("the first left dependent of S0", "B0"): "left invert",
+    ("a dependent of B0", "S0"): "LEFT-YIELD",
 }
 LATE = "only after the last move"
 

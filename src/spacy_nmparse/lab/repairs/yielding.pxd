@@ -1,4 +1,4 @@
-"""LEFT-YIELD: a move for the edit that mending a parser's errors asks for most."""
+"""LEFT-YIELD: B0's first left dependent becomes a dependent of S0."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport TransitionSystem

@@ -1,5 +1,5 @@
-"""LEFT-YIELD: a move for the edit that mending a parser's errors asks for most (``lab.mining``): a
-left dependent of B0 belongs to S0. One more move of arc-eager with both non-monotonic options.
+"""LEFT-YIELD: a move for a frequent error, a left dependent of B0 that belongs to S0
+(``lab.mining``). It is one more move of arc-eager with both non-monotonic options.
 
 LEFT-YIELD(l): (S|s0, b0|B, A) => (S|s0, b0|B, A - (b0 -> w) + s0 -l-> w), where w is the leftmost
 dependent of b0, on its left; b0 is not ROOT. w stays off the stack. Derivations end: while b0 is at

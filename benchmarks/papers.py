@@ -214,7 +214,9 @@ VARIANTS["rep_linear"] = (
         for one in (*REPAIRED, decoupled(ALL), ALL_COMBINED)
     ),
 )
-VARIANTS["rep_linear"] += (modify(VARIANTS["rep_linear"][8], "200", "200 states", f"{STATES}=200"),)
+#: The draft's repairs by losses that are searched for in more states.
+MORE_STATES = logistic(ALL, "additional", "zhang_nivre", "additional")
+VARIANTS["rep_linear"] += (modify(MORE_STATES, "200", "200 states", f"{STATES}=200"),)
 VARIANTS["yield_linear"] = tuple(linear(variant) for variant in VARIANTS["yield"])
 #: The paper follows the model with probability 0.9, parsers here by default always.
 VARIANTS["hgj13_linear"] = tuple(

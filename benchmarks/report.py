@@ -58,9 +58,6 @@ def accuracy_pairs(systems: set[str]) -> Iterator[Pair]:
                 yield Pair(other, name, "test", "las_all")
         elif name.startswith(f"{OWN}_") and "multihash" not in name:
             yield Pair(name, f"{OWN}_plain", "test", "las_all")
-        if re.fullmatch(r"swap_(lazy|minimal|nd_sw|nd_all)(_beam8)?", name):
-            eager = "swap_eager_beam8" if name.endswith("_beam8") else "swap_eager"
-            yield Pair(name, eager, "test", "las_all")
 
 
 def summarize_accuracy(folder: Path) -> Summary:

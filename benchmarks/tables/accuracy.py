@@ -185,18 +185,6 @@ def _bias() -> Rows:
                 yield row
 
 
-@table("swap-oracles")
-def _swap_oracles() -> Rows:
-    yield ["oracle", "greedy", "", "beam of 8", ""]
-    for oracle in ("eager", "lazy", "minimal", "nd_sw", "nd_all"):
-        row = [f"`{oracle}`"]
-        for beam in ("", "_beam8"):
-            row.append(score(entry(HUNGARIAN, f"swap_{oracle}{beam}"), "las_all"))
-            pair = (f"swap_{oracle}{beam}", f"swap_eager{beam}")
-            row.append("" if oracle == "eager" else difference(comparison(HUNGARIAN, *pair)))
-        yield row
-
-
 @table("exchanged-words", left=3)
 def _exchanged_words() -> Rows:
     header = ["LAS", "", "seeds", "dev: as they are", "exchanged", "test: as they are", "exchanged"]

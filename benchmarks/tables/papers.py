@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from benchmarks.papers import CHOOSING, STATIC, VARIANTS
@@ -68,31 +69,36 @@ def made(one: Entry, move: str, without_punct: bool = False) -> list[str]:
 MADE = [*map(str.upper, COUNTS[:4]), *COUNTS[4:]]
 
 
-def treebanks_of(name: str) -> list[str]:
+def treebanks_of(name: str, left_out: Collection[str]) -> list[str]:
     """Find the treebanks that have results of a comparison of benchmarks.variants, and not just of
-    rows that it shares with others."""
+    rows that it shares with others, or that are left out."""
     others = {one.name for key, rows in VARIANTS.items() if key != name for one in rows}
-    own = [one.name for one in VARIANTS[name] if one.name not in others]
+    own = {one.name for one in VARIANTS[name][1:]} - {*others, *left_out}
     return [treebank for treebank in TREEBANKS if any(trained(treebank, row) for row in own)]
 
 
-def differences(name: str) -> Rows:
-    """Make the table of a comparison: UAS on dev, on each treebank against the first row."""
-    first, *_ = listed = VARIANTS[name]
-    treebanks = treebanks_of(name)
+def cell(treebank: str, name: str, first: str, metric: str) -> str:
+    """Write the score on dev of the first row of a comparison; of another row, how far it is ahead
+    of the first; nothing where there are no runs."""
+    own = trained(treebank, name)
+    if own is None or name == first:
+        return score(own, metric, "dev")
+    return against(treebank, name, first, metric, "dev")
+
+
+def differences(name: str, left_out: Collection[str] = ()) -> Rows:
+    """Make the table of a comparison: UAS on dev, on each treebank against the first row. Rows
+    without runs, and those that are named, are left out."""
+    listed = VARIANTS[name]
+    treebanks = treebanks_of(name, left_out)
     yield ["UAS", *map(short, treebanks)]
     for one in listed:
-        row = [one.title]
-        for treebank in treebanks:
-            own = trained(treebank, one.name)
-            if own is None or one is first:
-                row.append(score(own, "uas_all", "dev"))
-            else:
-                row.append(against(treebank, one.name, first.name, "uas_all", "dev"))
-        yield row
+        cells = [cell(treebank, one.name, listed[0].name, "uas_all") for treebank in treebanks]
+        if any(cells) and one.name not in left_out:
+            yield [one.title, *cells]
 
 
-for _name in ("rep", "hgj13", "push", "recall"):
+for _name in ("rep", "hgj13"):
     table(f"variants-{_name}")(partial(differences, _name))
 
 
@@ -136,15 +142,6 @@ def _fg18_arc_swift() -> Rows:
 SEARCHES = {"": "greedy", "_beam": "beam of 8"}
 
 
-def oracles() -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Where there are runs of all of BN15's oracles: treebank, search, names of the runs."""
-    for ending, search in SEARCHES.items():
-        for treebank in BN15_TREEBANKS:
-            names = {oracle: f"linear_swap_{oracle}{ending}" for oracle in (*STATIC, *CHOOSING)}
-            if all(trained(treebank, name) for name in names.values()):
-                yield treebank, search, names
-
-
 @table("bn15-tags")
 def _bn15_tags() -> Rows:
     yield ["tags right", "train", "dev", "test"]
@@ -157,129 +154,90 @@ def _bn15_tags() -> Rows:
 
 @table("bn15-dev", left=2)
 def _bn15_dev() -> Rows:
-    yield ["treebank, search", "oracle", "seeds", "LAS", "against `eager`"]
-    for treebank, search, names in oracles():
-        for oracle, name in names.items():
-            one = found(treebank, name)
-            row = [f"{short(treebank)}, {search}", f"`{oracle}`", count(one)]
-            row.append(score(one, "las_all", "dev"))
-            yield [*row, against(treebank, name, names["eager"], split="dev")]
+    yield ["search", "oracle", *map(short, BN15_TREEBANKS)]
+    for ending, search in SEARCHES.items():
+        for oracle in (*STATIC, *CHOOSING):
+            names = f"linear_swap_{oracle}{ending}", f"linear_swap_eager{ending}"
+            cells = [cell(treebank, *names, "las_all") for treebank in BN15_TREEBANKS]
+            yield [search, f"`{oracle}`", *cells]
+
+
+def best(treebank: str, oracles: Sequence[str], ending: str) -> str:
+    """Choose the oracle whose parser has the highest LAS on dev; `ending` names the search."""
+
+    def las(oracle: str) -> float:
+        return raw_mean(found(treebank, f"linear_swap_{oracle}{ending}"), "las_all", "dev")
+
+    return max(oracles, key=las)
 
 
 @table("bn15-test", left=2)
 def _bn15_test() -> Rows:
     header = ["treebank", "search", "best static", "LAS", "best non-deterministic", "LAS"]
     yield [*header, "difference"]
-    for treebank, search, names in oracles():
-        row, best = [short(treebank), search], []
-        las = {o: raw_mean(found(treebank, name), "las_all", "dev") for o, name in names.items()}
+    for (ending, search), treebank in itertools.product(SEARCHES.items(), BN15_TREEBANKS):
+        row, chosen = [short(treebank), search], []
         for kind in (STATIC, CHOOSING):
-            oracle = max(kind, key=las.__getitem__)
-            best.append(names[oracle])
-            row += [f"`{oracle}`", score(found(treebank, names[oracle]), "las_all")]
-        yield [*row, against(treebank, best[1], best[0])]
+            oracle = best(treebank, kind, ending)
+            chosen.append(f"linear_swap_{oracle}{ending}")
+            row += [f"`{oracle}`", score(found(treebank, chosen[-1]), "las_all")]
+        yield [*row, against(treebank, chosen[1], chosen[0])]
 
 
-#: HGJ13's rows: name, system and oracle.
-HGJ13 = (
-    ("monotonic", "monotonic", "dynamic"),
-    ("left_combined", "L", "combined"),
-    ("reduce_combined", "D", "combined"),
-    ("both_combined", "L+D", "combined"),
-    ("left", "L", "dynamic"),
-    ("reduce", "D", "dynamic"),
-    ("left_reduce", "L+D", "dynamic"),
-    ("monotonic_static", "monotonic", "static"),
-    ("left_static", "L", "static"),
-    ("reduce_static", "D", "static"),
-    ("both_static", "L+D", "static"),
-    ("monotonic_explore0.9", "monotonic", "dynamic, explore 0.9"),
-    ("both_combined_explore0.9", "L+D", "combined, explore 0.9"),
-    ("never_shift", "L, never SHIFT", "dynamic"),
-    ("labelled_reduce", "L+D, labelled REDUCE", "dynamic"),
-    ("always_shift", "the same, always SHIFT", "dynamic"),
-)
+#: The rows of HGJ13's tables: the runs with the paper's learner, and what tables call them.
+HGJ13 = {
+    "linear_monotonic": "monotonic",
+    "linear_left_combined": "L",
+    "linear_reduce_combined": "D",
+    "linear_both_combined": "L+D",
+}
 
 
-def linear(ending: str = "") -> Iterator[tuple[str, str, str, str, Entry]]:
-    """HGJ13's rows that have runs with the linear learner: treebank, name, system, oracle,
-    summary."""
-    for treebank in TREEBANKS:
-        for name, system, oracle in HGJ13:
-            if one := trained(treebank, f"linear_{name}{ending}"):
-                yield treebank, name, system, oracle, one
-
-
-def against_monotonic(treebank: str, name: str, split: str) -> str:
-    """The difference in UAS from the monotonic parser by the dynamic oracle, and how sure it is."""
-    if name == "monotonic":
-        return ""
-    pair = (f"linear_{name}", "linear_monotonic")
-    wilcoxon = comparison(treebank, *pair, "uas_all", split, "variants")["p_wilcoxon"]
-    shown = against(treebank, *pair, "uas_all", split)
-    return f"{shown}; Wilcoxon {probability(wilcoxon)}"
-
-
-@table("hgj13-linear", left=3)
-def _hgj13_linear() -> Rows:
-    header = ["treebank", "", "oracle", "seeds", "UAS", "LAS", "UAS, no punct."]
-    yield [*header, "sentences", "UAS against monotonic"]
-    for treebank, name, system, oracle, one in linear():
-        row = [short(treebank), system, oracle, count(one)]
-        row += [score(one, metric, "dev") for metric in ALL]
-        row += [mean(one, "uas_words", "dev"), mean(one, "exact_heads", "dev", 1)]
-        yield [*row, against_monotonic(treebank, name, "dev")]
-
-
-@table("hgj13-static", left=1)
-def _hgj13_static() -> Rows:
-    yield ["treebank", "seeds", "L+D against monotonic, dev", "test"]
-    for treebank in TREEBANKS:
-        pair = ("linear_both_static", "linear_monotonic_static")
-        if one := trained(treebank, pair[0]):
-            found = (against(treebank, *pair, "uas_all", split) for split in ("dev", "test"))
-            yield [short(treebank), count(one), *found]
-
-
-@table("yield", left=2)
-def _yield() -> Rows:
-    yield ["treebank", "learner", "seeds", "combined, dev", "test", "dynamic, dev", "test"]
-    for treebank in TREEBANKS:
-        for learner, prefix in (("linear", "linear_"), ("neural", "")):
-            if one := trained(treebank, f"{prefix}left_yield_combined"):
-                pairs = (("left_yield_combined", "both_combined"), ("left_yield", "left_reduce"))
-                cells = (
-                    against(treebank, prefix + own, prefix + base, "uas_all", split)
-                    for own, base in pairs
-                    for split in ("dev", "test")
-                )
-                yield [short(treebank), learner, count(one), *cells]
-
-
-@table("hgj13-linear-test", left=2)
-def _hgj13_linear_test() -> Rows:
-    header = ["treebank", "", "seeds", "UAS", "LAS", "UAS, no punct."]
+def hgj13(split: str) -> Rows:
+    """Make HGJ13's Table 1 or Table 3: L, D and L+D by the combined oracle against the monotonic
+    parser by the dynamic one, with two tests of significance."""
+    header = ["treebank", "", "seeds", "UAS", "LAS", "UAS, no punct.", "sentences"]
     yield [*header, "UAS against monotonic"]
-    for treebank, name, system, oracle, one in linear():
-        if oracle == "combined" or name == "monotonic":
-            row = [short(treebank), system, count(one), *(score(one, metric) for metric in ALL)]
-            row.append(mean(one, "uas_words"))
-            yield [*row, against_monotonic(treebank, name, "test")]
+    for treebank, (name, system) in itertools.product(TREEBANKS, HGJ13.items()):
+        if one := trained(treebank, name):
+            row = [short(treebank), system, count(one)]
+            row += [score(one, metric, split) for metric in ALL]
+            row += [mean(one, "uas_words", split), mean(one, "exact_heads", split, 1)]
+            shown = against(treebank, name, "linear_monotonic", "uas_all", split)
+            if shown:
+                pair = comparison(treebank, name, "linear_monotonic", "uas_all", split, "variants")
+                shown += f"; Wilcoxon {probability(pair['p_wilcoxon'])}"
+            yield [*row, shown]
 
 
-@table("hgj13-beam", left=3)
+for _split in ("dev", "test"):
+    table(f"hgj13-linear-{_split}", left=2)(partial(hgj13, _split))
+table("hgj13-oracles")(partial(differences, "hgj13_linear", [*HGJ13][1:]))
+
+
+@table("yield")
+def _yield() -> Rows:
+    yield ["treebank", "combined, dev", "test", "dynamic, dev", "test"]
+    pairs = (("left_yield_combined", "both_combined"), ("left_yield", "left_reduce"))
+    for treebank in TREEBANKS:
+        if trained(treebank, "linear_left_yield"):
+            cells = (
+                against(treebank, f"linear_{own}", f"linear_{base}", "uas_all", split)
+                for own, base in pairs
+                for split in ("dev", "test")
+            )
+            yield [short(treebank), *cells]
+
+
+@table("hgj13-beam")
 def _hgj13_beam() -> Rows:
-    columns = [
-        [f"{what}, {split}" for what in ("UAS", "LAS", "UAS against monotonic")]
-        for split in ("dev", "test")
-    ]
-    yield ["treebank", "", "oracle", "seeds", *columns[0], *columns[1]]
-    for treebank, name, system, oracle, one in linear("_beam"):
-        row = [short(treebank), system, oracle, count(one)]
+    columns = ("UAS", "LAS", "UAS against monotonic")
+    yield ["", *(f"{what}, {split}" for split in ("dev", "test") for what in columns)]
+    for variant in VARIANTS["hgj13_beam"]:
+        one, row = found(HUNGARIAN, variant.name), [variant.title.removesuffix(", beam")]
         for split in ("dev", "test"):
             row += [score(one, metric, split) for metric in ALL]
-            pair = (f"linear_{name}_beam", "linear_monotonic_beam")
-            row.append(against(treebank, *pair, "uas_all", split))
+            row.append(against(HUNGARIAN, variant.name, "linear_monotonic_beam", "uas_all", split))
         yield row
 
 
@@ -320,12 +278,12 @@ def draft() -> Iterator[tuple[str, str, str, str, Entry]]:
 
 @table("rep-linear-iterations", left=3)
 def _rep_linear_iterations() -> Rows:
-    rows = list(draft())
+    rows = [row for row in draft() if not row[1].endswith("_200")]
     numbers = sorted(map(int, rows[-1][-1]["uas_by_epoch"]))
-    yield ["treebank", "features", "", "seeds", *(str(number - 1) for number in numbers)]
+    yield ["treebank", "features", "", *(str(number - 1) for number in numbers)]
     for treebank, _, features, what, one in rows:
         means = [statistics.fmean(one["uas_by_epoch"][str(number)]) for number in numbers]
-        yield [short(treebank), features, what, count(one), *(f"{uas:.2f}" for uas in means)]
+        yield [short(treebank), features, what, *(f"{uas:.2f}" for uas in means)]
 
 
 @table("rep-linear", left=3)

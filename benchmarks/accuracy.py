@@ -16,14 +16,10 @@ during training, with the averaged weights of the time. With `--moves`, `moves` 
 parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
 
 With `--also beam8:components.parser.beam_width=8` each model is evaluated once more, with other
-settings, as SYSTEM_beam8. With `--ensemble` the models of all seeds are evaluated as one
-parser (`python -m spacy nmparse ensemble`), as SYSTEM_ensemble3 for three, under the first seed.
-With `--mixed` the systems of the first seed are, as SYSTEM_mixed3 after the first of three.
-With `--distill` the systems are then trained again from each seed, taught by their ensemble
-(docs/training.md), as SYSTEM_distilled. With `--teacher MODEL` they are taught by another model
-from the beginning, as SYSTEM_taught.
-
-`--each-epoch` evaluates on dev during training often enough for a score of each epoch.
+settings, as SYSTEM_beam8. With `--mixed` the models of all systems, of the first seed, are
+evaluated as one parser (`python -m spacy nmparse ensemble`), as SYSTEM_mixed3 after the first of
+three. With `--teacher MODEL` the systems are taught by another model (docs/training.md), as
+SYSTEM_taught.
 
 With `--switch` all systems are trained and evaluated with the switch of docs/speed.md: sooner, and
 different in the last bits. The result files say so.
@@ -136,7 +132,6 @@ def evaluate_ensemble(
         **{key: value for key, value in first.items() if key not in left_out},
         "system": name,
         "seed": first["seed"],
-        "seeds": sorted({one["seed"] for one in trained}),
         "command": "; ".join([*(one["command"] for one in trained), "nmparse ensemble"]),
         **record(),
         "training": {
@@ -157,16 +152,13 @@ def train_and_evaluate(
     evaluate: Sequence[str] = tuple(EVALUATIONS),
     moves: bool = False,
     switch: bool = False,
-    each_epoch: bool = False,
 ) -> dict[str, Any]:
     """Do one run: its contents. `extra` are further settings, the same for all systems; the rest
     are options of the command line."""
     name = f"{system.name}-seed{seed}"
     output = work.resolve() / treebank.name / name
     log = output / "log.txt"
-    seconds, command = train_model(
-        treebank, system, seed, epochs, output, extra, switch, each_epoch
-    )
+    seconds, command = train_model(treebank, system, seed, epochs, output, extra, switch)
     prefix = f"[{treebank.name} {name}]"
     evaluations = evaluate_model(treebank, output, log, prefix, {}, evaluate)
     if moves:
@@ -217,7 +209,7 @@ class Study(Keeper):
         """Do one run of a system, and its further evaluations."""
         args = self.args
         one = (self.treebank, system, seed, args.epochs, args.work, self.extra)
-        options = (args.evaluate, args.moves, args.switch, args.each_epoch)
+        options = (args.evaluate, args.moves, args.switch)
         made = partial(train_and_evaluate, *one, *options)
         expected = {
             "files": self.treebank.files,
@@ -228,19 +220,16 @@ class Study(Keeper):
         if self.keep(system.name, seed, made, expected):
             self.evaluate(self.path(system.name, seed))
 
-    def merge(self, members: Sequence[Path], name: str) -> Path | None:
-        """Evaluate the parsers of runs as one; its model, or None if it is not there."""
+    def merge(self, members: Sequence[Path], name: str) -> None:
+        """Evaluate the parsers of runs as one, if all runs are there."""
         if not all(path.is_file() for path in members):
-            return None
+            return
         seed = self.args.seeds[0]
         runs = [self.read(path) for path in members]
         rest = (self.args.work, self.args.evaluate)
         made = partial(evaluate_ensemble, self.treebank, runs, name, *rest)
-        if not self.keep(name, seed, made, {"files": self.treebank.files}):
-            return None
-        self.evaluate(self.path(name, seed))
-        model: Path = self.args.work.resolve() / self.treebank.name / f"{name}-seed{seed}"
-        return model / "model-best"
+        if self.keep(name, seed, made, {"files": self.treebank.files}):
+            self.evaluate(self.path(name, seed))
 
     def run(self, systems: Sequence[System]) -> None:
         """Do all that the command line asks for."""
@@ -251,11 +240,6 @@ class Study(Keeper):
         if args.mixed:
             members = [self.path(system.name, args.seeds[0]) for system in systems]
             self.merge(members, f"{systems[0].name}_mixed{len(systems)}")
-        for system in systems if args.ensemble or args.distill else ():
-            members = [self.path(system.name, seed) for seed in args.seeds]
-            teacher = self.merge(members, f"{system.name}_ensemble{len(members)}")
-            for seed in args.seeds if args.distill and teacher else ():
-                self.train(replace(system, name=f"{system.name}_distilled", teacher=teacher), seed)
 
 
 def train(
@@ -283,26 +267,14 @@ def main(argv: Sequence[str] | None) -> int | None:
         "--also", action="append", default=[], metavar="NAME:KEY=VALUE[,KEY=VALUE]..."
     )
     parser.add_argument(
-        "--n-sents", type=int, default=1, help="sentences per document; .spacy files keep theirs"
-    )
-    parser.add_argument(
         "--evaluate", nargs="+", choices=tuple(EVALUATIONS), default=tuple(EVALUATIONS)
     )
     parser.add_argument(
         "--moves", action="store_true", help="count how non-monotonic moves are used on dev"
     )
-    parser.add_argument(
-        "--each-epoch", action="store_true", help="evaluate in each epoch of training"
-    )
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
     parser.add_argument(
-        "--ensemble", action="store_true", help="evaluate the seeds of a system as one parser, too"
-    )
-    parser.add_argument(
         "--mixed", action="store_true", help="evaluate the systems as one parser, too"
-    )
-    parser.add_argument(
-        "--distill", action="store_true", help="train each seed once more, taught by the ensemble"
     )
     parser.add_argument("--teacher", type=Path, metavar="MODEL", help="a pipeline to learn from")
     args = parser.parse_args(argv)
@@ -310,7 +282,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     if args.teacher:
         teacher = args.teacher.resolve(strict=True)
         systems = [replace(one, name=f"{one.name}_taught", teacher=teacher) for one in systems]
-    study = Study(open_treebank(args, n_sents=args.n_sents), args)
+    study = Study(open_treebank(args), args)
     study.run(systems)
     return study.status()
 

@@ -125,7 +125,6 @@ STATIC_ORACLE = ("components.parser.oracle=static", "components.parser.explore=0
 STATES = "components.parser.system.max_search_states"
 #: Arcs may replace arcs.
 NONMONOTONIC = "components.parser.system.nonmonotonic=true"
-EARLY = "components.parser.beam_training=early_update"
 #: The systems of the linear scorer.
 LINEAR = ("nm_parser_linear", "swap_parser_linear")
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -239,10 +238,6 @@ CHOOSING = ("nd_sw", "nd_all")
 ORACLES = tuple(swap(oracle) for oracle in (*STATIC, *CHOOSING))
 VARIANTS["bn15_linear"] = ORACLES
 VARIANTS["bn15_beam"] = tuple(by_beam(variant) for variant in ORACLES)
-#: Shorter updates: to the step where the right hypothesis leaves the beam.
-VARIANTS["bn15_beam"] += tuple(
-    modify(by_beam(swap(oracle)), "early", "early update", EARLY) for oracle in STATIC
-)
 
 
 def pairs() -> Iterator[Pair]:
@@ -256,11 +251,9 @@ def pairs() -> Iterator[Pair]:
         _, features, row = one.name.split("_", 2)
         if features == "additional" and row != "monotonic":
             yield Pair(one.name, f"logistic_{features}_monotonic", split, "uas_all")
-    yield Pair("left_reduce", "monotonic", "dev", "uas_all")
     for split in SPLITS:
         yield Pair("linear_both_static", "linear_monotonic_static", split, "uas_all")
-        for prefix in ("", "linear_"):
-            yield Pair(f"{prefix}left_yield", f"{prefix}left_reduce", split, "uas_all")
+        yield Pair("linear_left_yield", "linear_left_reduce", split, "uas_all")
     for ending in ("", "_beam"):
         eager = f"linear_swap_eager{ending}"
         for oracle in (*STATIC[1:], *CHOOSING):

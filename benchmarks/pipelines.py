@@ -3,14 +3,13 @@
     python -m benchmarks.pipelines assets/UD_Hungarian-Szeged assets/UD_Turkish-IMST --seeds 1 2 3
     python -m benchmarks.pipelines assets/UD_Hungarian-Szeged --systems udpipe \\
         --udpipe-tokenizer "epochs=8"
-    python -m benchmarks.pipelines --table
 
 Each is trained on the treebank's training data, and parses the running text of dev and test
 (benchmarks/raw_text.py). Ours is that of the workflow `ud` of project.yml. spaCy's has the
 components that spaCy's own pipelines have; its sentences are those of the senter or of the parser,
 whichever gives more LAS on dev. UDPipe has its authors' options, but for their vectors of words.
 Each run becomes one file, benchmarks/runs/pipelines/TREEBANK/SYSTEM-seedN.json; runs that have
-theirs are kept.
+theirs are kept. Without treebanks the command prints what is there.
 """
 
 from __future__ import annotations
@@ -214,13 +213,12 @@ def main(argv: Sequence[str] | None) -> int | None:
     parser.add_argument("--snapshot", default="unknown", help="release of the treebanks")
     for part in udpipe.PIPELINE:
         parser.add_argument(f"--udpipe-{part}", default="", metavar="KEY=VALUE[;KEY=VALUE]...")
-    parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--split", choices=SPLITS, default="test")
     add_run_arguments(parser, "pipelines", epochs=80)
     args = parser.parse_args(argv)
     extra = parse_settings(args.set)
     status = 0
-    for folder in [] if args.table else args.treebanks:
+    for folder in args.treebanks:
         files = find_splits(folder.resolve())
         lang = choose_lang(files["train"])
         merge = split_by(spacy.blank(lang))

@@ -82,17 +82,6 @@ def files(folder: Path) -> dict[str, Any]:
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in found}
 
 
-def summarize_demo(folder: Path) -> Summary:
-    """Keep the scores of the demo's evaluations."""
-    left_out = ("per_sentence", "by_length", "conll18")
-    found = files(folder)
-    for result in found.values():
-        result["scores"].pop("dep_las_per_type", None)
-        for key in left_out:
-            result.pop(key, None)
-    return found
-
-
 def summarize_speed(folder: Path) -> Summary:
     """Keep the rates, and the least, median and greatest ratio, repetition by repetition (`times`):
     to each system of spaCy's parser with the first products, and to the system with one thread or
@@ -154,7 +143,6 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "accuracy": summarize_accuracy,
     "attardi": files,
     "compare": summarize_plain,
-    "demo": summarize_demo,
     "exhaustive": summarize_exhaustive,
     "mine_repairs": files,
     "perceptron": files,

@@ -150,8 +150,6 @@ def summarize_system(runs: Runs, epochs: bool) -> Entry:
     first = every[0]
     kept = ("config", "overrides", "teacher", "evaluated_with", "epochs", "build", "command")
     entry: Entry = {"seeds": list(runs)}
-    if "seeds" in first:  # an ensemble
-        entry["members"] = first["seeds"]
     entry |= {key: first[key] for key in (*kept, "tags") if key in first}
     entry |= {"switch": "switch" in first, "snapshot": first["snapshot"]}
     entry["made_with"] = made_with(first)

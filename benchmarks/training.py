@@ -97,13 +97,6 @@ def reads_tags(model: Path) -> bool:
     return bool(corpora["train"]["@readers"] == "spacy_nmparse.TaggedCorpus.v1")
 
 
-def steps_of_last_epoch(words: int, epochs: int) -> int:
-    """Estimate the number of batches of the last epoch, which has the fewest, with the batches of
-    the configs: 100 words, growing by 0.1 % a batch up to 1,000."""
-    size = min(100 + 0.001 * words * epochs, 1000)
-    return max(1, int(words / size))
-
-
 def train_model(
     treebank: Treebank,
     system: System,
@@ -112,25 +105,21 @@ def train_model(
     output: Path,
     extra: dict[str, Any],
     switch: bool = False,
-    each_epoch: bool = False,
 ) -> tuple[float, str]:
     """Train a parser. What the folder `output` holds is deleted; it gets model-best and the log.
-    `extra` are further settings, the same for all systems; `switch` is that of docs/speed.md;
-    `each_epoch`: evaluate in each epoch. Returns the seconds it took, and the command without
-    paths. Raises a RuntimeError if it fails."""
+    `extra` are further settings, the same for all systems; `switch` is that of docs/speed.md.
+    Returns the seconds it took, and the command without paths. Raises a RuntimeError if it
+    fails."""
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
-    # batches grow to 1,000 words: about one evaluation in two late epochs, and never too many
-    frequency = max(50, treebank.train_words // 500)
-    if each_epoch:
-        frequency = steps_of_last_epoch(treebank.train_words, epochs)
     settings: dict[str, Any] = {
         "nlp.lang": treebank.lang,
         "system.seed": seed,
         "corpora.train.gold_preproc": True,
         "training.max_epochs": epochs,
         "training.max_steps": 0,
-        "training.eval_frequency": frequency,
+        # batches grow to 1,000 words: about one evaluation in two late epochs, and never too many
+        "training.eval_frequency": max(50, treebank.train_words // 500),
         **extra,
     }
     slot = "nlp.after_pipeline_creation"

@@ -30,9 +30,8 @@ Comparisons:
 With treebanks, what has no result file yet is trained by benchmarks.accuracy, one file a variant
 and seed: benchmarks/runs/variants/TREEBANK/VARIANT-seedN.json. Then the tables of benchmarks.table
 are made of all result files that there are, on dev (or, with `--split test`, on test), against the
-first row. `python -m benchmarks.report variants` also keeps UAS by epoch, that of the averaged
-weights at the last evaluation in the epoch, and how the non-monotonic moves were used by the best
-epoch's parsers (`nmparse repairs`).
+first row. `python -m benchmarks.report variants` also keeps UAS by epoch, and how the non-monotonic
+moves were used by the best epoch's parsers (`nmparse repairs`).
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ def train_linear(args: argparse.Namespace, folder: Path, wanted: Sequence[Varian
 
 def train_neural(args: argparse.Namespace, folder: Path, wanted: Sequence[Variant]) -> int:
     """Train variants with a neural scorer on a treebank by benchmarks.accuracy; the exit status."""
-    more = ["--set", UNTAGGED, "--evaluate", *SPLITS, "--moves", "--each-epoch"]
+    more = ["--set", UNTAGGED, "--evaluate", *SPLITS, "--moves"]
     more += ["--switch"] * args.switch
     return accuracy.train(args, folder, [one.as_argument() for one in wanted], more)
 

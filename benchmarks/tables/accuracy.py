@@ -28,7 +28,6 @@ from benchmarks.tables.common import (
     raw_mean,
     results,
     score,
-    seeds_of,
     stock,
     table,
 )
@@ -38,7 +37,7 @@ NM_TAUGHT = "nm_parser_taught"
 BEAMS = tuple(f"{name}_beam4" for name in (SWAP, NL))
 ACCURACY = (NM, NM_TAUGHT, SWAP, NL, *BEAMS, TAUGHT, SPACY_LONG)
 #: Of `nl_covington_parser`: what makes it more accurate than on the data as they are.
-MORE = ("", "_long", "_phrases", "_wide", "_mixed3", "_taught")
+MORE = ("", "_long", "_mixed3", "_taught")
 PLAIN = f"{OWN}_plain"
 MULTIHASH = (
     *(f"{name}_multihash" for name in (OWN, "nm_parser", "swap_parser")),
@@ -57,7 +56,7 @@ def accuracy(systems: Sequence[str], choose: Callable[[str], str]) -> Rows:
         if all(name.startswith("spacy_") for name, _ in found):
             continue  # nothing to compare
         for name, one in found:
-            row = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
+            row = [short(treebank), title(name), str(one["epochs"]), seeds(one["seeds"])]
             row += [score(one, metric) for metric in ("uas_all", "las_all")]
             row.append(f"{mean(one, 'dep_exact', digits=1)} %")
             yield [*row, "" if name == baseline else lead(treebank, name, baseline)]
@@ -84,7 +83,7 @@ def _crossing() -> Rows:
                 precision, recall = (raw_mean(one, f"nonproj_{kind}") for kind in "pr")
                 f1 = 2 * precision * recall / (precision + recall)
                 figures = [f"{figure:.1f}" for figure in (precision, recall, f1)]
-                found.append((f1, [short(treebank), title(name), seeds_of(one), *figures]))
+                found.append((f1, [short(treebank), title(name), seeds(one["seeds"]), *figures]))
         yield from (row for _, row in sorted(found, reverse=True))
 
 
@@ -134,7 +133,7 @@ def _more_accurate() -> Rows:
     for treebank in TREEBANKS:
         for name in (PLAIN, *(f"{OWN}{kind}" for kind in MORE)):
             if one := entry(treebank, name):
-                row = [short(treebank), title(name), str(one["epochs"]), seeds_of(one)]
+                row = [short(treebank), title(name), str(one["epochs"]), seeds(one["seeds"])]
                 row += [score(one, "las_all", split) for split in ("dev", "test")]
                 yield [*row, "" if name == PLAIN else lead(treebank, name, PLAIN)]
 
@@ -189,7 +188,7 @@ def _bias() -> Rows:
 def _exchanged_words() -> Rows:
     header = ["LAS", "", "seeds", "dev: as they are", "exchanged", "test: as they are", "exchanged"]
     yield [*header, "difference on test"]
-    for name in ("nm_parser", "swap_parser", OWN, SPACY):
+    for name in ("nm_parser", "swap_parser", SPACY):
         for treebank in TREEBANKS:
             exchanged = f"{name}_long" if treebank == ENGLISH else name
             plain, changed = (entry(treebank, one) for one in (f"{name}_plain", exchanged))
@@ -200,14 +199,3 @@ def _exchanged_words() -> Rows:
             for split in ("dev", "test"):
                 row += [mean(one, "las_all", split, only=both) for one in (plain, changed)]
             yield [*row, difference(comparison(treebank, exchanged, f"{name}_plain"))]
-
-
-@table("teacher")
-def _teacher() -> Rows:
-    yield ["trained on", "LAS on test", "difference"]
-    alone, taught = f"{ENGLISH}-each6", f"{ENGLISH}-each6-all"
-    found = comparison(taught, TAUGHT, OWN, benchmark="unannotated")
-    las = score(entry(alone, OWN, "unannotated"), "las_all")
-    yield ["annotated sentences alone", las, ""]
-    las = score(entry(taught, TAUGHT, "unannotated"), "las_all")
-    yield ["the same and the plain ones, taught", las, difference(found)]

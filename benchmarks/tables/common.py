@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.common import RESULTS
 from benchmarks.formats import mean_and_deviation, page_table
 from benchmarks.summary import Entry, Pair
-from benchmarks.titles import difference, seeds
+from benchmarks.titles import difference
 
 Rows = Iterator[list[str]]
 ENGLISH, GOTHIC = "UD_English-EWT", "UD_Gothic-PROIEL"
@@ -136,11 +136,6 @@ def raw_mean(
     values = dict(zip(one["seeds"], one[split][metric]["seeds"], strict=True))
     chosen = [values[seed] for seed in (values if only is None else only)]
     return 100 * statistics.fmean(value for value in chosen if value is not None)
-
-
-def seeds_of(one: Entry) -> str:
-    """Write a system's seeds, those of an ensemble's members in it."""
-    return seeds(one.get("members", one["seeds"]))
 
 
 def grouped(rows: Iterable[list[str]]) -> list[list[str]]:

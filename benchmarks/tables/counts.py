@@ -25,17 +25,15 @@ SEARCHED = ("nm_parser", "swap_parser", "nl_covington_parser")
 
 @table("confidences", left=2)
 def _confidences() -> Rows:
-    header = ["treebank", "parser", "error", "calibrated", "AUC", "roots right"]
-    yield [*header, "confidence", "calibrated", "LAS by fifths"]
+    yield ["treebank", "parser", "error", "calibrated", "AUC", "LAS by fifths"]
     for treebank, names in ((GOTHIC, SEARCHED), (ENGLISH, ("nm_parser", "nl_covington_parser"))):
         for name in names:
             run = results("search")[f"confidence-{name}-{short(treebank).split('-')[0].lower()}"]
             for width in (one for one in run["widths"] if one["width"] == 1):
-                head, roots = width["head"], width["roots"]
+                head = width["head"]
                 row = [short(treebank), f"`{name}`"]
                 row += [f"{head[f'error_{when}']:.3f}" for when in ("before", "after")]
-                row += [f"{head['area_under_curve']:.2f}", f"{roots['right']:.2f}"]
-                row += [f"{roots[f'said_{when}']:.2f}" for when in ("before", "after")]
+                row.append(f"{head['area_under_curve']:.2f}")
                 yield [*row, ", ".join(f"{100 * las:.0f}" for las in width["las_by_least_sure"])]
 
 

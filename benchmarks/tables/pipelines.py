@@ -14,10 +14,9 @@ from benchmarks.tables.common import (
     Rows,
     entry,
     score,
-    seeds_of,
     table,
 )
-from benchmarks.titles import short
+from benchmarks.titles import seeds, short
 
 TITLES = {
     "nl_covington_parser": "this package",
@@ -60,7 +59,7 @@ def _pipelines() -> Rows:
     for treebank in TREEBANKS:
         found = list(measured(treebank))
         for title, one in found:
-            yield [short(treebank), title, seeds_of(one), *(score(one, m) for m in COLUMNS)]
+            yield [short(treebank), title, seeds(one["seeds"]), *(score(one, m) for m in COLUMNS)]
         for title, values in PUBLISHED[treebank].items() if found else ():
             yield [short(treebank), title, "", *(f"{value:.1f}" for value in values)]
 

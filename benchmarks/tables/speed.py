@@ -1,4 +1,4 @@
-"""Speed, memory, and the demo."""
+"""Speed and memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from benchmarks.tables.common import (
     GOTHIC,
     NL,
     NM,
-    SPACY,
     STOCK,
     SWAP,
     TAUGHT,
@@ -145,15 +144,3 @@ def _memory() -> Rows:
         (f"the same, after {stream['words']:,} words", stream["peak"]),
     ):
         yield [what, f"{mib:,.0f}"]
-
-
-@table("demo")
-def _demo() -> Rows:
-    yield ["", "`nm_parser`", title(SPACY)]
-    for what, data, metric in (
-        ("LAS of all words, gold tokens and sentences", "gold", "las_all"),
-        ("LAS F1 from raw text, CoNLL 2018 evaluation", "raw", "dep_las_conll"),
-        ("F1 of sentence boundaries from raw text", "raw", "sents_f"),
-    ):
-        found = [results("demo")[f"{name}-{data}"] for name in ("nm_parser", SPACY)]
-        yield [what, *(f"{100 * one['scores'][metric]:.1f}" for one in found)]

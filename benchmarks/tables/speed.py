@@ -1,4 +1,4 @@
-"""Speed and memory."""
+"""Speed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _speed_rates() -> Rows:
 @table("speed-others", left=2)
 def _speed_others() -> Rows:
     yield ["times `spacy init config`'s", "", *HEADER]
-    for treebank, unit in ((GOTHIC, "doc"), (ENGLISH, "sentence"), (ENGLISH, "doc")):
+    for treebank, unit in ((GOTHIC, "doc"), (ENGLISH, "sentence")):
         what = "documents" if unit == "doc" else "sentences"
         for name in PAIRED:
             row = [f"{short(treebank)}, {what}", title(name)]
@@ -129,18 +129,3 @@ def _which_parser() -> Rows:
             known = stage != "training" or training != "taught"
             row.append(times(timed(kind), stage, system, INIT_CONFIG).split()[0] if known else "")
         yield row
-
-
-@table("memory")
-def _memory() -> Rows:
-    yield ["", "peak, MiB"]
-    found = results("memory")["nm_parser"]["results"]
-    document, tok2vec, stream = (found[name] for name in ("document", "tok2vec", "stream"))
-    first, use = stream["points"][0]
-    for what, mib in (
-        (f"a document of {tok2vec['words']:,} words, token vectors alone", tok2vec["peak"]),
-        ("the same, token vectors and `nm_parser`", document["peak"]),
-        (f"documents of {stream['words_per_document']:,} words, after {first:,.0f} words", use),
-        (f"the same, after {stream['words']:,} words", stream["peak"]),
-    ):
-        yield [what, f"{mib:,.0f}"]

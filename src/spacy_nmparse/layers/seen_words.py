@@ -43,8 +43,8 @@ def see(known: Keys, numbers: numpy.ndarray) -> None:
     _, first = numpy.unique(norms[:, 0], return_index=True)  # a norm can have several shapes
     found, words = numpy.unique(norms[first], return_counts=True)
     again = found[(words > 1) | contains(known[SEEN], found)]
-    known[SHARED] = numpy.union1d(known[SHARED], again)
-    known[SEEN] = numpy.union1d(known[SEEN], numpy.append(found, keys[new[:, 1], 1]))
+    known[SHARED] = with_keys(known[SHARED], again)
+    known[SEEN] = with_keys(known[SEEN], numpy.append(found, keys[new[:, 1], 1]))
 
 
 def hide(known: Keys, numbers: numpy.ndarray) -> None:
@@ -70,6 +70,12 @@ def keys_of(numbers: numpy.ndarray) -> numpy.ndarray:
     """A key for each number and its column, uint32 of the same shape."""
     columns = numpy.arange(numbers.shape[1], dtype="uint64") * ODD
     return (((numbers ^ columns) * ODD) >> numpy.uint64(32)).astype("uint32")
+
+
+def with_keys(ascending: numpy.ndarray, keys: numpy.ndarray) -> numpy.ndarray:
+    """The ascending keys of both arrays. Few keys are new, and only those are sorted."""
+    new = numpy.unique(keys[~contains(ascending, keys)])
+    return numpy.insert(ascending, numpy.searchsorted(ascending, new), new)
 
 
 def contains(ascending: numpy.ndarray, keys: numpy.ndarray) -> numpy.ndarray:

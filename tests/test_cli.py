@@ -70,7 +70,7 @@ def test_spacy_has_the_commands() -> None:
     command = [sys.executable, "-m", "spacy", "nmparse", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
-    for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data", "plot"):
+    for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data"):
         assert name in done.stdout
     assert "ensemble" in done.stdout and "lattice" in done.stdout
 
@@ -492,16 +492,6 @@ def test_debug_data_shows_what_the_tokenizer_splits_otherwise(folder: Path) -> N
     assert re.search(r"(?m)^\(\d+ more: --json\)$", done.stdout)
 
 
-def test_plots(folder: Path) -> None:
-    pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
-    result = folder / "errors.json"
-    done = run("errors", folder / "random", folder / "gold.spacy", "--json")
-    result.write_text(done.stdout, encoding="utf-8")
-    done = run("plot", "length", result, "-o", folder / "plot.png")
-    assert done.exit_code == 0, done.output
-    assert (folder / "plot.png").is_file()
-
-
 Arguments = Callable[[Path], Sequence[str | Path]]
 
 
@@ -570,8 +560,6 @@ Arguments = Callable[[Path], Sequence[str | Path]]
             lambda f: ("oracle", "arc_eager", f / "gold.conllu", "--number", "3"),
             ["gold.conllu has 2 sentences, not 3"],
         ),
-        (lambda f: ("plot", "x", f / "gold.conllu"), ["'x'", "learning"]),
-        (lambda f: ("plot", "learning", f / "no.txt"), ["no.txt"]),
     ],
 )
 def test_what_is_wrong_is_named(folder: Path, arguments: Arguments, messages: list[str]) -> None:

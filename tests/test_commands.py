@@ -235,8 +235,6 @@ def test_commands_run(
 ) -> None:
     monkeypatch.chdir(workplace)
     commands = [command for command in block_commands(page) if not is_elsewhere(command)]
-    if any(" plot " in command for command in commands):
-        pytest.importorskip("matplotlib", reason="needs matplotlib, the extra plots")
     for command in commands:
         execute(command)
 

@@ -300,22 +300,6 @@ def debug_data(
     run(config, ctx.args, code, component, as_json)
 
 
-@nmparse.command("plot")
-def plot(
-    kind: str = typer.Argument(..., help="'learning', 'swaps' or 'length'"),
-    files: List[Path] = typer.Argument(..., help="Logs or results; see docs/tools.md"),
-    output: Path = typer.Option("plot.png", "--output", "-o", help="The picture: .png, .svg, .pdf"),
-    title: Optional[str] = typer.Option(None, "--title", help="Its title"),
-    measure: Optional[str] = typer.Option(
-        None, "--measure", help="'learning': the column of the log"
-    ),
-) -> None:
-    """Draw learning curves, SWAPs per sentence in training, LAS by length."""
-    from spacy_nmparse.cli.plot import run
-
-    run(kind, files, output, title, measure)
-
-
 for point in entry_points(group="spacy_nmparse_commands"):
     nmparse.command(point.name)(point.load())
 

@@ -287,8 +287,8 @@ def evaluate(
             files = conllu if how["tokens"] == "raw" else []
             unit = {"unit": "text"} if files else {}
             target = metrics / f"{system}-{name}.json"
-            how = {**how, **unit, "sents": NONE, "tags": NONE}
-            evaluate_model(str(model), corpus / "test.spacy", target, how, files, 256, [])
+            how = {**how, **unit, "sents": NONE, "tags": NONE, "batch_size": 256, "settings": []}
+            evaluate_model(str(model), corpus / "test.spacy", target, conllu=files, **how)
 
 
 @app.command()

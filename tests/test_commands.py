@@ -112,7 +112,7 @@ def check_options(command: str) -> None:
     """Let a program of this repository read the options of a command line."""
     if found := re.match(r"python -m spacy nmparse ([a-z-]+) ", command):
         own: Any = get_command(nmparse)
-        own.commands[found[1]].make_context(
+        own.get_command(None, found[1]).make_context(
             found[1], shlex.split(command[found.end() :].split(" > ")[0])
         )
     program = r"python (?:-m ((?:benchmarks|tests)\.\w+)|((?:scripts|examples)/\w+\.py))"

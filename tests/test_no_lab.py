@@ -60,7 +60,7 @@ def test_the_lab_is_gone(copy: Path) -> None:
         "from spacy_nmparse import systems; import spacy_nmparse.cli; "
         "print(spacy_nmparse.__file__, *systems.names(), *systems.options('arc_eager'), "
         "*systems.create('arc_eager').oracles, "
-        "*(f'nmparse:{one.name}' for one in spacy_nmparse.cli.nmparse.registered_commands))"
+        "*(f'nmparse:{one}' for one in spacy_nmparse.cli.Commands().list_commands(None)))"
     )
     place, *names = run(copy, "-c", program).split()
     assert Path(place).is_relative_to(copy)

@@ -22,6 +22,19 @@ from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import several_roots
 
+#: Arguments and options of several commands.
+MODEL = typer.Argument(..., help="A pipeline: its package or folder")
+CORPUS = typer.Argument(..., help="A .spacy or CoNLL-U (.conllu) file with trees")
+COMPONENT = typer.Option(None, "--component", help="Name of the parser, if there are several")
+LIMIT = typer.Option(0, "--limit", "-n", min=0, help="Only the first documents; 0: all")
+UNIT = typer.Option(
+    "sentence", "--unit", help="'sentence': each gold sentence by itself; 'doc': whole documents"
+)
+OUTPUT = typer.Option(..., "--output", "-o", help="Folder for the new pipeline")
+NUMBER = typer.Option(1, "--number", min=1, help="Which sentence of the file")
+HTML = typer.Option(None, "--html", help="Write a page that steps through it")
+JSON = typer.Option(False, "--json", help="Print JSON")
+
 COLORS: dict[str, dict[str, Any]] = {
     "new": {"fg": "green"},
     "old": {"fg": "red"},

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import spacy
+import typer
 from spacy.tokens import DocBin
 
 from spacy_nmparse.cli.console import check_lang, check_trees, fail, failures
@@ -27,25 +28,28 @@ MERGES = ("yes", "no", "auto")
 
 
 def run(
-    paths: list[str],
-    named: Mapping[str, list[Path]],
-    n_sents: int,
-    with_single: bool,
-    one_root: bool,
-    merge_subtokens: str,
-    lang: str | None,
+    paths: list[str] = typer.Argument(
+        ..., metavar="[TREEBANK] OUTPUT", help="Folder of a UD treebank, and folder to write"
+    ),
+    train: list[Path] = typer.Option([], "--train", help="A training file, instead of TREEBANK's"),
+    dev: list[Path] = typer.Option([], "--dev", help="A file of development data, likewise"),
+    test: list[Path] = typer.Option([], "--test", help="A file of test data, likewise"),
+    n_sents: int = typer.Option(1, "--n-sents", min=1, help="Sentences of a document"),
+    with_single: bool = typer.Option(
+        False, "--with-single", help="Also each tenth training sentence alone"
+    ),
+    one_root: bool = typer.Option(False, help="Refuse sentences with several roots"),
+    merge_subtokens: str = typer.Option(
+        "no",
+        "--merge-subtokens",
+        help="Keep multiword tokens in one piece: 'yes', 'no', or 'auto': those that the tokenizer "
+        "of --lang does not split into their words",
+    ),
+    lang: str | None = typer.Option(
+        None, "--lang", help="spaCy's language code: say how well its tokenizer fits the treebank"
+    ),
 ) -> None:
-    """Convert a treebank.
-
-    Args:
-        paths: The treebank's folder, or nothing, and the folder to write.
-        named: Files of each split, instead of the treebank's.
-        n_sents: Sentences per document.
-        with_single: Whether each tenth training sentence is a document of its own, too.
-        one_root: Whether a sentence with several roots is refused.
-        merge_subtokens: One of MERGES.
-        lang: spaCy's language code: say how well its tokenizer fits.
-    """
+    """Convert a treebank of Universal Dependencies (CoNLL-U) to .spacy files."""
     if len(paths) > 2:
         fail(f"{len(paths)} paths given: at most a treebank folder and an output folder.")
     if merge_subtokens not in MERGES:
@@ -60,7 +64,8 @@ def run(
         if folders and folders[0].is_file():
             fail(f"{folders[0]} is a file: give the folder of a UD treebank, or --train FILE.")
         files: Files = find_files(folders[0]) if folders else {}
-        files.update((split, parts) for split, parts in named.items() if parts)
+        named = zip(SPLITS, (train, dev, test), strict=True)
+        files.update((split, parts) for split, parts in named if parts)
         if not files:
             fail("No input: give a treebank folder, or --train, --dev and --test.")
         merge: bool | Merges = merge_subtokens == "yes"

@@ -10,7 +10,16 @@ from spacy.cli._util import import_code, parse_config_overrides
 from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, Split, check_data
-from spacy_nmparse.cli.console import fail, failures, paint, print_json, print_table, title
+from spacy_nmparse.cli.console import (
+    COMPONENT,
+    JSON,
+    fail,
+    failures,
+    paint,
+    print_json,
+    print_table,
+    title,
+)
 from spacy_nmparse.ud.tokens import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
@@ -18,11 +27,19 @@ N_LABELS = 12
 N_STRINGS = 10
 
 
+#: Arguments that are no options of the command override the config.
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
 def run(
-    config: Path, arguments: list[str], code: Path | None, component: str | None, as_json: bool
+    ctx: typer.Context,
+    config: Path = typer.Argument(..., help="A training config"),
+    code: Path | None = typer.Option(None, "--code", "-c", help="Python file to import first"),
+    component: str | None = COMPONENT,
+    as_json: bool = JSON,
 ) -> None:
-    """Print what was found; status 1 where training would fail."""
-    overrides = parse_config_overrides(list(arguments))
+    """Check the data of a config for its parser. Overrides as in spaCy: --paths.train FILE."""
+    overrides = parse_config_overrides(list(ctx.args))
     import_code(code)
     if not config.is_file():
         fail(f"There is no config {config}.")

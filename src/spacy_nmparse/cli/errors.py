@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
+
 from spacy_nmparse.analysis.displacy import write_parses
 from spacy_nmparse.analysis.errors import Errors, find_errors
 from spacy_nmparse.cli.console import (
+    COMPONENT,
+    CORPUS,
+    JSON,
+    LIMIT,
+    MODEL,
+    UNIT,
     failures,
     gold_docs,
     load,
@@ -28,15 +36,17 @@ N_ROWS = 20
 
 
 def run(
-    model: str,
-    corpus: Path,
-    component: str | None,
-    unit: str,
-    limit: int,
-    displacy: Path | None,
-    as_json: bool,
+    model: str = MODEL,
+    corpus: Path = CORPUS,
+    component: str | None = COMPONENT,
+    unit: str = UNIT,
+    limit: int = LIMIT,
+    displacy: Path | None = typer.Option(
+        None, "--displacy", help="Write displaCy's pictures of the parses, errors marked"
+    ),
+    as_json: bool = JSON,
 ) -> None:
-    """Print what was found in a corpus."""
+    """Break a parser's errors down, and find its first wrong moves and what they cost."""
     nlp = load(model)
     with failures():
         docs = gold_docs(nlp, corpus, unit, limit)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.cli.console import check_trees, fail, failures, load
+import typer
+
+from spacy_nmparse.cli.console import MODEL, check_trees, fail, failures, load
 from spacy_nmparse.ud.corpus import check_file
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
@@ -21,25 +22,31 @@ CHOICES = {
 
 
 def run(
-    model: str,
-    data: Path,
-    output: Path | None,
-    how: dict[str, str],
-    conllu: Sequence[Path],
-    batch_size: int,
-    settings: Sequence[str],
+    model: str = MODEL,
+    data: Path = typer.Argument(..., help="Gold data: a .spacy or CoNLL-U (.conllu) file"),
+    output: Path | None = typer.Option(None, "--output", "-o", help="A JSON file to write"),
+    unit: str = typer.Option(
+        "sentence",
+        "--unit",
+        help="'sentence': each gold sentence by itself; 'doc': whole documents; 'text': the "
+        "running text of the CoNLL-U file",
+    ),
+    tokens: str = typer.Option("gold", "--tokens", help="'gold', or 'raw': the tokenizer's"),
+    sents: str = typer.Option("none", "--sents", help="'gold': preset the gold boundaries; 'none'"),
+    tags: str = typer.Option("none", "--tags", help="'data': show the parser gold tags; 'none'"),
+    conllu: list[Path] = typer.Option(
+        [],
+        "--conllu",
+        help="The CoNLL-U file that DATA was made from: score by the program of the CoNLL 2018 "
+        "shared task against its words",
+    ),
+    batch_size: int = typer.Option(256, "--batch-size", min=1, help="Documents of a batch"),
+    settings: list[str] = typer.Option(
+        [], "--set", help="Another setting, KEY=VALUE, as components.parser.beam_width=8"
+    ),
 ) -> None:
-    """Print the scores of a pipeline, and write them.
-
-    Args:
-        model: A pipeline.
-        data: Gold data.
-        output: The JSON file to write.
-        how: A value of each of CHOICES.
-        conllu: The CoNLL-U files that the data was made from.
-        batch_size: Documents per batch.
-        settings: Other settings of the pipeline, KEY=VALUE.
-    """
+    """Score a pipeline on gold data: trees on gold tokens, or everything from raw text."""
+    how = {"unit": unit, "tokens": tokens, "sents": sents, "tags": tags}
     for name, value in how.items():
         if value not in CHOICES[name]:
             fail(f"--{name} is one of {', '.join(CHOICES[name])}, not {value!r}.")
@@ -64,7 +71,7 @@ def run(
     }
     sentences = counted(result["n_sentences"], "sentence")
     print(f"{data.name}: {sentences}, {counted(result['n_words'], 'word')}")
-    if how["tokens"] == "gold":
+    if tokens == "gold":
         print_scores(result["scores"])
     if "conll18" in result:
         gold = ", ".join(path.name for path in conllu) or data.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
 from spacy.util import load_config
 
 from spacy_nmparse.cli.console import check_lang, fail, failures, load
@@ -13,16 +14,22 @@ from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 PIPELINES = ("whole", "parser")
 
 
-def run(output: Path, lang: str | None, pipeline: str, parser: str, vectors: str | None) -> None:
-    """Write the config.
-
-    Args:
-        output: The file to write.
-        lang: spaCy's language code; None: that of the config.
-        pipeline: One of PIPELINES.
-        parser: The name of a config of the package, or a config's path.
-        vectors: A pipeline with word vectors, its package or folder; None: no vectors.
-    """
+def run(
+    output: Path = typer.Argument(..., help="The config to write"),
+    lang: str | None = typer.Option(None, "--lang", help="spaCy's language code"),
+    pipeline: str = typer.Option(
+        "whole", "--pipeline", help="'whole': words, tags, lemmas and trees; 'parser': trees alone"
+    ),
+    parser: str = typer.Option(
+        "nl_covington_parser",
+        "--parser",
+        help="'nl_covington_parser', 'nm_parser', 'swap_parser', or a parser's config (.cfg)",
+    ),
+    vectors: str | None = typer.Option(
+        None, "--vectors", help="A pipeline with word vectors: its package or folder"
+    ),
+) -> None:
+    """Write a config to train with `python -m spacy train`."""
     if pipeline not in PIPELINES:
         fail(f"--pipeline is one of {', '.join(PIPELINES)}, not {pipeline!r}.")
     if output.exists():

@@ -20,7 +20,7 @@ from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Choice, Step
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
-from spacy_nmparse.cli.console import failures, paint
+from spacy_nmparse.cli.console import HTML, NUMBER, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Gold
@@ -139,18 +139,29 @@ def _check_heads(heads: list[int | None]) -> None:
 
 
 def run(
-    system: str,
-    tree: str | None,
-    words: str | None,
-    moves: str | None,
-    options: list[str],
-    oracle: str,
-    number: int,
-    every: int,
-    html: Path | None,
-    as_json: bool,
+    system: str = typer.Argument(..., help="Name of a transition system, as arc_eager"),
+    tree: str | None = typer.Argument(
+        None,
+        help="Heads as in CoNLL-U, as '2 0 2' or '2:nsubj 0:root 2:obj' (0 is ROOT, _ unknown), or "
+        "a CoNLL-U file. Not needed with --words and --moves",
+    ),
+    words: str | None = typer.Option(None, "--words", help="The words, for heads"),
+    moves: str | None = typer.Option(
+        None, "--moves", help="The moves to make, as 'SHIFT LEFT-ARC(nsubj)', not an oracle's"
+    ),
+    option: list[str] = typer.Option(
+        [], "--option", "-o", help="An option of the system: name, name=true, name=3"
+    ),
+    oracle: str = typer.Option("dynamic", "--oracle", help="The oracle to follow"),
+    number: int = NUMBER,
+    every: int = typer.Option(
+        1, "--derivations", min=1, help="Up to so many of them, if the oracle allows several"
+    ),
+    html: Path | None = HTML,
+    as_json: bool = typer.Option(False, "--json", help="Print JSON, a line for each step"),
 ) -> None:
-    """Print the derivations."""
+    """Derive a tree step by step: configuration, cost of every legal move, the move taken, and the
+    arcs that it loses."""
     if tree is None and moves is None:
         raise typer.BadParameter("An oracle needs a TREE: give its heads, or --words and --moves.")
     if moves is not None and every > 1:
@@ -161,7 +172,7 @@ def run(
     labels = sorted({label for label in given if label}) or None
     legal = ""
     try:
-        chosen = systems.create(system, labels, **read_options(system, options))
+        chosen = systems.create(system, labels, **read_options(system, option))
         chosen.oracle_id(oracle)
         gold = None if tree is None else Gold(sentence.heads, sentence.labels if labels else None)
         if moves is not None:

@@ -14,7 +14,7 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.cli.console import fail, failures, load
+from spacy_nmparse.cli.console import MODEL, fail, failures, load
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_files
@@ -24,18 +24,36 @@ from spacy_nmparse.ud.tokens import counted
 
 
 def run(
-    model: str,
-    inputs: Sequence[str],
-    output: str,
-    form: str | None,
-    kind: str | None,
-    confidence: bool,
-    n_process: int,
-    batch_size: int,
-    keep_going: bool,
-    force: bool,
+    model: str = MODEL,
+    inputs: list[str] = typer.Argument(
+        ..., help="Text, CoNLL-U and .spacy files, folders of them; - reads standard input"
+    ),
+    output: str = typer.Option(
+        "-", "--output", "-o", help="A file; of several inputs a folder; -: standard output"
+    ),
+    form: str | None = typer.Option(
+        None, "--format", "-f", help="'conllu', 'json' or 'spacy'; else by the output's name"
+    ),
+    kind: str | None = typer.Option(
+        None,
+        "--input-format",
+        help="'text', 'lines' (each a document), 'conllu' or 'spacy'; else by the input's name",
+    ),
+    confidence: bool = typer.Option(
+        False, "--confidence", help="Write how sure the parser is of each head and label"
+    ),
+    n_process: int = typer.Option(1, "--n-process", min=1, help="Processes"),
+    batch_size: int = typer.Option(
+        0, "--batch-size", min=0, help="Documents of a batch; 0: the pipeline's own"
+    ),
+    keep_going: bool = typer.Option(
+        False, "--keep-going", help="Write documents that fail without a parse, with the error"
+    ),
+    force: bool = typer.Option(
+        False, "--force", help="Parse also what is parsed already, and overwrite any file"
+    ),
 ) -> None:
-    """Parse files; status 1 where some of them could not be parsed."""
+    """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
     suffix = Path(output).suffix
     is_guess = form is None and suffix.lower() not in ("", ".conll", ".json", *FORMATS.values())
     form = form or _form_of(output)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
+
 from spacy_nmparse.analysis.repairs import Repair, Repairs, find_repairs
 from spacy_nmparse.analysis.text import arc_text
 from spacy_nmparse.cli.console import (
+    COMPONENT,
+    CORPUS,
+    JSON,
+    LIMIT,
+    MODEL,
+    UNIT,
     failures,
     gold_docs,
     load,
@@ -23,15 +31,15 @@ OUTCOMES = {"tp": "right", "neutral": "neutral", "fp": "wrong"}
 
 
 def run(
-    model: str,
-    corpus: Path,
-    component: str | None,
-    unit: str,
-    limit: int,
-    examples: int,
-    as_json: bool,
+    model: str = MODEL,
+    corpus: Path = CORPUS,
+    component: str | None = COMPONENT,
+    unit: str = UNIT,
+    limit: int = LIMIT,
+    examples: int = typer.Option(2, "--examples", min=0, help="Examples of each kind and outcome"),
+    as_json: bool = JSON,
 ) -> None:
-    """Print what was found in a corpus."""
+    """Judge the non-monotonic moves that a parser makes, and those that it misses."""
     nlp = load(model)
     with failures():
         docs = gold_docs(nlp, corpus, unit, limit)

@@ -5,19 +5,28 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.tracing import parser_of
-from spacy_nmparse.cli.console import fail, failures, load
+from spacy_nmparse.cli.console import COMPONENT, OUTPUT, fail, failures, load
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, replace_parser
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.tokens import counted
 
 
-def run(pipeline: str, parser: str, output: Path, component: str | None, text: Path | None) -> None:
-    """Save the pipeline with the other parser, and say what changed on a text."""
+def run(
+    pipeline: str = typer.Argument(..., help="The pipeline to change: its package or folder"),
+    parser: str = typer.Argument(..., help="The pipeline that has the new parser"),
+    output: Path = OUTPUT,
+    component: str | None = COMPONENT,
+    text: Path | None = typer.Option(
+        None, "--text", help="Check on the lines of this file; else on spaCy's examples"
+    ),
+) -> None:
+    """Replace the parser of a pipeline, and check that all other annotation stays the same."""
     if output.exists():
         fail(f"{output} exists already: give another folder as --output.")
     with failures():

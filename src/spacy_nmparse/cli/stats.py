@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from spacy_nmparse.analysis.statistics import describe
-from spacy_nmparse.cli.console import failures, print_json, print_table, title
+from spacy_nmparse.cli.console import CORPUS, JSON, failures, print_json, print_table, title
 from spacy_nmparse.pipe.evaluation import bin_names
 from spacy_nmparse.ud.corpus import read_sentences
 
 N_LABELS = 15
 
 
-def run(corpus: Path, as_json: bool) -> None:
-    """Print the statistics of a file."""
+def run(corpus: Path = CORPUS, as_json: bool = JSON) -> None:
+    """Describe a treebank: sizes, crossing arcs, SWAPs by oracle, transitions by system."""
     with failures():
         found = {"file": corpus.name, **describe(read_sentences(corpus))}
     if as_json:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import typer
+
 from spacy_nmparse import systems
-from spacy_nmparse.cli.console import failures, print_json, print_table, title
+from spacy_nmparse.cli.console import JSON, failures, print_json, print_table, title
 
 
-def run(system: str | None, as_json: bool) -> None:
-    """Print them, or one of them."""
+def run(
+    system: str | None = typer.Argument(None, help="This system alone"), as_json: bool = JSON
+) -> None:
+    """List the transition systems: options with types and defaults, oracles."""
     with failures():
         found: dict[str, dict[str, Any]] = {
             name: {"options": systems.options(name), "oracles": systems.create(name).oracles}

@@ -5,13 +5,27 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.derivation import Derivation, derive
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.text import plain, step_lines, step_picture, tree_pictures
-from spacy_nmparse.cli.console import columns, fail, failures, gold_docs, load, paint, print_json
+from spacy_nmparse.cli.console import (
+    COMPONENT,
+    HTML,
+    JSON,
+    MODEL,
+    NUMBER,
+    columns,
+    fail,
+    failures,
+    gold_docs,
+    load,
+    paint,
+    print_json,
+)
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.tokens import counted
 
@@ -19,18 +33,22 @@ PICTURES = ("tree", "repairs", "all", "none")
 
 
 def run(
-    model: str,
-    text: str | None,
-    corpus: Path | None,
-    number: int,
-    words: bool,
-    component: str | None,
-    choices: int,
-    pictures: str,
-    html: Path | None,
-    as_json: bool,
+    model: str = MODEL,
+    text: str | None = typer.Argument(None, help="The text to parse; - reads standard input"),
+    corpus: Path | None = typer.Option(
+        None, "--corpus", help="Instead of a text: take a sentence of this file, with its gold tree"
+    ),
+    number: int = NUMBER,
+    words: bool = typer.Option(False, "--words", help="The text's words are parted by spaces"),
+    component: str | None = COMPONENT,
+    choices: int = typer.Option(0, "--choices", min=0, help="Show other moves at each step"),
+    pictures: str = typer.Option(
+        "tree", "--pictures", help="Arcs drawn: 'tree', 'repairs' (each repair too), 'all', 'none'"
+    ),
+    html: Path | None = HTML,
+    as_json: bool = JSON,
 ) -> None:
-    """Print the derivation, or write it as a page."""
+    """Follow a trained parser through a text, move by move."""
     if (text is None) == (corpus is None):
         fail("Give a text in quotes, or --corpus FILE with the --number of a sentence.")
     if pictures not in PICTURES:

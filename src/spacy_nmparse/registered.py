@@ -1,14 +1,13 @@
-"""What spaCy finds through entry points: factories, systems, callbacks, readers, batchers, scorers.
+"""What spaCy finds through entry points: factories, and functions of config blocks that are small.
 
 spaCy imports this module whenever a pipeline is made, ours or not: it imports nothing but spaCy
-itself; the extensions are loaded when something is made. spaCy imports architectures by name, so
-their entry points lead to their own modules.
+itself; the extensions are loaded when something is made. What a config names is imported by name:
+the entry points of architectures, readers, batchers and larger callbacks lead to their own modules.
 """
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
 from functools import partial
 from inspect import signature
-from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
 from spacy.language import Language
@@ -75,7 +74,6 @@ SWAP_PARSER = {
     },
     **{**LEARNING, "oracle": "nd_all", "explore": 0.5},
 }
-Paths = Union[str, Path, List[Path]]
 NO_REPAIRS: List[str] = []
 NO_OPTIONS: Dict[str, Any] = {}
 ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
@@ -130,27 +128,8 @@ def make_parser(
         name: the component's name.
         system: a transition system (config block ``@misc``).
         model: a scorer (config block ``@architectures``).
-        oracle: name of the oracle to learn from.
-        explore: how often training follows the model, a probability or a schedule.
-        crossing_bias: what parsing adds to the scores of moves that make an arc which crosses
-            others, or of SWAP.
-        projectivize: lift crossing arcs for training, lower them after parsing.
-        beam_width: hypotheses that parsing follows side by side; 1: greedy search.
-        beam_training: "local", "max_violation" or "early_update": whether training learns single
-            moves, or, with a beam, whole sequences, and which part of them.
-        beam_train_width: hypotheses of that beam.
-        beam_updates: how often an update uses it, a probability or a schedule.
-        confidence: leave with each document how sure the parser is of heads and labels.
-        write_tags: write parts of speech, tags and morphological features, each where a token has
-            none, as they were learned with the trees (``tag_weight``).
-        rounded: whether matrix products round numbers to bfloat16 in parsing, where the processor
-            is faster with them.
-        threads: that parse a stream of documents, each some of them.
-        scorer: the scoring function.
 
-    Raises:
-        ValueError: a beam width below 1, an unknown kind of training, a system without the oracle,
-            a probability outside 0 .. 1, a weight below 0, or a bias beyond a million.
+    The other arguments, and the errors, are those of ``TransitionParser``.
     """
     settings = {
         key: value for key, value in locals().items() if key not in ("nlp", "model", "name")
@@ -306,87 +285,6 @@ def make_parser_scorer(punctuation: bool = True) -> Callable:
     return score_dependencies if punctuation else partial(score_dependencies, punctuation=False)
 
 
-def BatchByWords(
-    size: Union[Sequence[int], int],
-    tolerance: float = 0.2,
-    discard_oversize: bool = False,
-    get_length: Optional[Callable] = None,
-    share: float = 0.9,
-    level: Optional[float] = None,
-    phrases: Optional[float] = None,
-    pos: Sequence[str] = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB"),
-    regroup: bool = False,
-) -> Callable:
-    """A batcher (``@batchers``) as ``spacy.batch_by_words.v1``, which also makes other sentences of
-    the training data in each epoch: words and phrases are exchanged for others of the same kind, or
-    sentences have other neighbours; see ``spacy_nmparse.ud.nonce``.
-
-    Args:
-        size: as of ``spacy.batch_by_words.v1``, like the next three.
-        tolerance: by how much a batch may be larger.
-        discard_oversize: whether documents that are too large are left out.
-        get_length: counts the words of an example.
-        share: of the documents, how many give way to copies in an epoch.
-        level: share of the words of open classes that a copy exchanges, of those that the training
-            data has at most five times; null: 0.3, in data of more than 100,000 words 0.2, of more
-            than 300,000 words 0.
-        phrases: share of the phrases, each the word of an open class with all that is below it,
-            that a copy exchanges for others whose words are of the same kind; null: 0.3, in data of
-            more than 300,000 words 0.
-        pos: the open classes, as UPOS tags.
-        regroup: whether copies are of documents made of the sentences in random order.
-    """
-    from spacy_nmparse.ud.nonce import NonceBatches
-
-    batch = registry.batchers.get("spacy.batch_by_words.v1")(
-        size=size, tolerance=tolerance, discard_oversize=discard_oversize, get_length=get_length
-    )
-    return NonceBatches(batch, share=share, level=level, phrases=phrases, pos=pos, regroup=regroup)
-
-
-def Corpus(
-    path: Optional[Paths],
-    gold_preproc: bool = False,
-    max_length: int = 0,
-    limit: int = 0,
-    augmenter: Optional[Callable] = None,
-    n_sents: int = 10,
-) -> Callable:
-    """A reader (``@readers``) of .spacy and CoNLL-U files, which keeps the words of multiword
-    tokens; see ``spacy_nmparse.ud.readers``.
-
-    Args:
-        path: a .spacy or .conllu file, a folder of such files, or a list of these.
-        gold_preproc: as of ``spacy.Corpus.v1``, like the next three.
-        max_length: longer documents are cut into sentences; 0: none are.
-        limit: only so many documents; 0: all.
-        augmenter: makes other examples of each.
-        n_sents: sentences of a document of CoNLL-U.
-    """
-    return _reader("Corpus", **locals())
-
-
-def TaggedCorpus(
-    path: Optional[Paths],
-    gold_preproc: bool = False,
-    max_length: int = 0,
-    limit: int = 0,
-    augmenter: Optional[Callable] = None,
-    n_sents: int = 10,
-) -> Callable:
-    """The same, for data whose tags, right or predicted, the parser sees."""
-    return _reader("TaggedCorpus", **locals())
-
-
-def _reader(kind: str, path: Optional[Paths], **settings: Any) -> Callable:
-    if not path:
-        raise ValueError("The corpus has no path: give --paths.train FILE and --paths.dev FILE.")
-    from spacy_nmparse.ud import readers
-
-    reader: Callable = getattr(readers, kind)(path, **settings)
-    return reader
-
-
 def LanguageTokenizer() -> Callable[[Language], Any]:
     """For ``nlp.tokenizer``: the tokenizer that spaCy gives the pipeline's language, so that one
     config serves every ``nlp.lang``. (A full config must name one, and Chinese, Japanese and others
@@ -397,15 +295,6 @@ def LanguageTokenizer() -> Callable[[Language], Any]:
         return registry.resolve(own)["tokenizer"](nlp)
 
     return create
-
-
-def UDNounChunks(replace: bool = False) -> Callable:
-    """For ``nlp.after_pipeline_creation``: noun chunks by Universal Dependencies' labels, where the
-    language has none, or with ``replace`` in place of its own; see
-    ``spacy_nmparse.analysis.noun_chunks``."""
-    from spacy_nmparse.analysis.noun_chunks import make_callback
-
-    return make_callback(replace)
 
 
 def SafeCheckpoints() -> Callable:
@@ -422,24 +311,6 @@ def ConsoleLogger() -> Callable:
     from spacy_nmparse.pipe.training_log import start_log
 
     return start_log
-
-
-def FitTokenizer(corpus: Optional[Paths]) -> Callable:
-    """For ``initialize.before_init``: the tokenizer learns to split words as the training data
-    does; see ``spacy_nmparse.ud.tokenization``.
-
-    Args:
-        corpus: the training data, as of ``spacy_nmparse.Corpus.v1``; null: nothing is learned.
-    """
-
-    def fit(nlp: Language) -> Language:
-        if corpus is not None:
-            from spacy_nmparse.ud.tokenization import fit_to_corpus
-
-            fit_to_corpus(nlp, corpus)
-        return nlp
-
-    return fit
 
 
 def FastBlas() -> Callable:

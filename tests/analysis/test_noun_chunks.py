@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy.util import logger
 
 from spacy_nmparse.analysis import register_noun_chunks, ud_noun_chunks
-from spacy_nmparse.registered import UDNounChunks
+from spacy_nmparse.analysis.noun_chunks import UDNounChunks
 
 
 def make(words: str, heads: list[int], deps: str, pos: str | None = None, lang: str = "xx") -> Doc:

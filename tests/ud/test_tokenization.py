@@ -11,8 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.registered import FitTokenizer
-from spacy_nmparse.ud.tokenization import fit
+from spacy_nmparse.ud.tokenization import FitTokenizer, fit
 
 
 def docs(*texts: str) -> list[Doc]:

@@ -6,7 +6,7 @@ possessors, as far as they are next to each other: no adpositions, no coordinati
 other modifiers.
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by the callback's signature.
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -85,8 +85,9 @@ def register_noun_chunks(nlp: Language, replace: bool = False) -> bool:
     return True
 
 
-def make_callback(replace: bool) -> Callable[[Language], Language]:
-    """For the setting ``nlp.after_pipeline_creation`` of a config: see ``register_noun_chunks``."""
+def UDNounChunks(replace: bool = False) -> Callable[[Language], Language]:
+    """For ``nlp.after_pipeline_creation``: noun chunks by Universal Dependencies' labels, where the
+    language has none, or with ``replace`` in place of its own; see ``register_noun_chunks``."""
 
     def register(nlp: Language) -> Language:
         register_noun_chunks(nlp, replace)

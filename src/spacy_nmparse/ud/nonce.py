@@ -7,7 +7,7 @@ genuinely low-resource languages*, for parsers of small treebanks that learn fro
 & Gimpel 2021, *Substructure substitution: structured data augmentation for NLP*, for phrases.
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by the batcher's signature.
 
 import random
 from collections import Counter
@@ -18,6 +18,7 @@ import numpy
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
+from spacy.util import registry
 
 from spacy_nmparse.ud.extensions import in_multiword_tokens, multiword_ranges, split_doc
 
@@ -93,12 +94,7 @@ class NonceBatches:
     and, if wanted, with their sentences in other documents. What a component reads when it is
     initialized are the documents themselves.
 
-    Attributes:
-        share: Of the documents, how many give way to copies, from 0 to 1.
-        level: Share of the rare words of open classes that a copy exchanges; None: see `unasked`.
-        phrases: Share of the phrases that a copy exchanges; None: see `unasked`.
-        pos: The open classes, as UPOS tags.
-        regroup: Whether the copies are of documents made of the sentences in random order.
+    The attributes are the settings of ``BatchByWords``.
     """
 
     def __init__(
@@ -115,7 +111,7 @@ class NonceBatches:
 
         Args:
             batch: Makes batches of an epoch's examples.
-            share: See the attributes, as of the others.
+            share: See ``BatchByWords``, as of the others.
 
         Raises:
             ValueError: share, level or phrases is no share.
@@ -165,6 +161,42 @@ class NonceBatches:
             found.append(whole.get(id(copy)) or _example(copy))
         random.shuffle(found)
         return found
+
+
+def BatchByWords(
+    size: Sequence[int] | int,
+    tolerance: float = 0.2,
+    discard_oversize: bool = False,
+    get_length: Callable | None = None,
+    share: float = 0.9,
+    level: float | None = None,
+    phrases: float | None = None,
+    pos: Sequence[str] = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB"),
+    regroup: bool = False,
+) -> Callable:
+    """A batcher (``@batchers``) as ``spacy.batch_by_words.v1``, which also makes other sentences of
+    the training data in each epoch: words and phrases are exchanged for others of the same kind, or
+    sentences have other neighbours.
+
+    Args:
+        size: as of ``spacy.batch_by_words.v1``, like the next three.
+        tolerance: by how much a batch may be larger.
+        discard_oversize: whether documents that are too large are left out.
+        get_length: counts the words of an example.
+        share: of the documents, how many give way to copies in an epoch.
+        level: share of the words of open classes that a copy exchanges, of those that the training
+            data has at most five times; null: 0.3, in data of more than 100,000 words 0.2, of more
+            than 300,000 words 0.
+        phrases: share of the phrases, each the word of an open class with all that is below it,
+            that a copy exchanges for others whose words are of the same kind; null: 0.3, in data of
+            more than 300,000 words 0.
+        pos: the open classes, as UPOS tags.
+        regroup: whether copies are of documents made of the sentences in random order.
+    """
+    batch = registry.batchers.get("spacy.batch_by_words.v1")(
+        size=size, tolerance=tolerance, discard_oversize=discard_oversize, get_length=get_length
+    )
+    return NonceBatches(batch, share=share, level=level, phrases=phrases, pos=pos, regroup=regroup)
 
 
 class Exchange:

@@ -4,7 +4,7 @@ spaCy's ``Corpus`` reads .spacy files only, and where it cuts documents into sen
 (``gold_preproc``, ``max_length``), the words of multiword tokens are lost.
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by the readers' signatures.
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -29,8 +29,7 @@ class Corpus:
 
     def __init__(
         self,
-        path: str | Path | Sequence[str | Path],
-        *,
+        path: str | Path | list[Path] | None,
         gold_preproc: bool = False,
         max_length: int = 0,
         limit: int = 0,
@@ -40,13 +39,20 @@ class Corpus:
         """Make a reader.
 
         Args:
-            path: A .spacy or .conllu file, a folder of such files, or several of these.
+            path: A .spacy or .conllu file, a folder of such files, or a list of these.
             gold_preproc: Whether each sentence is a document, with gold tokens.
             max_length: Longer documents are cut into sentences; 0: none are.
             limit: Only so many documents; 0: all.
             augmenter: Makes other examples of each.
             n_sents: Sentences of a document of CoNLL-U.
+
+        Raises:
+            ValueError: If there is no path.
         """
+        if not path:
+            raise ValueError(
+                "The corpus has no path: give --paths.train FILE and --paths.dev FILE."
+            )
         self.paths = [Path(one) for one in ([path] if isinstance(path, str | Path) else path)]
         self.gold_preproc = gold_preproc
         self.max_length = max_length

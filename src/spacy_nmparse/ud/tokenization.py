@@ -6,12 +6,12 @@ new rules for signs that are split off, and special cases of whole strings. What
 learned is saved with the pipeline: it is spaCy's, with other rules.
 """
 
-from __future__ import annotations
+# No postponed annotations: spaCy validates configs by the callback's signature.
 
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ class Chunks:
     counts: dict[str, Counter[Split]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, docs: Iterable[Doc]) -> Chunks:
+    def of(cls, docs: Iterable[Doc]) -> "Chunks":
         """The strings of documents. Tokens with spaces in them are left out."""
         chunks = cls()
         for doc in docs:
@@ -287,29 +287,27 @@ def _has_space(text: str) -> bool:
     return any(sign.isspace() for sign in text)
 
 
-def fit_to_corpus(nlp: Language, path: str | Path | Sequence[str | Path]) -> Fitted | None:
-    """Fit the tokenizer of a pipeline to training data, and log what was learned.
+def FitTokenizer(corpus: str | Path | list[Path] | None) -> Callable[[Language], Language]:
+    """For ``initialize.before_init``: the tokenizer learns to split words as the training data
+    does, and the log says what it has learned.
 
     Args:
-        nlp: The pipeline; its tokenizer is changed.
-        path: As of ``readers.Corpus``.
-
-    Returns:
-        As of ``fit``.
+        corpus: the training data, as of ``spacy_nmparse.Corpus.v1``; null: nothing is learned.
     """
-    fitted = fit(nlp, Corpus(path).docs(nlp))
-    if fitted is not None:
-        _log(fitted)
-    return fitted
 
+    def learn(nlp: Language) -> Language:
+        fitted = None if corpus is None else fit(nlp, Corpus(corpus).docs(nlp))
+        if fitted is None:
+            return nlp
+        changes = {kind: (len(fitted.removed[kind]), len(fitted.added[kind])) for kind in KINDS}
+        logger.info(
+            "Tokenizer fitted: F1 of tokens on the training data %.2f, before %.2f; rules removed "
+            "and added: %s; special cases: %d",
+            100 * fitted.after,
+            100 * fitted.before,
+            ", ".join(f"{kind} -{out} +{new}" for kind, (out, new) in changes.items()),
+            fitted.special,
+        )
+        return nlp
 
-def _log(fitted: Fitted) -> None:
-    changes = {kind: (len(fitted.removed[kind]), len(fitted.added[kind])) for kind in KINDS}
-    logger.info(
-        "Tokenizer fitted: F1 of tokens on the training data %.2f, before %.2f; rules removed and "
-        "added: %s; special cases: %d",
-        100 * fitted.after,
-        100 * fitted.before,
-        ", ".join(f"{kind} -{out} +{new}" for kind, (out, new) in changes.items()),
-        fitted.special,
-    )
+    return learn

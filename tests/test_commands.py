@@ -152,7 +152,7 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(AssertionError):
             is_elsewhere(command)
     with pytest.raises(SystemExit):
-        check_options("python scripts/fill_configs.py CONFIG --nonsense")
+        check_options("python scripts/prepare_demo.py FOLDER --nonsense")
     with pytest.raises(Exception, match="No such option: --nonsense"):
         check_options("python -m spacy nmparse evaluate MODEL DATA --nonsense")
     monkeypatch.chdir(tmp_path)

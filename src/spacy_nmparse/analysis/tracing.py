@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
-from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs, same_tokens
+from spacy_nmparse.pipe.annotations import SPACE_LABEL, same_tokens
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, word_parse
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.operations import looks_at_tags
 from spacy_nmparse.systems import Action, Gold, State
+from spacy_nmparse.systems.projective import lower
 from spacy_nmparse.ud.readers import copy_tags
 
 
@@ -196,29 +196,13 @@ class Tracing:
     def tree(self) -> tuple[list[int], list[str | None], Step | None]:
         """Heads, labels, and the step of lowering arcs, of the final configuration."""
         heads, labels = self.final.tree()
-        number = {label: i for i, label in enumerate(self.system.label_names)}
-        lowered = self.component.lowered(
-            Arcs(
-                numpy.asarray(heads, dtype="int32"),
-                numpy.asarray([-1 if label is None else number[label] for label in labels]),
-                numpy.zeros(len(heads), dtype="int8"),
-            ),
-            numpy.asarray([len(heads)]),
-        )
-        new_heads = lowered.heads.tolist()
-        new_labels: list[str | None] = [
-            SPACE_LABEL if one < 0 else self.system.label_names[one]
-            for one in lowered.labels.tolist()
-        ]
+        named = [SPACE_LABEL if label is None else label for label in labels]
+        new_heads, plain = lower(heads, named)
+        new_labels: list[str | None] = list(plain)
         deleted, added = [], []
-        for word, (old, new) in enumerate(
-            zip(
-                zip(heads, labels, strict=True),
-                zip(new_heads, new_labels, strict=True),
-                strict=True,
-            )
-        ):
-            if old[0] != new[0] or (old[1] is not None and old[1] != new[1]):
+        for word, old in enumerate(zip(heads, named, strict=True)):
+            new = new_heads[word], plain[word]
+            if old != new:
                 deleted.append(arc_of(word, *old))
                 added.append(arc_of(word, *new))
         if not added:

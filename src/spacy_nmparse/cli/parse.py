@@ -17,9 +17,10 @@ from tqdm import tqdm
 from spacy_nmparse.cli.console import MODEL, fail, failures, load
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
-from spacy_nmparse.ud.parse_files import Counts, parse_files
+from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS
+from spacy_nmparse.ud.pieces import Counts
 from spacy_nmparse.ud.tokens import counted
 
 
@@ -118,8 +119,7 @@ def run(
                         f"Warning: {job.name}, line {outcome.other_texts[0]}: # text is not that "
                         f"of the words; it is written anew ({n_texts})."
                     )
-                for name, value in vars(outcome).items():
-                    setattr(total, name, getattr(total, name) + value)
+                total.add(outcome)
         except BrokenPipeError:  # nobody reads standard output any more
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None

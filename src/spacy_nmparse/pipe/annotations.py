@@ -51,21 +51,19 @@ class Parses:
     probabilities: numpy.ndarray | None = None
     tags: numpy.ndarray | None = None
 
-    def one(self, i: int) -> Parses:
-        """The parse of the i-th document alone."""
-        first = int(self.ends[i - 1]) if i else 0
-        part = slice(first, int(self.ends[i]))
-        return Parses(
-            self.ends[i : i + 1] - first,
-            self.tokens[part],
-            Arcs(*(array[part] for array in self.arcs)),
-            None if self.probabilities is None else self.probabilities[:, part],
-            None if self.tags is None else self.tags[part],
-        )
-
     def by_document(self) -> list[Parses]:
         """The parse of each document."""
-        return [self.one(i) for i in range(len(self.ends))]
+        ends = self.ends.tolist()
+        return [
+            Parses(
+                numpy.asarray([last - first], dtype="int32"),
+                self.tokens[first:last],
+                Arcs(*(array[first:last] for array in self.arcs)),
+                None if self.probabilities is None else self.probabilities[:, first:last],
+                None if self.tags is None else self.tags[first:last],
+            )
+            for first, last in zip([0, *ends], ends, strict=False)
+        ]
 
 
 class Tree(NamedTuple):

@@ -142,18 +142,12 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             oracle: name of the system's oracle that training learns from.
             explore: probability of following the model rather than the oracle at each training
                 step; a number or a schedule of one value an update.
-            crossing_bias: see the attribute.
             projectivize: lift crossing arcs for training and lower them after parsing.
-            beam_width: see the attribute.
-            beam_training: see the attribute.
-            beam_train_width: see the attribute.
             beam_updates: probability that an update uses the beam, where beam_training says so,
                 and not greedy rollouts; a number or a schedule of one value an update.
-            confidence: see the attribute.
-            write_tags: see the attribute.
-            rounded: see the attribute.
-            threads: see the attribute.
             scorer: the scoring function.
+
+        The other settings are attributes: see there.
 
         Raises:
             ValueError: an oracle that the system does not have, a model that cannot score the
@@ -306,31 +300,17 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             raise failure
 
     def _parsed(self, docs: list[Doc], parse: Callable[[], Parses]) -> Iterator[Doc]:
-        """Write the parses of documents that `parse` gives."""
+        """Write the parses of documents that `parse` gives; one by one, where something fails."""
         try:
-            parses = parse()
+            self.set_annotations(docs, parse())
         except Exception as error:
             if len(docs) == 1:
                 self.get_error_handler()(self.name, self, docs, error)
                 return
-            parsed = (self(doc) for doc in docs)
-            yield from [doc for doc in parsed if doc is not None]
+            for doc in docs:
+                yield from self._parsed([doc], partial(self.predict, [doc]))
             return
-        try:
-            self.set_annotations(docs, parses)
-        except Exception:
-            # The parses are there: only writing one of them has failed.
-            docs = [doc for i, doc in enumerate(docs) if self._annotated(doc, parses.one(i))]
         yield from docs
-
-    def _annotated(self, doc: Doc, parse: Parses) -> bool:
-        """Write the parse of a document. False: it failed, and the error handler took it."""
-        try:
-            self.set_annotations([doc], parse)
-        except Exception as error:
-            self.get_error_handler()(self.name, self, [doc], error)
-            return False
-        return True
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Parse documents without changing them."""
@@ -347,7 +327,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             found = beam.parse(*batch, self.beam_width, probabilities=probabilities, gap=GAP)
         else:
             found = greedy.parse(*batch, probabilities)
-        arcs = self.lowered(Arcs(*found), words.ends)
+        arcs = self._learned.labels.lowered(Arcs(*found), words.ends)
         return Parses(words.ends, words.tokens, arcs, probabilities, tags)
 
     def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
@@ -373,18 +353,15 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             ends = numpy.asarray([len(tokens)], dtype="int32")
             trees: dict[Any, Tree] = {}
             for analysis in next(analyses) if len(tokens) else [None]:
-                arcs = self.lowered(Arcs(*analysis[1:]), ends) if analysis else NO_ARCS
+                arcs = NO_ARCS
+                if analysis:
+                    arcs = self._learned.labels.lowered(Arcs(*analysis[1:]), ends)
                 copy = same_tokens(doc, sent_starts=preset_starts(doc).tolist())
                 self.set_annotations([copy], Parses(ends, tokens, arcs))
                 tree = Tree.of(copy, analysis[0] if analysis else 0.0)
                 trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
             result.append(list(trees.values()))
         return result
-
-    def lowered(self, arcs: Arcs, ends: numpy.ndarray) -> Arcs:
-        """The arcs with those lowered that training had lifted, and with plain labels (see
-        ``LabelSet.lowered``)."""
-        return self._learned.labels.lowered(arcs, ends)
 
     def score_moves(self, words: Words, with_tags: bool = False) -> scoring.Scorer | None:
         """The model's scores of words, ready for search; None: there are no words.

@@ -15,13 +15,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
-from spacy_nmparse.pipe.members import (
-    difference,
-    looks_up,
-    own_token_vectors,
-    static_vectors,
-    title,
-)
+from spacy_nmparse.pipe.members import difference, lacks_vectors, own_token_vectors, title
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.scorers.operations import is_ensemble, is_initialized
 from spacy_nmparse.scorers.tagging import REFERENCES
@@ -59,7 +53,7 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
                 f"they differ in {found}."
             )
     for nlp, name in zip(pipelines[1:], names[1:], strict=True):
-        if looks_up(nlp, name) and static_vectors(nlp.vocab) != static_vectors(pipelines[0].vocab):
+        if lacks_vectors(nlp, name, pipelines[0].vocab):
             raise ValueError(
                 f"The parser of {title(nlp)} looks up its words' vectors in another table than "
                 f"that of {title(pipelines[0])}: train them with the same vectors."

@@ -1,5 +1,4 @@
-"""What parsers must have in common that decide together, or of which one learns from the other; and
-how they come by token vectors of their own."""
+"""Checks that parsers can be combined or taught, and gives each its own token vectors."""
 
 from __future__ import annotations
 
@@ -37,19 +36,16 @@ def _upstreams(nlp: Language, name: str) -> list[str]:
     ]
 
 
-def looks_up(nlp: Language, name: str) -> bool:
-    """Whether a parser's token vectors look words up in a table."""
+def lacks_vectors(nlp: Language, name: str, vocab: Vocab) -> bool:
+    """Whether a parser's token vectors look words up in a table that a vocabulary does not have."""
     models: list[Model] = [
         nlp.get_pipe(component).model  # type: ignore[attr-defined]
         for component in (name, *_upstreams(nlp, name))
     ]
-    return any(layer.name == "static_vectors" for model in models for layer in model.walk())
-
-
-def static_vectors(vocab: Vocab) -> bytes:
-    """The table in which they do."""
-    table: bytes = vocab.vectors.to_bytes(exclude=["strings"])
-    return table
+    if not any(layer.name == "static_vectors" for model in models for layer in model.walk()):
+        return False
+    own, other = (one.vectors.to_bytes(exclude=["strings"]) for one in (nlp.vocab, vocab))
+    return bool(own != other)
 
 
 def own_token_vectors(nlp: Language, name: str) -> None:

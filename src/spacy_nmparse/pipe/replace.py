@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 
 from spacy_nmparse.pipe.component import ParsingComponent
-from spacy_nmparse.pipe.members import looks_up, own_token_vectors, static_vectors, title
+from spacy_nmparse.pipe.members import lacks_vectors, own_token_vectors, title
 
 #: What spaCy's factories of parsers are called.
 SPACY_PARSERS = ("parser", "beam_parser")
@@ -64,7 +64,7 @@ def replace_parser(nlp: Language, source: Language, name: str | None = None) -> 
             f"replaced. Its components: {nlp.component_names}. Take out or add one first "
             f"(nlp.remove_pipe, nlp.add_pipe), save the pipeline, and try again."
         )
-    if looks_up(source, name) and static_vectors(source.vocab) != static_vectors(nlp.vocab):
+    if lacks_vectors(source, name, nlp.vocab):
         if nlp.vocab.vectors.shape[0]:
             raise ValueError(
                 f"The parser of {title(source)} looks words up in vectors that {title(nlp)} does "

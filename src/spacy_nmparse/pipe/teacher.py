@@ -15,12 +15,7 @@ from thinc.api import Model
 
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.labels import LabelSet
-from spacy_nmparse.pipe.members import (
-    difference,
-    looks_up,
-    own_token_vectors,
-    static_vectors,
-)
+from spacy_nmparse.pipe.members import difference, lacks_vectors, own_token_vectors
 from spacy_nmparse.scorers.operations import is_initialized, learns_by_gradients
 
 
@@ -97,7 +92,7 @@ def load_teacher(
             f"{where} it does not know the labels {unknown}: train it on the same data, with the "
             f"same tokenizer."
         )
-    if looks_up(nlp, name) and static_vectors(nlp.vocab) != static_vectors(pupil.vocab):
+    if lacks_vectors(nlp, name, pupil.vocab):
         raise ValueError(
             f"{where} it looks up its words' vectors in a table that the pipeline to be trained "
             f"does not have: train with the same vectors."

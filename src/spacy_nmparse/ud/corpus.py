@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.systems.projective import check_acyclic
 from spacy_nmparse.ud.conllu import DEPREL, EMPTY, FORM, HEAD, UPOS, Sentence, read_rows
-from spacy_nmparse.ud.conllu_docs import conllu_to_docs
+from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 from spacy_nmparse.ud.treebank import refuse_cycles
 
 CONLLU = (".conllu", ".conll", ".txt")
@@ -71,21 +71,38 @@ def read_sentences(path: Path) -> Iterator[Tree]:
         raise ValueError(f"{path} holds no sentence.")
 
 
-def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
-    """The gold documents of a .spacy file, or of a CoNLL-U file, one for each sentence.
+def gold_docs(
+    path: Path, vocab: Vocab, *, merge: bool | Merges = False, n_sents: int = 0
+) -> list[Doc]:
+    """The documents of a .spacy or CoNLL-U file that have tokens.
+
+    Args:
+        path: the file.
+        vocab: the documents' vocabulary.
+        merge: of CoNLL-U, like the next one; as of ``conllu_to_docs``.
+        n_sents: sentences of a document.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: it is of neither kind, damaged, or has no document with a parse; or CoNLL-U with
-            a cycle.
+        ValueError: it is of neither kind, damaged, or has no document; or CoNLL-U with a cycle.
     """
     check_file(path)
     if path.suffix == ".spacy":
         docs = [doc for doc in read_spacy(path, vocab) if len(doc)]
     else:
-        docs = list(conllu_to_docs(path, vocab, n_sents=1, check=refuse_cycles))
+        read = conllu_to_docs(path, vocab, merge=merge, n_sents=n_sents, check=refuse_cycles)
+        docs = list(read)
     if not docs:
         raise ValueError(f"{path} holds no document.")
+    return docs
+
+
+def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
+    """The gold documents of a .spacy file, or of a CoNLL-U file, one for each sentence.
+
+    Errors are those of ``gold_docs``; one without trees is a ValueError, too.
+    """
+    docs = gold_docs(path, vocab, n_sents=1)
     if not any(doc.has_annotation("DEP") for doc in docs):
         raise ValueError(f"{path} has no trees: its documents have no heads and labels (DEP).")
     return docs

@@ -32,36 +32,16 @@ from spacy_nmparse.pipe.evaluation import (
 )
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
-from spacy_nmparse.ud.corpus import CONLLU, check_file, read_spacy
+from spacy_nmparse.ud.corpus import CONLLU, gold_docs
 from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.readers import copy_tags
 from spacy_nmparse.ud.treebank import refuse_cycles, split_by
 
 
 def read_docs(nlp: Language, path: Path) -> list[Doc]:
-    """Read the gold documents.
-
-    Args:
-        nlp: The pipeline whose vocab the documents will share.
-        path: A .spacy file, or a CoNLL-U file: multiword tokens that the tokenizer does not split
-            into their words are one token.
-
-    Returns:
-        The documents that have tokens.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If it is of neither kind, damaged, holds no document, or is CoNLL-U with a
-            cycle.
-    """
-    check_file(path)
-    if path.suffix in CONLLU:
-        docs = list(conllu_to_docs(path, nlp.vocab, merge=split_by(nlp), check=refuse_cycles))
-    else:
-        docs = [doc for doc in read_spacy(path, nlp.vocab) if len(doc)]
-    if not docs:
-        raise ValueError(f"{path} holds no document.")
-    return docs
+    """Read the gold documents, as ``gold_docs`` does, in the vocabulary of a pipeline. Multiword
+    tokens of CoNLL-U that its tokenizer does not split into their words are one token."""
+    return gold_docs(path, nlp.vocab, merge=split_by(nlp))
 
 
 def references(docs: list[Doc], unit: str) -> Iterator[Doc]:

@@ -159,11 +159,11 @@ class MultiwordTokens(Pipe):
             elif token.is_space or value_of(token, "ud_words") or value_of(token, "ud_range"):
                 continue
             elif words := self._words(token):
-                _set(token, "ud_words", [list(word) for word in words])
-                _set(token, "ud_form", token.text)
+                token._.set("ud_words", [list(word) for word in words])
+                token._.set("ud_form", token.text)
             elif (n := self._range(token)) > 1:
                 form = "".join(one.text for one in doc[token.i : token.i + n])
-                _set(token, "ud_range", [form, n, "_"])
+                token._.set("ud_range", [form, n, "_"])
                 skip = n - 1
         return doc
 
@@ -173,12 +173,12 @@ class MultiwordTokens(Pipe):
         text = token.lower_
         known = forms.get(f"{text} {token.tag_}", forms.get(text))
         if known is not None:
-            return _fitted([UDWord(*word) for word in known], token)
+            return list(_fitted(known, token))
         longest = self._longest_endings().get(token.tag_, 0)
         for start in range(max(1, len(text) - longest), len(text)):
             known = self.tables["endings"].get(f"{text[start:]} {token.tag_}")
             if known is not None:
-                return _fitted([UDWord(*word) for word in known], token)
+                return list(_fitted(known, token))
         return []
 
     def _longest_endings(self) -> dict[str, int]:
@@ -239,10 +239,6 @@ def _key(pair: Any) -> str:
     return " ".join(token.lower_ for token in pair)
 
 
-def _set(token: Token, name: str, value: Any) -> None:
-    token._.set(name, value)
-
-
 def _generalized(words: Sequence[UDWord]) -> Words:
     """The words of a token as those of others with the same ending: the word that stands for it
     has nothing of its own but its tag, and the first one no form."""
@@ -256,22 +252,16 @@ def _generalized(words: Sequence[UDWord]) -> Words:
     return found
 
 
-def _fitted(words: list[UDWord], token: Token) -> list[UDWord]:
+def _fitted(known: Words, token: Token) -> Iterator[UDWord]:
     """Words with what the token says: its letters, and the annotation of the one that stands for
     it."""
-    return list(_fit(words, token))
-
-
-def _fit(words: list[UDWord], token: Token) -> Iterator[UDWord]:
-    rest = len("".join(word.form for word in words[1:]))
-    cuts = (
-        len(token.text) > rest
-        and token.text[len(token.text) - rest :].lower()
-        == "".join(word.form for word in words[1:]).lower()
-    )
+    words = [UDWord(*word) for word in known]
+    rest = "".join(word.form for word in words[1:])
+    start = len(token.text) - len(rest)
+    cuts = start > 0 and token.text[start:].lower() == rest.lower()
     place = 0
     for i, word in enumerate(words):
-        length = len(token.text) - rest if i == 0 else len(word.form)
+        length = start if i == 0 else len(word.form)
         if cuts:
             word = word._replace(form=token.text[place : place + length])
         elif i == 0 and token.text[0].isupper():

@@ -8,7 +8,6 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
@@ -20,18 +19,7 @@ from spacy_nmparse.pipe.processes import ProcessDied, in_order
 from spacy_nmparse.ud.jobs import Job, note, options_of, stamp
 from spacy_nmparse.ud.parse_inputs import CONLLU, TEXT, GuessedText, given_ids, kind_of
 from spacy_nmparse.ud.parse_outputs import Joined
-from spacy_nmparse.ud.pieces import Part, Piece, PieceParser, cut
-
-
-@dataclass
-class Counts:
-    """What has been parsed."""
-
-    documents: int = 0
-    sentences: int = 0
-    words: int = 0
-    failed: int = 0  # documents
-    other_texts: list[int] = field(default_factory=list)  # lines whose ``# text`` is written anew
+from spacy_nmparse.ud.pieces import Counts, Part, Piece, PieceParser, cut
 
 
 def parse_files(
@@ -151,39 +139,13 @@ def _parse_group(
             yield outcome
 
 
-def parse_file(
-    nlp: Language,
-    job: Job,
-    form: str,
-    *,
-    kind: str | None = None,
-    confidence: bool = False,
-    n_process: int = 1,
-    batch_size: int | None = None,
-) -> Counts:
-    """Parse a file into another: ``parse_files`` for one.
-
-    Returns:
-        What was parsed.
-
-    Raises:
-        OSError: If a file cannot be read or written. What was at the output before stays.
-        ValueError: If the input is not what it should be; so does it then.
-        RuntimeError: If a process died; so does it then.
-    """
-    for _, outcome in parse_files(
-        nlp,
-        [job],
-        form,
-        kind=kind,
-        confidence=confidence,
-        n_process=n_process,
-        batch_size=batch_size,
-    ):
-        if isinstance(outcome, Counts):
-            return outcome
+def parse_file(nlp: Language, job: Job, form: str, **how: Any) -> Counts:
+    """Parse a file into another: what ``parse_files``, which has the arguments, gives for one. What
+    goes wrong is raised."""
+    ((_, outcome),) = parse_files(nlp, [job], form, **how)
+    if isinstance(outcome, Exception):
         raise outcome
-    raise AssertionError("There is an outcome for each job.")
+    return outcome
 
 
 def _write(
@@ -200,16 +162,10 @@ def _write(
         for part in parts:
             if part.error is not None:
                 raise part.error
-            assert part.written is not None
             joined.add(part.written)
-            counts.documents += part.n_docs
-            counts.words += part.n_words
-            counts.failed += part.n_failed
-            if form == CONLLU:
-                counts.other_texts += part.other_texts
+            counts.add(part.counts)
             on_done(part.n_bytes)
         joined.finish()
-    counts.sentences = joined.n_sents
     return counts
 
 

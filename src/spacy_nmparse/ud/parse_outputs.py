@@ -89,9 +89,6 @@ class Writer:
 class Joined:
     """Puts what writers have written into a file, in order.
 
-    Attributes:
-        n_sents: How many sentences were put there.
-
     Args:
         file: The open file.
         form: One of FORMATS.
@@ -99,7 +96,6 @@ class Joined:
     """
 
     def __init__(self, file: IO[bytes], form: str, given: Set[str] = frozenset()) -> None:
-        self.n_sents = 0
         self._ids = SentenceIds(given)
         self._file = file
         self._form = form
@@ -119,7 +115,6 @@ class Joined:
             store = DocBin()
             vars(store).update(written.store)
             self._store.merge(store)
-        self.n_sents += written.n_sents
 
     def finish(self) -> None:
         """Write what is left."""

@@ -64,27 +64,37 @@ class Piece:
 
 
 @dataclass
+class Counts:
+    """What has been parsed."""
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    failed: int = 0  # documents
+    other_texts: list[int] = field(default_factory=list)  # lines whose ``# text`` is written anew
+
+    def add(self, other: Counts) -> None:
+        """Count what has been parsed besides."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass
 class Part:
     """The parses of a piece.
 
     Attributes:
         job: The number of its job.
         n_bytes: Bytes of the input.
-        n_docs: Documents.
-        n_failed: Those that could not be parsed.
-        n_words: Words.
-        other_texts: As of ``Item``.
+        counts: What was parsed.
         written: What goes into the output.
         error: Why there are none.
     """
 
     job: int
     n_bytes: int
-    n_docs: int = 0
-    n_failed: int = 0
-    n_words: int = 0
-    other_texts: list[int] = field(default_factory=list)
-    written: Written | None = None
+    counts: Counts = field(default_factory=Counts)
+    written: Written = field(default_factory=Written)
     error: Exception | None = None
 
 
@@ -238,17 +248,18 @@ class PieceParser:
             self._n_held = 0
 
     def _parse(self, piece: Piece, part: Part) -> None:
-        items = list(self._items(piece))
+        items, counts = list(self._items(piece)), part.counts
         writer = Writer(self._form, self._confidence)
         for item, doc in zip(items, self._parsed(items), strict=True):
             item.finish(doc)
-            part.n_failed += ERROR in doc.user_data
+            counts.failed += ERROR in doc.user_data
             writer.write(doc)
-            part.other_texts += [piece.line - 1 + line for line in item.other_texts]
-            part.n_words += len(parsed_tokens([doc])[0])
+            if self._form == CONLLU:
+                counts.other_texts += [piece.line - 1 + line for line in item.other_texts]
+            counts.words += len(parsed_tokens([doc])[0])
         self._n_held += len(items)
-        part.n_docs = len(items)
         part.written = writer.written()
+        counts.documents, counts.sentences = len(items), part.written.n_sents
 
     def _parsed(self, items: list[Item]) -> Iterable[Doc]:
         docs = self._nlp.pipe((item.doc for item in items), batch_size=self._batch_size)

@@ -12,7 +12,7 @@ learn (and are tested on) sentence boundaries; training has each tenth sentence 
 The treebank splits a word with derivational suffixes into inflectional groups: a row per group, no
 space after it, and an arc `ig` to the next group (`Açık la nma yan`). No tokenizer could give a
 parser those. So the groups of a word are joined into one word here: it has the head and label of
-its last group, and takes over the dependents of all of them. `--groups keep` leaves them apart.
+its last group, and takes over the dependents of all of them.
 
 With `--n-sents 1` each document is a sentence, and none is there twice.
 
@@ -123,15 +123,12 @@ def join_groups(sentence: str) -> str:
     return "\n".join(joined)
 
 
-def prepare(
-    sources: list[Path], output: Path, groups: str = "join", n_sents: int = SENTENCES_PER_DOC
-) -> dict[str, Path]:
+def prepare(sources: list[Path], output: Path, n_sents: int = SENTENCES_PER_DOC) -> dict[str, Path]:
     """Write the .spacy files.
 
     Args:
         sources: The CoNLL-U files, in order.
         output: The folder for train.spacy, dev.spacy and test.spacy.
-        groups: "join" or "keep" the inflectional groups.
         n_sents: Sentences of a document. With 1 no sentence is there twice.
 
     Returns:
@@ -143,8 +140,7 @@ def prepare(
     splits: dict[str, list[str]] = {split: [] for split in SPLITS}
     for source in sources:
         for index, sentence in enumerate(read_rows(source)):
-            rows = "\n".join(map("\t".join, sentence.rows))
-            rows = join_groups(rows) if groups == "join" else rows
+            rows = join_groups("\n".join(map("\t".join, sentence.rows)))
             splits[split_of(index)].append(rename_tags(rows))
     written = {}
     for split, sentences in splits.items():
@@ -172,13 +168,12 @@ def main(argv: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("output", type=Path, help="folder for the .spacy files")
-    parser.add_argument("--groups", choices=("join", "keep"), default="join")
     parser.add_argument(
         "--n-sents", type=int, default=SENTENCES_PER_DOC, help="sentences of a document"
     )
     args = parser.parse_args(argv)
     try:
-        prepare(find_treebank(), args.output, args.groups, args.n_sents)
+        prepare(find_treebank(), args.output, args.n_sents)
     except (OSError, ValueError) as error:
         print(f"prepare_demo.py: {error}", file=sys.stderr)
         return 1

@@ -48,8 +48,7 @@ def test_join_groups() -> None:
         prepare_demo.join_groups(GROUPS.split("\n")[0])
 
 
-@pytest.mark.parametrize("groups", ("join", "keep"))
-def test_prepare_demo_splits(tmp_path: Path, groups: str) -> None:
+def test_prepare_demo_splits(tmp_path: Path) -> None:
     rows = GROUPS.split("\n")
     paths = []
     for name in ("web", "wiki"):
@@ -59,7 +58,7 @@ def test_prepare_demo_splits(tmp_path: Path, groups: str) -> None:
             sentences.append(f"# sent_id = {index}\n" + "\n".join(own))
         paths.append(tmp_path / f"{name}.conllu")
         paths[-1].write_text("\n\n".join(sentences), encoding="utf-8")
-    written = prepare_demo.prepare(paths, tmp_path / "out", groups)
+    written = prepare_demo.prepare(paths, tmp_path / "out")
     marks: dict[str, list[str]] = {}
     for split, path in written.items():
         docs = read(path)
@@ -67,8 +66,7 @@ def test_prepare_demo_splits(tmp_path: Path, groups: str) -> None:
         marks[split] = [
             token.text for doc in docs for token in doc if token.text.startswith(("web", "wiki"))
         ]
-        per_sentence = 4 if groups == "join" else 6
-        assert {len(sent) for doc in docs for sent in doc.sents} == {per_sentence}
+        assert {len(sent) for doc in docs for sent in doc.sents} == {4}
     assert marks["dev"] == ["web8", "web18", "wiki8", "wiki18"]
     assert marks["test"] == ["web9", "web19", "wiki9", "wiki19"]
     assert len(set(marks["train"])) == 42

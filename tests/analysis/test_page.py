@@ -120,8 +120,6 @@ def test_documents_with_spaces_and_sentences(trained: Language) -> None:
 
 
 def test_bad_calls(trained: Language) -> None:
-    with pytest.raises(ValueError, match="'svg'"):
-        render(trained("Yes"), style="svg")
     with pytest.raises(ValueError, match="no parse"):
         render(trained.make_doc("Yes"))
     with pytest.raises(ValueError, match="no word"):

@@ -178,7 +178,7 @@ def test_errors_name_the_line(tmp_path: Path, old: str, new: str, message: str) 
 def test_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_bytes(CONLLU.encode("latin-1"))
-    with pytest.raises(ValueError, match=r"a\.conllu, line 4: byte 0xe7 at place"):
+    with pytest.raises(ValueError, match=r"a\.conllu, line 4: byte 0xe7 is not"):
         list(read_rows(path))
     path.write_bytes(b"\xef\xbb\xbf" + CONLLU.replace("\n", "\r\n").encode())
     assert written(list(conllu_to_docs(path, Vocab()))) == CONLLU

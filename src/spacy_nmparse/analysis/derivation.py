@@ -87,18 +87,9 @@ class Derivation:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "system": self.system,
-            "source": self.source,
-            "words": self.words,
-            "tokens": self.tokens,
-            "heads": self.heads,
-            "labels": self.labels,
-            "sent_starts": self.sent_starts,
-            "gold_heads": self.gold_heads,
-            "gold_labels": self.gold_labels,
-            "steps": [step.as_dict() for step in self.steps],
-        }
+        found = {name: value for name, value in vars(self).items() if name != "glossary"}
+        found["steps"] = [step.as_dict() for step in found.pop("steps")]
+        return found
 
     def _repr_html_(self) -> str:
         return frame(render_page(self))

@@ -42,7 +42,6 @@ class Steps(Protocol):
 
 def render(
     shown: Doc | Steps,
-    style: str = "html",
     *,
     gold: Doc | Example | None = None,
     title: str | None = None,
@@ -58,7 +57,6 @@ def render(
 
     Args:
         shown: a derivation, or a parsed document.
-        style: "html", the only one.
         gold: with a document: its gold tree, drawn below (a derivation knows its own).
         title: heading of the page; by default the sentence that is shown.
         jupyter: whether to display it in a notebook; by default, where this is one.
@@ -67,10 +65,8 @@ def render(
         The page, or None where it is displayed in a notebook.
 
     Raises:
-        ValueError: another style; a document without a parse or without words.
+        ValueError: a document without a parse or without words.
     """
-    if style != "html":
-        raise ValueError(f"render() has the style 'html' only, not {style!r}.")
     page = render_page(shown, gold=gold, title=title)
     if jupyter or (jupyter is None and is_in_jupyter()):
         from IPython.display import HTML, display

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -73,6 +73,18 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
+def check_choice(option: str, value: str | None, choices: Iterable[str]) -> None:
+    """Fail where an option has a value that is none of its choices."""
+    if value is not None and value not in choices:
+        fail(f"{option} is one of {', '.join(choices)}, not {value!r}.")
+
+
+def check_absent(output: Path) -> None:
+    """Fail where something is at an output that is to be made."""
+    if output.exists():
+        fail(f"{output} exists already: give another path.")
+
+
 @contextmanager
 def failures() -> Iterator[None]:
     """End with status 2 where something is wrong with what was given."""
@@ -128,8 +140,7 @@ def check_trees(files: Sequence[Path], one_root: bool = False) -> None:
 
 def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
     """The gold documents of a file, or their sentences."""
-    if unit not in ("sentence", "doc"):
-        fail(f"--unit is 'sentence' or 'doc', not {unit!r}.")
+    check_choice("--unit", unit, ("sentence", "doc"))
     check_file(corpus)
     check_trees([corpus])
     docs = read_docs(corpus, nlp.vocab)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import spacy
 import typer
-from spacy.tokens import DocBin
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
 
-from spacy_nmparse.cli.console import check_lang, check_trees, fail, failures
+from spacy_nmparse.cli.console import check_choice, check_lang, check_trees, fail, failures
 from spacy_nmparse.ud.conllu import ID, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges
 from spacy_nmparse.ud.tokenization import fit
@@ -52,8 +53,7 @@ def run(
     """Convert a treebank of Universal Dependencies (CoNLL-U) to .spacy files."""
     if len(paths) > 2:
         fail(f"{len(paths)} paths given: at most a treebank folder and an output folder.")
-    if merge_subtokens not in MERGES:
-        fail(f"--merge-subtokens is one of {', '.join(MERGES)}, not {merge_subtokens!r}.")
+    check_choice("--merge-subtokens", merge_subtokens, MERGES)
     if merge_subtokens == "auto" and not lang:
         fail("--merge-subtokens auto needs --lang.")
     # On Windows, project.yml's quotes arrive with the path.
@@ -84,7 +84,8 @@ def run(
 def report_tokens(
     files: Files, written: Mapping[str, Path], lang: str, merge_subtokens: str
 ) -> None:
-    """Print how well the tokenizer of a language fits a converted treebank.
+    """Print how well the tokenizer of a language fits a converted treebank, and how well after it
+    has learned from the training data.
 
     Args:
         files: The CoNLL-U files of each split.
@@ -96,16 +97,21 @@ def report_tokens(
         ImportError: If spaCy has no such language, or its tokenizer needs another package.
     """
     nlp = spacy.blank(lang)
-    matches = {
-        split: match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))
-        for split, path in written.items()
-    }
-    figures = ", ".join(f"{split} {100 * (m.f1 or 0):.2f}" for split, m in matches.items())
+    matches = {split: match_tokens(nlp, _docs(nlp, path)) for split, path in written.items()}
     print(
         f"Tokens of spaCy's tokenizer for {lang!r}, F1 with --merge-subtokens {merge_subtokens}: "
-        f"{figures}"
+        f"{_figures(matches)}"
     )
-    report_fitted(written, lang)
+    others = {split: path for split, path in written.items() if split != "train"}
+    learner = spacy.blank(lang)
+    if "train" in written and others and fit(learner, _docs(learner, written["train"])):
+        fitted = {
+            split: match_tokens(learner, _docs(learner, path)) for split, path in others.items()
+        }
+        print(
+            f"With rules learned from the training data (spacy_nmparse.fit_tokenizer.v1): "
+            f"{_figures(fitted)}"
+        )
 
     split = "dev" if "dev" in files else next(iter(files))
     parts = files[split]
@@ -133,22 +139,9 @@ def report_tokens(
     print("docs/training.md shows how to change a tokenizer's rules.")
 
 
-def report_fitted(written: Mapping[str, Path], lang: str) -> None:
-    """Print how well the tokenizer fits after it has learned from the training data.
+def _docs(nlp: Language, path: Path) -> Iterator[Doc]:
+    return DocBin().from_disk(path).get_docs(nlp.vocab)
 
-    Args:
-        written: The .spacy file of each split.
-        lang: spaCy's language code.
-    """
-    if "train" not in written or len(written) < 2:
-        return
-    nlp = spacy.blank(lang)
-    if fit(nlp, DocBin().from_disk(written["train"]).get_docs(nlp.vocab)) is None:
-        return
-    figures = ", ".join(
-        f"{split} {100 * (match.f1 or 0):.2f}"
-        for split, path in written.items()
-        if split != "train"
-        for match in [match_tokens(nlp, DocBin().from_disk(path).get_docs(nlp.vocab))]
-    )
-    print(f"With rules learned from the training data (spacy_nmparse.fit_tokenizer.v1): {figures}")
+
+def _figures(matches: Mapping[str, TokenMatch]) -> str:
+    return ", ".join(f"{split} {100 * (one.f1 or 0):.2f}" for split, one in matches.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from spacy_nmparse.analysis.tracing import parser_of
-from spacy_nmparse.cli.console import COMPONENT, OUTPUT, fail, failures, load
+from spacy_nmparse.cli.console import COMPONENT, OUTPUT, check_absent, failures, load
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.files import safe_to_disk
 
@@ -18,8 +18,7 @@ def run(
     component: str | None = COMPONENT,
 ) -> None:
     """Make one parser of several that were trained by themselves: slower, and more accurate."""
-    if output.exists():
-        fail(f"{output} exists already: give another folder as --output.")
+    check_absent(output)
     pipelines = [load(model) for model in models]
     with failures():
         names = [parser_of(nlp, component).name for nlp in pipelines]

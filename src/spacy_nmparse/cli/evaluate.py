@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from spacy_nmparse.cli.console import MODEL, check_trees, fail, failures, load
+from spacy_nmparse.cli.console import MODEL, check_choice, check_trees, failures, load
 from spacy_nmparse.ud.corpus import check_file
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
@@ -48,8 +48,7 @@ def run(
     """Score a pipeline on gold data: trees on gold tokens, or everything from raw text."""
     how = {"unit": unit, "tokens": tokens, "sents": sents, "tags": tags}
     for name, value in how.items():
-        if value not in CHOICES[name]:
-            fail(f"--{name} is one of {', '.join(CHOICES[name])}, not {value!r}.")
+        check_choice(f"--{name}", value, CHOICES[name])
     with failures():
         check_file(data)
         check_trees([data, *conllu])

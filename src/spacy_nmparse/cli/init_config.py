@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 from spacy.util import load_config
 
-from spacy_nmparse.cli.console import check_lang, fail, failures, load
+from spacy_nmparse.cli.console import check_absent, check_choice, check_lang, fail, failures, load
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 
@@ -30,10 +30,8 @@ def run(
     ),
 ) -> None:
     """Write a config to train with `python -m spacy train`."""
-    if pipeline not in PIPELINES:
-        fail(f"--pipeline is one of {', '.join(PIPELINES)}, not {pipeline!r}.")
-    if output.exists():
-        fail(f"{output} exists already: give another file.")
+    check_choice("--pipeline", pipeline, PIPELINES)
+    check_absent(output)
     path = Path(parser) if parser.endswith(".cfg") else CONFIGS / f"{parser}.cfg"
     if not path.is_file():
         names = ", ".join(sorted(config.stem for config in CONFIGS.glob("*.cfg")))

@@ -14,7 +14,7 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.cli.console import MODEL, fail, failures, load
+from spacy_nmparse.cli.console import MODEL, check_choice, fail, failures, load
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import parse_files
@@ -58,10 +58,8 @@ def run(
     suffix = Path(output).suffix
     is_guess = form is None and suffix.lower() not in ("", ".conll", ".json", *FORMATS.values())
     form = form or _form_of(output)
-    if form not in FORMATS:
-        fail(f"--format is one of {', '.join(FORMATS)}, not {form!r}.")
-    if kind is not None and kind not in KINDS:
-        fail(f"--input-format is one of {', '.join(KINDS)}, not {kind!r}.")
+    check_choice("--format", form, FORMATS)
+    check_choice("--input-format", kind, KINDS)
     with failures():
         jobs = plan(inputs, output, form, _say_skipped)
         if is_guess and jobs[0].target == Path(output):

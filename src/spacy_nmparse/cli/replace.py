@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.tracing import parser_of
-from spacy_nmparse.cli.console import COMPONENT, OUTPUT, fail, failures, load
+from spacy_nmparse.cli.console import COMPONENT, OUTPUT, check_absent, fail, failures, load
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, replace_parser
 from spacy_nmparse.ud.corpus import check_exists
@@ -27,8 +27,7 @@ def run(
     ),
 ) -> None:
     """Replace the parser of a pipeline, and check that all other annotation stays the same."""
-    if output.exists():
-        fail(f"{output} exists already: give another folder as --output.")
+    check_absent(output)
     with failures():
         if text is not None:
             check_exists(text)

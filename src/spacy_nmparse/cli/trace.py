@@ -18,6 +18,7 @@ from spacy_nmparse.cli.console import (
     JSON,
     MODEL,
     NUMBER,
+    check_choice,
     columns,
     fail,
     failures,
@@ -51,8 +52,7 @@ def run(
     """Follow a trained parser through a text, move by move."""
     if (text is None) == (corpus is None):
         fail("Give a text in quotes, or --corpus FILE with the --number of a sentence.")
-    if pictures not in PICTURES:
-        fail(f"--pictures is one of {', '.join(PICTURES)}, not {pictures!r}.")
+    check_choice("--pictures", pictures, PICTURES)
     nlp = load(model)
     with failures():
         doc, gold = _document(nlp, text, corpus, number, words)

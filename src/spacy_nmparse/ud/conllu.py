@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from spacy_nmparse.ud.tokens import counted
@@ -160,26 +162,31 @@ def read_rows(
 
 
 def decode(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    """Decode lines of UTF-8, with or without a byte order mark.
+    """Decode UTF-8, with or without a byte order mark.
 
     Args:
-        lines: The lines.
+        lines: Lines; long ones may come in pieces.
         name: What the message calls their source.
 
     Yields:
-        The lines.
+        The lines, or pieces of them.
 
     Raises:
         ValueError: If a line is not UTF-8: it is named.
     """
-    for number, line in enumerate(lines, start=1):
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    number = 1
+    for line in chain(lines, [b""]):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            text = decoder.decode(line, final=not line)
         except UnicodeDecodeError as error:
             raise ValueError(
-                f"{name}, line {number}: byte {line[error.start]:#04x} at place {error.start + 1} "
-                f"is not UTF-8: convert the text to UTF-8 (iconv -f ENCODING -t UTF-8)."
+                f"{name}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8: "
+                f"convert the text to UTF-8 (iconv -f ENCODING -t UTF-8)."
             ) from error
+        number += line.endswith(b"\n")
+        if text:
+            yield text
 
 
 def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence]:

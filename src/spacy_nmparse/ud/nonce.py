@@ -309,10 +309,8 @@ class Exchange:
             texts[i] = text
             array[i, KEPT.index("LEMMA")] = lemma
             new.add(i)
-        copy = Doc(doc.vocab, words=texts, spaces=_spaces(doc))
-        copy.from_array(list(KEPT), array)
-        copy.cats = dict(doc.cats)
-        _copy_user_data(doc, copy, [None if i in new else (doc, i) for i in range(len(doc))])
+        origins = [None if i in new else (doc, i) for i in range(len(doc))]
+        copy = _copy(doc, texts, _spaces(doc), array, origins)
         for name, group in doc.spans.items():
             copy.spans[name] = [
                 Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
@@ -364,11 +362,7 @@ class Exchange:
         for at in capitals:
             texts[at] = texts[at][:1].upper() + texts[at][1:]
         spaces = None if doc.has_unknown_spaces else whole[:, SPACE].astype(bool).tolist()
-        copy = Doc(doc.vocab, words=texts, spaces=spaces)
-        copy.from_array(list(KEPT), whole[:, : len(KEPT)])
-        copy.cats = dict(doc.cats)
-        _copy_user_data(doc, copy, origins)
-        return copy
+        return _copy(doc, texts, spaces, whole[:, : len(KEPT)], origins)
 
 
 def find_phrases(doc: Doc, classes: Collection[int]) -> list[Phrase]:
@@ -451,9 +445,19 @@ def _example(reference: Doc) -> Example:
     return Example(Doc(reference.vocab, words, _spaces(reference)), reference)
 
 
-def _copy_user_data(doc: Doc, copy: Doc, origins: Sequence[Origin | None]) -> None:
-    """Copy the user data of a document, and for each token of the copy the extensions of the token,
-    of whichever document, that it comes from. Extensions of spans are left out."""
+def _copy(
+    doc: Doc,
+    texts: list[str],
+    spaces: list[bool] | None,
+    array: Any,
+    origins: Sequence[Origin | None],
+) -> Doc:
+    """A document with other words, the annotation KEPT in an array, and the user data of a
+    document; each token has the extensions of the token, of whichever document, that it comes from.
+    Extensions of spans are left out."""
+    copy = Doc(doc.vocab, words=texts, spaces=spaces)
+    copy.from_array(list(KEPT), array)
+    copy.cats = dict(doc.cats)
     data: dict[Any, Any] = copy.user_data
     for key, value in doc.user_data.items():
         if not (_is_extension(key) and key[2] is not None):
@@ -470,6 +474,7 @@ def _copy_user_data(doc: Doc, copy: Doc, origins: Sequence[Origin | None]) -> No
                     found.setdefault(key[2], []).append((key[1], value))
         for name, value in by_doc[id(source)].get(source[number].idx, ()):
             data["._.", name, copy[i].idx, None] = value
+    return copy
 
 
 def _is_extension(key: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -194,7 +193,8 @@ def _is_ours(key: Any) -> bool:
 
 def _text_items(file: IO[bytes], name: str, doc_id: str, by_line: bool) -> Iterator[Item]:
     n_docs = 0
-    for text, begins in _paragraphs(_decoded(file, name), by_line):
+    chunks = iter(lambda: file.readline(CHUNK), b"")
+    for text, begins in _paragraphs(decode(chunks, name), by_line):
         n_docs += begins
         comment = "# newpar"
         if by_line or n_docs == 1:
@@ -247,31 +247,6 @@ class _Spacing:
             data["._.", "ud_misc", starts[i], None] = "|".join(own)
         if self.comment:
             data["._.", "ud_comments", starts[0], None] = [self.comment]
-
-
-def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
-    """A file's lines; long ones in pieces."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    number = 1
-    for chunk in iter(lambda: file.readline(CHUNK), b""):
-        try:
-            text = decoder.decode(chunk)
-        except UnicodeDecodeError as error:
-            raise _not_utf8(name, number, error) from error
-        number += chunk.endswith(b"\n")
-        yield text
-    try:
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(name, number, error) from error
-
-
-def _not_utf8(name: str, line: int, error: UnicodeDecodeError) -> ValueError:
-    byte = error.object[error.start]
-    return ValueError(
-        f"{name}, line {line}: byte {byte:#04x} is not UTF-8: convert the text to UTF-8 "
-        f"(iconv -f ENCODING -t UTF-8)."
-    )
 
 
 def _paragraphs(lines: Iterator[str], by_line: bool) -> Iterator[tuple[str, bool]]:

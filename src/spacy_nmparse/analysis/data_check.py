@@ -267,30 +267,15 @@ def _tokens(train: Split, dev: Split) -> Iterable[Finding]:
             lost = counted(split.lost_heads, "of its words has", "of its words have")
             text += f" {lost} no gold head."
         if not advised:
-            text += f" {_advice(tokens)}"
+            (own, other), count = tokens.differences.most_common(1)[0]
+            text += (
+                f" The most frequent: {shorten(own)!r} in the data, {shorten(other)!r} by the "
+                f"tokenizer ({count}). `nmparse convert --lang` says how multiword tokens fit it "
+                f"best; docs/training.md shows how to change its rules."
+            )
             advised = True
         level = WARNING if split.lost_heads else INFO
         yield Finding(level, f"misaligned_{name}", text)
-
-
-def _advice(tokens: TokenMatch) -> str:
-    most = tokens.differences.total() / 2
-    if tokens.split_merged > most:
-        return (
-            "Most are multiword tokens that were merged: convert the treebank with "
-            "--merge-subtokens no."
-        )
-    if tokens.kept_letters > most and not tokens.merged:
-        return (
-            "Most are words that are split within, as multiword tokens are: convert the treebank "
-            "with --merge-subtokens yes."
-        )
-    (own, other), count = tokens.differences.most_common(1)[0]
-    return (
-        f"The most frequent: {shorten(own)!r} in the data, {shorten(other)!r} by the tokenizer "
-        f"({count}). Change the tokenizer's rules in [initialize.before_init]; docs/training.md "
-        f"shows how."
-    )
 
 
 def _trees(train: Split, dev: Split, parser: TransitionParser) -> Iterable[Finding]:

@@ -176,24 +176,15 @@ class _Pair:
         return guess >= 0 and self.pred.labels[guess] == self.gold.labels[word]
 
 
-def _sentence_spans(doc: Doc) -> list[tuple[int, int]]:
-    if not len(doc):
-        return []
-    if not doc.has_annotation("SENT_START"):
-        return [(0, len(doc))]
-    return [(sent.start, sent.end) for sent in doc.sents]
-
-
 def _sentence_counts(pair: _Pair, doc: Doc) -> list[SentenceCounts]:
     known = set(pair.scored_gold())
     counts = []
-    for start, end in _sentence_spans(doc):
-        words = [i for i in range(start, end) if i in known]
-        if not words:
-            continue
-        right = [i for i in words if pair.head_is_right(i)]
-        labelled = sum(1 for i in right if pair.label_is_right(i))
-        counts.append(SentenceCounts(len(words), len(right), labelled))
+    for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+        words = [i for i in range(sent.start, sent.end) if i in known]
+        if words:
+            right = [i for i in words if pair.head_is_right(i)]
+            labelled = sum(1 for i in right if pair.label_is_right(i))
+            counts.append(SentenceCounts(len(words), len(right), labelled))
     return counts
 
 
@@ -317,28 +308,20 @@ def score_dependencies(
     else:
         total = precision + recall
         harmonic = 2 * precision * recall / total if total else 0.0
-    scores = _spacy_sentence_scores(examples)
-    scores.update(_spacy_dependency_scores(examples))
-    scores.update(
-        {
-            "dep_uas_conll": conll_uas.value,
-            "dep_las_conll": conll_las.value,
-            "dep_clas": clas.value,
-            "dep_exact": n_exact / n_sents if n_sents else None,
-            "nonproj_p": precision,
-            "nonproj_r": recall,
-            "nonproj_f": harmonic,
-        }
+    spans = Scorer.score_spans(
+        examples, "sents", has_annotation=lambda doc: doc.has_annotation("SENT_START")
     )
-    return scores
-
-
-def _spacy_sentence_scores(examples: list[Example]) -> dict[str, Any]:
-    def has_sents(doc: Doc) -> bool:
-        return doc.has_annotation("SENT_START")
-
-    scores = Scorer.score_spans(examples, "sents", has_annotation=has_sents)
-    return {key: scores[key] for key in ("sents_p", "sents_r", "sents_f")}
+    return {
+        **{key: spans[key] for key in ("sents_p", "sents_r", "sents_f")},
+        **_spacy_dependency_scores(examples),
+        "dep_uas_conll": conll_uas.value,
+        "dep_las_conll": conll_las.value,
+        "dep_clas": clas.value,
+        "dep_exact": n_exact / n_sents if n_sents else None,
+        "nonproj_p": precision,
+        "nonproj_r": recall,
+        "nonproj_f": harmonic,
+    }
 
 
 def _spacy_dependency_scores(examples: list[Example]) -> dict[str, Any]:

@@ -144,11 +144,7 @@ def open_spacy(path: Path) -> DocBin:
 
 def trees_of(doc: Doc) -> Iterator[Tree]:
     """The trees of a document; the whole, where no boundary is known."""
-    if not doc.has_annotation("SENT_START"):
-        spans = [doc[:]] if len(doc) else []
-    else:
-        spans = list(doc.sents)
-    for span in spans:
+    for span in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
         tokens = [token for token in span if not token.is_space]
         number = {token.i: word for word, token in enumerate(tokens)}
         if tokens:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 
 SHOWN = 100  # differences for programs
 
@@ -18,18 +18,12 @@ class TokenMatch:
     """Counts of tokens, whitespace left out: of the treebank, of the tokenizer, and common ones.
 
     ``differences`` counts the strings that are split otherwise: the treebank's tokens and the
-    tokenizer's, each joined by spaces. ``kept_letters`` counts those that the tokenizer keeps whole
-    and the treebank splits into pieces of letters, as it does multiword tokens. ``merged`` counts
-    tokens that spaCy's converter made of a multiword token's words, and ``split_merged`` those of
-    them that the tokenizer splits.
+    tokenizer's, each joined by spaces.
     """
 
     treebank: int = 0
     tokenizer: int = 0
     common: int = 0
-    merged: int = 0
-    split_merged: int = 0
-    kept_letters: int = 0
     differences: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
@@ -48,8 +42,8 @@ class TokenMatch:
         Raises:
             ValueError: The texts differ in more than whitespace.
         """
-        text, gold, tokens = _letters(treebank)
-        other, found, _ = _letters(tokenizer)
+        text, gold = _letters(treebank)
+        other, found = _letters(tokenizer)
         if text != other:
             raise ValueError(
                 f"The tokenizer changes the text that begins with {treebank.text[:40]!r}: tokens "
@@ -59,24 +53,16 @@ class TokenMatch:
         self.treebank += len(gold)
         self.tokenizer += len(found)
         self.common += len(common)
-        self.merged += sum(map(is_merged, tokens))
         if len(common) == len(gold) == len(found):
             return
-        self.split_merged += sum(
-            is_merged(token) and place not in common
-            for token, place in zip(tokens, gold, strict=True)
-        )
         # A string that is split otherwise reaches from one common start of tokens to the next.
         starts = sorted({start for start, _ in gold} & {start for start, _ in found})
         ends = [*starts[1:], len(text)]
         left, right = iter(gold), iter(found)
         for end in ends:
             own, others = (_until(end, places, text) for places in (left, right))
-            if own == others:
-                continue
-            self.differences[" ".join(own), " ".join(others)] += 1
-            if len(others) == 1 and all(map(_is_letters, own)):
-                self.kept_letters += 1
+            if own != others:
+                self.differences[" ".join(own), " ".join(others)] += 1
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: the counts, F1, and the most frequent differences."""
@@ -105,18 +91,17 @@ def match_tokens(nlp: Language, docs: Iterable[Doc]) -> TokenMatch:
     return match
 
 
-def _letters(doc: Doc) -> tuple[str, list[tuple[int, int]], list[Token]]:
-    """The characters without whitespace, the place of each token in them, and the tokens."""
-    texts, places, tokens = [], [], []
+def _letters(doc: Doc) -> tuple[str, list[tuple[int, int]]]:
+    """The characters without whitespace, and the place of each token in them."""
+    texts, places = [], []
     end = 0
     for token in doc:
         text = "".join(token.text.split())
         if text:
             texts.append(text)
             places.append((end, end + len(text)))
-            tokens.append(token)
             end += len(text)
-    return "".join(texts), places, tokens
+    return "".join(texts), places
 
 
 def _until(end: int, places: Any, text: str) -> list[str]:
@@ -126,17 +111,6 @@ def _until(end: int, places: Any, text: str) -> list[str]:
         if stop >= end:
             break
     return pieces
-
-
-def _is_letters(piece: str) -> bool:
-    return piece.replace("'", "").replace("’", "").isalpha()
-
-
-def is_merged(token: Token) -> bool:
-    """Whether spaCy's converter has merged a multiword token into this one: it joins the lemmas of
-    the words by spaces and their tags by underscores."""
-    lemmas = token.lemma_.split(" ")
-    return 1 < len(lemmas) <= len(token.tag_.split("_")) and " " not in token.text
 
 
 def shorten(text: str, width: int = 24) -> str:

@@ -96,13 +96,8 @@ class DataCheck:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "component": self.component,
-            "system": self.system,
-            "train": self.train.as_dict(),
-            "dev": self.dev.as_dict(),
-            "findings": [finding.__dict__ for finding in self.findings],
-        }
+        splits = {"train": self.train.as_dict(), "dev": self.dev.as_dict()}
+        return {**vars(self), **splits, "findings": [vars(finding) for finding in self.findings]}
 
 
 def check_data(nlp: Language, name: str | None = None) -> DataCheck:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -19,16 +20,12 @@ def register_extensions() -> None:
     are None where no parser has left confidences."""
     for row, name in enumerate(("head_confidence", "dep_confidence")):
         if not Token.has_extension(name):
-            Token.set_extension(name, getter=_Getter(row))
+            Token.set_extension(name, getter=partial(_confidence, row))
 
 
-class _Getter:
-    def __init__(self, row: int) -> None:
-        self.row = row
-
-    def __call__(self, token: Token) -> float | None:
-        found = confidences(token.doc)
-        return None if found is None else float(found[self.row, token.i])
+def _confidence(row: int, token: Token) -> float | None:
+    found = confidences(token.doc)
+    return None if found is None else float(found[row, token.i])
 
 
 def confidences(doc: Doc) -> numpy.ndarray | None:

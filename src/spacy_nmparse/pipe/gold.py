@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy
 from spacy.training import Example
 
+from spacy_nmparse.pipe.annotations import Parses
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial, parsed_tokens
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import (
@@ -140,34 +141,19 @@ class GoldReader:
         except ValueError as error:
             raise self._bad(example, error) from error
 
-    def from_parses(
-        self,
-        heads: numpy.ndarray,
-        labels: numpy.ndarray,
-        starts: numpy.ndarray,
-        lengths: Sequence[int],
-        names: Sequence[str],
-    ) -> list[Gold]:
-        """Gold trees from parses over the words of several documents.
+    def from_parses(self, parses: Parses, names: Sequence[str]) -> list[Gold]:
+        """Gold trees from the parses of documents that have words.
 
         Args:
-            heads: int32 (words,): of each word its head's number in the document.
-            labels: int32 (words,): of each word its label's number.
-            starts: int8 (words,): 1 where a sentence starts.
-            lengths: how many words each document has.
+            parses: the parses.
             names: the labels by their numbers.
         """
         golds = []
-        first = 0
-        for n in lengths:
-            last = first + n
-            gold = Gold(
-                heads[first:last].tolist(),
-                [names[label] for label in labels[first:last]],
-                [word == 0 or bool(start) for word, start in enumerate(starts[first:last])],
-            )
+        for parse in parses.by_document():
+            heads, labels, starts = (array.tolist() for array in parse.arcs)
+            starts = [word == 0 or bool(start) for word, start in enumerate(starts)]
+            gold = Gold(heads, [names[label] for label in labels], starts)
             golds.append(self._within_reach(gold))
-            first = last
         return golds
 
     def find_labels(self, examples: Iterable[Example]) -> list[str]:

@@ -18,7 +18,7 @@ import spacy_nmparse.learning.beam_rollout as beam_rollout
 import spacy_nmparse.learning.rollout as rollout
 import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe import calibration, saving
-from spacy_nmparse.pipe.annotations import Arcs
+from spacy_nmparse.pipe.annotations import Arcs, Parses
 from spacy_nmparse.pipe.calibration import Calibration
 from spacy_nmparse.pipe.component import LOCAL, ParsingComponent
 from spacy_nmparse.pipe.files import write_files
@@ -236,7 +236,7 @@ class TransitionParser(ParsingComponent):
         before = self._rehearsal_model.predict(words.scorer_input())
         arcs = Arcs(*greedy.parse(self.system, before, words.lengths, words.constraints))
         names = self._learned.labels.names
-        golds = self.gold_reader.from_parses(*arcs, words.lengths, names)
+        golds = self.gold_reader.from_parses(Parses(words.ends, words.tokens, arcs), names)
         return self._learn(Batch(words, golds), drop, sgd, losses)
 
     def calibrate(self, examples: Iterable[Example]) -> dict[str, Calibration]:

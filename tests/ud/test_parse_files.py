@@ -29,7 +29,7 @@ from spacy_nmparse.ud import parse_inputs
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.jobs import RECORD, Job, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
-from spacy_nmparse.ud.parse_inputs import read_items
+from spacy_nmparse.ud.parse_inputs import text_items
 from tests.pipe.common import TREES, gold_doc
 from tests.pipe.test_processes import Deadly
 from tests.validator import format_errors
@@ -287,7 +287,7 @@ def test_long_paragraphs_are_cut(
     """In pieces of bounded length, without losing a character; words stay whole if they can."""
     monkeypatch.setattr(parse_inputs, "LONGEST", 100)
     monkeypatch.setattr(parse_inputs, "CHUNK", 16)
-    items = list(read_items(io.BytesIO(text.encode()), "text", trained.vocab, "a", "a"))
+    items = list(text_items(io.BytesIO(text.encode()), "a", "a", by_line=False))
     assert len(items) >= len(text) // 100
     assert all(len(item.doc) <= 100 for item in items)
     if " " in text:

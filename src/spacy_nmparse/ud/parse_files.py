@@ -17,7 +17,7 @@ from spacy.language import Language
 from spacy_nmparse.pipe.files import new_file
 from spacy_nmparse.pipe.processes import ProcessDied, in_order
 from spacy_nmparse.ud.jobs import Job, note, options_of, stamp
-from spacy_nmparse.ud.parse_inputs import CONLLU, TEXT, GuessedText, given_ids, kind_of
+from spacy_nmparse.ud.parse_inputs import CONLLU, TEXT, given_ids, kind_of
 from spacy_nmparse.ud.parse_outputs import Joined
 from spacy_nmparse.ud.pieces import Counts, Part, Piece, PieceParser, cut
 
@@ -65,7 +65,7 @@ def parse_files(
     try:
         while todo:
             group = _group(todo, alone)
-            outcomes = _parse_group(work, nlp, group, form, kind, n_process, on_done, options)
+            outcomes = _parse_group(work, group, form, kind, n_process, on_done, options)
             try:
                 for outcome in outcomes:
                     yield todo.popleft(), outcome
@@ -90,7 +90,6 @@ def _group(todo: Iterable[Job], alone: bool) -> list[Job]:
 
 def _parse_group(
     work: PieceParser,
-    nlp: Language,
     jobs: Sequence[Job],
     form: str,
     kind: str | None,
@@ -109,12 +108,11 @@ def _parse_group(
             try:
                 opened: Any = job.source.open("rb") if job.source else _standard_input(its_kind)
                 with opened as file:
-                    if kind is None and its_kind == TEXT:
-                        file = GuessedText(file, job.name)
                     if form == CONLLU:
                         ids[number] = given_ids(file, its_kind, job.name)
+                    is_guess = kind is None
                     for piece in cut(
-                        file, job.source, its_kind, job=number, name=job.name, vocab=nlp.vocab
+                        file, job.source, its_kind, job=number, name=job.name, is_guess=is_guess
                     ):
                         if number in failed:
                             break

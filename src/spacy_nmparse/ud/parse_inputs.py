@@ -61,17 +61,25 @@ def kind_of(path: Path) -> str:
     return SUFFIXES.get(path.suffix.lower(), TEXT)
 
 
-class GuessedText:
-    """A file that is plain text by its name alone. Its first lines must not be CoNLL-U."""
+class TextFile:
+    """A file of plain text that knows how much of it was read.
 
-    def __init__(self, file: IO[bytes], name: str) -> None:
+    Args:
+        file: The open file.
+        name: What messages call it.
+        is_guess: Whether it is text by its name alone: then its first lines must not be CoNLL-U.
+    """
+
+    def __init__(self, file: IO[bytes], name: str, is_guess: bool) -> None:
         self._file = file
         self._name = name
-        self._n_left = N_CHECKED
+        self._n_left = N_CHECKED if is_guess else 0
+        self._n_bytes = 0
 
     def readline(self, size: int = -1) -> bytes:
         """Read a line; ValueError, if it is a row of CoNLL-U."""
         line = self._file.readline(size)
+        self._n_bytes += len(line)
         if self._n_left:
             self._n_left -= 1
             if ROW.fullmatch(line.rstrip(b"\r\n")):
@@ -80,34 +88,60 @@ class GuessedText:
                 )
         return line
 
+    def taken(self) -> int:
+        """How many bytes were read since this was last asked."""
+        n_bytes, self._n_bytes = self._n_bytes, 0
+        return n_bytes
 
-def read_items(file: IO[bytes], kind: str, vocab: Vocab, name: str, doc_id: str) -> Iterator[Item]:
-    """Read the documents of a file.
+
+def text_items(file: TextFile | IO[bytes], name: str, doc_id: str, by_line: bool) -> Iterator[Item]:
+    """Read the documents of plain text: paragraphs, parted by blank lines, or lines.
 
     Args:
-        file: The file. A .spacy file is read whole, others piece by piece.
-        kind: One of KINDS.
-        vocab: The pipeline's vocabulary.
-        name: What messages call the file.
-        doc_id: The id of the document that plain text is; those of lines have numbers behind it.
+        file: The file, which is read piece by piece.
+        name: What messages call it.
+        doc_id: The id of the document that the text is; those of lines have numbers behind it.
+        by_line: Whether each line is a document.
 
     Yields:
-        The documents. Of plain text these are paragraphs, parted by blank lines, or lines; the
-        pipeline sees single spaces between words, and what was there is in MISC (``SpacesBefore``,
-        ``SpacesAfter``, ``SpacesInToken``). CoNLL-U and .spacy files give words and sentence
-        boundaries; their other annotation fills in what the pipeline does not set.
+        The documents. The pipeline sees single spaces between words, and what was there is in MISC
+        (``SpacesBefore``, ``SpacesAfter``, ``SpacesInToken``).
 
     Raises:
-        ValueError: If the file is not UTF-8, not CoNLL-U, or damaged: the line is named.
+        ValueError: If the file is not UTF-8: the line is named.
     """
     register_extensions()
-    if kind in (TEXT, LINES):
-        yield from _text_items(file, name, doc_id, kind == LINES)
-        return
-    if kind == SPACY:
-        yield from items_of(read_spacy(Path(name), vocab))
-        return
-    for group in grouped(read_rows(decode(file, name), name), N_SENTS):
+    n_docs = 0
+    chunks = iter(lambda: file.readline(CHUNK), b"")
+    for text, begins in _paragraphs(decode(chunks, name), by_line):
+        n_docs += begins
+        comment = "# newpar"
+        if by_line or n_docs == 1:
+            comment = f"# newdoc id = {doc_id}" + f"-{n_docs}" * by_line
+        words = text.strip()
+        before, after = text[: -len(text.lstrip())], text[len(text.rstrip()) :]
+        gaps, longer = [], 0
+        for found in ODD_SPACE.finditer(words):
+            gaps.append((found.start() - longer, found[0]))
+            longer += len(found[0]) - 1
+        words = ODD_SPACE.sub(" ", words)
+        gaps.append((len(words), after))
+        yield Item(words, _Spacing(before, gaps, comment if begins else None))
+
+
+def conllu_items(lines: Iterable[bytes], vocab: Vocab, name: str) -> Iterator[Item]:
+    """Read the documents of CoNLL-U, N_SENTS sentences each. Words and sentence boundaries are
+    given; other annotation fills in what the pipeline does not set.
+
+    Args:
+        lines: The lines.
+        vocab: The pipeline's vocabulary.
+        name: What messages call them.
+
+    Raises:
+        ValueError: If they are not UTF-8, or not CoNLL-U: the line is named.
+    """
+    for group in grouped(read_rows(decode(lines, name), name), N_SENTS):
         rows = [[sentence.comments, sentence.rows] for sentence in group]
         others = [sentence.lines[0] for sentence in group if sentence.has_other_text]
         yield from items_of([sentences_to_doc(group, vocab, name=name)], rows, others)
@@ -189,25 +223,6 @@ class _Completion:
 
 def _is_ours(key: Any) -> bool:
     return isinstance(key, tuple) and len(key) == 4 and key[1] in EXTENSIONS
-
-
-def _text_items(file: IO[bytes], name: str, doc_id: str, by_line: bool) -> Iterator[Item]:
-    n_docs = 0
-    chunks = iter(lambda: file.readline(CHUNK), b"")
-    for text, begins in _paragraphs(decode(chunks, name), by_line):
-        n_docs += begins
-        comment = "# newpar"
-        if by_line or n_docs == 1:
-            comment = f"# newdoc id = {doc_id}" + f"-{n_docs}" * by_line
-        words = text.strip()
-        before, after = text[: -len(text.lstrip())], text[len(text.rstrip()) :]
-        gaps, longer = [], 0
-        for found in ODD_SPACE.finditer(words):
-            gaps.append((found.start() - longer, found[0]))
-            longer += len(found[0]) - 1
-        words = ODD_SPACE.sub(" ", words)
-        gaps.append((len(words), after))
-        yield Item(words, _Spacing(before, gaps, comment if begins else None))
 
 
 @dataclass(frozen=True)

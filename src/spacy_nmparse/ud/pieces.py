@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, repeat
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
@@ -23,8 +23,10 @@ from spacy_nmparse.ud.parse_inputs import (
     SPACY,
     TEXT,
     Item,
+    TextFile,
+    conllu_items,
     items_of,
-    read_items,
+    text_items,
     unannotated,
 )
 from spacy_nmparse.ud.parse_outputs import ERROR, Writer, Written
@@ -99,7 +101,7 @@ class Part:
 
 
 def cut(
-    file: IO[bytes], path: Path | None, kind: str, *, job: int, name: str, vocab: Vocab
+    file: IO[bytes], path: Path | None, kind: str, *, job: int, name: str, is_guess: bool
 ) -> Iterator[Piece]:
     """Cut an input into pieces, in order; an empty one has one, too.
 
@@ -109,7 +111,7 @@ def cut(
         kind: One of KINDS.
         job: The number of its job.
         name: What messages call it.
-        vocab: The pipeline's vocabulary.
+        is_guess: Whether its name alone says the kind.
 
     Raises:
         OSError: If it cannot be read.
@@ -117,45 +119,24 @@ def cut(
     """
     if kind in (TEXT, LINES):
         doc_id = path.stem.replace(" ", "_") if path else "stdin"
-        yield from _cut_text(file, Piece(job, kind, name), vocab, doc_id)
+        yield from _cut_text(TextFile(file, name, is_guess), Piece(job, kind, name), doc_id)
     elif kind == CONLLU:
         yield from _cut_conllu(file, job, name)
     else:
         yield from _cut_store(Path(name), job)
 
 
-def _cut_text(file: IO[bytes], piece: Piece, vocab: Vocab, doc_id: str) -> Iterator[Piece]:
-    watched: Any = _Watched(file)
+def _cut_text(file: TextFile, piece: Piece, doc_id: str) -> Iterator[Piece]:
     size = 0
-    for item in read_items(watched, piece.kind, vocab, piece.name, doc_id):
+    for item in text_items(file, piece.name, doc_id, piece.kind == LINES):
         piece.items.append(item)
         size += len(item.doc)
         if size >= SIZE:
-            piece.n_bytes = watched.taken()
+            piece.n_bytes = file.taken()
             yield piece
             piece, size = Piece(piece.job, piece.kind, piece.name), 0
-    piece.n_bytes = watched.taken()
+    piece.n_bytes = file.taken()
     yield piece
-
-
-class _Watched:
-    """A file that knows how much of it was read since it was last asked."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._n_bytes = 0
-
-    def readline(self, size: int = -1) -> bytes:
-        line = self._file.readline(size)
-        self._n_bytes += len(line)
-        return line
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self.readline, b"")
-
-    def taken(self) -> int:
-        n_bytes, self._n_bytes = self._n_bytes, 0
-        return n_bytes
 
 
 def _cut_conllu(file: IO[bytes], job: int, name: str) -> Iterator[Piece]:
@@ -289,12 +270,12 @@ class PieceParser:
             return iter(piece.items)
         if piece.kind == SPACY:
             return items_of(_documents(Path(piece.name), *piece.docs, vocab))
-        lines: Any = io.BytesIO(piece.lines)
+        name = piece.name
         try:
-            return iter(list(read_items(lines, CONLLU, vocab, piece.name, "")))
+            return iter(list(conllu_items(io.BytesIO(piece.lines), vocab, name)))
         except ValueError:  # for the line's number: once more, behind as many lines as there are
             lines = chain(repeat(b"\n", piece.line - 1), io.BytesIO(piece.lines))
-            return iter(list(read_items(lines, CONLLU, vocab, piece.name, "")))
+            return iter(list(conllu_items(lines, vocab, name)))
 
 
 def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:

@@ -329,9 +329,9 @@ def test_a_beam_learns_from_scored_moves_alone() -> None:
     learned = []
     for _ in range(3):
         parser.update([make_example(doc)], sgd=None)
-        (mistakes,) = perceptron_of(parser.model)._pending
-        for first, last in pairwise([0, *mistakes.ends.tolist()]):
-            learned.append(tuple(mistakes.features[first:last].tolist()))
+        (changes,) = perceptron_of(parser.model)._pending
+        for first, last in pairwise([0, *changes.records["features"].tolist()]):
+            learned.append(tuple(changes.features[first:last].tolist()))
         parser.finish_update(None)
     assert learned and set(learned) <= scored - forced
 

@@ -7,7 +7,7 @@ labels, as in the papers that use such models. The row of a feature begins at it
 those of others: few of its weights are not 0.
 
 Where a perceptron learns, the weights change at once. ``gradients`` takes the changes back, and
-tells them: ``apply_mistakes`` makes them for good. Where a logistic regression learns, it tells the
+tells them: ``apply_changes`` makes them for good. Where a logistic regression learns, it tells the
 configurations, and ``learn_examples`` learns from them one after the other.
 """
 from typing import NamedTuple
@@ -15,31 +15,79 @@ from typing import NamedTuple
 import numpy
 
 from libc.math cimport exp, fabs, fmaxf, fminf
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
+from spacy_nmparse.lab.linear.templates cimport (
+    MAX_TEMPLATES,
+    Templates,
+    TemplatesC,
+    find_features,
+)
 from spacy_nmparse.layers.kernels cimport nmp_sum_rows
 from spacy_nmparse.scorers.scorer cimport Scorer
-from spacy_nmparse.lab.linear.templates cimport Templates, find_features
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.state cimport NONE, State, StateC
 from spacy_nmparse.systems.system cimport (
     LEARN_ANY,
     LEARN_NOT,
+    MAX_MOVES,
     CandidateC,
     MoveC,
     TransitionSystem,
+    arc_end_t,
 )
 
-from spacy_nmparse.scorers import state_scorer_kernel
-from spacy_nmparse.scorers.state_scorer_kernel import label_blocks
+from spacy_nmparse.scorers.state_scorer_kernel import check_system, label_blocks
 
 
 cdef enum:
     HALF = 30000       # examples until the learning rate of a logistic regression has halved
 
 cdef double LEAST = 1e-3    # gradients of scores below it are left out
+
+
+cdef struct LessonC:        # a change of the weights of a class, or a configuration to learn from
+    int64_t features        # where its features end among those of all lessons
+    int64_t classes         # where its classes end; a change has one
+    int64_t time            # of a change: how many examples were seen before it
+    float amount            # of a change: what was added
+
+
+cdef struct LinearC:
+    const TemplatesC* templates
+    int bits
+    const uint64_t* batch_words
+    const uint64_t* batch_tags
+    const uint64_t* words   # of them, those of the sequence
+    const uint64_t* tags
+    float* weights          # (2 ** bits + stride,): a feature's row begins at its hash
+    int n_moves
+    int n_labels
+    int n_blocks            # moves that have labels
+    int block[MAX_MOVES]    # move -> its number among these, or NONE
+    int noted_block         # of the move whose labels pushes note, or NONE
+    int root_label
+    int stride              # classes, and zeros
+    int n_features          # of the configuration scored last
+    uint32_t features[MAX_TEMPLATES]
+    const float* rows[MAX_TEMPLATES]
+    float* sums             # (stride,): the score of each class there
+    float best[MAX_MOVES]   # block -> the score of its best label there
+    float* kept             # (places, stride)
+    # Learning.
+    int64_t time            # examples seen in this batch
+    LessonC* lessons
+    size_t n_lessons
+    size_t max_lessons
+    uint32_t* noted         # the features of all lessons
+    size_t n_noted
+    size_t max_noted
+    int* classes            # of all lessons; those that are not right as -1 - class
+    size_t n_classes
+    size_t max_classes
+    bint failed             # out of memory
 
 
 cdef inline int class_of(const LinearC* self, int move, int label) noexcept nogil:
@@ -138,34 +186,68 @@ cdef void note_example(
     """Note the features of the configuration scored last, and the classes of its legal moves."""
     cdef LinearC* self = <LinearC*>scorer
     cdef const CandidateC* c
-    cdef int i, label, which
-    cdef bint right
-    if not make_room_for_example(self, n):
-        self.failed = True
+    cdef int i, label
+    if not make_room(self, n * <size_t>self.stride):
         return
     for i in range(n):
         c = &candidates[i]
-        if self.block[c.move] == NONE or c.dependent == NONE or takes_root_label(self, s, c):
-            label = NONE if self.block[c.move] == NONE or c.dependent == NONE else self.root_label
-            which = class_of(self, c.move, label)
-            note_class(self, which, c.learn != LEARN_NOT)
+        if self.block[c.move] == NONE or c.dependent == NONE:
+            note_class(self, c.move, c.learn != LEARN_NOT)
+            continue
+        if takes_root_label(self, s, c):
+            note_class(self, class_of(self, c.move, self.root_label), c.learn != LEARN_NOT)
             continue
         for label in range(self.n_labels):
             if label == self.root_label:
                 continue
-            which = class_of(self, c.move, label)
-            right = c.learn == LEARN_ANY or (c.learn != LEARN_NOT and label == c.label)
-            note_class(self, which, right)
-    memcpy(self.noted + self.n_noted, self.features, self.n_features * sizeof(uint32_t))
-    self.n_noted += self.n_features
-    self.examples[self.n_examples].features = self.n_noted
-    self.examples[self.n_examples].classes = self.n_classes
-    self.n_examples += 1
+            note_class(
+                self, class_of(self, c.move, label),
+                c.learn == LEARN_ANY or (c.learn != LEARN_NOT and label == c.label)
+            )
+    note_lesson(self, 0)
+
+
+cdef void add(void* scorer, const CandidateC* c, int label, float amount) noexcept nogil:
+    cdef LinearC* self = <LinearC*>scorer
+    cdef int i
+    cdef int which = class_of(self, c.move, label)
+    if not make_room(self, 1):
+        return
+    for i in range(self.n_features):
+        self.weights[self.features[i] + which] += amount
+    note_class(self, which, True)
+    note_lesson(self, amount)
 
 
 cdef inline void note_class(LinearC* self, int which, bint right) noexcept nogil:
     self.classes[self.n_classes] = which if right else -1 - which
     self.n_classes += 1
+
+
+cdef inline void note_lesson(LinearC* self, float amount) noexcept nogil:
+    """Note what was learned of the configuration scored last, and of the classes just noted."""
+    cdef LessonC* lesson = &self.lessons[self.n_lessons]
+    memcpy(self.noted + self.n_noted, self.features, self.n_features * sizeof(uint32_t))
+    self.n_noted += self.n_features
+    self.n_lessons += 1
+    lesson.features = <int64_t>self.n_noted
+    lesson.classes = <int64_t>self.n_classes
+    lesson.time = self.time
+    lesson.amount = amount
+
+
+cdef bint make_room(LinearC* self, size_t n_classes) noexcept nogil:
+    """Make room for one more lesson, with so many classes. False: out of memory."""
+    if (
+        grow(<void**>&self.lessons, &self.max_lessons, self.n_lessons + 1, sizeof(LessonC))
+        and grow(<void**>&self.classes, &self.max_classes, self.n_classes + n_classes, sizeof(int))
+        and grow(
+            <void**>&self.noted, &self.max_noted, self.n_noted + self.n_features, sizeof(uint32_t)
+        )
+    ):
+        return True
+    self.failed = True
+    return False
 
 
 cdef inline bint grow(void** block, size_t* most, size_t wanted, size_t size) noexcept nogil:
@@ -181,64 +263,31 @@ cdef inline bint grow(void** block, size_t* most, size_t wanted, size_t size) no
     return True
 
 
-cdef bint make_room_for_example(LinearC* self, int n) noexcept nogil:
-    return (
-        grow(<void**>&self.examples, &self.max_examples, self.n_examples + 1, sizeof(ExampleC))
-        and grow(
-            <void**>&self.classes, &self.max_classes, self.n_classes + <size_t>n * self.stride,
-            sizeof(int)
-        )
-        and make_room_for_features(self)
-    )
+#: The fields of ``LessonC``.
+LESSON = numpy.dtype(
+    [("features", "int64"), ("classes", "int64"), ("time", "int64"), ("amount", "float32")],
+    align=True,
+)
 
 
-cdef inline bint make_room_for_features(LinearC* self) noexcept nogil:
-    return grow(
-        <void**>&self.noted, &self.max_noted, self.n_noted + self.n_features, sizeof(uint32_t)
-    )
+class Lessons(NamedTuple):
+    """What a batch has taught: changes of weights, or configurations to learn from.
 
-
-cdef void add(void* scorer, const CandidateC* c, int label, float amount) noexcept nogil:
-    cdef LinearC* self = <LinearC*>scorer
-    cdef MistakeC* mistake
-    cdef int i
-    cdef int which = class_of(self, c.move, label)
-    if not grow(
-        <void**>&self.mistakes, &self.max_mistakes, self.n_mistakes + 1, sizeof(MistakeC)
-    ) or not make_room_for_features(self):
-        self.failed = True
-        return
-    for i in range(self.n_features):
-        self.weights[self.features[i] + which] += amount
-    memcpy(self.noted + self.n_noted, self.features, self.n_features * sizeof(uint32_t))
-    self.n_noted += self.n_features
-    mistake = &self.mistakes[self.n_mistakes]
-    mistake.time = self.time
-    mistake.which = which
-    mistake.amount = amount
-    mistake.features = self.n_noted
-    self.n_mistakes += 1
-
-
-class Mistakes(NamedTuple):
-    """What a batch has taught.
-
-    n_examples: configurations, or sentences where a beam is learned from, that were looked at.
-    times: int64 (changes,): how many of them, before each change.
-    classes: int32 (changes,): whose weights were changed.
-    amounts: float32 (changes,): by how much.
-    ends: int64 (changes,): where the features of each end.
-    features: uint32: the hashed features, one change after the other.
+    n_examples: of changes: configurations, or sentences where a beam is learned from, that were
+        looked at.
+    records: (lessons,) of ``LESSON``: where the features and classes of each end; of a change, also
+        how many examples were looked at before it, and what was added to the weights.
+    features: uint32: the hashed features, one lesson after the other.
+    classes: int32: of a change, the class whose weights were changed; of a configuration, what is
+        legal; what is not right as -1 - class.
     """
     n_examples: int
-    times: object
-    classes: object
-    amounts: object
-    ends: object
+    records: object
     features: object
+    classes: object
 
 
-def apply_mistakes(float[::1] weights, double[::1] totals, int64_t time, mistakes):
+def apply_changes(float[::1] weights, double[::1] totals, int64_t time, lessons):
     """Change weights, and what their averages are made of: totals is the sum of all changes, each
     times the number of examples before it (after Daumé 2006), so that the average over all examples
     is weights - totals / time, and weights that nothing changes cost nothing.
@@ -247,40 +296,24 @@ def apply_mistakes(float[::1] weights, double[::1] totals, int64_t time, mistake
         weights: float32 (size,), changed in place.
         totals: float64 (size,), changed in place.
         time: examples before the batch.
-        mistakes: ``Mistakes``.
+        lessons: ``Lessons``, changes.
 
     Returns:
         The number of examples after the batch.
     """
-    cdef const int64_t[::1] times = mistakes.times
-    cdef const int[::1] classes = mistakes.classes
-    cdef const float[::1] amounts = mistakes.amounts
-    cdef const int64_t[::1] ends = mistakes.ends
-    cdef const uint32_t[::1] features = mistakes.features
+    cdef const LessonC[::1] changes = lessons.records
+    cdef const uint32_t[::1] features = lessons.features
+    cdef const int[::1] classes = lessons.classes
     cdef Py_ssize_t i, place
     cdef int64_t j = 0
     with nogil:
-        for i in range(times.shape[0]):
-            while j < ends[i]:
+        for i in range(changes.shape[0]):
+            while j < changes[i].features:
                 place = features[j] + classes[i]
-                weights[place] += amounts[i]
-                totals[place] += <double>amounts[i] * (time + times[i])
+                weights[place] += changes[i].amount
+                totals[place] += <double>changes[i].amount * (time + changes[i].time)
                 j += 1
-    return time + mistakes.n_examples
-
-
-class Examples(NamedTuple):
-    """What a batch has shown: configurations, one after the other.
-
-    ends: int64 (examples,): where the features of each end.
-    features: uint32: the hashed features.
-    class_ends: int64 (examples,): where the classes of each end.
-    classes: int32: what is legal; what is not right as -1 - class.
-    """
-    ends: object
-    features: object
-    class_ends: object
-    classes: object
+    return time + lessons.n_examples
 
 
 cdef inline void penalize(float* weight, float* taken, float penalty) noexcept nogil:
@@ -295,7 +328,7 @@ cdef inline void penalize(float* weight, float* taken, float penalty) noexcept n
 
 def learn_examples(
     float[::1] weights, float[::1] taken, uint8_t[::1] counts, int64_t time, float penalty,
-    examples, float rate, float l1, int min_count
+    lessons, float rate, float l1, int min_count
 ):
     """Learn from configurations, one after the other, by gradients of
 
@@ -311,7 +344,7 @@ def learn_examples(
         counts: uint8 (size,): how often each feature was seen, up to 255; changed in place.
         time: examples before these.
         penalty: what a weight could have had of it by then.
-        examples: ``Examples``.
+        lessons: ``Lessons``, configurations.
         rate: learning rate of the first example; it falls as 1 / (1 + time / HALF).
         l1: the penalty for each example.
         min_count: features that were not seen so often have no weights.
@@ -319,10 +352,9 @@ def learn_examples(
     Returns:
         (time, penalty) after the examples.
     """
-    cdef const int64_t[::1] ends = examples.ends
-    cdef const uint32_t[::1] features = examples.features
-    cdef const int64_t[::1] class_ends = examples.class_ends
-    cdef const int[::1] classes = examples.classes
+    cdef const LessonC[::1] records = lessons.records
+    cdef const uint32_t[::1] features = lessons.features
+    cdef const int[::1] classes = lessons.classes
     cdef double[::1] share = numpy.empty(max(1, classes.shape[0]), dtype="float64")
     cdef uint32_t[MAX_TEMPLATES] kept
     cdef Py_ssize_t e, place
@@ -331,11 +363,11 @@ def learn_examples(
     cdef double top, all, right, gradient
     cdef float now
     with nogil:
-        for e in range(ends.shape[0]):
-            first = ends[e - 1] if e else 0
-            first_class = class_ends[e - 1] if e else 0
+        for e in range(records.shape[0]):
+            first = records[e - 1].features if e else 0
+            first_class = records[e - 1].classes if e else 0
             n_kept = 0
-            for i in range(first, ends[e]):
+            for i in range(first, records[e].features):
                 place = features[i]
                 if counts[place] < 255:
                     counts[place] += 1
@@ -343,7 +375,7 @@ def learn_examples(
                     kept[n_kept] = features[i]
                     n_kept += 1
             top = -1e30
-            for j in range(first_class, class_ends[e]):
+            for j in range(first_class, records[e].classes):
                 which = class_in(classes[j])
                 share[j] = 0
                 for i in range(n_kept):
@@ -351,7 +383,7 @@ def learn_examples(
                 top = max(top, share[j])
             all = 0
             right = 0
-            for j in range(first_class, class_ends[e]):
+            for j in range(first_class, records[e].classes):
                 share[j] = exp(share[j] - top)
                 all += share[j]
                 if classes[j] >= 0:
@@ -359,7 +391,7 @@ def learn_examples(
             now = rate / (1 + time / <float>HALF)
             penalty += now * l1
             time += 1
-            for j in range(first_class, class_ends[e]):
+            for j in range(first_class, records[e].classes):
                 which = class_in(classes[j])
                 gradient = share[j] / all
                 if classes[j] >= 0:
@@ -383,30 +415,24 @@ def n_columns(TransitionSystem system):
     return (n + 7) // 8 * 8
 
 
+cdef inline bint joins(const MoveC* move, arc_end_t one, arc_end_t other) noexcept:
+    return (move.head is one and move.dependent is other) or (
+        move.head is other and move.dependent is one
+    )
+
+
 def focus(TransitionSystem system):
     """The pairs of words that the system's arcs join: of S0-B0, S1-S0, I1-B0."""
-    cdef const MoveC* move
     cdef int i
     if (<State>system.initial(1)).c.lists:
         return ["I1-B0"]
     found = set()
     for i in range(system.c.n_moves):
-        move = &system.c.moves[i]
-        if move.labelled and move.head is not move.dependent:
-            for pair, known in (
-                ("S0-B0", (move.head == s0_end and move.dependent == b0_end)
-                 or (move.head == b0_end and move.dependent == s0_end)),
-                ("S1-S0", (move.head == s0_end and move.dependent == s1_end)
-                 or (move.head == s1_end and move.dependent == s0_end)),
-            ):
-                if known:
-                    found.add(pair)
+        if joins(&system.c.moves[i], s0_end, b0_end):
+            found.add("S0-B0")
+        if joins(&system.c.moves[i], s1_end, s0_end):
+            found.add("S1-S0")
     return sorted(found) or ["S0-B0", "S1-S0"]
-
-
-def check_system(TransitionSystem system):
-    """Raise ValueError where the arcs of a configuration do not all join words in focus."""
-    state_scorer_kernel.check_system(system, "linear")
 
 
 cdef class LinearScorerKernel(Scorer):
@@ -424,6 +450,12 @@ cdef class LinearScorerKernel(Scorer):
     Raises:
         ValueError: weights of another shape, or a system with non-local arcs.
     """
+    cdef LinearC s
+    cdef Templates templates
+    cdef object words
+    cdef object tags
+    cdef object weights
+
     def __init__(
         self, Templates templates, TransitionSystem system, words, tags, weights, int bits,
         bint logistic=False
@@ -432,7 +464,7 @@ cdef class LinearScorerKernel(Scorer):
         cdef const uint64_t[::1] word_ids = words
         cdef const uint64_t[::1] tag_ids = tags
         cdef float[::1] table = weights
-        check_system(system)
+        check_system(system, "linear")
         blocks = label_blocks(system)
         self.s.stride = n_columns(system)
         if table.shape[0] != (<Py_ssize_t>1 << bits) + self.s.stride:
@@ -476,21 +508,17 @@ cdef class LinearScorerKernel(Scorer):
         self.c.score_noted = score_noted
         self.c.keep = keep_configuration
         self.c.recall = recall
-        self.c.learn = NULL
-        self.c.label_gradient = NULL
-        self.c.learn_tree = NULL
-        self.c.note_example = note_example
-        self.c.add = NULL
-        if not logistic:
+        if logistic:
+            self.c.note_example = note_example
+        else:
             self.c.note_example = count_example
             self.c.add = add
 
     def __dealloc__(self):
         free(self.s.sums)
         free(self.s.kept)
-        free(self.s.mistakes)
+        free(self.s.lessons)
         free(self.s.noted)
-        free(self.s.examples)
         free(self.s.classes)
 
     cdef int make_tables(self, int first, int last) except -1:
@@ -505,59 +533,33 @@ cdef class LinearScorerKernel(Scorer):
 
     def begin_learning(self, float dropout, seed):
         self.s.time = 0
-        self.s.n_mistakes = 0
+        self.s.n_lessons = 0
         self.s.n_noted = 0
-        self.s.n_examples = 0
         self.s.n_classes = 0
         self.s.failed = False
 
     def gradients(self):
-        """The mistakes or examples noted since ``begin_learning``; the weights are those of then
+        """What was noted since ``begin_learning`` (``Lessons``); the weights are those of then
         again."""
-        cdef Py_ssize_t i
-        cdef size_t j, first
-        cdef const MistakeC* mistake
-        cdef size_t n = self.s.n_mistakes
-        for i in range(<Py_ssize_t>n - 1, -1, -1):
-            mistake = &self.s.mistakes[i]
-            first = self.s.mistakes[i - 1].features if i else 0
-            for j in range(first, mistake.features):
-                self.s.weights[self.s.noted[j] + mistake.which] -= mistake.amount
+        cdef const LessonC* lesson
+        cdef size_t i
+        cdef int64_t j = 0
+        if self.c.add is not NULL:
+            for i in range(self.s.n_lessons):
+                lesson = &self.s.lessons[i]
+                while j < lesson.features:
+                    self.s.weights[self.s.noted[j] + self.s.classes[i]] -= lesson.amount
+                    j += 1
         if self.s.failed:
             raise MemoryError("No memory for what a batch has taught.")
-        features = numpy.empty(self.s.n_noted, dtype="uint32")
-        cdef uint32_t[::1] noted = features
-        if self.s.n_noted:
-            memcpy(&noted[0], self.s.noted, self.s.n_noted * sizeof(uint32_t))
-        if self.c.add is NULL:
-            return self._examples(features)
-        times = numpy.empty(n, dtype="int64")
-        classes = numpy.empty(n, dtype="int32")
-        amounts = numpy.empty(n, dtype="float32")
-        ends = numpy.empty(n, dtype="int64")
-        cdef int64_t[::1] time = times
-        cdef int[::1] which = classes
-        cdef float[::1] amount = amounts
-        cdef int64_t[::1] end = ends
-        for i in range(<Py_ssize_t>n):
-            time[i] = self.s.mistakes[i].time
-            which[i] = self.s.mistakes[i].which
-            amount[i] = self.s.mistakes[i].amount
-            end[i] = <int64_t>self.s.mistakes[i].features
-        return Mistakes(self.s.time, times, classes, amounts, ends, features)
+        return Lessons(
+            self.s.time,
+            copied(self.s.lessons, self.s.n_lessons, LESSON),
+            copied(self.s.noted, self.s.n_noted, numpy.dtype("uint32")),
+            copied(self.s.classes, self.s.n_classes, numpy.dtype("int32")),
+        )
 
-    def _examples(self, features):
-        cdef Py_ssize_t i
-        cdef size_t n = self.s.n_examples
-        ends = numpy.empty(n, dtype="int64")
-        class_ends = numpy.empty(n, dtype="int64")
-        classes = numpy.empty(self.s.n_classes, dtype="int32")
-        cdef int64_t[::1] end = ends
-        cdef int64_t[::1] class_end = class_ends
-        cdef int[::1] which = classes
-        for i in range(<Py_ssize_t>n):
-            end[i] = <int64_t>self.s.examples[i].features
-            class_end[i] = <int64_t>self.s.examples[i].classes
-        if self.s.n_classes:
-            memcpy(&which[0], self.s.classes, self.s.n_classes * sizeof(int))
-        return Examples(ends, features, class_ends, classes)
+
+cdef copied(const void* items, size_t n, dtype):
+    """A NumPy array of n items, read-only."""
+    return numpy.frombuffer((<const char*>items)[:n * <size_t>dtype.itemsize], dtype=dtype)

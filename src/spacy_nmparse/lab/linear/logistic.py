@@ -58,14 +58,14 @@ class Logistic(Perceptron):
 
     def finish_update(self, optimizer: Any) -> None:
         """Learn from what the batches since the last time have shown; no optimizer is needed."""
-        for examples in self._pending:
+        for lessons in self._pending:
             self._time, self._penalty = learn_examples(
                 self.learning_weights(),
                 self._taken,
                 self._counts,
                 self._time,
                 self._penalty,
-                examples,
+                lessons,
                 RATE,
                 self._l1,
                 self._min_count,

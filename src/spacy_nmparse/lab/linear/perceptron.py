@@ -17,7 +17,7 @@ import srsly
 from thinc.api import Model
 from thinc.shims.shim import Shim
 
-from spacy_nmparse.lab.linear.kernel import Examples, Mistakes, apply_mistakes
+from spacy_nmparse.lab.linear.kernel import Lessons, apply_changes
 
 #: Training that goes on from saved weights rounds them to multiples of this: then all sums are
 #: exact, in whatever order.
@@ -69,16 +69,16 @@ class Perceptron(Shim):
             self._totals = numpy.zeros(len(average), dtype="float64")
         return self._present
 
-    def note(self, taught: Mistakes | Examples) -> None:
+    def note(self, taught: Lessons) -> None:
         """Keep what a batch has taught for ``finish_update``."""
         self._pending.append(taught)
 
     def finish_update(self, optimizer: Any) -> None:
         """Learn what the batches since the last time have taught; no optimizer is needed."""
-        for mistakes in self._pending:
+        for lessons in self._pending:
             present = self.learning_weights()
             assert self._totals is not None
-            self._time = apply_mistakes(present, self._totals, self._time, mistakes)
+            self._time = apply_changes(present, self._totals, self._time, lessons)
             self._average = None
         self._pending = []
 

@@ -16,14 +16,7 @@ from spacy.attrs import NORM, POS, TAG
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_nmparse.lab.linear.kernel import (
-    Examples,
-    LinearScorerKernel,
-    Mistakes,
-    check_system,
-    focus,
-    n_columns,
-)
+from spacy_nmparse.lab.linear.kernel import Lessons, LinearScorerKernel, focus, n_columns
 from spacy_nmparse.lab.linear.logistic import Logistic
 from spacy_nmparse.lab.linear.perceptron import Perceptron, perceptron_of
 from spacy_nmparse.lab.linear.templates import Templates
@@ -31,6 +24,7 @@ from spacy_nmparse.lab.linear.zhang_nivre import SETS, TEMPLATES
 from spacy_nmparse.layers.parameters import renew
 from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.state_scorer_kernel import check_system
 from spacy_nmparse.systems import TransitionSystem
 
 LEAST_BITS, MOST_BITS = 8, 30
@@ -122,7 +116,7 @@ def init(model: Model, X: ScorerInput | None = None, Y: Any = None) -> None:
 
 def forward(
     model: Model, X: ScorerInput | list[Doc], is_train: bool
-) -> tuple[LinearScorerKernel, Callable[[Mistakes | Examples], list[Doc]]]:
+) -> tuple[LinearScorerKernel, Callable[[Lessons], list[Doc]]]:
     """The scores of a batch, and what takes what a rollout over it has taught."""
     perceptron = perceptron_of(model)
     words, tags = read_words(ScorerInput.of(X))
@@ -136,7 +130,7 @@ def forward(
         isinstance(perceptron, Logistic),
     )
 
-    def backprop(taught: Mistakes | Examples) -> list[Doc]:
+    def backprop(taught: Lessons) -> list[Doc]:
         perceptron.note(taught)
         return []
 
@@ -160,8 +154,11 @@ class LinearScorerHooks(Hooks):
 
     learns_by_gradients = False
 
-    check_system = staticmethod(check_system)
     system_features = staticmethod(system_features)
+
+    def check_system(self, system: TransitionSystem) -> None:
+        """As ``Hooks.check_system``."""
+        check_system(system, "linear")
 
     def is_initialized(self, model: Model) -> bool:
         """As ``Hooks.is_initialized``."""

@@ -15,8 +15,9 @@ from libc.string cimport memset
 from spacy_nmparse.lab.repairs.bounds cimport FAR, BoundsC, bounds_of
 from spacy_nmparse.lab.repairs.options cimport RepairsC, revised
 from spacy_nmparse.lab.repairs.repair cimport LEFT_INVERT
-from spacy_nmparse.systems.sentences cimport decided_starts
+from spacy_nmparse.lab.repairs.trial cimport TrialC, make, take_back
 from spacy_nmparse.systems.moves cimport arc_error
+from spacy_nmparse.systems.sentences cimport decided_starts
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -27,8 +28,8 @@ from spacy_nmparse.systems.system cimport (
     SHIFT,
     MoveC,
     label_fits,
+    legal_moves,
 )
-from spacy_nmparse.lab.repairs.trial cimport TrialC, make, take_back
 
 cdef enum:
     N_SEEN = 1 << 10    # configurations that a search remembers; a power of two
@@ -39,6 +40,11 @@ cdef struct SearchC:
     int left            # configurations that may still be looked at
     int first           # where it succeeds: the first move that it made
     uint64_t seen[N_SEEN]
+
+
+cdef struct FoundC:
+    int loss
+    int first           # a move that leads there, if one had to be searched for, or NONE
 
 
 cdef inline bint may_invert(
@@ -117,7 +123,7 @@ cdef inline int urgency(const StateC* s, int move) noexcept nogil:
     return 0 if name == SHIFT or name == RIGHT_ARC or name == BREAK else 1
 
 
-cdef void make_right(StateC* s, const GoldC* gold, int i, TrialC* trial) noexcept nogil:
+cdef void make_right(const StateC* s, const GoldC* gold, int i, TrialC* trial) noexcept nogil:
     """Make the move with this place in the move table, with the label that may be right."""
     cdef const MoveC* move = &s.system.moves[i]
     cdef int dependent = move.dependent(s, 1)
@@ -130,14 +136,14 @@ cdef void make_right(StateC* s, const GoldC* gold, int i, TrialC* trial) noexcep
     make(s, i, label, note, trial)
 
 
-cdef bint is_better(StateC* s, const GoldC* gold, SearchC* search) noexcept nogil:
+cdef bint is_better(const StateC* s, const GoldC* gold, SearchC* search) noexcept nogil:
     """Whether a loss of at most ``target`` can be reached, as far as the search gets."""
     cdef TrialC trial
     cdef BoundsC bounds
     cdef int[MAX_MOVES] high
     cdef int i, best
     cdef bint found
-    if B(s, 0) == s.n and s.n_stack == 0:
+    if is_complete(s):
         return False
     # First whether one move does it; then further, from the most promising ones on.
     for i in range(s.system.n_moves):
@@ -145,7 +151,7 @@ cdef bint is_better(StateC* s, const GoldC* gold, SearchC* search) noexcept nogi
         if not s.system.moves[i].precondition(s, 1):
             continue
         make_right(s, gold, i, &trial)
-        bounds = bounds_of(s, gold)
+        bounds = bounds_of(&trial.after, gold)
         take_back(s, &trial)
         if bounds.high <= search.target:
             search.first = i
@@ -162,9 +168,9 @@ cdef bint is_better(StateC* s, const GoldC* gold, SearchC* search) noexcept nogi
         high[best] = FAR
         make_right(s, gold, best, &trial)
         found = False
-        if not seen_before(search, fingerprint(s)):
+        if not seen_before(search, fingerprint(&trial.after)):
             search.left -= 1
-            found = is_better(s, gold, search)
+            found = is_better(&trial.after, gold, search)
         take_back(s, &trial)
         if found:
             search.first = best
@@ -181,27 +187,28 @@ cdef inline void begin(const StateC* s, SearchC* search, int target) noexcept no
 
 cdef int revised_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef int loss = decided_starts(s, gold)
-    cdef int first, w
+    cdef int w
     for w in range(s.start):
         loss += arc_error(gold, s.head[w], w, s.label[w])
-    return loss + loss_above(s, gold, 0, &first)
+    return loss + loss_above(s, gold, 0).loss
 
 
-cdef int loss_above(const StateC* s, const GoldC* gold, int floor, int* first) noexcept nogil:
+cdef FoundC loss_above(const StateC* s, const GoldC* gold, int floor) noexcept nogil:
     """Errors in the current sentence and behind it, those already made there included, of which
-    there are at least ``floor``. first: a move that leads there, if one had to be searched for, or
-    NONE."""
+    there are at least ``floor``."""
     cdef BoundsC bounds = bounds_of(s, gold)
     cdef SearchC search
-    first[0] = NONE
+    cdef FoundC found
+    found.first = NONE
     bounds.low = max(bounds.low, floor)
     while bounds.low < bounds.high:
         begin(s, &search, bounds.high - 1)
-        if not is_better(<StateC*>s, gold, &search):
+        if not is_better(s, gold, &search):
             break
-        first[0] = search.first
+        found.first = search.first
         bounds.high -= 1
-    return bounds.high
+    found.loss = bounds.high
+    return found
 
 
 cdef bint is_within(const StateC* s, const GoldC* gold, int target) noexcept nogil:
@@ -211,7 +218,7 @@ cdef bint is_within(const StateC* s, const GoldC* gold, int target) noexcept nog
     if bounds.high <= target or bounds.low > target:
         return bounds.high <= target
     begin(s, &search, target)
-    return is_better(<StateC*>s, gold, &search)
+    return is_better(s, gold, &search)
 
 
 cdef int loss_behind(
@@ -219,10 +226,10 @@ cdef int loss_behind(
 ) noexcept nogil:
     """The loss once the move with this place in the move table is made, at least ``floor``."""
     cdef TrialC trial
-    cdef int first, loss
-    make(<StateC*>s, move, label, push_label, &trial)
-    loss = loss_above(s, gold, floor, &first)
-    take_back(<StateC*>s, &trial)
+    cdef int loss
+    make(s, move, label, push_label, &trial)
+    loss = loss_above(&trial.after, gold, floor).loss
+    take_back(s, &trial)
     return loss
 
 
@@ -232,10 +239,27 @@ cdef bint is_within_behind(
     """Whether the loss is at most ``target`` once that move is made."""
     cdef TrialC trial
     cdef bint found
-    make(<StateC*>s, move, label, push_label, &trial)
-    found = is_within(s, gold, target)
-    take_back(<StateC*>s, &trial)
+    make(s, move, label, push_label, &trial)
+    found = is_within(&trial.after, gold, target)
+    take_back(s, &trial)
     return found
+
+
+cdef inline bint is_complete(const StateC* s) noexcept nogil:
+    """Whether the sentence is: then SHIFT of ROOT alone is left."""
+    return B(s, 0) == s.n and s.n_stack == 0
+
+
+cdef int best_label(const StateC* s, const GoldC* gold, const CandidateC* c) noexcept nogil:
+    """The one label with which the candidate's arc may cost less; UNKNOWN_LABEL: none; NONE: it
+    makes no arc."""
+    cdef int name = s.system.moves[c.move].name
+    cdef int label = NONE
+    if c.dependent == NONE:
+        return NONE
+    if label_matters(s, gold, name, c.head, c.dependent):
+        label = right_label(s, gold, name, c.head, c.dependent)
+    return UNKNOWN_LABEL if label == NONE else label
 
 
 cdef int revised_cost(
@@ -243,73 +267,44 @@ cdef int revised_cost(
 ) noexcept nogil:
     """Cost of the legal move with this place in the move table: the loss behind it less that behind
     the best one, as in ``revised_costs``."""
-    cdef int floor, first, behind
-    if B(s, 0) == s.n and s.n_stack == 0:
+    cdef int floor, behind
+    if is_complete(s):
         return 0
-    floor = loss_above(s, gold, 0, &first)
+    floor = loss_above(s, gold, 0).loss
     behind = loss_behind(s, gold, move, label, push_label, floor)
     return behind - least_behind(s, gold, push_label, floor)
 
 
 cdef int least_behind(const StateC* s, const GoldC* gold, int push_label, int floor) noexcept nogil:
-    """The loss behind the best legal move. ``floor``, from which it differs only where a search was
-    cut short or gold arcs cross, ends the looking."""
+    """The loss behind the best legal move, with its best label. ``floor``, from which it differs
+    only where a search was cut short or gold arcs cross, ends the looking."""
+    cdef CandidateC[MAX_MOVES] candidates
     cdef int least = FAR
-    cdef int i
-    cdef CandidateC c
-    for i in range(s.system.n_moves):
-        if s.system.moves[i].precondition(s, 1):
-            c.move = i
-            c.head = s.system.moves[i].head(s, 1)
-            c.dependent = s.system.moves[i].dependent(s, 1)
-            least = min(least, best_behind(s, gold, &c, push_label, floor))
-            if least == floor:
-                break
+    cdef int i, label
+    for i in range(legal_moves(s, candidates)):
+        label = best_label(s, gold, &candidates[i])
+        least = min(least, loss_behind(s, gold, candidates[i].move, label, push_label, floor))
+        if least == floor:
+            break
     return least
-
-
-cdef inline int best_behind(
-    const StateC* s, const GoldC* gold, const CandidateC* c, int push_label, int floor
-) noexcept nogil:
-    """The loss behind the candidate with its best label."""
-    cdef int label = NONE
-    if c.dependent != NONE:
-        label = wanted_label(s, gold, c)
-        label = UNKNOWN_LABEL if label == NONE else label
-    return loss_behind(s, gold, c.move, label, push_label, floor)
-
-
-cdef inline int wanted_label(
-    const StateC* s, const GoldC* gold, const CandidateC* c
-) noexcept nogil:
-    """The one label with which the candidate's arc may cost less, or NONE."""
-    cdef int name = s.system.moves[c.move].name
-    if not label_matters(s, gold, name, c.head, c.dependent):
-        return NONE
-    return right_label(s, gold, name, c.head, c.dependent)
 
 
 cdef void revised_costs(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """Fill cost, cost_other and label of each candidate."""
-    cdef int i, least, label, loss, first
+    cdef int i, least, label, loss
     cdef CandidateC* c
-    if B(s, 0) == s.n and s.n_stack == 0:
+    if is_complete(s):
         return
-    loss = loss_above(s, gold, 0, &first)
+    loss = loss_above(s, gold, 0).loss
     for i in range(n):
         c = &candidates[i]
-        label = NONE
-        if c.dependent == NONE:
-            c.cost = loss_behind(s, gold, c.move, NONE, push_label, loss)
-            c.cost_other = c.cost
-        else:
-            label = wanted_label(s, gold, c)
+        label = best_label(s, gold, c)
+        c.cost = loss_behind(s, gold, c.move, label, push_label, loss)
+        c.cost_other = c.cost
+        if label >= 0:
             c.cost_other = loss_behind(s, gold, c.move, UNKNOWN_LABEL, push_label, loss)
-            c.cost = c.cost_other
-            if label != NONE:
-                c.cost = loss_behind(s, gold, c.move, label, push_label, loss)
             if c.cost != c.cost_other:
                 c.label = label
         least = c.cost if i == 0 else min(least, c.cost)
@@ -323,24 +318,28 @@ cdef void revised_least_costs(
 ) noexcept nogil:
     """The same with 0 for what costs least and 1 for everything else: of most moves, one search for
     the least loss tells that, or none."""
-    cdef int i, label, first, loss
+    cdef FoundC best
+    cdef int i, label
     cdef bint found = False
     cdef CandidateC* c
-    if B(s, 0) == s.n and s.n_stack == 0:
+    if is_complete(s):
         return
-    loss = loss_above(s, gold, 0, &first)
-    if first != NONE and s.system.moves[first].name == SHIFT and push_label != gold.label[B(s, 0)]:
-        first = NONE  # the search noted the right label
+    best = loss_above(s, gold, 0)
+    if best.first != NONE and s.system.moves[best.first].name == SHIFT and (
+        push_label != gold.label[B(s, 0)]
+    ):
+        best.first = NONE  # the search noted the right label
     for i in range(n):
         c = &candidates[i]
-        label = NONE if c.dependent == NONE else wanted_label(s, gold, c)
-        c.cost = c.move != first and not is_within_behind(
-            s, gold, c.move,
-            UNKNOWN_LABEL if c.dependent != NONE and label == NONE else label, push_label, loss
+        label = best_label(s, gold, c)
+        c.cost = c.move != best.first and not is_within_behind(
+            s, gold, c.move, label, push_label, best.loss
         )
         c.cost_other = c.cost
-        if label != NONE and c.cost == 0:
-            c.cost_other = not is_within_behind(s, gold, c.move, UNKNOWN_LABEL, push_label, loss)
+        if label >= 0 and c.cost == 0:
+            c.cost_other = not is_within_behind(
+                s, gold, c.move, UNKNOWN_LABEL, push_label, best.loss
+            )
             if c.cost_other:
                 c.label = label
         found = found or c.cost == 0

@@ -27,7 +27,7 @@ from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
 from spacy_nmparse.systems.crossing.stretches cimport use_tables
 from spacy_nmparse.systems.differences cimport use_differences
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport can_be_right, is_lost, least_error
+from spacy_nmparse.systems.moves cimport b0_end, can_be_right, is_lost, least_error
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
@@ -175,10 +175,6 @@ cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
     v.below -= k
     v.has_left = True
     return least_error(s, gold, B(s, 0), S(s, k - 1)) + rest(s, gold, &v)
-
-
-cdef int left_arc_head(const StateC* s, int k) noexcept nogil:
-    return B(s, 0)
 
 
 cdef int left_arc_dependent(const StateC* s, int k) noexcept nogil:
@@ -340,8 +336,8 @@ cdef class ArcSwift(TransitionSystem):
         self.c.oracles[COMBINED] = learn_combined
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, left_arc_head,
-            left_arc_dependent, left_arc_k,
+            LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, left_arc_dependent,
+            left_arc_k,
         )
         self.add_move(
             RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, right_arc_head,

@@ -8,6 +8,7 @@ illegal: no stack word could get a head any more.
 
 Final: the buffer is empty and the stack holds ROOT alone.
 """
+from spacy_nmparse.systems.arc_eager cimport do_left_arc
 from spacy_nmparse.systems.arc_standard cimport do_shift
 from spacy_nmparse.systems.crossing.stretches cimport use_tables
 from spacy_nmparse.systems.differences cimport difference_loss, use_differences
@@ -68,17 +69,6 @@ cdef inline void next_word(const StateC* s, ViewC* v) noexcept nogil:
     v.b += v.top != NONE
 
 
-cdef int rest_with(const StateC* s, const GoldC* gold, ViewC* v, int w) noexcept nogil:
-    """Errors to come when w, too, is on the stack, beneath the view's top: a view has but one word
-    more than the state, so w is pushed for as long as they are computed."""
-    cdef int errors
-    push(<StateC*>s, w)
-    v.below += 1
-    errors = rest(s, gold, v)
-    pop(<StateC*>s)
-    return errors
-
-
 # SHIFT: (S, b0|b1|B, A) => (S|b0, b1|B, A).
 
 cdef bint can_shift(const StateC* s, int k) noexcept nogil:
@@ -86,19 +76,21 @@ cdef bint can_shift(const StateC* s, int k) noexcept nogil:
 
 
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    cdef StateC pushed = s[0]  # over the same arrays: a view has but one word more than a state
     cdef ViewC v = behind_shift(s)
+    cdef int errors
     next_word(s, &v)
-    return missed_start(s, gold) + rest_with(s, gold, &v, B(s, 0))
+    push(&pushed, B(s, 0))
+    v.below += 1
+    errors = missed_start(s, gold) + rest(&pushed, gold, &v)
+    pop(&pushed)
+    return errors
 
 
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is not ROOT.
 
 cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
     return s.n_stack > 1 and B(s, 0) != NONE and not must_break(s)
-
-
-cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
-    state_add_arc(s, B(s, 0), pop(s), l)
 
 
 cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:

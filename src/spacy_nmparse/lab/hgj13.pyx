@@ -8,24 +8,27 @@ they are wrong as printed: ``docs/proofs.md`` lists where.
 """
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport Gold, GoldC, children_from
+from spacy_nmparse.systems.moves cimport label_counts
 from spacy_nmparse.systems.state cimport NONE, B, S, State, StateC, in_buffer
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    LEARN_ANY,
     LEARN_LABEL,
-    LEARN_NOT,
     MAX_MOVES,
     REDUCE,
     RIGHT_ARC,
     SHIFT,
     CandidateC,
     TransitionSystem,
-    label_fits,
+    learn_cheapest,
     legal_moves,
     new_oracle,
 )
 
 from spacy_nmparse.systems.system import MOVE_NAMES
+
+
+cdef enum:
+    FAR = 1 << 20       # no cost is as high
 
 
 cdef inline int stack_children(
@@ -74,43 +77,29 @@ cdef int hgj13_cost(const StateC* s, const GoldC* gold, int move) noexcept nogil
     return cost
 
 
-cdef void learn_only(CandidateC* candidates, int n, int wanted) noexcept nogil:
-    cdef int i
-    for i in range(n):
-        candidates[i].learn = LEARN_ANY if i == wanted else LEARN_NOT
-
-
 cdef void hgj13_oracle(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """The moves that cost least by the printed formulas; BREAK where gold has a start, and where
     nothing else is legal."""
-    cdef int i, cost
-    cdef int least = -1
+    cdef CandidateC[MAX_MOVES] printed
     cdef CandidateC* c
-    for i in range(n):
-        if s.system.moves[candidates[i].move].name == BREAK and n > 1:
-            if gold.sent_start[s.b] == 1:
-                learn_only(candidates, n, i)
-                return
-            candidates[i].learn = 0
-            continue
-        cost = hgj13_cost(s, gold, s.system.moves[candidates[i].move].name)
-        candidates[i].learn = cost + 1  # kept here for the second pass
-        if least < 0 or cost < least:
-            least = cost
+    cdef int i, name
     for i in range(n):
         c = &candidates[i]
-        if c.learn - 1 != least:
-            c.learn = LEARN_NOT
-        elif c.dependent != NONE and gold.head[c.dependent] == c.head and (
-            gold.label[c.dependent] != NONE
-            and label_fits(s.system, c.head == s.n, gold.label[c.dependent])
-        ):
-            c.learn = LEARN_LABEL
-            c.label = gold.label[c.dependent]
+        name = s.system.moves[c.move].name
+        printed[i] = c[0]
+        if name == BREAK and n > 1:
+            printed[i].cost = -1 if gold.sent_start[s.b] == 1 else FAR
         else:
-            c.learn = LEARN_ANY
+            printed[i].cost = hgj13_cost(s, gold, name)
+        printed[i].cost_other = printed[i].cost + label_counts(s, gold, c.head, c.dependent)
+    learn_cheapest(s, gold, push_label, printed, n)
+    for i in range(n):
+        c = &candidates[i]
+        c.learn = printed[i].learn
+        if c.learn == LEARN_LABEL:
+            c.label = gold.label[c.dependent]
 
 
 def add_paper(TransitionSystem system):

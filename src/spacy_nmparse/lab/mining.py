@@ -159,12 +159,12 @@ def _named(step: Step, heads: Heads, word: int, head: int) -> tuple[str, str]:
     elif old == b0:
         dependent = "a dependent of B0"
     elif old in place:
-        side = "left" if word < old else "right"
-        outer = [w for w in siblings if (w < word if side == "left" else w > word)]
-        if side == "left" and word < old:
-            dependent = f"{'a' if outer else 'the first'} left dependent of {place[old]}"
-        else:
+        if word > old:
             dependent = f"a right dependent of {place[old]}"
+        elif min(siblings, default=word) < word:
+            dependent = f"a left dependent of {place[old]}"
+        else:
+            dependent = f"the first left dependent of {place[old]}"
     else:
         dependent = "a word that has left the stack"
     before = [w for w in siblings if w < word and (old == ROOT or w > old)]

@@ -20,6 +20,7 @@ but if x is the first such word, no arc that does not cross its own is lost. The
 over all x. Where ROOT must still get its only child, that is x: x loses another head
 of its own, and the other gold roots lose ROOT.
 """
+from spacy_nmparse.systems.arc_eager cimport do_left_arc, do_right_arc
 from spacy_nmparse.systems.arc_standard cimport do_break, do_shift
 from spacy_nmparse.systems.crossing.spans cimport INFINITY
 from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch, use_tables
@@ -41,7 +42,7 @@ from spacy_nmparse.systems.sentences cimport (
     must_break,
 )
 from spacy_nmparse.systems.sentences cimport may_break as at_start
-from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -104,12 +105,6 @@ cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
     return not b0_is_last(s) or all_headed(s)
 
 
-cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
-    cdef int b0 = read(s)
-    state_add_arc(s, S(s, 0), b0, l)
-    push(s, b0)
-
-
 cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     cdef int errors = missed_start(s, gold) + least_error(s, gold, S(s, 0), B(s, 0))
@@ -121,10 +116,6 @@ cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogi
 
 cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
     return s.n_stack > 1 and s.head[S(s, 0)] == NONE and B(s, 0) != NONE and not must_break(s)
-
-
-cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
-    state_add_arc(s, B(s, 0), pop(s), l)
 
 
 cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:

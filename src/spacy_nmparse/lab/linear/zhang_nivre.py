@@ -6,6 +6,8 @@ Transitions* adds to them.
 
 from __future__ import annotations
 
+import re
+
 #: Table 1, the baseline features: A and B are the two words in focus (their S0 and N0), C and D the
 #: words behind B. (w and t are the word and its tag.)
 BASELINE = """
@@ -36,20 +38,10 @@ def _name(templates: str, words: str) -> list[str]:
     """Templates with the words that are meant by A, B, C and D."""
     names = dict(zip("ABCD", words.split(), strict=True)) | {"w": "word", "t": "tag"}
     parts = [
-        "".join(names.get(part, part) for part in _split(template))
+        "".join(names.get(part, part) for part in re.split(r"([.*-])", template))
         for template in templates.split()
     ]
     return list(dict.fromkeys(parts))
-
-
-def _split(template: str) -> list[str]:
-    found = [""]
-    for letter in template:
-        if letter in ".*-":
-            found += [letter, ""]
-        else:
-            found[-1] += letter
-    return found
 
 
 #: By the pair of words that arcs join. The templates of arc-eager are those of the paper.

@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.derivation import Derivation, derive
-from spacy_nmparse.analysis.steps import Arc, Step
+from spacy_nmparse.analysis.steps import Step
 from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.systems import ROOT
 
@@ -110,7 +110,10 @@ def mine_derivation(derivation: Derivation, mined: Mined) -> None:
                 first = seen.setdefault(word, sight)
                 if sight.is_nearer(first):
                     seen[word] = sight
-        _change(heads, step.deleted, step.added)
+        for arc in step.deleted:
+            del heads[arc.dependent]
+        for arc in step.added:
+            heads[arc.dependent] = arc.head
     for word in wanted:
         edit = seen[word].edit if word in seen else Edit("any word", LATE)
         mined.edits[edit] += 1
@@ -131,13 +134,6 @@ class _Sight:
     def is_nearer(self, first: _Sight) -> bool:
         """Whether the same word is in front, and the edit is at the top of the stack only here."""
         return self.b0 == first.b0 and self.at_top and not first.at_top
-
-
-def _change(heads: Heads, deleted: Iterable[Arc], added: Iterable[Arc]) -> None:
-    for arc in deleted:
-        del heads[arc.dependent]
-    for arc in added:
-        heads[arc.dependent] = arc.head
 
 
 def _is_seen(step: Step, word: int) -> bool:

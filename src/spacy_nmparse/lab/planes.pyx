@@ -156,6 +156,14 @@ cdef int between(PlanesC* p, int w, int x) noexcept nogil:
     return n_found
 
 
+cdef inline void wait(PlanesC* p, int w, int colour, int parent, int* end) noexcept nogil:
+    """Let the arc into w, of this colour, be the last in the queue."""
+    p.colour[w] = colour
+    p.parent[w] = parent
+    p.queue[end[0]] = w
+    end[0] += 1
+
+
 cdef int find_conflict(const GoldC* gold, int first, int last) noexcept nogil:
     """List the arcs of a conflict, in ``found``, among the open ones into the words first ..
     last - 1. Returns how many; 0: there is none."""
@@ -170,10 +178,7 @@ cdef int find_conflict(const GoldC* gold, int first, int last) noexcept nogil:
     for w in range(first, last):
         p.colour[w] = 0
         if p.plane[w] and 0 < p.open[w] < BOTH:
-            p.colour[w] = p.open[w]
-            p.parent[w] = NONE
-            p.queue[end] = w
-            end += 1
+            wait(p, w, p.open[w], NONE, &end)
     while True:
         while done < end:
             w = p.queue[done]
@@ -181,10 +186,7 @@ cdef int find_conflict(const GoldC* gold, int first, int last) noexcept nogil:
             for i in range(crossed_by(gold, w, first, last)):
                 x = p.near_[i]
                 if p.colour[x] == 0:
-                    p.colour[x] = BOTH - p.colour[w]
-                    p.parent[x] = w
-                    p.queue[end] = x
-                    end += 1
+                    wait(p, x, BOTH - p.colour[w], w, &end)
                 elif p.colour[x] == p.colour[w]:
                     return between(p, w, x)
         while next_free < last and not (
@@ -193,10 +195,7 @@ cdef int find_conflict(const GoldC* gold, int first, int last) noexcept nogil:
             next_free += 1
         if next_free == last:
             return 0
-        p.colour[next_free] = 1
-        p.parent[next_free] = NONE
-        p.queue[end] = next_free
-        end += 1
+        wait(p, next_free, 1, NONE, &end)
 
 
 cdef int n_apart(const GoldC* gold, int first, int last) noexcept nogil:

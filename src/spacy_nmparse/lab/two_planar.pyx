@@ -123,11 +123,11 @@ cdef void do_switch(StateC* s, int k, int l, int push_label) noexcept nogil:
 # BREAK: (S, T, b0|B, A) => ([], [], b0|B, A), as at the start.
 
 cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
-    while s.n_stack:
-        pop(s)
-    swap_stacks(s)
-    while s.n_stack:
-        pop(s)
+    cdef int _
+    for _ in range(2):
+        while s.n_stack:
+            pop(s)
+        swap_stacks(s)
     if s.plane:
         swap_stacks(s)
     s.switched = 0

@@ -8,11 +8,9 @@ cumulative penalty*. Rare features have no weights. See ``kernel.learn_examples`
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy
 
-from spacy_nmparse.lab.linear.kernel import learn_examples
+from spacy_nmparse.lab.linear.kernel import Lessons, learn_examples
 from spacy_nmparse.lab.linear.perceptron import Perceptron, longer
 
 RATE = 0.1  # learning rate of the first configuration
@@ -30,14 +28,13 @@ class Logistic(Perceptron):
         super().__init__()
         self._l1 = l1
         self._min_count = min_count
-        self._penalty = 0.0  # what each weight could have had so far
         self._taken = numpy.zeros(0, dtype="float32")  # what it has had, with its sign
         self._counts = numpy.zeros(0, dtype="uint8")
 
     def begin(self, weights: numpy.ndarray | None) -> None:
         """As ``Perceptron.begin``."""
         super().begin(weights)
-        self._penalty = 0.0
+        self._penalty = 0.0  # what each weight could have had so far
 
     def parsing_weights(self) -> numpy.ndarray:
         """Weights to parse with: the present ones, all penalties taken."""
@@ -56,22 +53,20 @@ class Logistic(Perceptron):
             self._counts = numpy.zeros(len(self._present), dtype="uint8")
         return self._present
 
-    def finish_update(self, optimizer: Any) -> None:
-        """Learn from what the batches since the last time have shown; no optimizer is needed."""
-        for lessons in self._pending:
-            self._time, self._penalty = learn_examples(
-                self.learning_weights(),
-                self._taken,
-                self._counts,
-                self._time,
-                self._penalty,
-                lessons,
-                RATE,
-                self._l1,
-                self._min_count,
-            )
-            self._average = None
-        self._pending = []
+    def learn(self, lessons: Lessons) -> None:
+        """As ``Perceptron.learn``."""
+        present = self.learning_weights()
+        self._time, self._penalty = learn_examples(
+            present,
+            self._taken,
+            self._counts,
+            self._time,
+            self._penalty,
+            lessons,
+            RATE,
+            self._l1,
+            self._min_count,
+        )
 
     def resize(self, size: int) -> None:
         """As ``Perceptron.resize``."""

@@ -29,11 +29,7 @@ class Perceptron(Shim):
 
     def __init__(self) -> None:
         super().__init__(None)
-        self._average: numpy.ndarray | None = None  # None: stale
-        self._present: numpy.ndarray | None = None  # None: nothing learned since it was loaded
-        self._totals: numpy.ndarray | None = None
-        self._time = 0
-        self._pending: list[Any] = []
+        self.begin(None)
 
     @property
     def size(self) -> int:
@@ -47,10 +43,11 @@ class Perceptron(Shim):
 
     def begin(self, weights: numpy.ndarray | None) -> None:
         """Start with these weights, float32 (size,); None: without any."""
-        self._average = weights
-        self._present = self._totals = None
+        self._average = weights  # None: stale
+        self._present: numpy.ndarray | None = None  # None: nothing learned since it was loaded
+        self._totals: numpy.ndarray | None = None
         self._time = 0
-        self._pending = []
+        self._pending: list[Lessons] = []
 
     def parsing_weights(self) -> numpy.ndarray:
         """Weights to parse with: the average, float32 (size,)."""
@@ -76,11 +73,15 @@ class Perceptron(Shim):
     def finish_update(self, optimizer: Any) -> None:
         """Learn what the batches since the last time have taught; no optimizer is needed."""
         for lessons in self._pending:
-            present = self.learning_weights()
-            assert self._totals is not None
-            self._time = apply_changes(present, self._totals, self._time, lessons)
+            self.learn(lessons)
             self._average = None
         self._pending = []
+
+    def learn(self, lessons: Lessons) -> None:
+        """Change the weights by what a batch has taught."""
+        present = self.learning_weights()
+        assert self._totals is not None
+        self._time = apply_changes(present, self._totals, self._time, lessons)
 
     def resize(self, size: int) -> None:
         """Make room for more weights, 0 at first, behind those that there are."""

@@ -1,7 +1,6 @@
 """Bounds of the loss of arc-eager configurations with repair transitions or Unshift."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC
 
 
 cdef enum:

@@ -31,11 +31,11 @@ word that goes back is attached at once, and loses a head that is still to come:
 for each word that has to choose between its head and its dependents on the stack.
 """
 from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
-from spacy_nmparse.lab.repairs.yielding cimport yielded_loss
+from spacy_nmparse.lab.repairs.yielding cimport n_yielded, yielded_lost, yielded_rest
 from spacy_nmparse.systems.arc_eager_exact cimport inner, lost_if_popped
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport children_from, far_end
-from spacy_nmparse.systems.moves cimport label_ok
+from spacy_nmparse.systems.moves cimport arc_error, label_ok
 from spacy_nmparse.systems.sentences cimport errors_behind, may_end
 from spacy_nmparse.systems.state cimport NONE, B, in_buffer
 from spacy_nmparse.systems.views cimport ViewC, is_fresh, view
@@ -322,43 +322,38 @@ cdef inline bint has_left(const StateC* s, const GoldC* gold, int w) noexcept no
     return False
 
 
-cdef inline void add(BoundsC* bounds, int low, int high) noexcept nogil:
-    bounds.low += low
-    bounds.high += high
+cdef inline BoundsC from_to(int low, int high) noexcept nogil:
+    cdef BoundsC bounds
+    bounds.low = low
+    bounds.high = high
+    return bounds
 
 
 cdef BoundsC unshifted(const StateC* s, const GoldC* gold, int e) noexcept nogil:
     """Words on the stack and in the buffer up to e that lose their gold head when the sentence ends
     before e."""
-    cdef BoundsC bounds
     cdef int n = s.n
+    cdef int sure = 0       # words that are lost for certain
+    cdef int choices = 0    # words that may have to choose
     cdef int roots = 0
-    cdef int held = 0   # gold roots that may have to choose
     cdef int i, w, g
-    cdef bint headless, back, lost, right, chooses
-    bounds.low = 0
-    bounds.high = 0
+    cdef bint headless, back, lost
     for w in range(s.b, e):
         g = gold.head[w]
         if g == n:
             roots += 1
-        elif g != NONE and (g >= e or (g < s.b and is_popped(s, g))):
-            add(&bounds, 1, 1)
+        else:
+            sure += g != NONE and (g >= e or (g < s.b and is_popped(s, g)))
     for i in range(s.n_stack + s.n_rebuffer):
         back = i >= s.n_stack
         w = s.rebuffer[i - s.n_stack] if back else s.stack[i]
         g = gold.head[w]
+        headless = s.head[w] == NONE
         if g == NONE:
             continue
-        headless = s.head[w] == NONE
-        if not headless and g == s.head[w]:
-            lost = not label_ok(gold, w, s.label[w])
-            add(&bounds, lost, lost)
+        if not headless and (g == s.head[w] or not s.system.nonmonotonic):
+            sure += arc_error(gold, s.head[w], w, s.label[w])
             continue
-        if not headless and not s.system.nonmonotonic:
-            add(&bounds, 1, 1)
-            continue
-        right = g == n or g > w
         if g == n:
             lost = s.system.single_root and not headless
         elif g >= s.b:
@@ -370,21 +365,16 @@ cdef BoundsC unshifted(const StateC* s, const GoldC* gold, int e) noexcept nogil
         else:
             lost = not back and (not headless or not revised(s).unshift)
         if lost:
-            add(&bounds, 1, 1)
+            sure += 1
             continue
-        chooses = (
-            right and not s.system.nonmonotonic and (back or (i > 0 and has_left(s, gold, w)))
-        )
-        if not s.system.nonmonotonic and s.system.single_root and g == n and i > 0:
-            chooses = True
-        if g == n and s.system.single_root:
-            roots += 1
-            held += chooses
-        else:
-            add(&bounds, 0, chooses)
+        roots += g == n
+        if not s.system.nonmonotonic and g > w:
+            choices += back or (
+                i > 0 and ((g == n and s.system.single_root) or has_left(s, gold, w))
+            )
     if s.system.single_root:
-        add(&bounds, max(0, roots - 1), max(0, roots - 1) + held)
-    return bounds
+        sure += max(0, roots - 1)
+    return from_to(sure, sure + choices)
 
 
 # Bounds of a whole configuration.
@@ -393,11 +383,15 @@ cdef BoundsC still_lost(const StateC* s, const GoldC* gold, const ViewC* v, int 
     """Words on the stack and in the buffer up to e that lose their gold head, when the sentence
     ends before e, less those that have left the stack and might still get it."""
     cdef BoundsC bounds
+    cdef int lost
+    if revised(s).left_yield:
+        lost = yielded_lost(s, gold, v, e)
+        return from_to(lost, lost)
     if revised(s).unshift or s.n_rebuffer > 0:
         bounds = unshifted(s, gold, e)
     else:
-        bounds.high = inner(s, gold, v, e)
-        bounds.low = bounds.high
+        lost = inner(s, gold, v, e)
+        bounds = from_to(lost, lost)
     if has_repairs(s):
         bounds.low -= n_saved(s, gold, v, e, False)
     return bounds
@@ -414,30 +408,26 @@ cdef BoundsC bounds_of(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef int past = AHEAD
     cdef int w, e, more
     for w in range(s.start, s.b):
-        if gold.head[w] != NONE and is_popped(s, w):
-            done += s.head[w] != gold.head[w] or not label_ok(gold, w, s.label[w])
+        if is_popped(s, w):
+            done += arc_error(gold, s.head[w], w, s.label[w])
         if s.system.segment and w > s.start:
             done += gold.sent_start[w] == 1
     if B(s, 0) == NONE:
-        bounds.low = done
-        bounds.high = done
-        return bounds
+        return from_to(done, done)
     if revised(s).left_yield:
-        bounds.low = yielded_loss(s, gold, &v)
-        bounds.high = bounds.low
-        return bounds
+        done -= n_yielded(s, gold, False)
     if not s.system.segment or v.closed:
-        e = s.end
-        bounds = still_lost(s, gold, &v, e)
+        here = still_lost(s, gold, &v, s.end)
         if v.closed:
-            done += (gold.sent_start[e] == 0) + errors_behind(s, gold, e)
-        add(&bounds, done, done)
-        return bounds
+            done += (gold.sent_start[s.end] == 0) + errors_behind(s, gold, s.end)
+        return from_to(here.low + done, here.high + done)
+    if revised(s).left_yield:
+        done += yielded_rest(s, gold, &v)
+        return from_to(done, done)
     # far: the last buffer word that has an arc, perhaps still to be had, with a word before e.
     for w in range(s.start, s.b):
         far = max(far, far_end(gold, w))
-    bounds.low = FAR
-    bounds.high = FAR
+    bounds = from_to(FAR, FAR)
     for e in range(s.b, n + 1):
         if e == n or (may_end(s, gold, e) and not (e == s.b and v.has_left)):
             here = still_lost(s, gold, &v, e)

@@ -8,7 +8,7 @@ cdef struct RepairsC:
     bint right_lower            # these moves are there
     bint right_raise
     bint left_invert
-    bint left_yield             # the move of ``yielding``, which goes without those
+    bint left_yield             # which goes without those
     bint decoupled_repairs      # these moves make no arc with B0
     bint unshift                # REDUCE of a headless S0 puts it back into the buffer
     int max_search_states       # configurations that a loss may be searched in; 0: any number

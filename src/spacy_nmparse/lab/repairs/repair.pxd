@@ -2,8 +2,6 @@
 from spacy_nmparse.systems.system cimport TransitionSystem
 
 
-cdef int RIGHT_LOWER
-cdef int RIGHT_RAISE
 cdef int LEFT_INVERT
 
 cdef int add_repairs(TransitionSystem system) except -1

@@ -1,7 +1,6 @@
 """Arc-eager with repair transitions or Unshift: the options ``repairs`` and ``unshift``."""
 from spacy_nmparse.lab.repairs.options cimport RepairsC, has_repairs, revised
 from spacy_nmparse.lab.repairs.repair cimport add_repairs
-from spacy_nmparse.lab.repairs.yielding cimport add_yield
 from spacy_nmparse.lab.repairs.revision cimport (
     revised_cost,
     revised_costs,
@@ -169,8 +168,8 @@ cdef class RevisedArcEager(ArcEager):
 
     Args:
         repairs: which of the repair transitions there are, of "right_lower", "right_raise" and
-            "left_invert" (see ``repair``); they need nonmonotonic_left. Or "left_yield" alone (see
-            ``yielding``), which needs nonmonotonic_reduce, too.
+            "left_invert" (see ``repair``); they need nonmonotonic_left. Or "left_yield" alone,
+            which needs nonmonotonic_reduce, too.
         decoupled_repairs: repairs only revise; the arc with B0 that they would make is left to the
             next move.
         unshift: REDUCE of a headless S0 puts it back to the front of the buffer (Honnibal & Johnson
@@ -224,8 +223,6 @@ cdef class RevisedArcEager(ArcEager):
         self.own_revised.eager = self.own
         self.c.own = &self.own_revised
         add_repairs(self)
-        if self.own_revised.left_yield:
-            add_yield(self)
         if self.own_revised.unshift:
             self.repair_names = {"REDUCE": "UNSHIFT"}
             self.c.noted_arc = NONE
@@ -253,68 +250,49 @@ def check_repairs(repairs):
 def check_options(options, wanted, decoupled_repairs, unshift, max_search_states):
     """Raises ValueError for options that need or exclude another."""
     push = options.get("push", "any")
-    if wanted and not options.get("nonmonotonic_left"):
-        raise ValueError(
-            f"arc_eager: the repairs {wanted} need nonmonotonic_left=True: it is the first of "
-            f"the repairs."
-        )
-    if YIELD in wanted and (
-        len(wanted) > 1 or decoupled_repairs or push != "any"
-        or not options.get("nonmonotonic_reduce")
+    reduces = options.get("nonmonotonic_reduce")
+    others = len(wanted) > 1 or decoupled_repairs or push != "any"
+    for wrong, message in (
+        (wanted and not options.get("nonmonotonic_left"),
+         f"the repairs {wanted} need nonmonotonic_left=True: it is the first of the repairs."),
+        (YIELD in wanted and (others or not reduces),
+         "the repair 'left_yield' needs nonmonotonic_reduce=True, and goes without other repairs, "
+         "decoupled_repairs and push."),
+        (decoupled_repairs and not wanted,
+         f"decoupled_repairs needs repairs, of {REPAIRS}."),
+        (wanted and unshift,
+         f"unshift does not go with {wanted}: leave one out."),
+        (unshift and reduces,
+         "unshift and nonmonotonic_reduce are two meanings of the same REDUCE: leave one out."),
+        (unshift and push != "any",
+         f"unshift needs both pushes, not push={push!r}."),
+        (push == "shift" and {"right_lower", "right_raise"} & set(wanted),
+         "right_lower and right_raise go before RIGHT-ARCs: push='shift' has none."),
+        (max_search_states < 0,
+         f"max_search_states is a number of configurations, not {max_search_states}."),
     ):
-        raise ValueError(
-            "arc_eager: the repair 'left_yield' needs nonmonotonic_reduce=True, and goes without "
-            "other repairs, decoupled_repairs and push."
-        )
-    if decoupled_repairs and not wanted:
-        raise ValueError(f"arc_eager: decoupled_repairs needs repairs, of {REPAIRS}.")
-    if wanted and unshift:
-        raise ValueError(f"arc_eager: unshift does not go with {wanted}: leave one out.")
-    if unshift and options.get("nonmonotonic_reduce"):
-        raise ValueError(
-            "arc_eager: unshift and nonmonotonic_reduce are two meanings of the same REDUCE: "
-            "leave one out."
-        )
-    if unshift and push != "any":
-        raise ValueError(f"arc_eager: unshift needs both pushes, not push={push!r}.")
-    if push == "shift" and {"right_lower", "right_raise"} & set(wanted):
-        raise ValueError(
-            "arc_eager: right_lower and right_raise go before RIGHT-ARCs: push='shift' has none."
-        )
-    if max_search_states < 0:
-        raise ValueError(
-            f"arc_eager: max_search_states is a number of configurations, not "
-            f"{max_search_states}."
-        )
+        if wrong:
+            raise ValueError(f"arc_eager: {message}")
 
 
 def revised_glossary(options):
     """What the moves do that arc-eager does not have, or has otherwise (dict from str to str)."""
     decoupled = options["decoupled_repairs"]
     then = "" if decoupled else " Then as RIGHT-ARC."
-    texts = {
-        "right_lower": (
-            "The top of the stack gets a new head: the last dependent between its old head and "
-            f"it, which returns to the stack beneath it.{then}"
-        ),
-        "right_raise": (
-            "The head of the top's head becomes the head of the top of the stack, and the old "
-            f"head leaves the stack.{then}"
-        ),
-        "left_invert": (
-            "The first dependent on the left of the top of the stack becomes its head, and "
-            + (
-                "takes its place there, without a head."
-                if decoupled
-                else "the first item of the "
-                "buffer the head of that dependent. The top leaves the stack."
-            )
-        ),
-    }
-    texts[YIELD] = (
-        "The first dependent of the first item of the buffer becomes a dependent of the top of the "
-        "stack."
+    inverted = (
+        "takes its place there, without a head." if decoupled
+        else "the first item of the buffer the head of that dependent. The top leaves the stack."
     )
+    texts = {
+        "right_lower": "The top of the stack gets a new head: the last dependent between its old "
+        f"head and it, which returns to the stack beneath it.{then}",
+        "right_raise": "The head of the top's head becomes the head of the top of the stack, and "
+        f"the old head leaves the stack.{then}",
+        "left_invert": "The first dependent on the left of the top of the stack becomes its head, "
+        f"and {inverted}",
+        YIELD: "The first dependent of the first item of the buffer becomes a dependent of the top "
+        "of the stack.",
+    }
     found = {name.upper().replace("_", "-"): texts[name] for name in options["repairs"]}
     if options["unshift"]:
         found["REDUCE"] = (

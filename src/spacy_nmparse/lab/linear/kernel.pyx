@@ -97,11 +97,15 @@ cdef inline int class_of(const LinearC* self, int move, int label) noexcept nogi
     return self.n_moves + label * self.n_blocks + self.block[move]
 
 
-cdef inline bint takes_root_label(
+cdef inline int only_class(
     const LinearC* self, const StateC* s, const CandidateC* c
 ) noexcept nogil:
-    """Whether the move's arc has no choice of labels."""
-    return self.root_label != NONE and (c.head == s.n or self.n_labels == 1)
+    """The candidate's class, or NONE: it has one for each label."""
+    if self.block[c.move] == NONE or c.dependent == NONE:
+        return c.move
+    if self.root_label != NONE and (c.head == s.n or self.n_labels == 1):
+        return class_of(self, c.move, self.root_label)
+    return NONE
 
 
 cdef void begin(void* scorer, int first_row, int offset) noexcept nogil:
@@ -114,7 +118,7 @@ cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
     cdef LinearC* self = <LinearC*>scorer
-    cdef int i, block, label
+    cdef int i, block, label, which
     cdef const float* scores
     self.n_features = find_features(
         self.templates, s, self.words, self.tags, self.bits, self.features
@@ -133,13 +137,11 @@ cdef void score(
             for block in range(self.n_blocks):
                 self.best[block] = max(self.best[block], scores[label * self.n_blocks + block])
     for i in range(n):
-        block = self.block[candidates[i].move]
-        if block == NONE or candidates[i].dependent == NONE:
-            out[i] = self.sums[candidates[i].move]
-        elif takes_root_label(self, s, &candidates[i]):
-            out[i] = self.sums[class_of(self, candidates[i].move, self.root_label)]
+        which = only_class(self, s, &candidates[i])
+        if which != NONE:
+            out[i] = self.sums[which]
         else:
-            out[i] = self.best[block]
+            out[i] = self.best[self.block[candidates[i].move]]
 
 
 cdef void score_block(LinearC* self, int block, float* out) noexcept nogil:
@@ -186,16 +188,14 @@ cdef void note_example(
     """Note the features of the configuration scored last, and the classes of its legal moves."""
     cdef LinearC* self = <LinearC*>scorer
     cdef const CandidateC* c
-    cdef int i, label
+    cdef int i, label, which
     if not make_room(self, n * <size_t>self.stride):
         return
     for i in range(n):
         c = &candidates[i]
-        if self.block[c.move] == NONE or c.dependent == NONE:
-            note_class(self, c.move, c.learn != LEARN_NOT)
-            continue
-        if takes_root_label(self, s, c):
-            note_class(self, class_of(self, c.move, self.root_label), c.learn != LEARN_NOT)
+        which = only_class(self, s, c)
+        if which != NONE:
+            note_class(self, which, c.learn != LEARN_NOT)
             continue
         for label in range(self.n_labels):
             if label == self.root_label:

@@ -21,7 +21,7 @@ import numpy
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 
 from spacy_nmparse.learning.move_tree cimport MoveTree
 from spacy_nmparse.learning.rollout cimport RolloutC, oracle_for, roll_out
@@ -29,6 +29,7 @@ from spacy_nmparse.search.choice cimport SearchC, search_free, search_init
 from spacy_nmparse.search.hypotheses cimport Beam
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport Gold
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.system cimport TransitionSystem
 
 from spacy_nmparse.systems.gold import Gold as make_gold
@@ -75,9 +76,7 @@ cdef class Comparison:
         self.held.search.completes = False
         self.tree = MoveTree(system, scored, 2 * width, max_words)
         self.mistakes = scored.c.add is not NULL
-        self.ends = <EndC*>calloc(2 * width, sizeof(EndC))
-        if self.ends == NULL:
-            raise MemoryError(f"No memory for a beam of {width} hypotheses.")
+        self.ends = <EndC*>allocate(2 * width, sizeof(EndC))
 
     def __dealloc__(self):
         free(self.ends)

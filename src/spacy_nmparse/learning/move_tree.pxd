@@ -38,7 +38,6 @@ cdef class MoveTree:
     cdef TransitionSystem system
     cdef Scorer scored
     cdef SearchC search
-    cdef bint has_search
     cdef int n_words
     cdef const int8_t* constraints
     cdef NodeC* nodes

@@ -4,7 +4,7 @@ The search drops no units and remembers nothing. Its sequences are run through o
 the configurations that they have in common, to score them with dropout, and again, to learn.
 """
 from libc.math cimport exp
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from spacy_nmparse.search.choice cimport (
@@ -21,6 +21,7 @@ from spacy_nmparse.search.choice cimport (
 )
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.scorers.softmax cimport log_total
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.system cimport legal_moves
 
 
@@ -36,19 +37,15 @@ cdef class MoveTree:
     def __cinit__(self, TransitionSystem system, Scorer scored, int most, int max_words):
         self.system = system
         self.scored = scored
-        self.end_scores = <double*>calloc(most, sizeof(double))
-        if self.end_scores == NULL:
-            raise MemoryError(f"No memory for {most} hypotheses.")
+        self.end_scores = <double*>allocate(most, sizeof(double))
         search_init(&self.search, &system.c, &scored.c, max_words)
-        self.has_search = True
 
     def __dealloc__(self):
         free(self.nodes)
         free(self.path)
         free(self.floats)
         free(self.end_scores)
-        if self.has_search:
-            search_free(&self.search)
+        search_free(&self.search)
 
     cdef void begin(self, int n, const int8_t* constraints) noexcept nogil:
         """Empty the tree, for sequences of moves over n words."""

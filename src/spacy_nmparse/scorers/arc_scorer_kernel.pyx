@@ -20,10 +20,13 @@ nothing is learned, only the likeliest arcs of a configuration, by P, have p.
 import numpy
 
 from libc.math cimport INFINITY
-from libc.stdlib cimport calloc, free
+from libc.stddef cimport ptrdiff_t
+from libc.stdlib cimport free
 
 from spacy_nmparse.layers.kernels cimport nmp_affine_sparse, nmp_dot
 from spacy_nmparse.scorers.hidden_layer cimport (
+    Layer,
+    LayerC,
     keep,
     layer_gradient,
     layer_keep,
@@ -32,20 +35,60 @@ from spacy_nmparse.scorers.hidden_layer cimport (
     layer_run,
     layer_run_item,
 )
+from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.tape cimport TapeC
 from spacy_nmparse.scorers.tree_scores cimport (
     REACH,
+    TreeC,
+    TreeScores,
     tree_learn,
     tree_learn_arc,
     tree_log_p,
 )
 from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
+
+
+cpdef enum:  # also for Python
+    MOST_PAIRS = 64
+
+
+# Tables have one row for each word of the window, and a last one for ROOT. LEFT and RIGHT: of the
+# arcs j -> i and i -> j, where i is the item and j the focus word. ROOT is an item.
+cdef struct ArcScorerC:
+    LayerC* context         # of a configuration
+    LayerC* pairs           # of an item and the focus word
+    LayerC* labels          # of an arc
+    TreeC* tree             # P(head | word)
+    int step                # of the context's tape: the configuration scored last
+    int n_scored            # configurations scored so far
+    int* scored             # (rows,): the configuration in which the pair with j was scored last
+    float* pair_scores      # (rows, 2): by the pairs' layer alone
+    int* pair_steps         # (rows,): of the pairs' tape
+    int n_labels
+    int label_stride
+    int n_moves
+    int pair_size           # of the row that the context adds to the pairs' layer
+    int label_size          # of the row that it adds to the labels' layer
+    int output_stride
+    const float* output_W   # (context width, output_stride): moves, row of pairs
+    const float* output_b
+    const float* mix_W      # (context width, label_size): row of labels
+    const float* mix_b
+    const float* pair_W     # (2, pair width)
+    const float* label_W    # (label layer's width, label_stride)
+    const float* label_b
+    float* outputs          # (output_stride,): of the configuration scored last
+    float* mixed            # (label_size,): row of labels
+    float alpha[2]          # weights of log P(head | word)
+    float d_alpha[2]
+    int n_pairs             # how many arcs of a configuration the pair's layer scores; 0: all
 
 
 cdef inline ptrdiff_t row_of(const ArcScorerC* self, const StateC* s, int w) noexcept nogil:
@@ -266,6 +309,16 @@ cdef class ArcScorerKernel(Scorer):
         ValueError: weights of other shapes, or a system whose arcs do not all join one word of the
             configuration to others.
     """
+    cdef ArcScorerC a
+    cdef Layer context
+    cdef Layer pairs
+    cdef Layer labels
+    cdef TreeScores tree
+    cdef WordRows rows
+    cdef object weights
+    cdef object tables      # of the window
+    cdef list arrays        # keeps the arrays alive that a points into
+
     def __init__(
         self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
         int pieces, int n_pairs, bint rounded
@@ -321,10 +374,8 @@ cdef class ArcScorerKernel(Scorer):
         self.a.pair_W = keep(self.arrays, weights["pair_W"])
         self.a.label_W = keep(self.arrays, label_W)
         self.a.label_b = keep(self.arrays, padded(weights["label_b"]))
-        self.a.outputs = <float*>calloc(self.a.output_stride, sizeof(float))
-        self.a.mixed = <float*>calloc(self.a.label_size, sizeof(float))
-        if self.a.outputs == NULL or self.a.mixed == NULL:
-            raise MemoryError("No memory for the scores of a configuration.")
+        self.a.outputs = <float*>allocate(self.a.output_stride, sizeof(float))
+        self.a.mixed = <float*>allocate(self.a.label_size, sizeof(float))
         self.labels.c.extra = self.a.mixed
         self.c.self = &self.a
         self.c.n_labels = n_labels
@@ -347,16 +398,6 @@ cdef class ArcScorerKernel(Scorer):
     def __dealloc__(self):
         free(self.a.outputs)
         free(self.a.mixed)
-
-    cdef ptrdiff_t rows_before(self, Layer layer) noexcept:
-        """Where the layer's rows begin among those of a word."""
-        cdef Layer other
-        cdef ptrdiff_t before = 0
-        for other in (self.context, self.pairs, self.labels):
-            if other is layer:
-                break
-            before += other.c.features.n_slots * other.c.pieces * <ptrdiff_t>other.c.width
-        return before
 
     cdef int make_tables(self, int first, int last) except -1:
         cdef float[:, ::1] pair_scores
@@ -403,12 +444,11 @@ cdef class ArcScorerKernel(Scorer):
         d_rows = d_rows_array
         # Backwards: the context made rows of the two other layers.
         labels = self.labels.gradients(
-            self.weights["label_W"], &d_rows[0, 0] + self.rows_before(self.labels),
+            self.weights["label_W"], &d_rows[0, self.labels.c.first_column],
             d_context + self.a.pair_size, stride
         )
         pairs = self.pairs.gradients(
-            self.weights["pair_W"], &d_rows[0, 0] + self.rows_before(self.pairs), d_context,
-            stride
+            self.weights["pair_W"], &d_rows[0, self.pairs.c.first_column], d_context, stride
         )
         context = self.context.gradients(self.weights["output_W"], &d_rows[0, 0], NULL, 0)
         d_items, tree = self.tree.gradients()

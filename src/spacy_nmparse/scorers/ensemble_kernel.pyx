@@ -1,10 +1,11 @@
 """Several scorers of one system that decide together: the score of a choice is the mean of the
 logarithms of the probabilities that they give it. For parsing; each is trained by itself.
 """
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, realloc
 
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.scorers.softmax cimport log_total
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem, max_candidates
 
@@ -110,11 +111,9 @@ cdef class EnsembleKernel(Scorer):
         self.e.n = len(self.members)
         self.e.n_labels = one.c.n_labels
         self.e.root_label = one.c.root_label
-        self.e.members = <const ScorerC**>calloc(self.e.n, sizeof(ScorerC*))
+        self.e.members = <const ScorerC**>allocate(self.e.n, sizeof(ScorerC*))
         room = max(max_candidates(&system.c, self.n_words), self.n_words, one.c.label_stride)
-        self.e.scores = <float*>malloc(room * sizeof(float))
-        if self.e.members is NULL or self.e.scores is NULL:
-            raise MemoryError("No memory for the scores of a configuration.")
+        self.e.scores = <float*>allocate(room, sizeof(float))
         self.lookahead = 0
         self.margin = 0
         for i in range(self.e.n):

@@ -22,6 +22,7 @@ cdef struct LayerC:
     int first_word          # the sequence's word whose rows are the first of word_rows
     ptrdiff_t stride        # from one word's rows to the next word's
     float* word_rows        # (words of the window, slots, pieces * width)
+    ptrdiff_t first_column  # where the layer's begin in the row of a word
     # Slots whose rows are made on demand.
     int first_vector        # the batch's word that the window starts with
     ptrdiff_t vector_width

@@ -10,7 +10,7 @@ up. While learning, steps are written into flat arrays, and back-propagated toge
 import numpy
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.layers.kernels cimport (
@@ -28,6 +28,7 @@ from spacy_nmparse.layers.kernels cimport (
 from spacy_nmparse.layers.products cimport multiply_row
 from spacy_nmparse.scorers.features cimport find_facts, find_words
 from spacy_nmparse.scorers.tape cimport tape_begin, tape_end, tape_write
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE
 
 from spacy_nmparse.layers.blas import matmul
@@ -321,11 +322,9 @@ cdef class Layer:
         self.c.bias = keep(self.arrays, weights["bias"])
         self._sort_features(sums_items)
         self.c.owner = NONE
-        self.c.pre = <float*>calloc(row, sizeof(float))
-        self.c.hidden = <float*>calloc(self.c.width, sizeof(float))
-        self.c.winner = <uint8_t*>calloc(self.c.width, 1)
-        if self.c.pre == NULL or self.c.hidden == NULL or self.c.winner == NULL:
-            raise MemoryError("No memory for a hidden layer.")
+        self.c.pre = <float*>allocate(row, sizeof(float))
+        self.c.hidden = <float*>allocate(self.c.width, sizeof(float))
+        self.c.winner = <uint8_t*>allocate(self.c.width, 1)
 
     def _sort_features(self, bint sums_items):
         """Tell the features that look at H alone from the others, where their sums are wanted."""
@@ -345,9 +344,8 @@ cdef class Layer:
     cdef int make_places(self, int n) except -1:
         """Make room for n kept hidden layers."""
         free(self.c.kept)
-        self.c.kept = <float*>calloc(n * <size_t>self.c.width, sizeof(float))
-        if self.c.kept == NULL:
-            raise MemoryError(f"No memory for {n} hidden layers.")
+        self.c.kept = NULL
+        self.c.kept = <float*>allocate(n * <size_t>self.c.width, sizeof(float))
         return 0
 
     cdef void make_sums(self, int n_rows) except *:

@@ -6,11 +6,13 @@ so that labels are scored only for a move that makes an arc.
 """
 import numpy
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 
 from spacy_nmparse.layers.kernels cimport nmp_affine
 from spacy_nmparse.scorers.features cimport Features
 from spacy_nmparse.scorers.hidden_layer cimport (
+    Layer,
+    LayerC,
     keep,
     layer_gradient,
     layer_keep,
@@ -18,12 +20,31 @@ from spacy_nmparse.scorers.hidden_layer cimport (
     layer_remember,
     layer_run,
 )
+from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.word_rows cimport WordRows
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
+from spacy_nmparse.systems.system cimport MAX_MOVES, CandidateC, TransitionSystem
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
+
+
+cdef struct StateScorerC:
+    LayerC* layer
+    int step                # of the layer's tape: the configuration scored last
+    int n_moves
+    int n_labels
+    int move_stride         # rows of move_W and label_W are padded with zeros to these lengths
+    int label_stride
+    int n_blocks            # label distributions: one for each labelled move
+    int block[MAX_MOVES]    # move -> its label distribution, or NONE
+    int noted_block         # the one that gives the label noted by a push, or NONE
+    const float* move_W     # (width, move_stride)
+    const float* move_b
+    const float* label_W    # (n_blocks, width, label_stride)
+    const float* label_b    # (n_blocks, label_stride)
+    float* moves            # (move_stride,)
 
 
 cdef void begin(void* scorer, int first_row, int offset) noexcept nogil:
@@ -128,6 +149,12 @@ cdef class StateScorerKernel(Scorer):
     Raises:
         ValueError: weights of other shapes, or a system with non-local arcs.
     """
+    cdef StateScorerC s
+    cdef Layer layer
+    cdef WordRows rows
+    cdef object weights
+    cdef list arrays        # keeps the arrays alive that s points into
+
     def __init__(
         self, Features features, TransitionSystem system, vectors, dict weights, int pieces,
         bint rounded
@@ -168,9 +195,7 @@ cdef class StateScorerKernel(Scorer):
         self.s.move_b = keep(self.arrays, padded(weights["move_b"]))
         self.s.label_W = keep(self.arrays, label_W)
         self.s.label_b = keep(self.arrays, padded(weights["label_b"]))
-        self.s.moves = <float*>calloc(self.s.move_stride, sizeof(float))
-        if self.s.moves == NULL:
-            raise MemoryError("No memory for the scores of a configuration.")
+        self.s.moves = <float*>allocate(self.s.move_stride, sizeof(float))
         self.c.self = &self.s
         self.c.n_labels = self.s.n_labels
         self.c.label_stride = self.s.label_stride

@@ -56,6 +56,7 @@ cdef class WordRows:
         words = self.vectors
         for layer in layers:
             size = layer.c.pieces * layer.c.width
+            layer.c.first_column = end
             layer.c.vector_width = weights.shape[1]
             layer.c.vectors = &words[0, 0] if len(vectors) else NULL
             for i in range(layer.c.features.n_slots):
@@ -90,7 +91,6 @@ cdef class WordRows:
         cdef Layer layer
         cdef float[:, ::1] rows
         cdef uint8_t[:, ::1] made
-        cdef ptrdiff_t before = 0
         cdef int slots = 0
         cdef int n = last - first
         cdef int n_kept = 0
@@ -119,12 +119,11 @@ cdef class WordRows:
         rows = self.rows
         made = self.made
         for layer in self.layers:
-            layer.c.word_rows = &rows[0, 0] + before
+            layer.c.word_rows = &rows[0, layer.c.first_column]
             layer.c.stride = self.stride
             layer.c.made = NULL if learning else &made[0, 0] + slots
             layer.c.made_stride = self.n_slots
             layer.c.first_vector = first
-            before += layer.c.features.n_slots * layer.c.pieces * <ptrdiff_t>layer.c.width
             slots += layer.c.features.n_slots
         return 0
 

@@ -1,9 +1,10 @@
 """What a search chooses from: the legal moves of a configuration, their scores, their labels."""
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
 
 from spacy_nmparse.scorers.features cimport n_crossed, n_headless_between
 from spacy_nmparse.scorers.softmax cimport argmax, probability_of
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_init
 from spacy_nmparse.systems.system cimport (
     CROSSES_BY_ARC,
@@ -18,29 +19,27 @@ cdef int search_init(
 ) except -1:
     """Memory for a search over sequences of up to max_words words."""
     cdef size_t n = max(max_candidates(system, max_words), max_words)
+    memset(search, 0, sizeof(SearchC))
     search.system = system
     search.scorer = scorer
     search.s = &search.own_state
     search.completes = system.headless and system.single_root
-    search.confidence.head = NULL
-    search.own_block = malloc(state_block_size(max_words))
-    search.candidates = <CandidateC*>malloc(n * sizeof(CandidateC))
-    search.scores = <float*>malloc(n * sizeof(float))
-    search.labels = <float*>calloc(scorer.label_stride, sizeof(float))
-    search.values = <float*>malloc(n * sizeof(float))
-    search.shares = <float*>malloc(n * sizeof(float))
-    search.logs = <double*>malloc(n * sizeof(double))
-    if (
-        search.own_block == NULL or search.candidates == NULL or search.scores == NULL
-        or search.labels == NULL or search.values == NULL or search.shares == NULL
-        or search.logs == NULL
-    ):
+    try:
+        search.own_block = allocate(state_block_size(max_words), 1)
+        search.candidates = <CandidateC*>allocate(n, sizeof(CandidateC))
+        search.scores = <float*>allocate(n, sizeof(float))
+        search.labels = <float*>allocate(scorer.label_stride, sizeof(float))
+        search.values = <float*>allocate(n, sizeof(float))
+        search.shares = <float*>allocate(n, sizeof(float))
+        search.logs = <double*>allocate(n, sizeof(double))
+    except MemoryError:
         search_free(search)
-        raise MemoryError(f"No memory to parse a sequence of {max_words} words.")
+        raise
     return 0
 
 
 cdef void search_free(SearchC* search) noexcept nogil:
+    """Give the memory back. A struct of zeros has none."""
     free(search.own_block)
     free(search.candidates)
     free(search.scores)
@@ -48,6 +47,7 @@ cdef void search_free(SearchC* search) noexcept nogil:
     free(search.values)
     free(search.shares)
     free(search.logs)
+    memset(search, 0, sizeof(SearchC))
 
 
 cdef void begin_state(

@@ -65,7 +65,6 @@ cdef class Beam:
     cdef TransitionSystem system
     cdef Scorer scored
     cdef SearchC search
-    cdef bint has_search
     cdef int lookahead          # words from the next one on that it and the system look at
     cdef int width
     cdef double gap             # hypotheses that are worse than the best one by more are given up

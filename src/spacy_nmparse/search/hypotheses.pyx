@@ -15,7 +15,7 @@ them: it is settled, and scores count from there.
 """
 from libc.limits cimport INT_MAX
 from libc.math cimport INFINITY, exp
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from spacy_nmparse.search.choice cimport (
@@ -38,6 +38,7 @@ from spacy_nmparse.search.confidence cimport is_only_word, record_attaching
 from spacy_nmparse.search.step cimport make_move
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.scorers.softmax cimport argmax, log_total
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_copy
 from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_NOT, apply_oracle
 
@@ -96,34 +97,22 @@ cdef class Beam:
         self.lookahead = max(<int>scored.lookahead, <int>system.lookahead)
         self.width = width
         self.max_words = max_words
-        self.live = <HypothesisC*>calloc(width, sizeof(HypothesisC))
-        self.next = <HypothesisC*>calloc(width, sizeof(HypothesisC))
-        self.unused = <HypothesisC*>calloc(2 * width, sizeof(HypothesisC))
-        self.children = <int*>calloc(width, sizeof(int))
-        self.moves.items = <ItemC*>calloc(width, sizeof(ItemC))
-        self.choices.items = <ItemC*>calloc(width, sizeof(ItemC))
+        self.live = <HypothesisC*>allocate(width, sizeof(HypothesisC))
+        self.next = <HypothesisC*>allocate(width, sizeof(HypothesisC))
+        self.unused = <HypothesisC*>allocate(2 * width, sizeof(HypothesisC))
+        self.children = <int*>allocate(width, sizeof(int))
+        self.moves.items = <ItemC*>allocate(width, sizeof(ItemC))
+        self.choices.items = <ItemC*>allocate(width, sizeof(ItemC))
         self.moves.most = self.choices.most = width
-        if (
-            self.live == NULL or self.next == NULL or self.unused == NULL
-            or self.children == NULL or self.moves.items == NULL or self.choices.items == NULL
-        ):
-            raise MemoryError(f"No memory for a beam of {width} hypotheses.")
         if asked:
-            self.attaching = <float*>calloc(width * size, sizeof(float))
-            if self.attaching == NULL:
-                raise MemoryError(f"No memory for a beam of {width} hypotheses.")
+            self.attaching = <float*>allocate(width * size, sizeof(float))
         for i in range(2 * width):
-            self.unused[i].block = malloc(state_block_size(max_words))
-            self.unused[i].entered = <double*>calloc(size, sizeof(double))
-            if asked:
-                self.unused[i].confidence = <float*>calloc(4 * size, sizeof(float))
             self.n_free += 1
-            if self.unused[i].block == NULL or self.unused[i].entered == NULL or (
-                asked and self.unused[i].confidence == NULL
-            ):
-                raise MemoryError(f"No memory for a beam over {max_words} words.")
+            self.unused[i].block = allocate(state_block_size(max_words), 1)
+            self.unused[i].entered = <double*>allocate(size, sizeof(double))
+            if asked:
+                self.unused[i].confidence = <float*>allocate(4 * size, sizeof(float))
         search_init(&self.search, &system.c, &scored.c, max_words)
-        self.has_search = True
         scored.make_places(width)
         self.gold = NULL
         self.stop = INT_MAX
@@ -144,8 +133,7 @@ cdef class Beam:
         free(self.moves.items)
         free(self.choices.items)
         free(self.records)
-        if self.has_search:
-            search_free(&self.search)
+        search_free(&self.search)
 
     cdef void begin(self, int n, const int8_t* constraints) noexcept:
         """The initial configuration over n words as the only hypothesis."""

@@ -1,7 +1,9 @@
 """The gold tree of a sentence or document, with the tables that the cost functions read."""
 from operator import index
 
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
+
+from spacy_nmparse.systems.memory cimport allocate
 
 
 cdef bint is_number(value):
@@ -35,9 +37,7 @@ cdef class Gold:
         for name, values in (("labels", labels), ("sent_starts", sent_starts)):
             if values is not None and len(values) != n:
                 raise ValueError(f"Gold has {n} heads but {len(values)} {name}.")
-        self.block = malloc(ints * sizeof(int) + (n + 1) + 8 * sizeof(int))
-        if self.block == NULL:
-            raise MemoryError(f"No memory for a gold tree of {n} words.")
+        self.block = allocate(ints * sizeof(int) + (n + 1) + 8 * sizeof(int), 1)
         self.heads = tuple(heads)
         self.labels = (None,) * n if labels is None else tuple(labels)
         self.sent_starts = (None,) * n if sent_starts is None else tuple(sent_starts)
@@ -46,11 +46,6 @@ cdef class Gold:
                 raise ValueError(
                     f"Gold sent_start {start!r} of word {w} is not True, False or None (unknown)."
                 )
-        self.bound_to = None
-        self.c.swap = NULL
-        self.c.planes = NULL
-        self.c.crossing = NULL
-        self.c.crossing_form = 0
         self._fill(n)
         self._check_tree()
 

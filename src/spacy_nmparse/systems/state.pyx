@@ -1,6 +1,8 @@
 """The configuration of every transition system (see state.pxd) and its Python face."""
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy, memset
+
+from spacy_nmparse.systems.memory cimport allocate
 
 ROOT = -1  # the number that stands for ROOT in the Python face
 
@@ -53,29 +55,14 @@ cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
 cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     """Make s an empty configuration over n words, in a block of ``state_block_size(n)`` bytes."""
     cdef size_t size = <size_t>n + 1
-    s.system = NULL
-    s.plane = 0
+    memset(s, 0, sizeof(StateC))
     set_pointers(s, block, n)
     s.n = n
-    s.start = 0
     s.end = n
-    s.b = 0
-    s.root_last = 0
-    s.n_stack = 0
-    s.n_other = 0
-    s.switched = 0
     s.revised = NONE
-    s.n_rebuffer = 0
-    s.n_swaps = 0
-    s.n_lambda1 = 0
-    s.lists = 0
-    s.root_first = 0
     s.last_root_child = NONE
     s.root_child = NONE
     s.root_label = NONE
-    s.one_root = 0
-    s.extended = 0
-    s.n_own = 0
     memset(block, 0xFF, 10 * size * sizeof(int))  # rebuffer .. outward: NONE
     memset(s.n_left, 0, 2 * size * sizeof(int) + 2 * size)
     memset(s.other_stack, 0xFF, N_MORE * size * sizeof(int))
@@ -219,9 +206,7 @@ cdef class State:
     def __cinit__(self, int n, tuple label_names not None, str system=None):
         if n < 1:
             raise ValueError(f"A configuration needs at least one word, not {n}.")
-        self.block = malloc(state_block_size(n))
-        if self.block == NULL:
-            raise MemoryError(f"No memory for a configuration of {n} words.")
+        self.block = allocate(state_block_size(n), 1)
         state_init(&self.c, self.block, n)
         self.label_names = label_names
         self.system = system

@@ -5,8 +5,9 @@ from functools import cache, partial
 from importlib.metadata import entry_points
 from operator import index
 
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_alike, state_is_final
 
 Action = namedtuple(
@@ -313,10 +314,6 @@ cdef class TransitionSystem:
         move.next_k = next_k
         move.attached = dependent
         move.labelled = dependent is not no_arc
-        move.notes_label = False
-        move.ends_sentence = False
-        move.crossing = CROSSES_NEVER
-        move.is_repair = NULL
         self.c.n_moves += 1
         return move
 
@@ -710,9 +707,9 @@ cdef class TransitionSystem:
         cdef CandidateC* c
         cdef CandidateC* candidates
         cdef bint from_root
-        candidates = <CandidateC*>malloc(max_candidates(&self.c, state.c.n) * sizeof(CandidateC))
-        if candidates == NULL:
-            raise MemoryError(f"No memory for the moves of a configuration of {state.c.n} words.")
+        candidates = <CandidateC*>allocate(
+            max_candidates(&self.c, state.c.n), sizeof(CandidateC)
+        )
         try:
             if gold is None:
                 n = legal_moves(&state.c, candidates)

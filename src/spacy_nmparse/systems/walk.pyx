@@ -5,10 +5,11 @@ or another; tests/fuzz.py does. ``check_state`` tells what must hold of every co
 system.
 """
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcmp, memset
 
 from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport (
     NONE,
     State,
@@ -32,54 +33,33 @@ from spacy_nmparse.systems.system cimport (
     walk_to_end,
 )
 
-cdef enum:  # what can be wrong
-    SOUND
-    SIZES
-    STACK
-    REBUFFER
-    HEADS
-    LABELS
-    KIDS
-    CYCLE
-    SETS
-    CROSSED_START
-    PRESET_START
-    NO_MOVE
-    TOO_MANY_MOVES
-    BAD_MOVE
-    BAD_COST
-    NOTHING_LEARNED
-    CHANGED_BY_COSTS
-    CHANGED_BY_COPY
-    WRONG_COST
-    WRONG_LEAST
-    WRONG_LOSS
-    TOO_LONG
-
-cdef list FAULTS = [
-    None,
-    "a count is out of bounds",
-    "the stack and the places of its items disagree, or an item is there twice",
-    "the words put back into the buffer are not such, or are there twice",
-    "a head is no word, or is the word itself",
-    "a label is none of the system's, or stands where there is no head",
-    "the lists of dependents disagree with the heads",
-    "the heads form a cycle",
-    "the union-find sets disagree with the trees",
-    "an arc crosses a sentence start that was made",
-    "a preset sentence start was not heeded",
-    "no move is legal, and the configuration is not final",
-    "there are more legal moves than max_candidates says",
-    "a legal move has a k, a head or a dependent that cannot be, or is there twice",
-    "a cost is beyond all bounds, or is higher with the label that costs least than with others",
-    "the oracle allows nothing",
-    "looking at the costs changed the configuration",
-    "a copy differs from what it is a copy of",
-    "a cost is not the difference of the losses",
-    "no move costs nothing, or one costs less",
-    "a loss is negative, or more than all words and sentence starts",
-    "the derivation is longer than any can be",
-]
+# What can be wrong.
+cdef const char* SOUND = NULL
+cdef const char* SIZES = "a count is out of bounds"
+cdef const char* STACK = "the stack and the places of its items disagree, or an item is there twice"
+cdef const char* REBUFFER = "the words put back into the buffer are not such, or are there twice"
+cdef const char* HEADS = "a head is no word, or is the word itself"
+cdef const char* LABELS = "a label is none of the system's, or stands where there is no head"
+cdef const char* KIDS = "the lists of dependents disagree with the heads"
+cdef const char* CYCLE = "the heads form a cycle"
+cdef const char* SETS = "the union-find sets disagree with the trees"
+cdef const char* CROSSED_START = "an arc crosses a sentence start that was made"
+cdef const char* PRESET_START = "a preset sentence start was not heeded"
+cdef const char* NO_MOVE = "no move is legal, and the configuration is not final"
+cdef const char* TOO_MANY_MOVES = "there are more legal moves than max_candidates says"
+cdef const char* BAD_MOVE = (
+    "a legal move has a k, a head or a dependent that cannot be, or is there twice"
+)
+cdef const char* BAD_COST = (
+    "a cost is beyond all bounds, or is higher with the label that costs least than with others"
+)
+cdef const char* NOTHING_LEARNED = "the oracle allows nothing"
+cdef const char* CHANGED_BY_COSTS = "looking at the costs changed the configuration"
+cdef const char* CHANGED_BY_COPY = "a copy differs from what it is a copy of"
+cdef const char* WRONG_COST = "a cost is not the difference of the losses"
+cdef const char* WRONG_LEAST = "no move costs nothing, or one costs less"
+cdef const char* WRONG_LOSS = "a loss is negative, or more than all words and sentence starts"
+cdef const char* TOO_LONG = "the derivation is longer than any can be"
 
 
 cdef struct WalkC:
@@ -97,7 +77,7 @@ cdef struct WalkC:
     StateC copy
     void* copy_block
     int[MAX_MOVES] weights  # how much the walk likes the moves of the table
-    int fault               # what is wrong, or SOUND
+    const char* fault       # what is wrong, or SOUND
     long n_steps
     long n_judged
     long limit              # of n_steps
@@ -135,7 +115,7 @@ cdef bint is_stack(
     return placed == height
 
 
-cdef int check_places(const StateC* s, int* seen) noexcept nogil:
+cdef const char* check_places(const StateC* s, int* seen) noexcept nogil:
     """Counts, stack and buffer."""
     cdef int i, w
     if not (0 <= s.start <= s.b <= s.end <= s.n and 0 <= s.n_stack <= s.n + 1):
@@ -158,7 +138,7 @@ cdef int check_places(const StateC* s, int* seen) noexcept nogil:
     return SOUND
 
 
-cdef int check_side(const StateC* s, int h, bint left, int* n_children) noexcept nogil:
+cdef const char* check_side(const StateC* s, int h, bint left, int* n_children) noexcept nogil:
     """The dependents of a word on one side, outermost first."""
     cdef int child = s.left_child[h] if left else s.right_child[h]
     cdef int outer = NONE
@@ -178,9 +158,10 @@ cdef int check_side(const StateC* s, int h, bint left, int* n_children) noexcept
     return SOUND if n_children[0] == (s.n_left[h] if left else s.n_right[h]) else KIDS
 
 
-cdef int check_arcs(const StateC* s, int* seen) noexcept nogil:
+cdef const char* check_arcs(const StateC* s, int* seen) noexcept nogil:
     """Heads, labels, dependents."""
-    cdef int w, h, children, fault, n_arcs = 0
+    cdef int w, h, children, n_arcs = 0
+    cdef const char* fault
     for w in range(s.n):
         h = s.head[w]
         if h == NONE:
@@ -207,7 +188,7 @@ cdef int check_arcs(const StateC* s, int* seen) noexcept nogil:
     return SOUND if n_arcs == 0 else KIDS
 
 
-cdef int check_trees(const StateC* s, int* seen) noexcept nogil:
+cdef const char* check_trees(const StateC* s, int* seen) noexcept nogil:
     """No cycle; list systems: the sets are the trees; no arc across a sentence start."""
     cdef bint sets = s.system.headless and not s.system.nonmonotonic
     cdef int w, h, first, start = 0
@@ -239,7 +220,7 @@ cdef int check_trees(const StateC* s, int* seen) noexcept nogil:
     return SOUND
 
 
-cdef int check_starts(const StateC* s) noexcept nogil:
+cdef const char* check_starts(const StateC* s) noexcept nogil:
     """Presets are heeded; without ``segment`` there are no starts."""
     cdef int w
     for w in range(1, s.n):
@@ -250,9 +231,9 @@ cdef int check_starts(const StateC* s) noexcept nogil:
     return SOUND
 
 
-cdef int check_state(const StateC* s, int* seen) noexcept nogil:
+cdef const char* check_state(const StateC* s, int* seen) noexcept nogil:
     """What is wrong with a configuration, or SOUND. seen: room for n + 1 numbers."""
-    cdef int fault = check_places(s, seen)
+    cdef const char* fault = check_places(s, seen)
     if fault == SOUND:
         fault = check_arcs(s, seen)
     if fault == SOUND:
@@ -289,7 +270,7 @@ cdef bint same(const StateC* a, const StateC* b) noexcept nogil:
 
 # What must hold of moves, costs and losses.
 
-cdef int check_candidates(WalkC* walk, int n) noexcept nogil:
+cdef const char* check_candidates(WalkC* walk, int n) noexcept nogil:
     cdef int n_words = walk.s.n
     cdef int i
     cdef CandidateC* c
@@ -310,7 +291,7 @@ cdef int check_candidates(WalkC* walk, int n) noexcept nogil:
     return SOUND
 
 
-cdef int check_costs(WalkC* walk, int n) noexcept nogil:
+cdef const char* check_costs(WalkC* walk, int n) noexcept nogil:
     cdef int bound = 3 * (walk.s.n + 1)
     cdef int least = walk.candidates[0].cost
     cdef int i
@@ -340,7 +321,7 @@ cdef int draw_label(WalkC* walk, bint from_root) noexcept nogil:
     return label
 
 
-cdef int make_step(WalkC* walk) noexcept nogil:
+cdef const char* make_step(WalkC* walk) noexcept nogil:
     """Make one move, and check all that there is to check. Returns what is wrong, or SOUND."""
     cdef StateC* s = walk.s
     cdef bint noting = not walk.labelled or below(&walk.seed, 4) > 0
@@ -348,7 +329,8 @@ cdef int make_step(WalkC* walk) noexcept nogil:
     cdef bint judged = walk.gold is not NULL and below(&walk.seed, walk.ask) == 0
     cdef int i = 0
     cdef int loss_before = 0
-    cdef int n, total, label, fault, loss_after, cost
+    cdef int n, total, label, loss_after, cost
+    cdef const char* fault
     cdef bint follow = judged and below(&walk.seed, 8) < walk.follow
     cdef CandidateC chosen
     if judged:
@@ -409,7 +391,7 @@ cdef bint step(void* walker, StateC* s) noexcept nogil:
     return walk.fault == SOUND
 
 
-cdef int walk_on(WalkC* walk) noexcept nogil:
+cdef const char* walk_on(WalkC* walk) noexcept nogil:
     """Go on to the end. Returns what is wrong, or SOUND."""
     cdef int i
     walk.limit = walk.n_steps + (<long>walk.s.n + 4) * (walk.s.n + 4)
@@ -446,7 +428,7 @@ def random_walk(
     """
     cdef WalkC walk
     cdef int n = state.c.n
-    cdef int fault
+    cdef const char* fault
     walk.system = &system.c
     walk.labelled = system.labels is not None
     walk.s = &state.c
@@ -461,12 +443,12 @@ def random_walk(
     walk.seed = seed
     walk.n_steps = 0
     walk.n_judged = 0
-    walk.candidates = <CandidateC*>malloc((max_candidates(&system.c, n)) * sizeof(CandidateC))
-    walk.seen = <int*>malloc((n + 1) * sizeof(int))
-    walk.copy_block = malloc(state_block_size(n))
+    walk.seen = NULL
+    walk.copy_block = NULL
+    walk.candidates = <CandidateC*>allocate(max_candidates(&system.c, n), sizeof(CandidateC))
     try:
-        if walk.candidates == NULL or walk.seen == NULL or walk.copy_block == NULL:
-            raise MemoryError(f"No memory for a walk over {n} words.")
+        walk.seen = <int*>allocate(n + 1, sizeof(int))
+        walk.copy_block = allocate(state_block_size(n), 1)
         with nogil:
             fault = walk_on(&walk)
     finally:
@@ -475,7 +457,7 @@ def random_walk(
         free(walk.copy_block)
     if fault != SOUND:
         raise AssertionError(
-            f"{FAULTS[fault]}: {system!r}, seed {seed}, after {walk.n_steps} moves, "
+            f"{fault.decode('ascii')}: {system!r}, seed {seed}, after {walk.n_steps} moves, "
             f"constraints {[state.c.constraint[w] for w in range(n)]}, {gold!r}, {state!r}"
         )
     return walk.n_steps, walk.n_judged

@@ -8,12 +8,13 @@ least number of errors in every part of the stretch; they are filled once for a 
 sentence may end. A sentence that goes on beyond a known start never loses less than one that ends
 there, and one that ends where gold is known not to start never less than one that goes on.
 """
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 
 from spacy_nmparse.systems.crossing.growing cimport fill_growing, growing_losses
 from spacy_nmparse.systems.crossing.leaving cimport fill_leaving, leaving_losses
 from spacy_nmparse.systems.crossing.spans cimport FREE, INFINITY, LOST, MAX_WORDS, SpanC
 from spacy_nmparse.systems.gold cimport CrossingC, last_child
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.moves cimport can_be_right
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.system cimport BY_GROWING, BY_NONE
@@ -83,7 +84,7 @@ cdef int derive_crossing(GoldC* g, const SystemC* system) except -1:
         return 0
     free(g.crossing)
     g.crossing = NULL
-    g.crossing_form = form
+    g.crossing_form = BY_NONE
     while first < n:
         end = stretch_end(system, g, first)
         if crosses(g, first, end):
@@ -91,16 +92,13 @@ cdef int derive_crossing(GoldC* g, const SystemC* system) except -1:
             longest = max(longest, <size_t>(end - first))
         first = end
     if numbers == 0:
+        g.crossing_form = form
         return 0
     if system.tabulates != BY_GROWING:
         longest = 0
-    c = <CrossingC*>calloc(
-        1,
-        sizeof(CrossingC) + ((8 + longest) * n + 1) * sizeof(int) + numbers * sizeof(short),
+    c = <CrossingC*>allocate(
+        1, sizeof(CrossingC) + ((8 + longest) * n + 1) * sizeof(int) + numbers * sizeof(short)
     )
-    if c == NULL:
-        g.crossing_form = 0
-        raise MemoryError(f"No memory for the tables of {n} words.")
     c.head = <int*>(c + 1)
     c.first = c.head + n
     c.size = c.first + n
@@ -109,6 +107,7 @@ cdef int derive_crossing(GoldC* g, const SystemC* system) except -1:
     c.room = c.behind + n + 1
     c.tables = <short*>(c.room + (longest + 3) * n)
     g.crossing = c
+    g.crossing_form = form
     lay_out(system, g, c)
     for first in range(n - 1, -1, -1):
         if first == 0 or (system.segment and g.sent_start[first] == 1):

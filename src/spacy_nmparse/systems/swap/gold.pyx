@@ -3,10 +3,11 @@ projective components, and the derivation with the fewest SWAPs.
 
 Heads that are not known are made up, so that nothing crosses that need not (plan.pyx).
 """
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 from spacy_nmparse.systems.gold cimport Gold
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.swap.plan cimport (
     N_PLAN_ARRAYS,
@@ -52,17 +53,14 @@ cdef struct SearchC:
 
 cdef int derive_swap(GoldC* gold, const SystemC* system) except -1:
     """Give the gold tree the tables of SwapC, if it has none."""
-    cdef int n = gold.n
-    cdef size_t size = n + 2
+    cdef size_t size = gold.n + 2
     cdef SwapC* t
     cdef int* ints
     cdef signed char* ends
     cdef PlanC p
     if gold.swap != NULL:
         return 0
-    t = <SwapC*>calloc(1, sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size)
-    if t == NULL:
-        raise MemoryError(f"No memory for the projective order of {n} words.")
+    t = <SwapC*>allocate(1, sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size)
     gold.swap = t
     ints = <int*>(t + 1)
     t.head = ints

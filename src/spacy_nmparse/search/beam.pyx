@@ -28,7 +28,8 @@ from spacy_nmparse.scorers.softmax cimport log_total
 from spacy_nmparse.systems.state cimport State
 from spacy_nmparse.systems.system cimport TransitionSystem
 
-from spacy_nmparse.systems.system import MOVE_NAMES, Action
+from spacy_nmparse.systems.action import Action
+from spacy_nmparse.systems.system import MOVE_NAMES
 
 # Words of a longer sequence that are searched through at a time, at first.
 REACH = 128

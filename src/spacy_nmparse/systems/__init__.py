@@ -16,9 +16,10 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+from spacy_nmparse.systems.action import Action, Move
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import ROOT, State
-from spacy_nmparse.systems.system import Action, Move, TransitionSystem
+from spacy_nmparse.systems.system import TransitionSystem
 
 __all__ = [
     "ROOT",

@@ -3,34 +3,24 @@
 Other Cython code can cimport everything here and in the modules of the single systems; no function
 allocates, takes the GIL or touches a Python object.
 """
+from spacy_nmparse.systems.candidates cimport (
+    apply_oracle,
+    cost_each,
+    formula_cost,
+    label_fits,
+    learn_cheapest,
+    legal_moves,
+    max_candidates,
+    walk_to_end,
+)
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport State
 from spacy_nmparse.systems.structs cimport *
 
 
-cdef int legal_moves(const StateC* s, CandidateC* out) noexcept nogil
-cdef bint walk_to_end(StateC* s, step_t step, void* walker) noexcept nogil
-cdef int formula_cost(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil
-cdef void cost_each(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil
-cdef int apply_oracle(
-    const StateC* s, const GoldC* gold, int oracle, int push_label, bint exact, CandidateC* out
-) noexcept nogil
-cdef void learn_cheapest(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil
 cpdef int new_move(str name, str colour=*, str glossary=*) except -1
 cpdef int new_oracle(str name) except -1
 cdef int no_arc(const StateC* s, int k) noexcept nogil
-cdef int max_candidates(const SystemC* system, int n) noexcept nogil
-
-
-cdef inline bint label_fits(const SystemC* system, bint from_root, int label) noexcept nogil:
-    """Whether an arc may take the label: root_label is for arcs from ROOT, and them alone."""
-    return system.root_label == NONE or (label == system.root_label) == from_root
 
 
 cdef class TransitionSystem:

@@ -1,32 +1,20 @@
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from typing_extensions import Self
 
+from spacy_nmparse.systems.action import Action as Action
+from spacy_nmparse.systems.action import Move as Move
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.state import State
 
-MOVE_NAMES: dict[int, str]
+MOVE_NAMES: list[str]
 COLOURS: dict[str, str]
 GLOSSARY: dict[str, str]
-ORACLE_NAMES: dict[int, str]
+ORACLE_NAMES: list[str]
 
 def new_move(name: str, colour: str | None = None, glossary: str = "") -> int: ...
 def new_oracle(name: str) -> int: ...
-
-class Action(NamedTuple):
-    move: str
-    k: int = 1
-    label: str | None = None
-
-class Move(NamedTuple):
-    name: str
-    labelled: bool
-    notes_label: bool
-    ends_sentence: bool
-    opens_crossing: bool
-    features: tuple[str, ...]
-    colour: str | None
 
 _AnyAction: TypeAlias = Action | tuple[str, int, str | None]
 

@@ -1,6 +1,5 @@
 """What all transition systems share: the move table, the oracles, and the Python face."""
 import re
-from collections import namedtuple
 from functools import cache, partial
 from importlib.metadata import entry_points
 from operator import index
@@ -10,27 +9,7 @@ from libc.stdlib cimport free
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_alike, state_is_final
 
-Action = namedtuple(
-    "Action", ("move", "k", "label"), defaults=(1, None), module="spacy_nmparse.systems.system"
-)
-Action.__doc__ = """A transition: the move's name, k (1 but for non-local arcs), label or None."""
-
-Move = namedtuple(
-    "Move",
-    (
-        "name", "labelled", "notes_label", "ends_sentence", "opens_crossing", "features", "colour",
-    ),
-    module="spacy_nmparse.systems.system",
-)
-Move.__doc__ = """What others must know of a move.
-
-labelled: whether its actions have labels.
-notes_label: whether it pushes a word with the label that a later move may give to it.
-ends_sentence: whether it closes the sentence, which must then be complete.
-opens_crossing: whether it makes no arc, but arcs that cross possible.
-features: names of the features, besides the default ones, that a scorer of it should look at.
-colour: of the move in pictures and pages (``#rrggbb``), or None.
-"""
+from spacy_nmparse.systems.action import Action, Move
 
 
 cdef enum:  # in a message
@@ -38,10 +17,10 @@ cdef enum:  # in a message
     SHOWN_LETTERS = 300
 
 
-MOVE_NAMES = {}
+MOVE_NAMES = []         # by number
 COLOURS = {}            # of moves by name
 GLOSSARY = {}           # what a move does, by name, where it is the same in every system
-ORACLE_NAMES = {}
+ORACLE_NAMES = []       # by number
 
 
 cpdef int new_move(str name, str colour=None, str glossary="") except -1:
@@ -62,15 +41,13 @@ cpdef int new_move(str name, str colour=None, str glossary="") except -1:
         raise ValueError(f"The name of a move is capitals and hyphens, as LEFT-ARC, not {name!r}.")
     if colour is not None and not re.fullmatch("#[0-9a-f]{6}", colour):
         raise ValueError(f"The colour of {name} is #rrggbb, not {colour!r}.")
-    for number, known in MOVE_NAMES.items():
-        if known == name:
-            return number
-    MOVE_NAMES[len(MOVE_NAMES)] = name
-    if colour is not None:
-        COLOURS[name] = colour
-    if glossary:
-        GLOSSARY[name] = glossary
-    return len(MOVE_NAMES) - 1
+    if name not in MOVE_NAMES:
+        MOVE_NAMES.append(name)
+        if colour is not None:
+            COLOURS[name] = colour
+        if glossary:
+            GLOSSARY[name] = glossary
+    return MOVE_NAMES.index(name)
 
 
 cpdef int new_oracle(str name) except -1:
@@ -82,13 +59,11 @@ cpdef int new_oracle(str name) except -1:
     Raises:
         ValueError: there are too many.
     """
-    for number, known in ORACLE_NAMES.items():
-        if known == name:
-            return number
-    if len(ORACLE_NAMES) == MAX_ORACLES:
-        raise ValueError(f"No oracle {name!r}: there are {MAX_ORACLES} oracles already.")
-    ORACLE_NAMES[len(ORACLE_NAMES)] = name
-    return len(ORACLE_NAMES) - 1
+    if name not in ORACLE_NAMES:
+        if len(ORACLE_NAMES) == MAX_ORACLES:
+            raise ValueError(f"No oracle {name!r}: there are {MAX_ORACLES} oracles already.")
+        ORACLE_NAMES.append(name)
+    return ORACLE_NAMES.index(name)
 
 
 # In the order of the numbers in system.pxd.
@@ -108,111 +83,6 @@ for _name in (
 cdef int no_arc(const StateC* s, int k) noexcept nogil:
     """The end of the arc of a move that makes none."""
     return NONE
-
-
-cdef int max_candidates(const SystemC* system, int n) noexcept nogil:
-    """An upper bound on the legal moves of any configuration over n words."""
-    cdef int i, bound = 0
-    for i in range(system.n_moves):
-        bound += 1 if system.moves[i].next_k is NULL else n + 1
-    return bound
-
-
-cdef int legal_moves(const StateC* s, CandidateC* out) noexcept nogil:
-    """The legal moves, without costs. Returns their number."""
-    cdef int i, k
-    cdef int n = 0
-    cdef const MoveC* move
-    for i in range(s.system.n_moves):
-        move = &s.system.moves[i]
-        k = 1 if move.next_k is NULL else move.next_k(s, 0)
-        while k != NONE:
-            if move.precondition(s, k):
-                out[n].move = i
-                out[n].k = k
-                out[n].head = move.head(s, k)
-                out[n].dependent = move.dependent(s, k)
-                out[n].label = NONE
-                out[n].cost = 0
-                out[n].cost_other = 0
-                out[n].learn = LEARN_NOT
-                n += 1
-            k = NONE if move.next_k is NULL else move.next_k(s, k)
-    return n
-
-
-cdef bint walk_to_end(StateC* s, step_t step, void* walker) noexcept nogil:
-    """Let the walker make moves to the end (True), or until it makes none."""
-    while not s.system.is_final(s):
-        if not step(walker, s):
-            return False
-    return True
-
-
-cdef int formula_cost(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil:
-    """The cost of a move by the formula that is in the table."""
-    return s.system.moves[move].cost(s, gold, k, label, push_label)
-
-
-cdef void cost_each(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil:
-    """Fill cost and cost_other of each candidate, one by one."""
-    cdef int i
-    cdef CandidateC* c
-    for i in range(n):
-        c = &candidates[i]
-        if c.dependent == NONE:
-            c.cost = s.system.cost(s, gold, c.move, c.k, NONE, push_label)
-            c.cost_other = c.cost
-        else:
-            c.cost_other = s.system.cost(s, gold, c.move, c.k, UNKNOWN_LABEL, push_label)
-            c.cost = c.cost_other
-            if gold.label[c.dependent] != NONE and (
-                label_fits(s.system, c.head == s.n, gold.label[c.dependent])
-            ):
-                c.cost = s.system.cost(s, gold, c.move, c.k, gold.label[c.dependent], push_label)
-
-
-cdef int apply_oracle(
-    const StateC* s, const GoldC* gold, int oracle, int push_label, bint exact, CandidateC* out
-) noexcept nogil:
-    """The legal moves with their costs, and which of them the oracle would have learned.
-
-    push_label is the label that a push made here would note. exact: costs above the least are
-    wanted too.
-    """
-    cdef int n = legal_moves(s, out)
-    cdef int i
-    if not exact and s.system.least_costs is not NULL:
-        s.system.least_costs(s, gold, push_label, out, n)
-    elif s.system.costs is NULL:
-        cost_each(s, gold, push_label, out, n)
-    else:
-        s.system.costs(s, gold, push_label, out, n)
-    for i in range(n):
-        if out[i].cost != out[i].cost_other and out[i].label == NONE:
-            out[i].label = gold.label[out[i].dependent]
-    s.system.oracles[oracle](s, gold, push_label, out, n)
-    return n
-
-
-cdef void learn_cheapest(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil:
-    """The dynamic oracle: whatever costs least is right."""
-    cdef int i, least
-    least = candidates[0].cost
-    for i in range(1, n):
-        least = min(least, candidates[i].cost)
-    for i in range(n):
-        candidates[i].learn = LEARN_NOT
-        if candidates[i].cost == least:
-            candidates[i].learn = LEARN_LABEL
-            if candidates[i].cost_other == least:
-                candidates[i].learn = LEARN_ANY
 
 
 @cache
@@ -384,7 +254,7 @@ cdef class TransitionSystem:
     def oracles(self):
         """Names of the oracles that ``oracle`` and ``derivation`` take."""
         return tuple(
-            name for number, name in ORACLE_NAMES.items() if self.c.oracles[number] is not NULL
+            name for i, name in enumerate(ORACLE_NAMES) if self.c.oracles[i] is not NULL
         )
 
     def glossary(self):
@@ -398,7 +268,7 @@ cdef class TransitionSystem:
         """
         moves = set(self.moves)
         texts = {name: text for name, text in GLOSSARY.items() if name in moves}
-        others = set(MOVE_NAMES.values()) - moves
+        others = set(MOVE_NAMES) - moves
         return texts | {name: text for name, text in self.texts.items() if name not in others}
 
     def initial(self, n, sent_starts=None):
@@ -564,22 +434,19 @@ cdef class TransitionSystem:
     def repair(self, State state not None, action):
         """The name of the non-monotonic move that a legal action is here (str), or None: it deletes
         an arc, makes one that no monotonic system has, or puts a word back into the buffer."""
-        cdef int i
         cdef const MoveC* move
         self._check_state(state)
-        for i in range(self.c.n_moves):
-            move = &self.c.moves[i]
-            if MOVE_NAMES[move.name] == action[0] and move.is_repair is not NULL:
-                if move.is_repair(&state.c, action[1]):
-                    return self.repair_names.get(action[0], action[0])
+        if action[0] in self.moves:
+            move = &self.c.moves[self.moves.index(action[0])]
+            if move.is_repair is not NULL and move.is_repair(&state.c, action[1]):
+                return self.repair_names.get(action[0], action[0])
         return None
 
     def oracle_id(self, name):
         """The number by which the learning code knows the named oracle (ValueError: no such)."""
-        for number, known in ORACLE_NAMES.items():
-            if known == name and self.c.oracles[number] is not NULL:
-                return number
-        raise ValueError(f"{self.name} has no oracle {name!r}: it has {self.oracles}.")
+        if name not in self.oracles:
+            raise ValueError(f"{self.name} has no oracle {name!r}: it has {self.oracles}.")
+        return ORACLE_NAMES.index(name)
 
     def _label_id(self, label):
         if label is None:
@@ -626,17 +493,8 @@ cdef class TransitionSystem:
 
     def _legal_here(self, State state):
         """The moves that are legal, without labels, as a text that does not grow with the text."""
-        cdef int i, k
-        cdef const MoveC* move
-        found = []
-        for i in range(self.c.n_moves):
-            move = &self.c.moves[i]
-            k = 1 if move.next_k is NULL else move.next_k(&state.c, 0)
-            while k != NONE and len(found) <= SHOWN_MOVES:
-                if move.precondition(&state.c, k):
-                    found.append((MOVE_NAMES[move.name], k))
-                k = NONE if move.next_k is NULL else move.next_k(&state.c, k)
-        shown = ", ".join(f"{name} with k = {k}" for name, k in found[:SHOWN_MOVES])
+        found = dict.fromkeys((action.move, action.k) for action in self.actions(state))
+        shown = ", ".join(f"{name} with k = {k}" for name, k in [*found][:SHOWN_MOVES])
         return f"{shown}, ..." if len(found) > SHOWN_MOVES else shown or "nothing"
 
     def _check_gold(self, State state, Gold gold):
@@ -672,11 +530,9 @@ cdef class TransitionSystem:
         except (TypeError, ValueError):
             raise ValueError(f"An action is (move, k, label), not {action!r}.") from None
         label = self._label_id(label_name)
-        for i in range(self.c.n_moves):
-            if MOVE_NAMES[self.c.moves[i].name] == name:
-                break
-        else:
+        if name not in self.moves:
             raise ValueError(f"{self.name} has no move {name!r}: its moves are {self.moves}.")
+        i = self.moves.index(name)
         if not 1 <= k <= state.c.n + 1 or not self._is_legal(state, i, k, label):
             raise ValueError(
                 f"{tuple(action)} is illegal in {shorten(repr(state))}; legal here: "

@@ -40,16 +40,16 @@ def affix_numbers(list words, prefixes, suffixes):
     Returns:
         uint64 (words, prefixes + suffixes)
     """
-    cdef uint64_t[:, ::1] numbers
     cdef Py_ssize_t i
     cdef Py_ssize_t n_prefixes = len(prefixes)
     cdef Py_ssize_t longest = max([*prefixes, *suffixes], default=0)
     cdef uint64_t[::1] running = numpy.empty(1 + longest, dtype="uint64")
     cdef Py_ssize_t[::1] begins = numpy.asarray(prefixes, dtype="intp")
     cdef Py_ssize_t[::1] ends = numpy.asarray(suffixes, dtype="intp")
-    result = numpy.empty((len(words), n_prefixes + len(suffixes)), dtype="uint64")
-    numbers = result
+    cdef uint64_t[:, ::1] numbers = numpy.empty(
+        (len(words), n_prefixes + len(suffixes)), dtype="uint64"
+    )
     for i in range(len(words)):
         number_affixes(words[i], False, begins, running, numbers[i, :n_prefixes])
         number_affixes(words[i], True, ends, running, numbers[i, n_prefixes:])
-    return result
+    return numpy.asarray(numbers)

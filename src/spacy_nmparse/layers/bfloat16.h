@@ -36,9 +36,10 @@ static inline ptrdiff_t nmp_bf_vectors(ptrdiff_t n)
 #include <immintrin.h>
 
 #define NMP_BF_TARGET target("avx512f,avx512bw,avx512vl,avx512bf16")
+#define NMP_BF_INLINE __attribute__((always_inline, NMP_BF_TARGET)) static inline
 
 /* Round up to 16 numbers of a row; those that are missing become 0. */
-__attribute__((always_inline, NMP_BF_TARGET)) static inline __m256i nmp_bf_round(
+NMP_BF_INLINE __m256i nmp_bf_round(
     const float *row, ptrdiff_t n)
 {
     const __mmask16 given = n < NMP_BF_LANES ? (__mmask16)((1u << n) - 1) : (__mmask16)0xffff;
@@ -46,7 +47,7 @@ __attribute__((always_inline, NMP_BF_TARGET)) static inline __m256i nmp_bf_round
 }
 
 /* Round a row of n_in numbers. */
-__attribute__((always_inline, NMP_BF_TARGET)) static inline void nmp_bf_round_row(
+NMP_BF_INLINE void nmp_bf_round_row(
     uint32_t *pairs, const float *row, ptrdiff_t n_in)
 {
     const ptrdiff_t n_pairs = nmp_bf_pairs(n_in);
@@ -60,26 +61,26 @@ __attribute__((always_inline, NMP_BF_TARGET)) static inline void nmp_bf_round_ro
 
 /* Turn 16 rows of 8 pairs around: pairs[j] gets pair j of all rows. The rows i and i + 8 are the
  * halves of rows[i]. */
-__attribute__((always_inline, NMP_BF_TARGET)) static inline void nmp_bf_turn(
+NMP_BF_INLINE void nmp_bf_turn(
     __m512i *pairs, const __m512i *rows)
 {
     const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
     const __m512i second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
     __m512i two[8], four[8];
     ptrdiff_t i;
-    _Pragma("GCC unroll 4") for (i = 0; i < 8; i += 2)
+    NMP_UNROLL for (i = 0; i < 8; i += 2)
     {
         two[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
         two[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
     }
-    _Pragma("GCC unroll 2") for (i = 0; i < 8; i += 4)
+    NMP_UNROLL for (i = 0; i < 8; i += 4)
     {
         four[i] = _mm512_unpacklo_epi64(two[i], two[i + 2]);
         four[i + 1] = _mm512_unpackhi_epi64(two[i], two[i + 2]);
         four[i + 2] = _mm512_unpacklo_epi64(two[i + 1], two[i + 3]);
         four[i + 3] = _mm512_unpackhi_epi64(two[i + 1], two[i + 3]);
     }
-    _Pragma("GCC unroll 4") for (i = 0; i < 4; ++i)
+    NMP_UNROLL for (i = 0; i < 4; ++i)
     {
         pairs[i] = _mm512_permutex2var_epi64(four[i], first, four[i + 4]);
         pairs[i + 4] = _mm512_permutex2var_epi64(four[i], second, four[i + 4]);
@@ -99,7 +100,7 @@ __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_pack(
             for (j = 0; j < n_pairs; j += 8) {
                 const ptrdiff_t first = panel + v * NMP_BF_LANES;
                 __m512i rows[8], pairs[8];
-                _Pragma("GCC unroll 8") for (i = 0; i < 8; ++i)
+                NMP_UNROLL for (i = 0; i < 8; ++i)
                 {
                     const float *low = weights + (first + i) * step + 2 * j;
                     const ptrdiff_t n = n_in - 2 * j;
@@ -108,7 +109,7 @@ __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_pack(
                         nmp_bf_round(low + 8 * step, first + i + 8 < n_out ? n : 0), 1);
                 }
                 nmp_bf_turn(pairs, rows);
-                _Pragma("GCC unroll 8") for (i = 0; i < 8; ++i) if (j + i < n_pairs)
+                NMP_UNROLL for (i = 0; i < 8; ++i) if (j + i < n_pairs)
                     _mm512_storeu_si512(
                         packed + ((j + i) * n_vectors + v) * NMP_BF_LANES, pairs[i]);
             }
@@ -116,41 +117,33 @@ __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_pack(
     }
 }
 
-/* out[i][o] = the sum over pairs of rows[i][pair] * packed[pair][o], of n_rows rows, the last vector
- * of outputs as far as last says. */
-#define NMP_BF_DEFINE_TILE(NAME, N_VECTORS)                                                        \
-    __attribute__((always_inline, NMP_BF_TARGET)) static inline void NAME(                         \
-        float *out, ptrdiff_t step, const uint32_t *rows, ptrdiff_t n_rows,                        \
-        const uint32_t *packed, ptrdiff_t n_pairs, __mmask16 last)                                 \
-    {                                                                                              \
-        __m512 sums[NMP_BF_ROWS][N_VECTORS];                                                       \
-        ptrdiff_t i, j, v;                                                                         \
-        _Pragma("GCC unroll 6") for (i = 0; i < NMP_BF_ROWS; ++i)                                  \
-            _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                                \
-                sums[i][v] = _mm512_setzero_ps();                                                  \
-        for (j = 0; j < n_pairs; ++j) {                                                            \
-            __m512bh weights[N_VECTORS];                                                           \
-            _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                                \
-                weights[v] = (__m512bh)_mm512_loadu_si512(                                         \
-                    packed + (j * N_VECTORS + v) * NMP_BF_LANES);                                  \
-            _Pragma("GCC unroll 6") for (i = 0; i < NMP_BF_ROWS; ++i) {                            \
-                const __m512bh pair = (__m512bh)_mm512_set1_epi32((int)rows[i * n_pairs + j]);     \
-                _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                            \
-                    sums[i][v] = _mm512_dpbf16_ps(sums[i][v], pair, weights[v]);                   \
-            }                                                                                      \
-        }                                                                                          \
-        _Pragma("GCC unroll 6") for (i = 0; i < NMP_BF_ROWS; ++i)                                  \
-            if (i < n_rows)                                                                        \
-                _Pragma("GCC unroll 4") for (v = 0; v < N_VECTORS; ++v)                            \
-                    _mm512_mask_storeu_ps(                                                         \
-                        out + i * step + v * NMP_BF_LANES, v + 1 < N_VECTORS ? 0xffff : last,      \
-                        sums[i][v]);                                                               \
+/* out[i][o] = the sum over pairs of rows[i][pair] * packed[pair][o], of n_rows rows, the last of the
+ * n_vectors vectors of outputs as far as last says. */
+NMP_BF_INLINE void nmp_bf_tile(
+    float *out, ptrdiff_t step, const uint32_t *rows, ptrdiff_t n_rows, const uint32_t *packed,
+    ptrdiff_t n_pairs, __mmask16 last, const int n_vectors)
+{
+    __m512 sums[NMP_BF_ROWS][NMP_BF_VECTORS];
+    ptrdiff_t i, j, v;
+    NMP_UNROLL for (i = 0; i < NMP_BF_ROWS; ++i)
+        NMP_UNROLL for (v = 0; v < n_vectors; ++v) sums[i][v] = _mm512_setzero_ps();
+    for (j = 0; j < n_pairs; ++j) {
+        __m512bh weights[NMP_BF_VECTORS];
+        NMP_UNROLL for (v = 0; v < n_vectors; ++v)
+            weights[v] = (__m512bh)_mm512_loadu_si512(packed + (j * n_vectors + v) * NMP_BF_LANES);
+        NMP_UNROLL for (i = 0; i < NMP_BF_ROWS; ++i) {
+            const __m512bh pair = (__m512bh)_mm512_set1_epi32((int)rows[i * n_pairs + j]);
+            NMP_UNROLL for (v = 0; v < n_vectors; ++v)
+                sums[i][v] = _mm512_dpbf16_ps(sums[i][v], pair, weights[v]);
+        }
     }
-
-NMP_BF_DEFINE_TILE(nmp_bf_tile_1, 1)
-NMP_BF_DEFINE_TILE(nmp_bf_tile_2, 2)
-NMP_BF_DEFINE_TILE(nmp_bf_tile_3, 3)
-NMP_BF_DEFINE_TILE(nmp_bf_tile_4, 4)
+    NMP_UNROLL for (i = 0; i < NMP_BF_ROWS; ++i)
+        if (i < n_rows)
+            NMP_UNROLL for (v = 0; v < n_vectors; ++v)
+                _mm512_mask_storeu_ps(
+                    out + i * step + v * NMP_BF_LANES, v + 1 < n_vectors ? 0xffff : last,
+                    sums[i][v]);
+}
 
 /* The products of rows and packed weights, those of a row step numbers behind those of the one
  * before. room: BLOCK rows of pairs. */
@@ -173,53 +166,47 @@ __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_multiply(
                 float *to = out + (block + i) * step + o;
                 const uint32_t *from = room + i * n_pairs;
                 if (n_vectors == 4)
-                    nmp_bf_tile_4(to, step, from, n - i, panel, n_pairs, last);
+                    nmp_bf_tile(to, step, from, n - i, panel, n_pairs, last, 4);
                 else if (n_vectors == 3)
-                    nmp_bf_tile_3(to, step, from, n - i, panel, n_pairs, last);
+                    nmp_bf_tile(to, step, from, n - i, panel, n_pairs, last, 3);
                 else if (n_vectors == 2)
-                    nmp_bf_tile_2(to, step, from, n - i, panel, n_pairs, last);
+                    nmp_bf_tile(to, step, from, n - i, panel, n_pairs, last, 2);
                 else
-                    nmp_bf_tile_1(to, step, from, n - i, panel, n_pairs, last);
+                    nmp_bf_tile(to, step, from, n - i, panel, n_pairs, last, 1);
             }
             panel += n_pairs * n_vectors * NMP_BF_LANES;
         }
     }
 }
 
-/* Vectors of outputs of one row's product that are added up side by side. */
-#define NMP_BF_DEFINE_ROW(NAME, N_VECTORS)                                                         \
-    __attribute__((always_inline, NMP_BF_TARGET)) static inline void NAME(                         \
-        float *out, const float *row, ptrdiff_t n_in, const uint32_t *packed, ptrdiff_t beside,    \
-        __mmask16 last)                                                                            \
-    {                                                                                              \
-        const ptrdiff_t n_pairs = nmp_bf_pairs(n_in);                                              \
-        const ptrdiff_t width = N_VECTORS < NMP_BF_VECTORS ? N_VECTORS : NMP_BF_VECTORS;           \
-        __m512 sums[N_VECTORS];                                                                    \
-        ptrdiff_t i, j, v;                                                                         \
-        _Pragma("GCC unroll 8") for (v = 0; v < N_VECTORS; ++v) sums[v] = _mm512_setzero_ps();     \
-        for (j = 0; j < n_pairs; j += NMP_BF_LANES / 2) {                                          \
-            uint32_t pairs[NMP_BF_LANES / 2];                                                      \
-            _mm256_storeu_si256((__m256i *)pairs, nmp_bf_round(row + 2 * j, n_in - 2 * j));        \
-            for (i = 0; i < NMP_BF_LANES / 2 && j + i < n_pairs; ++i) {                            \
-                const __m512bh pair = (__m512bh)_mm512_set1_epi32((int)pairs[i]);                  \
-                _Pragma("GCC unroll 8") for (v = 0; v < N_VECTORS; ++v)                            \
-                    sums[v] = _mm512_dpbf16_ps(                                                    \
-                        sums[v], pair,                                                             \
-                        (__m512bh)_mm512_loadu_si512(                                              \
-                            packed + v / NMP_BF_VECTORS * beside                                   \
-                            + ((j + i) * width + v % NMP_BF_VECTORS) * NMP_BF_LANES));             \
-            }                                                                                      \
-        }                                                                                          \
-        _Pragma("GCC unroll 8") for (v = 0; v < N_VECTORS; ++v)                                    \
-            _mm512_mask_storeu_ps(                                                                 \
-                out + v * NMP_BF_LANES, v + 1 < N_VECTORS ? 0xffff : last, sums[v]);               \
+/* The product of one row, n_vectors vectors of outputs side by side: of one panel, or of two, the
+ * second one so far beside the first. */
+NMP_BF_INLINE void nmp_bf_row(
+    float *out, const float *row, ptrdiff_t n_in, const uint32_t *packed, ptrdiff_t beside,
+    __mmask16 last, const int n_vectors)
+{
+    const ptrdiff_t n_pairs = nmp_bf_pairs(n_in);
+    const ptrdiff_t width = n_vectors < NMP_BF_VECTORS ? n_vectors : NMP_BF_VECTORS;
+    __m512 sums[2 * NMP_BF_VECTORS];
+    ptrdiff_t i, j, v;
+    NMP_UNROLL for (v = 0; v < n_vectors; ++v) sums[v] = _mm512_setzero_ps();
+    for (j = 0; j < n_pairs; j += NMP_BF_LANES / 2) {
+        uint32_t pairs[NMP_BF_LANES / 2];
+        _mm256_storeu_si256((__m256i *)pairs, nmp_bf_round(row + 2 * j, n_in - 2 * j));
+        for (i = 0; i < NMP_BF_LANES / 2 && j + i < n_pairs; ++i) {
+            const __m512bh pair = (__m512bh)_mm512_set1_epi32((int)pairs[i]);
+            NMP_UNROLL for (v = 0; v < n_vectors; ++v)
+                sums[v] = _mm512_dpbf16_ps(
+                    sums[v], pair,
+                    (__m512bh)_mm512_loadu_si512(
+                        packed + v / NMP_BF_VECTORS * beside
+                        + ((j + i) * width + v % NMP_BF_VECTORS) * NMP_BF_LANES));
+        }
     }
-
-NMP_BF_DEFINE_ROW(nmp_bf_row_1, 1)
-NMP_BF_DEFINE_ROW(nmp_bf_row_2, 2)
-NMP_BF_DEFINE_ROW(nmp_bf_row_3, 3)
-NMP_BF_DEFINE_ROW(nmp_bf_row_4, 4)
-NMP_BF_DEFINE_ROW(nmp_bf_row_8, 8) /* two whole panels */
+    NMP_UNROLL for (v = 0; v < n_vectors; ++v)
+        _mm512_mask_storeu_ps(
+            out + v * NMP_BF_LANES, v + 1 < n_vectors ? 0xffff : last, sums[v]);
+}
 
 /* nmp_bf_multiply of one row: the same bits. */
 __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_multiply_row(
@@ -228,19 +215,19 @@ __attribute__((noinline, NMP_BF_TARGET)) static void nmp_bf_multiply_row(
     const ptrdiff_t panel = nmp_bf_pairs(n_in) * NMP_BF_PANEL;
     ptrdiff_t o = 0;
     for (; o + 2 * NMP_BF_PANEL <= n_out; o += 2 * NMP_BF_PANEL, packed += 2 * panel)
-        nmp_bf_row_8(out + o, row, n_in, packed, panel, 0xffff);
+        nmp_bf_row(out + o, row, n_in, packed, panel, 0xffff, 8); /* two whole panels */
     for (; o < n_out; o += NMP_BF_PANEL, packed += panel) {
         const ptrdiff_t n_vectors = nmp_bf_vectors(n_out - o);
         const ptrdiff_t spare = o + n_vectors * NMP_BF_LANES - n_out;
         const __mmask16 last = (__mmask16)(0xffff >> (spare > 0 ? spare : 0));
         if (n_vectors == 4)
-            nmp_bf_row_4(out + o, row, n_in, packed, 0, last);
+            nmp_bf_row(out + o, row, n_in, packed, 0, last, 4);
         else if (n_vectors == 3)
-            nmp_bf_row_3(out + o, row, n_in, packed, 0, last);
+            nmp_bf_row(out + o, row, n_in, packed, 0, last, 3);
         else if (n_vectors == 2)
-            nmp_bf_row_2(out + o, row, n_in, packed, 0, last);
+            nmp_bf_row(out + o, row, n_in, packed, 0, last, 2);
         else
-            nmp_bf_row_1(out + o, row, n_in, packed, 0, last);
+            nmp_bf_row(out + o, row, n_in, packed, 0, last, 1);
     }
 }
 

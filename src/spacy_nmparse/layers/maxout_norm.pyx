@@ -11,7 +11,6 @@ import numpy
 
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.layers.blas cimport AS_GIVEN, ROW_MAJOR, TRANSPOSED, sgemm
@@ -115,14 +114,13 @@ cdef class MaxoutNorm:
         cdef float* best
         cdef float* shrink
         cdef uint8_t* winners = NULL
-        cdef float* products
-        cdef float* windows
         cdef bint known = products_of is not None
         cdef const float[:, ::1] of_words
         cdef const int64_t[::1] rows_of
         cdef float[:, ::1] Y
         cdef float[:, ::1] bests
         cdef float[:, ::1] shrinks
+        cdef float[:, ::1] products, windows
         cdef uint8_t[:, ::1] winners_view
         cdef place_t place
         cdef const float* own[BLOCK]
@@ -150,30 +148,24 @@ cdef class MaxoutNorm:
             self.learned = (bests, shrinks, winners_view)
         outputs, best, shrink = &Y[0, 0], &bests[0, 0], &shrinks[0, 0]
         n = min(self.n_rows, <ptrdiff_t>BLOCK)
-        products = <float*>malloc(n * step * sizeof(float))
-        windows = <float*>malloc(n * self.n_in * sizeof(float))
-        try:
-            if products == NULL or windows == NULL:
-                raise MemoryError
-            with nogil:
-                self.begin(&place)
-                row = self.first_row
-                while row < self.n_rows:
-                    n = min(<ptrdiff_t>BLOCK, self.n_rows - row)
-                    if known:
-                        self.add_up(products, step, own, &place, row, n, of_words, rows_of)
-                    else:
-                        self.multiply(products, step, own, &place, row, n, windows)
-                    self.finish(
-                        own, outputs + row * self.width, products, step, row, n,
-                        best + (row * self.width if learn else 0),
-                        shrink + (2 * row if learn else 0),
-                        winners + row * self.width if learn else NULL
-                    )
-                    row += n
-        finally:
-            free(products)
-            free(windows)
+        products = numpy.empty((n, step), dtype="float32")
+        windows = numpy.empty((n, self.n_in), dtype="float32")
+        with nogil:
+            self.begin(&place)
+            row = self.first_row
+            while row < self.n_rows:
+                n = min(<ptrdiff_t>BLOCK, self.n_rows - row)
+                if known:
+                    self.add_up(&products[0, 0], step, own, &place, row, n, of_words, rows_of)
+                else:
+                    self.multiply(&products[0, 0], step, own, &place, row, n, &windows[0, 0])
+                self.finish(
+                    own, outputs + row * self.width, &products[0, 0], step, row, n,
+                    best + (row * self.width if learn else 0),
+                    shrink + (2 * row if learn else 0),
+                    winners + row * self.width if learn else NULL
+                )
+                row += n
         return Y_array
 
     def backward(self, dY):

@@ -18,14 +18,12 @@ def maxout(const float[:, :, ::1] inputs):
     """(best, which): float32 and int32 (rows, width), the largest of the pieces and its number, the
     first of equal ones. inputs: float32 (rows, width, pieces)."""
     cdef ptrdiff_t n = inputs.shape[0] * inputs.shape[1]
-    best_array = numpy.empty((inputs.shape[0], inputs.shape[1]), dtype="float32")
-    which_array = numpy.empty((inputs.shape[0], inputs.shape[1]), dtype="int32")
-    cdef float[:, ::1] best = best_array
-    cdef int[:, ::1] which = which_array
+    cdef float[:, ::1] best = numpy.empty((inputs.shape[0], inputs.shape[1]), dtype="float32")
+    cdef int[:, ::1] which = numpy.empty((inputs.shape[0], inputs.shape[1]), dtype="int32")
     if n:
         with nogil:
             nmp_maxout_units(&best[0, 0], &which[0, 0], &inputs[0, 0, 0], n, <int>inputs.shape[2])
-    return best_array, which_array
+    return numpy.asarray(best), numpy.asarray(which)
 
 
 ctypedef fused key_t:
@@ -42,13 +40,12 @@ def gather_add(const float[:, ::1] table, const key_t[:, ::1] keys):
     cdef ptrdiff_t i, j
     cdef ptrdiff_t n_rows = table.shape[0]
     cdef int width = <int>table.shape[1]
-    sums_array = numpy.empty((keys.shape[0], width), dtype="float32")
-    cdef float[:, ::1] sums = sums_array
+    cdef float[:, ::1] sums = numpy.empty((keys.shape[0], width), dtype="float32")
     if not keys.shape[0] or not width:
-        return sums_array
+        return numpy.asarray(sums)
     if not keys.shape[1]:
-        sums_array[:] = 0
-        return sums_array
+        sums[:, :] = 0
+        return numpy.asarray(sums)
     for i in range(keys.shape[0]):
         for j in range(keys.shape[1]):
             if not 0 <= <ptrdiff_t>keys[i, j] < n_rows:
@@ -58,7 +55,7 @@ def gather_add(const float[:, ::1] table, const key_t[:, ::1] keys):
             memcpy(&sums[i, 0], &table[keys[i, 0], 0], width * sizeof(float))
             for j in range(1, keys.shape[1]):
                 nmp_add(&sums[i, 0], &table[keys[i, j], 0], width)
-    return sums_array
+    return numpy.asarray(sums)
 
 
 def norm(const float[:, ::1] inputs, const float[::1] gain, const float[::1] bias):
@@ -74,15 +71,13 @@ def norm(const float[:, ::1] inputs, const float[::1] gain, const float[::1] bia
     """
     cdef ptrdiff_t i
     cdef int width = <int>inputs.shape[1]
-    outputs_array = numpy.empty((inputs.shape[0], width), dtype="float32")
-    shrink_array = numpy.empty((inputs.shape[0], 2), dtype="float32")
-    cdef float[:, ::1] outputs = outputs_array
-    cdef float[:, ::1] shrink = shrink_array
+    cdef float[:, ::1] outputs = numpy.empty((inputs.shape[0], width), dtype="float32")
+    cdef float[:, ::1] shrink = numpy.empty((inputs.shape[0], 2), dtype="float32")
     if width:
         with nogil:
             for i in range(inputs.shape[0]):
                 nmp_norm(&outputs[i, 0], &shrink[i, 0], &inputs[i, 0], &gain[0], &bias[0], width)
-    return outputs_array, shrink_array
+    return numpy.asarray(outputs), numpy.asarray(shrink)
 
 
 def norm_back(
@@ -100,12 +95,9 @@ def norm_back(
     """
     cdef ptrdiff_t i
     cdef int width = <int>inputs.shape[1]
-    d_inputs_array = numpy.empty((inputs.shape[0], width), dtype="float32")
-    d_gain_array = numpy.zeros(width, dtype="float32")
-    d_bias_array = numpy.zeros(width, dtype="float32")
-    cdef float[:, ::1] d_inputs = d_inputs_array
-    cdef float[::1] d_gain = d_gain_array
-    cdef float[::1] d_bias = d_bias_array
+    cdef float[:, ::1] d_inputs = numpy.empty((inputs.shape[0], width), dtype="float32")
+    cdef float[::1] d_gain = numpy.zeros(width, dtype="float32")
+    cdef float[::1] d_bias = numpy.zeros(width, dtype="float32")
     cdef float[::1] centred = numpy.empty(width, dtype="float32")
     if width:
         with nogil:
@@ -115,4 +107,4 @@ def norm_back(
                     &d_inputs[i, 0], &d_gain[0], &d_bias[0], &d_outputs[i, 0], &centred[0],
                     &gain[0], shrink[i, 1], width
                 )
-    return d_inputs_array, d_gain_array, d_bias_array
+    return numpy.asarray(d_inputs), numpy.asarray(d_gain), numpy.asarray(d_bias)

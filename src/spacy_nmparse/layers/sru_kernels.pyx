@@ -80,10 +80,8 @@ def run_backward(
     cdef int width = loops.shape[1] // 2
     cdef int i, n, t, w, direction, j
     cdef int first = 0
-    d_gates_array = numpy.empty((gates.shape[0], 2, 3 * width), dtype="float32")
-    d_loops_array = numpy.zeros((2, 2 * width), dtype="float32")
-    cdef float[:, :, ::1] d_gates = d_gates_array
-    cdef float[:, ::1] d_loops = d_loops_array
+    cdef float[:, :, ::1] d_gates = numpy.empty((gates.shape[0], 2, 3 * width), dtype="float32")
+    cdef float[:, ::1] d_loops = numpy.zeros((2, 2 * width), dtype="float32")
     cdef float[:, ::1] room = numpy.zeros((2, width), dtype="float32")
     cdef const float* last
     with nogil:
@@ -103,4 +101,4 @@ def run_backward(
                         &loops[direction, 0], &cells[w, direction, 0], last, width
                     )
             first += n
-    return d_gates_array, d_loops_array
+    return numpy.asarray(d_gates), numpy.asarray(d_loops)

@@ -28,15 +28,14 @@ def rows_of(const uint64_t[:, ::1] numbers, sizes):
     cdef Py_ssize_t table, word, i
     cdef uint32_t size
     cdef uint32_t keys[N_HASHES]
-    result = numpy.empty((n_tables, n_words, N_HASHES), dtype="int32")
-    cdef int32_t[:, :, ::1] rows = result
+    cdef int32_t[:, :, ::1] rows = numpy.empty((n_tables, n_words, N_HASHES), dtype="int32")
     for table in range(n_tables):
         size = sizes[table]
         for word in range(n_words):
             hash128_x64(&numbers[word, table], sizeof(uint64_t), <uint32_t>table, keys)
             for i in range(N_HASHES):
                 rows[table, word, i] = <int32_t>(keys[i] % size)
-    return result
+    return numpy.asarray(rows)
 
 
 def sum_rows(list tables, const int32_t[:, :, ::1] rows):
@@ -59,8 +58,7 @@ def sum_rows(list tables, const int32_t[:, :, ::1] rows):
     cdef const float* c
     cdef const float* d
     cdef float* to
-    result = numpy.empty((n_words, len(tables) * width), dtype="float32")
-    cdef float[:, ::1] sums = result
+    cdef float[:, ::1] sums = numpy.empty((n_words, len(tables) * width), dtype="float32")
     for table in range(rows.shape[0]):
         values = tables[table]
         start = &values[0, 0]
@@ -73,7 +71,7 @@ def sum_rows(list tables, const int32_t[:, :, ::1] rows):
                 to = &sums[word, table * width]
                 for i in range(width):
                     to[i] = a[i] + b[i] + c[i] + d[i]
-    return result
+    return numpy.asarray(sums)
 
 
 def add_to_rows(list tables, const int32_t[:, :, ::1] rows, const float[:, ::1] values):

@@ -13,7 +13,6 @@ from tests.exhaustive import graph
 from tests.naive.forms import BufferArcs, Form, RootFirst, State
 from tests.naive.search import ROOT
 from tests.naive.search import Action as NaiveAction
-from tests.naive.trees import golds
 
 WORDS = ["they", "like", "bagels", "with", "lox"]
 GOLD = Gold([1, 1, 1, 4, 2])
@@ -83,61 +82,6 @@ def test_tables_of_the_notes(system: str, option: str, table: str) -> None:
 
 def heads_of(state: systems.State) -> list[int | None]:
     return [systems.ROOT if head == word else head for word, head in enumerate(state.heads)]
-
-
-def test_search_error_of_the_notes() -> None:
-    """ARC-RIGHT at step 4 of Table 11.2 makes a gold arc, and loses another: *bagels* is gone."""
-    real = systems.create("arc_standard", buffer_arcs=True, single_root=True)
-    state = real.initial(5)
-    for move in ("SHIFT", "LEFT-ARC", "SHIFT"):
-        real.apply(state, Action(move))
-    assert real.costs(state, GOLD) == {
-        Action("SHIFT"): 0,
-        Action("LEFT-ARC"): 2,
-        Action("RIGHT-ARC"): 1,
-    }
-    real.apply(state, Action("RIGHT-ARC"))
-    assert state.heads[2] == 1 and real.loss(state, GOLD) == 1
-    while not state.is_final:
-        assert min(real.costs(state, GOLD).values()) == 0
-        real.apply(state, real.follow(state, GOLD))
-    assert state.tree()[0] == [1, 1, 1, 4, 1]  # with lox hangs off like
-
-
-def ahead(system: systems.TransitionSystem, state: systems.State) -> systems.State:
-    """The configuration of arc-standard with the front of the buffer on the stack."""
-    if state.buffer:
-        system.apply(state, Action("SHIFT"))
-    return state
-
-
-@pytest.mark.parametrize("single_root", [False, True])
-def test_buffer_arcs_is_arc_standard_one_shift_behind(single_root: bool) -> None:
-    """Every configuration, action and cost has its like there."""
-    form = systems.create("arc_standard", buffer_arcs=True, single_root=single_root)
-    plain = systems.create("arc_standard", single_root=single_root)
-    trees = [Gold(*tree) for tree in golds(4, partial=True)]
-    todo = [(form.initial(4), ahead(plain, plain.initial(4)))]
-    seen = 0
-    while todo:
-        state, other = todo.pop()
-        seen += 1
-        assert state.stack + state.buffer == other.stack + other.buffer
-        assert state.is_final == other.is_final
-        if state.is_final:
-            assert state.tree() == other.tree()
-            continue
-        assert form.actions(state) == plain.actions(other)
-        for gold in trees:
-            assert form.loss(state, gold) == plain.loss(other, gold)
-            assert form.costs(state, gold) == plain.costs(other, gold)
-        for action in form.actions(state):
-            after, then = state.copy(), other.copy()
-            form.apply(after, action)
-            plain.apply(then, action)
-            forced = then.stack == [ROOT] and bool(then.buffer)
-            todo.append((after, ahead(plain, then) if forced else then))
-    assert seen > 60
 
 
 def notes_moves(plain: Form, state: State) -> list[str]:

@@ -57,69 +57,6 @@ def test_figures(
     assert state.dependents(1) == [word for word, head in enumerate(heads) if head == 1]
 
 
-def test_left_yield() -> None:
-    """I saw the movie | yesterday, where *movie* has been made a dependent of *yesterday*."""
-    system = systems.create("arc_eager", LABELS, **BOTH, repairs=["left_yield"])
-    gold = Gold([1, 1, 3, 1, 1], list("abcde"))
-    state, _ = replay(system, 5, "S La S S Lc S Lb")
-    assert (state.stack, state.heads) == ([1], [1, None, 3, 4, None])
-    assert system.loss(state, gold) == 0
-    assert system.oracle(state, gold) == {Action("LEFT-YIELD", 1, "d")}
-    system.apply(state, Action("LEFT-YIELD", 1, "d"))
-    assert (state.stack, state.heads) == ([1], [1, None, 3, 1, None])
-    assert (state.labels[3], system.loss(state, gold)) == ("d", 0)
-    assert "LEFT-YIELD" not in {action.move for action in system.actions(state)}
-
-
-def test_left_yield_before_break() -> None:
-    """A sentence ends before B0 only where B0 has yielded its dependents, the right one, too."""
-    options: dict[str, Any] = {"single_root": True, "segment": True, "repairs": ["left_yield"]}
-    system = systems.create("arc_eager", **BOTH, **options)
-    state, _ = replay(system, 3, "S S L")
-    gold = Gold([0, 2, 2], sent_starts=[True, None, None])
-    assert system.loss(state, gold) == 1
-    system.apply(state, Action("LEFT-YIELD"))
-    assert Action("BREAK") in system.actions(state)
-    assert system.loss(state, gold) == 1
-
-
-def test_left_invert_deletes_the_head_of_s0() -> None:
-    system = systems.create("arc_eager", **BOTH, repairs=["left_invert"])
-    state, _ = replay(system, 4, "S S L R")
-    assert state.heads == [None, 2, 0, None]
-    system.apply(state, Action("LEFT-INVERT"))
-    assert state.heads == [None, 3, 1, None]
-    assert state.stack == [0]
-
-
-@pytest.mark.parametrize(
-    ("n", "moves", "repair", "then"),
-    [
-        (5, "S La S Rb D Rc", "RIGHT-LOWER", "RIGHT-ARC"),
-        (6, "S La S Rb Rc S Ld", "RIGHT-RAISE", "RIGHT-ARC"),
-        (5, "S La S Rb Rc D D", "LEFT-INVERT", "LEFT-ARC"),
-    ],
-)
-def test_decoupled_repairs_and_an_arc_are_the_fused_ones(
-    n: int, moves: str, repair: str, then: str
-) -> None:
-    fused = systems.create("arc_eager", LABELS, **BOTH, repairs=REPAIRS)
-    decoupled = systems.create("arc_eager", LABELS, **BOTH, **DECOUPLED)
-    state, _ = replay(fused, n, moves)
-    fused.apply(state, Action(repair, 1, "d"))
-    other, legal = replay(decoupled, n, moves)
-    assert Action(repair) in legal
-    decoupled.apply(other, Action(repair))
-    assert other.heads != state.heads
-    if then == "RIGHT-ARC":  # it could be undone
-        top = other.stack[-1]
-        assert other.revised == top
-        assert not {"RIGHT-LOWER", "RIGHT-RAISE"} & {a.move for a in decoupled.actions(other)}
-    decoupled.apply(other, Action(then, 1, "d"))
-    assert (other.stack, other.heads, other.labels) == (state.stack, state.heads, state.labels)
-    assert other.revised is None
-
-
 def test_only_what_was_asked_for() -> None:
     assert systems.create("arc_eager").moves == ("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC")
     system = systems.create("arc_eager", **BOTH, repairs=("left_invert", "right_lower"))
@@ -181,26 +118,6 @@ def test_derivations_end(single_root: bool, decoupled: bool) -> None:
         assert decoupled or pushes <= 2 * n + 1
         assert_trees(state.tree()[0], state.sent_starts, single_root)
     assert min(used.values()) > 50
-
-
-def test_unshift() -> None:
-    system = systems.create("arc_eager", unshift=True, nonmonotonic_left=True)
-    state, legal = replay(system, 4, "S S S D")
-    assert state.stack == [0, 1]
-    assert state.buffer == [2, 3, systems.ROOT]
-    assert state.returned == [2]
-    assert {action.move for action in legal} == {"LEFT-ARC", "RIGHT-ARC", "REDUCE"}
-    state, legal = replay(system, 4, "S S S D D L")
-    assert state.stack == []  # the word that came back cannot be attached: it may be SHIFTed
-    assert state.returned == [1, 2]
-    assert {action.move for action in legal} == {"SHIFT"}
-
-
-def test_unshift_is_exact_where_spacys_oracle_is_not() -> None:
-    """Words a, b, c, d; all depend on a: SHIFT of b loses nothing, it can come back."""
-    system = systems.create("arc_eager", unshift=True, nonmonotonic_left=True)
-    state, _ = replay(system, 4, "S")
-    assert system.costs(state, Gold([0, 0, 0, 0]))[Action("SHIFT")] == 0
 
 
 @pytest.mark.parametrize(

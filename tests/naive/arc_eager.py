@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tests.naive.search import ROOT, Action, Label, Searched, put
+from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
 from tests.naive.trees import Tree
 
 
@@ -179,45 +179,36 @@ class ArcEager(Searched):
     def static(self, state: State, gold: Tree) -> Action:
         """The canonical oracle: what it does where gold can still be derived."""
         legal = {(action.move, action.label): action for action in self.actions(state)}
-        moves = {move for move, _ in legal}
-
-        def gold_head(word: int) -> int | None:
-            if word == ROOT:
-                return None
-            return ROOT if gold.heads[word] == word else gold.heads[word]
 
         def choose(move: str, dependent: int) -> Action:
             return legal[move, self.gold_label(gold, dependent)]
 
         b0 = state.buffer[0]
-        if "BREAK" in moves and gold.sent_starts is not None and gold.sent_starts[b0]:
-            return legal["BREAK", None]
+        if self.is_break(gold, list(legal.values()), b0):
+            return Action("BREAK")
         if state.stack:
             s0 = state.stack[-1]
             below = state.stack[:-1]
-            if gold_head(s0) == b0:
+            if gold_head(gold, s0) == b0:
                 return choose("LEFT-ARC", s0)
-            if gold_head(b0) == s0:
+            if gold_head(gold, b0) == s0:
                 return choose("RIGHT-ARC", b0)
-            linked = any(gold_head(w) == b0 or gold_head(b0) == w for w in below)
+            linked = any(gold_head(gold, w) == b0 or gold_head(gold, b0) == w for w in below)
             if state.heads[s0] is not None and (linked or b0 == ROOT):
                 return legal["REDUCE", None]
         return legal["SHIFT", None]
 
-    def settled(self, state: State, gold: Tree) -> int:
-        """Errors that nothing can change any more."""
-        errors = 0
-        for word in range(state.n):
-            read = word < state.b and word not in state.returned
-            if read and word not in state.stack:
-                errors += self.wrong_arc(state, gold, word)
-            if word > 0 and (read or state.starts[word]):
-                errors += self.wrong_start(state, gold, word)
-        return errors
+    def passed(self, state: State, word: int) -> bool:
+        """Whether a word has been read."""
+        return word < state.b and word not in state.returned
 
-    def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
-        """Least number of further errors."""
-        key = (
+    def made(self, state: State, word: int) -> bool:
+        """Whether a word has left the stack."""
+        return self.passed(state, word) and word not in state.stack
+
+    def key(self, state: State) -> object:
+        """What tells apart configurations that differ in what may come."""
+        return (
             state.buffer,
             state.broken,
             state.b,
@@ -228,7 +219,6 @@ class ArcEager(Searched):
             # What has left the stack is only of interest where it may come back.
             (state.heads, state.labels, state.starts) if self.repairs else None,
         )
-        return self.least(state, gold, known, key, lambda: self.afters(state))
 
     def afters(self, state: State) -> Iterator[State]:
         """The configurations that may come next, with each label that a push may note."""

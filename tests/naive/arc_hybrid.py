@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tests.naive.arc_eager import ArcEager, State, attach
-from tests.naive.search import ROOT, Action, Label
+from tests.naive.search import ROOT, Action, Label, gold_head
 from tests.naive.trees import Tree
 
 
@@ -42,7 +42,7 @@ class ArcHybrid(ArcEager):
         """The canonical oracle: what it does where gold can still be derived."""
         legal = self.actions(state)
         b0 = state.buffer[0]
-        if Action("BREAK") in legal and gold.sent_starts is not None and gold.sent_starts[b0]:
+        if self.is_break(gold, legal, b0):
             return Action("BREAK")
         for move, _, label in legal:
             if not move.endswith("ARC"):
@@ -51,7 +51,7 @@ class ArcHybrid(ArcEager):
             head = b0 if move == "LEFT-ARC" else state.stack[-2]
             waits = any(gold.heads[w] == word != w for w in state.buffer if w != ROOT)
             wanted = self.gold_label(gold, word)
-            right = gold.heads[word] == (word if head == ROOT else head) and label == wanted
+            right = gold_head(gold, word) == head and label == wanted
             if right and (move == "LEFT-ARC" or not waits):
                 return Action(move, 1, label)
         return Action("SHIFT")

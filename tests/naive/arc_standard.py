@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tests.naive.arc_eager import attach
-from tests.naive.search import ROOT, Action, Label, Searched, put
+from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
 from tests.naive.trees import Tree
 
 
@@ -102,22 +102,19 @@ class ArcStandard(Searched):
         """The canonical oracle (with SWAP: EAGER): what it does where gold can be derived."""
         legal = {(action.move, action.label): action for action in self.actions(state)}
 
-        def gold_head(word: int) -> int:
-            return ROOT if gold.heads[word] == word else gold.heads[word]  # type: ignore[return-value]
-
         def choose(move: str, dependent: int) -> Action | None:
             waiting = [word for word in (*state.stack, *state.buffer) if word != ROOT]
-            if any(gold_head(word) == dependent for word in waiting):
+            if any(gold_head(gold, word) == dependent for word in waiting):
                 return None
             return legal.get((move, self.gold_label(gold, dependent)))
 
-        if ("BREAK", None) in legal and gold.sent_starts is not None and gold.sent_starts[state.b]:
-            return legal["BREAK", None]
+        if self.is_break(gold, list(legal.values()), state.b):
+            return Action("BREAK")
         if len(state.stack) > 1:
             s1, s0 = state.stack[-2:]
-            if s1 != ROOT and gold_head(s1) == s0 and (action := choose("LEFT-ARC", s1)):
+            if s1 != ROOT and gold_head(gold, s1) == s0 and (action := choose("LEFT-ARC", s1)):
                 return action
-            if gold_head(s0) == s1 and (action := choose("RIGHT-ARC", s0)):
+            if gold_head(gold, s0) == s1 and (action := choose("RIGHT-ARC", s0)):
                 return action
             if ("SWAP", None) in legal:
                 order = projective_order(gold.heads)
@@ -125,23 +122,13 @@ class ArcStandard(Searched):
                     return legal["SWAP", None]
         return legal["SHIFT", None]
 
-    def settled(self, state: State, gold: Tree) -> int:
-        """Errors that nothing can change any more."""
-        errors = 0
-        for word in range(state.n):
-            if state.heads[word] is not None:
-                errors += self.wrong_arc(state, gold, word)
-            if word > 0 and (word < state.b or state.starts[word]):
-                errors += self.wrong_start(state, gold, word)
-        return errors
+    def passed(self, state: State, word: int) -> bool:
+        """Whether a word has been read."""
+        return word < state.b
 
-    def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
-        """Least number of further errors."""
-        key = (state.stack, state.returned, state.b, state.first == state.b, state.closed)
-        actions = self.actions(state)
-        return self.least(
-            state, gold, known, key, lambda: (self.apply(state, action) for action in actions)
-        )
+    def key(self, state: State) -> object:
+        """What tells apart configurations that differ in what may come."""
+        return state.stack, state.returned, state.b, state.first == state.b, state.closed
 
 
 def projective_order(heads: tuple[int | None, ...]) -> list[int]:
@@ -165,9 +152,6 @@ def lattice(system: ArcStandard, gold: Tree) -> dict[State, dict[Action, tuple[S
     order = {word: i for i, word in enumerate(projective_order(gold.heads))}
     found: dict[State, dict[Action, tuple[State, int | None]]] = {}
 
-    def gold_head(word: int) -> int | None:
-        return ROOT if gold.heads[word] == word else gold.heads[word]
-
     def fits(state: State, action: Action) -> bool:
         if action.move == "BREAK":
             return bool(gold.sent_starts is not None and gold.sent_starts[state.b])
@@ -179,7 +163,8 @@ def lattice(system: ArcStandard, gold: Tree) -> dict[State, dict[Action, tuple[S
             return order[s0] < order[s1]
         head, word = (s0, s1) if action.move == "LEFT-ARC" else (s1, s0)
         waiting = [w for w in (*state.stack, *state.buffer) if w != ROOT]
-        return gold_head(word) == head and not any(gold_head(w) == word for w in waiting)
+        fits = gold_head(gold, word) == head
+        return fits and not any(gold_head(gold, w) == word for w in waiting)
 
     def expand(state: State) -> int | None:
         if state not in found:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tests.naive.arc_eager import ArcEager, State, attach
-from tests.naive.search import ROOT, Action, Label
+from tests.naive.search import ROOT, Action, Label, gold_head
 from tests.naive.trees import Tree
 
 
@@ -74,14 +74,13 @@ class ArcSwift(ArcEager):
         """The canonical oracle: what it does where gold can still be derived."""
         legal = self.actions(state)
         b0 = state.buffer[0]
-        if Action("BREAK") in legal and gold.sent_starts is not None and gold.sent_starts[b0]:
+        if self.is_break(gold, legal, b0):
             return Action("BREAK")
         for move, k, label in legal:
             if not move.endswith("ARC"):
                 continue
             word = state.stack[-k] if move == "LEFT-ARC" else b0
             head = b0 if move == "LEFT-ARC" else state.stack[-k]
-            wanted = self.gold_label(gold, word)
-            if gold.heads[word] == (word if head == ROOT else head) and label == wanted:
+            if gold_head(gold, word) == head and label == self.gold_label(gold, word):
                 return Action(move, k, label)
         return Action("SHIFT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 
-from tests.naive.search import ROOT, Action, Label, Searched, put
+from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
 from tests.naive.trees import Tree
 
 
@@ -119,16 +119,11 @@ class Covington(Searched):
     def static(self, state: State, gold: Tree) -> Action:
         """The canonical oracle: what it does where gold can still be derived."""
         j = state.b
-
-        def gold_head(word: int) -> int | None:
-            return ROOT if gold.heads[word] == word else gold.heads[word]
-
-        legal = self.actions(state)
-        if Action("BREAK") in legal and gold.sent_starts is not None and gold.sent_starts[j]:
+        if self.is_break(gold, self.actions(state), j):
             return Action("BREAK")
         for k, i in enumerate(reversed(state.lambda1), start=1):
             for move, head, word in (("LEFT-ARC", j, i), ("RIGHT-ARC", i, j)):
-                if word != ROOT and gold_head(word) == head and state.heads[word] is None:
+                if gold_head(gold, word) == head and state.heads[word] is None:
                     if k > 1 and not self.non_local:
                         return Action("NO-ARC")
                     return Action(move, k, self.gold_label(gold, word))
@@ -159,7 +154,7 @@ class Covington(Searched):
         sentence = state.sentence
         rooted = {sentence[word] for word, head in enumerate(state.heads) if head == ROOT}
         for word, head in enumerate(state.heads):
-            right = ROOT if gold.heads[word] == word else gold.heads[word]
+            right = gold_head(gold, word)
             label = self.gold_label(gold, word)
             if right is None:
                 continue

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tests.naive.arc_eager import attach
-from tests.naive.search import ROOT, Action, Label, Searched, put
+from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
 from tests.naive.trees import Tree
 
 
@@ -58,30 +58,15 @@ class Form(Searched):
             replace(state, buffer=state.buffer[:place], behind=state.buffer[place:], starts=starts)
         )
 
-    def settled(self, state: State, gold: Tree) -> int:
-        """Errors that nothing can change any more."""
-        errors = 0
-        for word in range(state.n):
-            if state.heads[word] is not None:
-                errors += self.wrong_arc(state, gold, word)
-            unread = word in state.buffer + state.behind and word not in state.returned
-            if word > 0 and (state.starts[word] or not unread):
-                errors += self.wrong_start(state, gold, word)
-        return errors
+    def passed(self, state: State, word: int) -> bool:
+        """Whether a word has been read."""
+        return word not in state.buffer + state.behind or word in state.returned
 
-    def rest(self, state: State, gold: Tree, known: dict[object, int]) -> int:
-        """Least number of further errors."""
+    def key(self, state: State) -> object:
+        """What tells apart configurations that differ in what may come."""
         headless = tuple(map(state.is_headless, state.stack))
         touched = bool(state.buffer) and state.buffer[0] in state.heads
-        key = (state.stack, state.buffer, state.behind, state.first, headless, touched)
-        actions = self.actions(state)  # type: ignore[attr-defined]
-        return self.least(
-            state,
-            gold,
-            known,
-            key,
-            lambda: (self.apply(state, action) for action in actions),  # type: ignore[attr-defined]
-        )
+        return state.stack, state.buffer, state.behind, state.first, headless, touched
 
     def wanted(self, state: State, gold: Tree, move: str, word: int) -> Action:
         """The move that gives word its gold head, with its gold label."""
@@ -127,16 +112,16 @@ class BufferArcs(Form):
     def static(self, state: State, gold: Tree) -> Action:
         """The canonical oracle: what it does where gold can be derived."""
         b0, s0 = state.buffer[0], state.stack[-1]
-        if self.break_at(state, 1) and gold.sent_starts and gold.sent_starts[state.buffer[1]]:
+        if len(state.buffer) > 1 and self.is_break(gold, self.actions(state), state.buffer[1]):
             return Action("BREAK")
 
         def has_all(word: int) -> bool:
             kids = [w for w, head in enumerate(gold.heads) if head == word != w]
             return all(state.heads[kid] is not None for kid in kids)
 
-        if s0 != ROOT and gold.heads[s0] == b0 and has_all(s0):
+        if gold_head(gold, s0) == b0 and has_all(s0):
             return self.wanted(state, gold, "LEFT-ARC", s0)
-        if gold.heads[b0] == (b0 if s0 == ROOT else s0) and has_all(b0):
+        if gold_head(gold, b0) == s0 and has_all(b0):
             return self.wanted(state, gold, "RIGHT-ARC", b0)
         return Action("SHIFT")
 
@@ -187,17 +172,15 @@ class RootFirst(Form):
         if not state.buffer:
             return Action("REDUCE")
         b0 = state.buffer[0]
-        if Action("BREAK") in self.actions(state) and gold.sent_starts and gold.sent_starts[b0]:
+        if self.is_break(gold, self.actions(state), b0):
             return Action("BREAK")
 
         def linked(word: int) -> bool:
-            if word == ROOT:
-                return gold.heads[b0] == b0
-            return gold.heads[b0] == word or gold.heads[word] == b0
+            return gold_head(gold, b0) == word or gold_head(gold, word) == b0
 
-        if state.is_headless(s0) and gold.heads[s0] == b0:
+        if state.is_headless(s0) and gold_head(gold, s0) == b0:
             return self.wanted(state, gold, "LEFT-ARC", s0)
-        if gold.heads[b0] == (b0 if s0 == ROOT else s0):
+        if gold_head(gold, b0) == s0:
             return self.wanted(state, gold, "RIGHT-ARC", b0)
         if not state.is_headless(s0) and any(map(linked, state.stack[:-1])):
             return Action("REDUCE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,15 +61,40 @@ class Searched:
         start = None if gold.sent_starts is None else gold.sent_starts[word]
         return self.segment and start not in (None, state.starts[word])
 
-    def least(
-        self: Any, state: Any, gold: Tree, known: dict[object, int], key: object, afters: Any
-    ) -> int:
-        """Least number of further errors, among configurations that may come next. key: what tells
-        apart configurations that differ in it."""
+    def is_break(self, gold: Tree, legal: list[Action], word: int) -> bool:
+        """Whether BREAK is legal, and a sentence of the gold tree starts at the word behind."""
+        if Action("BREAK") not in legal or gold.sent_starts is None:
+            return False
+        return bool(gold.sent_starts[word])
+
+    def settled(self: Any, state: Any, gold: Tree) -> int:
+        """Errors that nothing can change any more: of words whose arcs are ``made``, and of starts
+        that are there, or were ``passed``."""
+        errors = 0
+        for word in range(state.n):
+            if self.made(state, word):
+                errors += self.wrong_arc(state, gold, word)
+            if word > 0 and (state.starts[word] or self.passed(state, word)):
+                errors += self.wrong_start(state, gold, word)
+        return errors
+
+    def made(self, state: Any, word: int) -> bool:
+        """Whether a word has its last head: it has one, where none is taken back."""
+        return state.heads[word] is not None
+
+    def afters(self: Any, state: Any) -> Iterator[Any]:
+        """The configurations that may come next."""
+        for action in self.actions(state):
+            yield self.apply(state, action)
+
+    def rest(self: Any, state: Any, gold: Tree, known: dict[object, int]) -> int:
+        """Least number of further errors; ``key`` tells apart configurations that differ in it."""
+        key = self.key(state)
         if key not in known:
             now = self.settled(state, gold)
+            after = self.afters(state)
             known[key] = min(
-                (self.settled(one, gold) + self.rest(one, gold, known) - now for one in afters()),
+                (self.settled(one, gold) + self.rest(one, gold, known) - now for one in after),
                 default=0,
             )
         return known[key]
@@ -89,6 +115,13 @@ class Searched:
             action: self.loss(self.apply(state, action, *noted), gold, known) - now
             for action in self.actions(state)
         }
+
+
+def gold_head(gold: Tree, word: int) -> int | None:
+    """The head that a word should have: ROOT for children of ROOT, which itself has none."""
+    if word == ROOT:
+        return None
+    return ROOT if gold.heads[word] == word else gold.heads[word]
 
 
 def put(items: tuple, place: int, item: object) -> tuple:

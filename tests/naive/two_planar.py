@@ -78,7 +78,7 @@ class TwoPlanar(covington.Covington):
     def static(self, state: State, gold: Tree) -> Action:  # type: ignore[override]
         """The canonical oracle: what it does where gold can still be derived."""
         j = state.b
-        if Action("BREAK") in self.actions(state) and gold.sent_starts and gold.sent_starts[j]:
+        if self.is_break(gold, self.actions(state), j):
             return Action("BREAK")
         planes = planes_of(gold.heads)
         for plane in (state.active, 1 - state.active):

@@ -63,25 +63,6 @@ def test_figure_1() -> None:
     assert real.oracle(state, FIGURE_1, "lazy") == {Action("SHIFT")}
 
 
-def test_ambiguities_of_arcs() -> None:
-    """BN15, figure 2: the left dependent can be attached before or after the right one's SHIFT."""
-    gold = Gold([1, 1, 1])
-    real = systems.create("swap_standard")
-    state = real.initial(3)
-    for _ in range(2):
-        real.apply(state, Action("SHIFT"))
-    assert real.oracle(state, gold, "nd_all") == {Action("LEFT-ARC"), Action("SHIFT")}
-    assert real.oracle(state, gold, "nd_sw") == {Action("LEFT-ARC")}
-    other = systems.create("arc_standard")
-    state = other.initial(3)
-    for _ in range(2):
-        other.apply(state, Action("SHIFT"))
-    assert other.oracle(state, gold) == {
-        Action("LEFT-ARC"),
-        Action("SHIFT"),
-    }
-
-
 @pytest.mark.parametrize("options", SETTINGS, ids=name)
 def test_swap_oracles(options: dict[str, Any]) -> None:
     """ND-ALL and ND-SW allow what keeps the tree reachable, MINIMAL has the fewest SWAPs."""
@@ -165,28 +146,6 @@ def test_choices_of_dynamic_lose_nothing(options: dict[str, Any]) -> None:
             while not state.is_final:
                 real.apply(state, draw.choice(sorted(real.oracle(state, gold, "dynamic"))))
             assert state.tree()[0] == heads
-
-
-def test_segment_waits_for_swapped_words() -> None:
-    real = systems.create("swap_standard", segment=True)
-    state = real.initial(3, sent_starts=[0, 0, 1])
-    real.apply(state, Action("SHIFT"))
-    real.apply(state, Action("SHIFT"))
-    assert real.actions(state) == [Action("BREAK")]
-    free = real.initial(3)
-    for move in ("SHIFT", "SHIFT", "SWAP"):
-        assert (Action("BREAK") in real.actions(free)) == (free.stack != [-1])
-        real.apply(free, Action(move))
-    assert free.buffer == [0, 2]
-    assert Action("BREAK") not in real.actions(free)
-    real.apply(state, Action("BREAK"))
-    assert (state.stack, state.buffer) == ([-1, 0, 1], [])
-    real.apply(state, Action("SWAP"))
-    assert (state.stack, state.buffer) == ([-1, 1], [0])
-    for move in ("SHIFT", "LEFT-ARC", "RIGHT-ARC"):
-        real.apply(state, Action(move))
-    assert (state.stack, state.buffer, state.sent_starts) == ([-1], [2], [True, False, True])
-    assert not state.is_final
 
 
 def test_gold_tree_of_one_system_serves_another() -> None:

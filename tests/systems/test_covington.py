@@ -60,25 +60,6 @@ def test_figures(system: str, figure: str, oracle: str) -> None:
     assert len(real.derivation(FIGURE_2, "static")) == len(table)
 
 
-def test_monotonic_arcs_close_no_cycle() -> None:
-    real = systems.create("nl_covington")
-    state = real.initial(3)
-    for action in (Action("SHIFT"), Action("LEFT-ARC"), Action("SHIFT"), Action("LEFT-ARC")):
-        real.apply(state, action)
-    assert state.heads == [1, 2, None]
-    with pytest.raises(ValueError, match="illegal"):
-        real.apply(state, Action("RIGHT-ARC"))  # 0 -> 2 -> 1 -> 0
-
-
-def test_nonmonotonic_arc_breaks_the_cycle() -> None:
-    real = systems.create("nl_covington", nonmonotonic=True)
-    state = real.initial(3)
-    for action in (Action("SHIFT"), Action("LEFT-ARC"), Action("SHIFT"), Action("LEFT-ARC")):
-        real.apply(state, action)
-    real.apply(state, Action("RIGHT-ARC"))
-    assert state.heads == [None, 2, 0]  # the arc into 0 is gone
-
-
 def test_long_text() -> None:
     """Cost and loss functions cope with depth."""
     n = 2000
@@ -92,23 +73,6 @@ def test_long_text() -> None:
             real.apply(state, Action("RIGHT-ARC"))
     assert state.tree()[0] == heads
     assert real.loss(state, gold) == 0
-
-
-def test_break_needs_a_fresh_word() -> None:
-    real = systems.create("nl_covington", segment=True)
-    state = real.initial(3)
-    assert Action("BREAK") not in real.actions(state)
-    real.apply(state, Action("SHIFT"))
-    assert real.actions(state)[-1] == Action("BREAK")
-    real.apply(state, Action("LEFT-ARC"))
-    assert Action("BREAK") not in real.actions(state)
-    preset = real.initial(3, sent_starts=[0, 1, -1])
-    real.apply(preset, Action("SHIFT"))
-    assert real.actions(preset) == [Action("BREAK")]
-    real.apply(preset, Action("BREAK"))
-    assert (preset.lambda1, preset.lambda2, preset.buffer) == ([], [], [1, 2])
-    real.apply(preset, Action("SHIFT"))
-    assert Action("BREAK") not in real.actions(preset)
 
 
 def test_tree_of_headless_words() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests import fuzz
 from tests.exhaustive import check, key, main, row
-from tests.exhaustive_cases import CASES, Case
+from tests.exhaustive_cases import CASES, ROOTED, Case
 from tests.naive.trees import Tree, forests, golds, roots_per_sentence
 
 EXACT = [case for case in CASES if case.exact]
@@ -62,7 +62,12 @@ class Misfit(Case):
 
 @pytest.mark.parametrize(
     "case",
-    [Misfit(**vars(case)) for case in EXACT if "root_label" in case.options],
+    [
+        *(Misfit(**vars(case)) for case in EXACT if "root_label" in case.options),
+        Misfit("arc_eager", {"root_label": "ROOT"}, ROOTED),
+        Misfit("covington", {"root_label": "ROOT", "explicit_root": True}, ROOTED, False),
+        Misfit("nl_covington", {"root_label": "ROOT", "explicit_root": True}, ROOTED, False),
+    ],
     ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-"),
 )
 def test_costs_and_losses_of_labels_that_fit_no_arc(case: Case) -> None:

@@ -34,6 +34,10 @@ from tests.systems.twins import (
 
 EVERY = pytest.mark.parametrize("twin", TWINS, ids=str)
 LABELLED = pytest.mark.parametrize("labels", LABELS, ids=name)
+#: More of the same in a slow test.
+MORE = pytest.mark.parametrize(
+    "more", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "more"]
+)
 MOVES = (
     *("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC", "NO-ARC", "SWAP", "BREAK", "SWITCH"),
     *REPAIR_MOVES,
@@ -54,9 +58,14 @@ def test_every_system_is_replayed() -> None:
     assert {twin.system for twin in TWINS} == set(systems.names())
 
 
-def small_derivations(twin: Twin, labels: Options, longest: int) -> None:
+@MORE
+@LABELLED
+@EVERY
+def test_all_small_derivations(twin: Twin, labels: Options, more: bool) -> None:
     """Every configuration, and every action in it."""
     real, plain = twin.make(labels)
+    longest = 3 if labels["labels"] is None else 2
+    longest += more and longest == 3 and twin.system not in CROSSING
     for n in range(1, longest + 1):
         todo = [(real.initial(n), plain.initial(n))]
         seen = {todo[0][1]}
@@ -72,19 +81,10 @@ def small_derivations(twin: Twin, labels: Options, longest: int) -> None:
             compare(real, plain, state, mirror)  # the copies left it alone
 
 
+@MORE
 @LABELLED
 @EVERY
-def test_all_small_derivations(twin: Twin, labels: Options) -> None:
-    small_derivations(twin, labels, 3 if labels["labels"] is None else 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("twin", [twin for twin in TWINS if twin.system not in CROSSING], ids=str)
-def test_all_derivations_of_four_words(twin: Twin) -> None:
-    small_derivations(twin, LABELS[0], 4)
-
-
-def random_walks(twin: Twin, labels: Options, walks: int) -> None:
+def test_random_walks(twin: Twin, labels: Options, more: bool) -> None:
     real, plain = twin.make(labels)
     assert real.name == twin.system
     assert pickle.loads(pickle.dumps(real)).options == real.options
@@ -92,7 +92,7 @@ def random_walks(twin: Twin, labels: Options, walks: int) -> None:
     names = (None, *(real.labels or ()))
     draw = random.Random(0)
     longest = 0
-    for walk in range(walks):
+    for walk in range(60 if more else 6):
         n = draw.randint(1, 12)
         preset = tuple(draw.choice((0, 0, 1, -1)) for _ in range(n)) if walk % 2 else None
         state, mirror = real.initial(n, sent_starts=preset), plain.initial(n, preset)
@@ -144,27 +144,20 @@ def told_tree(plain: Any, mirror: Any) -> tuple[tuple[int, ...], tuple[str | Non
     return tuple(heads), tuple(labels)
 
 
-@pytest.mark.parametrize("labels", LABELS[::2], ids=name)
-@EVERY
-def test_random_walks(twin: Twin, labels: Options) -> None:
-    random_walks(twin, labels, 6)
-
-
-@pytest.mark.slow
+@MORE
 @LABELLED
 @EVERY
-def test_more_random_walks(twin: Twin, labels: Options) -> None:
-    random_walks(twin, labels, 60)
-
-
-def derive_gold(twin: Twin, labels: Options, lengths: range) -> None:
+def test_oracles_derive_gold(twin: Twin, labels: Options, more: bool) -> None:
     """Every tree that the system can build, by every oracle."""
     real, plain = twin.make(labels)
+    assert real.headless == (twin.system in HEADLESS)
+    assert real.projective == (twin.system not in CROSSING)
     if "push" not in twin.options:
         expected = {"static", "dynamic"} if twin.form else ORACLES.get(twin.system)
         assert set(real.oracles) - {"paper"} == (expected or {"static", "dynamic"})
     draw = random.Random(0)
-    for n in lengths:
+    longest = 5 if labels["labels"] is None else 4  # as many words as there are few trees of
+    for n in range(1, longest - (twin.system in CROSSING) + more):
         for tree in twin.golds(n, labels, draw):
             gold = Gold(*tree)
             for oracle in set(real.oracles) - {"paper"}:
@@ -201,26 +194,6 @@ def assert_derived(twin: Twin, plain: Any, mirror: Any, tree: Tree, oracle: str)
         assert told == tree.labels
 
 
-def lengths(twin: Twin, labels: Options) -> int:
-    """As many words as there are few trees of."""
-    longest = 5 if labels["labels"] is None else 4
-    return longest - (twin.system in CROSSING)
-
-
-@pytest.mark.parametrize("labels", LABELS[::2], ids=name)
-@EVERY
-def test_oracles_derive_gold(twin: Twin, labels: Options) -> None:
-    derive_gold(twin, labels, range(1, lengths(twin, labels)))
-
-
-@pytest.mark.slow
-@LABELLED
-@EVERY
-def test_oracles_derive_longer_gold(twin: Twin, labels: Options) -> None:
-    longest = lengths(twin, labels)
-    derive_gold(twin, labels, range(1, longest + 1))
-
-
 SEARCHED = [
     twin
     for twin in TWINS
@@ -231,17 +204,20 @@ SEARCHED = [
 pool = functools.cache(golds)
 
 
-def search_agrees(twin: Twin, labels: Options, less: int, texts: int, walks: int) -> None:
+@MORE
+@LABELLED
+@pytest.mark.parametrize("twin", SEARCHED, ids=str)
+def test_search_agrees_on_longer_texts(twin: Twin, labels: Options, more: bool) -> None:
     """Costs and losses along random walks, on texts longer than exhaustive.py can take."""
     real, plain = twin.make(labels)
     noted = labels_to_note(real)
     draw = random.Random(1)
     headless = twin.system in HEADLESS
     segment = twin.options.get("segment", False)
-    for _ in range(texts):
+    for _ in range(6 if more else 1):
         parts = (
             draw.choice(pool(n, projective=not headless, segment=segment, **partial(twin)))
-            for n in sizes(twin, labels, less)
+            for n in sizes(twin, labels, more)
         )
         tree = joined(*parts)
         if headless and not segment:  # any tree over all words
@@ -249,7 +225,7 @@ def search_agrees(twin: Twin, labels: Options, less: int, texts: int, walks: int
         tree = with_labels(tree, labels, draw, ("a", "b", None))
         gold = Gold(*tree)
         known: dict[object, int] = {}
-        for _ in range(walks):
+        for _ in range(3 if more else 1):
             state, mirror = real.initial(len(gold)), plain.initial(len(gold))
             while legal := compare(real, plain, state, mirror):
                 note = draw.choice(noted)
@@ -267,7 +243,7 @@ def partial(twin: Twin) -> Options:
     return {"partial": True, "unknown_starts": twin.system not in HEADLESS}
 
 
-def sizes(twin: Twin, labels: Options, less: int) -> tuple[int, int]:
+def sizes(twin: Twin, labels: Options, more: bool) -> tuple[int, int]:
     """Words of the two parts of a text. With repairs nothing is settled before the end."""
     unlabelled = labels["labels"] is None
     if "repairs" in twin.options:
@@ -276,41 +252,33 @@ def sizes(twin: Twin, labels: Options, less: int) -> tuple[int, int]:
         return 1 + unlabelled, 2
     if twin.system in HEADLESS:
         return 2 + unlabelled, 2
-    return 3 + unlabelled - less, 2 + unlabelled
-
-
-@pytest.mark.parametrize("labels", LABELS[:2], ids=name)
-@pytest.mark.parametrize("twin", SEARCHED, ids=str)
-def test_search_agrees_on_longer_texts(twin: Twin, labels: Options) -> None:
-    search_agrees(twin, labels, 1, 1, 1)
-
-
-@pytest.mark.slow
-@LABELLED
-@pytest.mark.parametrize("twin", SEARCHED, ids=str)
-def test_search_agrees_on_more_texts(twin: Twin, labels: Options) -> None:
-    search_agrees(twin, labels, 0, 6, 3)
+    return 2 + unlabelled + more, 2 + unlabelled
 
 
 @EVERY
 def test_something_can_always_be_learned(twin: Twin) -> None:
-    """On crossing and partial gold, in any configuration, by every oracle; and costs are
-    differences of losses."""
-    real, _ = twin.make(LABELS[1])
+    """On crossing and partial gold, in any configuration, by every oracle; costs are the same one
+    by one, as Cython code elsewhere asks for them, and differences of losses."""
     # The others' losses are near on crossing gold: see their tests.
-    sure = real.name not in ("arc_eager", "arc_hybrid") and "nonmonotonic" not in twin.options
+    sure = twin.system not in ("arc_eager", "arc_hybrid") and "nonmonotonic" not in twin.options
     draw = random.Random(2)
     for walk in range(12):
+        setting = LABELS[walk // 4]
+        real, _ = twin.make(setting)
         n = draw.randint(1, 16)
         heads: list[int | None] = list(crossing_heads(n, draw))
-        labels = [draw.choice(("a", "b", None)) for _ in range(n)]
         if walk % 3:
             heads = [None if draw.random() < 0.3 else head for head in heads]
-        gold = Gold(heads, labels)
+        tree = with_labels(Tree(tuple(heads), None, None), setting, draw, ("a", "b", None))
+        labels = tree.labels or (None,) * n
+        gold = Gold(*tree)
         state = real.initial(n)
         while not state.is_final:
-            costs = real.costs(state, gold)
+            note = draw.choice(labels_to_note(real))
+            costs = real.costs(state, gold, push_label=note)
             assert list(costs) == real.actions(state)
+            for action, cost in costs.items():
+                assert cost == real.cost(state, gold, action, push_label=note)
             if real.headless:
                 now = real.loss(state, gold)
                 for action in draw.sample(list(costs), min(3, len(costs))):
@@ -320,7 +288,7 @@ def test_something_can_always_be_learned(twin: Twin) -> None:
             least = min(costs.values())
             assert least == 0 or not sure
             for oracle in real.oracles:
-                told = real.oracle(state, gold, oracle)
+                told = real.oracle(state, gold, oracle, push_label=note)
                 assert told and told <= set(costs)
                 searched = "repairs" in twin.options  # see test_repair.py
                 if twin.system == "arc_swift" or (oracle == "dynamic" and not searched):
@@ -330,7 +298,7 @@ def test_something_can_always_be_learned(twin: Twin) -> None:
             action = draw.choice(list(costs))
             if walk % 2:  # along the oracle's path
                 action = draw.choice(sorted(real.oracle(state, gold), key=str))
-            real.apply(state, action)
+            real.apply(state, action, push_label=note)
         if not real.headless:
             assert real.loss(state, gold) == sum(
                 head is not None

@@ -16,16 +16,14 @@ from typing import Any
 
 import pytest
 import spacy
-from click.testing import Result
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
-from typer.testing import CliRunner
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.statistics import columns
-from spacy_nmparse.cli import nmparse
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
+from tests.commands import run, succeed, told
 from tests.pipe.common import TREES, gold_doc, random_parser
 from tests.pipe.test_files import small_files
 
@@ -45,24 +43,22 @@ CONLLU = """\
 """
 
 
-def run(*arguments: str | Path, **options: Any) -> Result:
-    return CliRunner().invoke(nmparse, list(map(str, arguments)), **options)
-
-
-def read(result: Result) -> Any:
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+def read(*arguments: str | Path, **options: Any) -> Any:
+    """The JSON that a command prints."""
+    return json.loads(succeed(*arguments, **options).stdout)
 
 
 @pytest.fixture(scope="module")
 def folder(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A trained model, one with random weights, and a corpus in two formats."""
+    """A trained model, one with random weights, a blank one, and a corpus in two formats."""
     folder = tmp_path_factory.mktemp("cli")
     trained.to_disk(folder / "model")
     random_parser(6).to_disk(folder / "random")
     docs = [gold_doc(trained.vocab, trees) for trees in ([0], [1, 4], [2], [3])]
     DocBin(docs=docs).to_disk(folder / "gold.spacy")
     (folder / "gold.conllu").write_text(CONLLU, encoding="utf-8")
+    (folder / "spaces.conllu").write_text("1 A\n", encoding="utf-8")
+    spacy.blank("xx").to_disk(folder / "blank")
     return folder
 
 
@@ -93,8 +89,7 @@ def ast_list(text: str) -> list[str]:
 
 
 def test_oracle() -> None:
-    done = run("oracle", "arc_eager", FALL, "-o", "nonmonotonic_left", "--oracle", "static")
-    assert done.exit_code == 0, done.output
+    done = succeed("oracle", "arc_eager", FALL, "-o", "nonmonotonic_left", "--oracle", "static")
     lines = done.stdout.splitlines()
     assert lines[0] == "  1  [] [1 2 3 …]  SHIFT  (SHIFT 0)"
     assert any(" [4 5 6 ROOT] " in line for line in lines)
@@ -112,8 +107,7 @@ def test_options_of_the_system() -> None:
         "max_search_states=7",
     ):
         arguments += ["-o", option]
-    done = run(*arguments)
-    assert done.exit_code == 0, done.output
+    done = succeed(*arguments)
     moves = [json.loads(line)["action"][0] for line in done.stdout.splitlines()[:-1]]
     assert "RIGHT-ARC" not in moves and "REDUCE" in moves
 
@@ -134,8 +128,7 @@ def test_non_local_arcs_as_json() -> None:
 def test_long_lists_are_shortened(system: str) -> None:
     """As ``trace`` does, whatever the sentence's length; --json does not."""
     heads = "0 " + " ".join(["1"] * 39)
-    done = run("oracle", system, heads, "--oracle", "static")
-    assert done.exit_code == 0, done.output
+    done = succeed("oracle", system, heads, "--oracle", "static")
     lists = [re.findall(r"\[(.*?)\]", line) for line in done.stdout.splitlines()[:-1]]
     assert all(len(part.split()) <= 5 for parts in lists for part in parts)
     assert any("…" in parts[0] for parts in lists) or system != "nl_covington"
@@ -151,8 +144,7 @@ LECTURE = ("--words", "they like bagels with lox", "-o", "buffer_arcs", "-o", "s
 def test_given_moves() -> None:
     """The lecture notes' search error: at which move what is lost."""
     moves = "SHIFT ARC-LEFT SHIFT ARC-RIGHT shift SHIFT LEFT-ARC ARC-RIGHT ARC-RIGHT"
-    done = run("oracle", "arc_standard", "2 0 2 5 3", *LECTURE, "--moves", moves)
-    assert done.exit_code == 0, done.output
+    done = succeed("oracle", "arc_standard", "2 0 2 5 3", *LECTURE, "--moves", moves)
     lines = done.stdout.splitlines()
     assert lines[3].startswith(
         "  4  [ROOT like] [bagels with lox]  RIGHT-ARC  (SHIFT 0  RIGHT-ARC 1"
@@ -168,12 +160,10 @@ def test_given_moves() -> None:
 def test_moves_with_labels() -> None:
     words = ("--words", "They bought tacos")
     moves = ("--moves", "SHIFT LEFT-ARC(obj) SHIFT")
-    done = run("oracle", "arc_eager", "2:nsubj 0:root 2:obj", *words, *moves)
-    assert done.exit_code == 0, done.output
+    done = succeed("oracle", "arc_eager", "2:nsubj 0:root 2:obj", *words, *moves)
     assert "     lost: bought –nsubj→ They" in done.stdout.splitlines()
     assert "heads: 2 _ _" in done.stdout
-    done = run("oracle", "arc_eager", *words, *moves)
-    assert done.exit_code == 0, done.output
+    done = succeed("oracle", "arc_eager", *words, *moves)
     assert "  2  [They] [bought tacos ROOT]  LEFT-ARC obj  (RIGHT-ARC obj" in done.stdout
     assert "lost" not in done.stdout
 
@@ -191,54 +181,23 @@ def test_arcs_that_exclude_each_other() -> None:
     assert done.stdout.splitlines()[0] == "     lost: 1 –→ 3, from the start"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--moves", "SHIFT REDUCE"), "Move 2, REDUCE, is illegal in [a] [b c ROOT]. REDUCE: The "),
-        (
-            ("--moves", "SHIFT REDUCE"),
-            "Only a word that has a head can leave. Legal there: SHIFT, LEFT-ARC, RIGHT-ARC.",
-        ),
-        (("--moves", "SHIFT LEFT-ARC-2"), "'LEFT-ARC-2' is no move"),
-        (("--moves", "SHIFT LEFT-ARC_2"), "k where that is not 1, as LEFT-ARC2"),
-        (("--moves", "SHIFT", "--oracle", "nonsense"), "arc_eager has no oracle 'nonsense'"),
-        (("2 0 2", "-o", "labels=a"), "arc_eager has no option 'labels'"),
-        (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "Move 2, LEFT-ARC, is illegal"),
-        (("--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "needs a label in brackets there, of x."),
-        (("--moves", "SHIFT(x)"), "SHIFT takes no label there"),
-        (("--moves", "SWAP"), "arc_eager has no SWAP: its moves are SHIFT, REDUCE"),
-        (("--moves", "SHIFT SHIFT LEFT-ARC LEFT-ARC LEFT-ARC"), "Move 5, LEFT-ARC, is illegal"),
-        (("--moves", "SHIFT 3"), "'3' is no move"),
-        (("--moves", "SHIFT", "--derivations", "2"), "leave --derivations out"),
-        ((), "An oracle needs a TREE"),
-        (("2 0", "--moves", "SHIFT"), "3 words, but 2 heads"),
-    ],
-)
-def test_bad_moves(arguments: tuple[str, ...], message: str) -> None:
-    done = run("oracle", "arc_eager", "--words", "a b c", *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.output.replace("│", " ").split())
-
-
 def test_moves_behind_the_end_and_words_twice(folder: Path) -> None:
     moves = "SHIFT LEFT-ARC SHIFT SHIFT"
     done = run("oracle", "arc_eager", "--words", "a", "--moves", moves)
-    assert "Move 4, SHIFT: the derivation is over before it" in " ".join(done.output.split())
+    assert "Move 4, SHIFT: the derivation is over before it" in told(done)
     done = run("oracle", "arc_eager", folder / "gold.conllu", "--words", "a")
-    assert "leave --words out" in " ".join(done.output.split())
+    assert "leave --words out" in told(done)
     done = run("oracle", "nl_covington", "--words", "a b c", "--moves", "SHIFT SHIFT LEFT-ARC3")
-    told = " ".join(done.output.replace("│", " ").split())
-    assert "is illegal in [a b] [] [c]." in told
-    assert "Legal there: SHIFT, LEFT-ARC with k = 1, 2, RIGHT-ARC with k = 1, 2." in told
+    assert "is illegal in [a b] [] [c]." in told(done)
+    assert "Legal there: SHIFT, LEFT-ARC with k = 1, 2, RIGHT-ARC with k = 1, 2." in told(done)
     done = run("oracle", "two_planar", "--words", "a b", "--moves", "SHIFT SWITCH SWITCH")
-    assert "is illegal in [a] [a] [b]." in " ".join(done.output.replace("│", " ").split())
+    assert "is illegal in [a] [a] [b]." in told(done)
 
 
 def test_an_unfinished_derivation(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     moves = ("--moves", "SHIFT SHIFT RIGHT-ARC", "--html", page)
-    done = run("oracle", "arc_eager", "2 0 2 2", *moves)
-    assert done.exit_code == 0, done.output
+    done = succeed("oracle", "arc_eager", "2 0 2 2", *moves)
     assert '"heads":[null,null,1,null]' in page.read_text(encoding="utf-8")
     assert "heads: _ _ 2 _" in done.stdout
     legal = "Legal next: SHIFT, REDUCE, RIGHT-ARC."
@@ -251,15 +210,14 @@ GERMAN = ("swap_standard", "2 0 2 1 4", "--words", "Ausgelöst wurde sie durch I
 def test_lattice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     dot = tmp_path / "lattice.dot"
-    done = run("lattice", *GERMAN, "--oracle", "nd_all", "--dot", dot)
-    assert done.exit_code == 0, done.output
+    done = succeed("lattice", *GERMAN, "--oracle", "nd_all", "--dot", dot)
     lines = done.stdout.splitlines()
     assert lines[0].startswith(
         "●             1  [ROOT] [Ausgelöst wurde sie durch Intel]   SHIFT → 2"
     )
     assert lines[-2] == "37 configurations, 42 moves, 9 derivations by nd_all"
     assert dot.read_text(encoding="utf-8").startswith("digraph ")
-    found = read(run("lattice", *GERMAN, "--oracle", "eager", "--json"))
+    found = read("lattice", *GERMAN, "--oracle", "eager", "--json")
     assert found["derivations"] == 1 and found["words"][0] == "Ausgelöst"
     monkeypatch.setenv("COLUMNS", "40")
     done = run("lattice", *GERMAN, "--oracle", "nd_all")
@@ -267,91 +225,92 @@ def test_lattice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "9 derivations" in done.stdout
 
 
-def test_the_documented_lattice() -> None:
-    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-    found = re.search(r"nmparse (lattice .*?)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
-    assert found is not None
-    assert run(*shlex.split(found[1])).stdout == found[2]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((*GERMAN, "--max-nodes", "20"), "more than 20 configurations: take a shorter sentence"),
-        ((*GERMAN, "--oracle", "paper"), "no oracle 'paper'"),
-        (("swap_standard", "2 0", "--words", "a"), "1 word, but 2 heads"),
-    ],
-)
-def test_bad_lattices(arguments: tuple[str, ...], message: str) -> None:
-    done = run("lattice", *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.output.replace("│", " ").split())
-
-
 def test_the_oracle_of_a_file(folder: Path) -> None:
     tree = folder / "gold.conllu"
     page = folder / "oracle.html"
-    done = run("oracle", "swap_standard", tree, "--number", "2", "--oracle", "lazy", "--html", page)
-    assert done.exit_code == 0, done.output
+    done = succeed(
+        "oracle", "swap_standard", tree, "--number", "2", "--oracle", "lazy", "--html", page
+    )
     assert "LEFT-ARC nsubj" in done.stdout or "RIGHT-ARC nsubj" in done.stdout
     assert "words: 1:What 2:do 3:you 4:want" in done.stdout
     assert done.stdout.splitlines()[-1] == "heads: 4 0 2 2"
     assert '"What"' in page.read_text(encoding="utf-8")
 
 
-def test_the_documented_oracle() -> None:
+@pytest.mark.parametrize("command", ["oracle", "lattice"])
+def test_what_the_page_shows(command: str) -> None:
     page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-    found = re.search(
-        r"```bash\n(.*? nmparse (oracle .*?))\n```\n\n```text\n(.*?)```", page, re.DOTALL
-    )
+    block = rf"```bash\n[^`\n]* nmparse ({command} .*?)\n```\n\n```text\n(.*?)```"
+    found = re.search(block, page, re.DOTALL)
     assert found is not None
-    done = run(*shlex.split(found[2]))
-    assert done.stdout == found[3]
+    assert run(*shlex.split(found[1])).stdout == found[2]
 
 
 def test_several_derivations() -> None:
-    done = run("oracle", "swap_standard", "2 0 2", "--oracle", "nd_all", "--derivations", "10")
-    assert done.exit_code == 0, done.output
+    done = succeed("oracle", "swap_standard", "2 0 2", "--oracle", "nd_all", "--derivations", "10")
     assert done.stdout.count("heads: 2 0 2") == 2
     assert done.stdout.splitlines()[-1] == "2 derivations by nd_all"
+
+
+ABC = ("oracle", "arc_eager", "--words", "a b c")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("no_system", "0"), "no_system"),
-        (("arc_eager", "0 x"), "x"),
-        (("arc_eager", "2 1"), "cycle"),
-        (("arc_eager", "0", "--oracle", "eager"), "eager"),
-        (("arc_eager", "0", "-o", "nonsense"), "nonsense"),
-        (("arc_eager", "0", "-o", "single_root=0"), "single_root"),
-        (("arc_eager", "0", "-o", "push=never"), "never"),
-        (("arc_eager", ""), "one word"),
-        (("arc_eager", "7"), "Head 7 of word 1"),
-        (("arc_eager", "1 1"), "'1' is no head of word 1"),
-        (("arc_eager", "0 \u00b2"), "no head of word 2"),
-        (("covington", "0", "-o", "max_length"), "'max_length' is a number"),
-        (("covington", "0", "-o", "max_length=x"), "'max_length' is a number, not 'x'"),
-        (("covington", "0", "-o", "root_label=ROOT"), "root_label 'ROOT' is not among"),
-        (("arc_eager", "no.conllu"), "no.conllu"),
-        (("arc_eager", "0", "--html", "setup.py/folder.html"), "setup.py/folder.html"),
+        ((*ABC, "--moves", "SHIFT REDUCE"), "Move 2, REDUCE, is illegal in [a] [b c ROOT]."),
+        (
+            (*ABC, "--moves", "SHIFT REDUCE"),
+            "Only a word that has a head can leave. Legal there: SHIFT, LEFT-ARC, RIGHT-ARC.",
+        ),
+        ((*ABC, "--moves", "SHIFT LEFT-ARC-2"), "'LEFT-ARC-2' is no move"),
+        ((*ABC, "--moves", "SHIFT LEFT-ARC_2"), "k where that is not 1, as LEFT-ARC2"),
+        ((*ABC, "--moves", "SHIFT", "--oracle", "x"), "arc_eager has no oracle 'x'"),
+        ((*ABC, "2 0 2", "-o", "labels=a"), "arc_eager has no option 'labels'"),
+        ((*ABC, "--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"), "Move 2, LEFT-ARC, is illegal"),
+        (
+            (*ABC, "--moves", "SHIFT LEFT-ARC RIGHT-ARC(x)"),
+            "needs a label in brackets there, of x.",
+        ),
+        ((*ABC, "--moves", "SHIFT(x)"), "SHIFT takes no label there"),
+        ((*ABC, "--moves", "SWAP"), "arc_eager has no SWAP: its moves are SHIFT, REDUCE"),
+        ((*ABC, "--moves", "SHIFT 3"), "'3' is no move"),
+        ((*ABC, "--moves", "SHIFT", "--derivations", "2"), "leave --derivations out"),
+        (ABC, "An oracle needs a TREE"),
+        ((*ABC, "2 0", "--moves", "SHIFT"), "3 words, but 2 heads"),
+        (("lattice", *GERMAN, "--max-nodes", "20"), "more than 20 configurations: take a shorter"),
+        (("lattice", *GERMAN, "--oracle", "paper"), "no oracle 'paper'"),
+        (("lattice", "swap_standard", "2 0", "--words", "a"), "1 word, but 2 heads"),
+        (("oracle", "no_system", "0"), "no_system"),
+        (("oracle", "arc_eager", "0 x"), "x"),
+        (("oracle", "arc_eager", "0", "-o", "nonsense"), "nonsense"),
+        (("oracle", "arc_eager", "0", "-o", "single_root=0"), "single_root"),
+        (("oracle", "arc_eager", "0", "-o", "push=never"), "never"),
+        (("oracle", "arc_eager", ""), "one word"),
+        (("oracle", "arc_eager", "7"), "Head 7 of word 1"),
+        (("oracle", "arc_eager", "1 1"), "'1' is no head of word 1"),
+        (("oracle", "arc_eager", "0 \u00b2"), "no head of word 2"),
+        (("oracle", "covington", "0", "-o", "max_length"), "'max_length' is a number"),
+        (("oracle", "covington", "0", "-o", "max_length=x"), "'max_length' is a number, not 'x'"),
+        (("oracle", "covington", "0", "-o", "root_label=ROOT"), "root_label 'ROOT' is not among"),
+        (("oracle", "arc_eager", "no.conllu"), "no.conllu"),
+        (("oracle", "arc_eager", "0", "--html", "setup.py/folder.html"), "setup.py/folder.html"),
     ],
 )
-def test_bad_oracles(arguments: tuple[str, ...], message: str) -> None:
-    done = run("oracle", *arguments)
+def test_wrong_arguments(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
     assert done.exit_code == 2
-    assert message in done.stderr
+    assert message in told(done)
 
 
 def test_trace(folder: Path) -> None:
-    done = run("trace", folder / "model", "She saw the cat .")
-    assert done.exit_code == 0, done.output
+    done = succeed("trace", folder / "model", "She saw the cat .")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("arc_eager: 5 words")
     assert any("LEFT-ARC nsubj" in line and "+ saw –nsubj→ She" in line for line in lines)
     assert lines[-1].split() == ["She", "saw", "the", "cat", "."]
     assert "\x1b" not in done.stdout
-    result = read(run("trace", folder / "model", "She saw the cat .", "--json"))
+    result = read("trace", folder / "model", "She saw the cat .", "--json")
     assert result["heads"] == TREES[0][1]
     assert set(result) == {
         "system", "source", "words", "tokens", "heads", "labels", "sent_starts", "gold_heads",
@@ -372,8 +331,7 @@ def test_trace_colours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_trace_with_a_gold_tree(folder: Path) -> None:
     arguments = ("--corpus", folder / "gold.conllu", "--number", "2", "--choices", "3")
-    done = run("trace", folder / "random", *arguments, "--pictures", "none")
-    assert done.exit_code == 0, done.output
+    done = succeed("trace", folder / "random", *arguments, "--pictures", "none")
     assert "cost 0" in done.stdout and "heads as in the gold tree: " in done.stdout
     page = folder / "trace.html"
     done = run("trace", folder / "random", *arguments, "--html", page)
@@ -382,9 +340,9 @@ def test_trace_with_a_gold_tree(folder: Path) -> None:
 
 
 def test_trace_reads_text(folder: Path) -> None:
-    done = run("trace", folder / "model", "-", "--json", input="Sleep !\n")
-    assert read(done)["words"] == ["Sleep", "!"]
-    assert read(run("trace", folder / "model", "don't go", "--words", "--json"))["words"] == [
+    found = read("trace", folder / "model", "-", "--json", input="Sleep !\n")
+    assert found["words"] == ["Sleep", "!"]
+    assert read("trace", folder / "model", "don't go", "--words", "--json")["words"] == [
         "don't",
         "go",
     ]
@@ -397,10 +355,9 @@ def test_a_narrow_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_stats(folder: Path) -> None:
-    done = run("stats", folder / "gold.conllu")
-    assert done.exit_code == 0, done.output
+    done = succeed("stats", folder / "gold.conllu")
     assert "crossing arcs" in done.stdout and "ccomp" in done.stdout and "MINIMAL" in done.stdout
-    result = read(run("stats", folder / "gold.conllu", "--json"))
+    result = read("stats", folder / "gold.conllu", "--json")
     assert (result["sentences"], result["words"], result["arcs"]) == (2, 8, 6)
     assert (result["projective_sentences"], result["crossing_arcs"]) == (1, 1)
     assert set(result["transitions"]) == set(columns())
@@ -408,10 +365,9 @@ def test_stats(folder: Path) -> None:
 
 
 def test_repairs(folder: Path) -> None:
-    done = run("repairs", folder / "random", folder / "gold.spacy")
-    assert done.exit_code == 0, done.output
+    done = succeed("repairs", folder / "random", folder / "gold.spacy")
     assert "HGJ13, Table 2" in done.stdout and "Examples" in done.stdout
-    result = read(run("repairs", folder / "random", folder / "gold.spacy", "--json"))
+    result = read("repairs", folder / "random", folder / "gold.spacy", "--json")
     assert (result["documents"], result["words"]) == (5, 25)
     assert set(result) == {
         "documents", "words", "moves", "repairs", "punct", "total", "labels", "examples",
@@ -423,25 +379,24 @@ def test_repairs(folder: Path) -> None:
     assert made > 0
     counted = sum(one["count"] for entries in result["labels"].values() for one in entries)
     assert counted == made
-    few = read(run("repairs", folder / "random", folder / "gold.spacy", "--json", "-n", "1"))
+    few = read("repairs", folder / "random", folder / "gold.spacy", "--json", "-n", "1")
     assert few["documents"] == 1
-    whole = run("repairs", folder / "random", folder / "gold.spacy", "--json", "--unit", "doc")
-    assert read(whole)["documents"] == 4
+    whole = read("repairs", folder / "random", folder / "gold.spacy", "--json", "--unit", "doc")
+    assert whole["documents"] == 4
 
 
 def test_errors(folder: Path) -> None:
     page = folder / "parses.html"
-    done = run("errors", folder / "random", folder / "gold.spacy", "--displacy", page)
-    assert done.exit_code == 0, done.output
+    done = succeed("errors", folder / "random", folder / "gold.spacy", "--displacy", page)
     assert "By length of the arc" in done.stdout and "downstream" in done.stdout
     assert page.read_text(encoding="utf-8").count("<svg") == 5
-    result = read(run("errors", folder / "random", folder / "gold.spacy", "--json"))
+    result = read("errors", folder / "random", folder / "gold.spacy", "--json")
     assert set(result) == {"documents", "flawless", "groups", "confusions", "first_errors"}
     assert set(result["groups"]) == {
         "all", "label", "length", "direction", "projectivity", "sentence_length",
     }  # fmt: skip
     assert result["groups"]["all"]["all"]["gold"] == 25
-    best = read(run("errors", folder / "model", folder / "gold.spacy", "--json"))
+    best = read("errors", folder / "model", folder / "gold.spacy", "--json")
     assert best["groups"]["all"]["all"]["las"] == 1
     assert best["flawless"] == best["documents"] == 5
 
@@ -467,12 +422,11 @@ def test_ensemble(folder: Path, tmp_path: Path) -> None:
 def test_debug_data(folder: Path) -> None:
     config = CONFIGS / "nm_parser.cfg"
     paths = ("--paths.train", folder / "gold.spacy", "--paths.dev", folder / "gold.spacy")
-    done = run("debug-data", config, *paths)
-    assert done.exit_code == 0, done.output
+    done = succeed("debug-data", config, *paths)
     assert "development texts are training texts too" in done.stdout
     assert re.search(r"tokens of the tokenizer, F1 +100.00 +100.00", done.stdout)
     assert "splits otherwise" not in done.stdout
-    result = read(run("debug-data", config, *paths, "--json"))
+    result = read("debug-data", config, *paths, "--json")
     assert set(result) == {"component", "system", "train", "dev", "findings"}
     assert result["train"]["sentences"] == 5
     assert {one["level"] for one in result["findings"]} <= {"good", "info", "warning", "error"}
@@ -536,6 +490,7 @@ Arguments = Callable[[Path], Sequence[str | Path]]
             ["""file ['a.conllu'] (a list is JSON: '["FILE", "FILE"]')."""],
         ),
         (lambda f: ("stats", f), ["is a folder: name one of its .conllu"]),
+        (lambda f: ("stats", f / "spaces.conllu"), ["columns are parted by tabs, not spaces."]),
         (lambda f: ("oracle", "arc_eager", "2 0 9"), ["Head 9 of word 3 is not a word", "1 to 3"]),
         (lambda f: ("oracle", "arc_eager", "2 3 1"), ["a cycle: 1 → 2 → 3 → 1."]),
         (lambda f: ("oracle", "arc_eagr", "0"), ["No system 'arc_eagr'. Did you mean arc_eager?"]),
@@ -563,8 +518,6 @@ Arguments = Callable[[Path], Sequence[str | Path]]
     ],
 )
 def test_what_is_wrong_is_named(folder: Path, arguments: Arguments, messages: list[str]) -> None:
-    if not (folder / "blank").exists():
-        spacy.blank("xx").to_disk(folder / "blank")
     done = run(*arguments(folder))
     assert done.exit_code == 2, done.output
     assert done.stdout == ""
@@ -604,37 +557,13 @@ def test_a_full_disk(folder: Path, tmp_path: Path, arguments: Arguments) -> None
     assert any(path.is_file() for path in tmp_path.rglob("*"))
 
 
-def test_one_is_singular(folder: Path) -> None:
-    assert "\n1 derivation by" in run("oracle", "arc_eager", "0", "--derivations", "9").stdout
-    (folder / "one.conllu").write_text("1 A\n", encoding="utf-8")
-    message = "1 column instead of 10; columns are parted by tabs, not spaces."
-    assert message in run("stats", folder / "one.conllu").stderr
-    assert run("parse", folder / "model", folder / "one.conllu").stderr.endswith(f"{message}\n")
-    row = "1\tA\t_\tX\t_\t_\t0\troot\t_\t_\n"
-    (folder / "one.conllu").write_text(row, encoding="utf-8")
-    (folder / "two.conllu").write_text(row[:-3], encoding="utf-8")
-    two = run("parse", folder / "model", folder / "two.conllu")
-    assert "9 columns instead of 10; is it CoNLL-U?\n" in two.stderr
-    for command in ("evaluate", "errors", "repairs"):
-        out = run(command, folder / "model", folder / "one.conllu").stdout
-        assert re.search("1 (sentence|document), 1 word[,:\n]", out)
-    out = run("lattice", "arc_eager", "0").stdout
-    assert "1 derivation by" in out and "1 derivations" not in out
-    paths = ("--paths.train", folder / "one.conllu", "--paths.dev", folder / "one.conllu")
-    out = run("debug-data", CONFIGS / "nm_parser.cfg", *paths).stdout
-    assert "1 sentence is too few to train on" in out
-    assert "1 development text is a training text too" in out
-    out = run("convert", folder / "out", "--test", folder / "one.conllu").stdout
-    assert out == "one.conllu: 1 sentence -> test.spacy: 1 document, 1 token\n"
-
-
 def test_systems_are_listed() -> None:
     out = run("systems").stdout
     assert re.search(r"(?m)^arc_eager: oracles .*dynamic", out)
     assert re.search(r"(?m)^nonmonotonic_left +bool +False", out)
-    found = read(run("systems", "--json"))
+    found = read("systems", "--json")
     assert set(systems.names()) == set(found)
-    assert list(read(run("systems", "arc_hybrid", "--json"))) == ["arc_hybrid"]
+    assert list(read("systems", "arc_hybrid", "--json")) == ["arc_hybrid"]
     done = run("systems", "arc_hybird")
     assert done.exit_code == 2 and "Did you mean arc_hybrid?" in done.stderr
 

@@ -20,7 +20,6 @@ from scripts import demo, prepare_demo
 from spacy_nmparse.scorers.hooks import members
 from spacy_nmparse.ud.packages import wheel_of
 from spacy_nmparse.ud.treebank import convert, find_splits
-from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.toy_treebank import ROOT, SMALL, read
 
 GROUPS = """\
@@ -93,28 +92,6 @@ def test_prepare_demo_on_the_treebank(tmp_path: Path) -> None:
     written = prepare_demo.prepare([short], tmp_path / "out")
     text = next(line[9:] for line in sentences[8].split("\n") if line.startswith("# text = "))
     assert read(written["dev"])[0].text.startswith(text.strip())
-
-
-def test_configs_differ_in_the_parser_only() -> None:
-    configs = [load_config(CONFIGS / f"{name}.cfg") for name in demo.SYSTEMS]
-    parsers = [config["components"].pop("parser") for config in configs]
-    configs[0]["initialize"]["components"].pop("parser")  # spaCy's parser learns from no teacher
-    configs[0]["paths"].pop("teacher")
-    for config in configs:  # those that are null are the component's, and not weighed
-        weights = config["training"]["score_weights"]
-        config["training"]["score_weights"] = {
-            key: w for key, w in weights.items() if w is not None
-        }
-    encoders = [config["components"]["tok2vec"]["model"]["encode"] for config in configs]
-    assert [encoder.pop("depth") for encoder in encoders] == [1, 4]  # below recurrent layers, one
-    assert configs[0] == configs[1]
-    assert [parser["factory"] for parser in parsers] == ["nm_parser", "parser"]
-    listeners = [parser["model"]["tok2vec"] for parser in parsers]
-    assert listeners[0] == listeners[1]
-    assert listeners[0]["@architectures"] == "spacy.Tok2VecListener.v1"
-    training = configs[0]["training"]
-    assert training["patience"] == 0
-    assert training["score_weights"]["dep_las"] == 1
 
 
 def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
 from spacy_nmparse.pipe.annotations import same_tokens as bare
+from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.saving import CHECKSUMS, checksums
 
 TOK2VEC: dict[str, Any] = {
@@ -67,24 +68,6 @@ TREES: list[tuple[str, list[int], str]] = [
     ("What do you want", [3, 1, 1, 1], "obj ROOT nsubj xcomp"),
     ("Sleep !", [0, 0], "ROOT punct"),
     ("Yes", [0], "ROOT"),
-]
-#: Some of their words.
-WORDS = [
-    "She",
-    "saw",
-    "the",
-    "cat",
-    ".",
-    "I",
-    "like",
-    "London",
-    "and",
-    "Berlin",
-    "A",
-    "hearing",
-    "Sleep",
-    "!",
-    "Yes",
 ]
 # Trees of TREES that make one document.
 DOCUMENTS = [[0], [1], [2], [3], [4], [5], [0, 1], [2, 4, 3], [1, 0, 5, 2]]
@@ -311,11 +294,25 @@ def parses(nlp: Language) -> list[list[tuple[str, int, str, bool]]]:
     return [tree(nlp(text)) for text in texts()]
 
 
+def parsed(nlp: Language, docs: Iterable[Doc], **options: Any) -> list[Any]:
+    """The trees that it gives the words of documents, by pipe."""
+    return [tree(doc) for doc in nlp.pipe(map(bare, docs), **options)]
+
+
+def surely_parsed(docs: Iterable[Doc]) -> list[Any]:
+    """The trees of documents with their confidences, None where there are none."""
+    found = [(tree(doc), confidences(doc)) for doc in docs]
+    return [(heads, None if sure is None else sure.tolist()) for heads, sure in found]
+
+
+def knows(nlp: Language, golds: Sequence[Doc]) -> bool:
+    """Whether it gives back the trees of documents."""
+    return parsed(nlp, golds) == [tree(gold) for gold in golds]
+
+
 def knows_the_trees(nlp: Language) -> bool:
-    """Whether it gives back every document of DOCUMENTS, by pipe."""
-    golds = [gold_doc(nlp.vocab, trees) for trees in DOCUMENTS]
-    docs = nlp.pipe(bare(gold) for gold in golds)
-    return [tree(doc) for doc in docs] == [tree(gold) for gold in golds]
+    """Whether it gives back every document of DOCUMENTS."""
+    return knows(nlp, [gold_doc(nlp.vocab, trees) for trees in DOCUMENTS])
 
 
 def randomize(model: Any, seed: int = 0, scale: float = 0.5) -> None:
@@ -357,6 +354,12 @@ def random_doc(vocab: Vocab, rng: random.Random, length: int, space: float = 0.2
         for _ in range(length)
     ]
     return Doc(vocab, words=words)
+
+
+def random_docs(vocab: Vocab, seed: int, lengths: Iterable[int], space: float = 0.2) -> list[Doc]:
+    """Documents of these lengths, the same for the same seed."""
+    rng = random.Random(seed)
+    return [random_doc(vocab, rng, length, space) for length in lengths]
 
 
 def random_heads(n: int, rng: random.Random) -> list[int]:

@@ -22,6 +22,7 @@ from tests.pipe.common import (
     make_nlp,
     parser_of,
     random_doc,
+    random_docs,
     random_parser,
     train,
     tree,
@@ -96,8 +97,7 @@ def test_more_arcs_cross(width: int) -> None:
     nlp = random_parser(2, factory=NL)
     parser = parser_of(nlp)
     parser.beam_width = width
-    rng = random.Random(1)
-    docs = [random_doc(nlp.vocab, rng, 12) for _ in range(15)]
+    docs = random_docs(nlp.vocab, 1, [12] * 15)
     counts = []
     for bias in (-1000.0, 0.0, 1000.0):
         parser.crossing_bias = bias
@@ -111,8 +111,7 @@ def test_traces_are_those_of_the_parse(kind: str) -> None:
     plain, nlp = (
         random_parser(4, factory=KINDS[kind][0], crossing_bias=bias) for bias in (0.0, 200.0)
     )
-    rng = random.Random(2)
-    docs = [random_doc(nlp.vocab, rng, 10, space=0) for _ in range(8)]
+    docs = random_docs(nlp.vocab, 2, [10] * 8, space=0)
     changed = 0
     for doc in docs:
         expected = tree(nlp(bare(doc)))

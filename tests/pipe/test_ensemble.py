@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
 
 import numpy
 import pytest
@@ -31,8 +30,9 @@ from tests.pipe.common import (
     listening_pipeline,
     make_examples,
     make_nlp,
+    parsed,
     parser_of,
-    random_doc,
+    random_docs,
     random_parser,
     randomize,
     seal,
@@ -46,25 +46,20 @@ def merged(*pipelines: Language) -> Language:
     return merge(pipelines, [only_parser(nlp).name for nlp in pipelines])
 
 
-def random_docs(nlp: Language, n: int = 12, length: int = 14) -> list[Doc]:
-    rng = random.Random(1)
-    return [random_doc(nlp.vocab, rng, rng.randint(0, length)) for _ in range(n)]
-
-
-def parses(nlp: Language, docs: list[Doc]) -> list[Any]:
-    return [tree(doc) for doc in nlp.pipe(bare(doc) for doc in docs)]
+def some_docs(nlp: Language) -> list[Doc]:
+    return random_docs(nlp.vocab, 1, range(13))
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("width", [1, 4])
 def test_twins_decide_as_one(factory: str, width: int) -> None:
     nlp = random_parser(1, factory=factory)
-    docs = random_docs(nlp)
+    docs = some_docs(nlp)
     nlp.get_pipe(factory).beam_width = width  # type: ignore[attr-defined]
-    expected = parses(nlp, docs)
+    expected = parsed(nlp, docs)
     twins = merged(*(random_parser(1, factory=factory) for _ in range(3)))
     twins.get_pipe(factory).beam_width = width  # type: ignore[attr-defined]
-    assert parses(twins, docs) == expected
+    assert parsed(twins, docs) == expected
     best = parser_of(nlp).n_best([bare(docs[3])], 3)[0]
     again = parser_of(twins).n_best([bare(docs[3])], 3)[0]
     assert [one.heads for one in again] == [one.heads for one in best]
@@ -108,18 +103,18 @@ def test_choices_have_the_mean_of_the_logarithms(factory: str) -> None:
 @pytest.mark.parametrize("factory", FACTORIES)
 def test_saved_and_loaded(factory: str, tmp_path: Path) -> None:
     nlp = merged(*(random_parser(seed, factory=factory) for seed in (1, 2)))
-    docs = random_docs(nlp)
-    expected = parses(nlp, docs)
+    docs = some_docs(nlp)
+    expected = parsed(nlp, docs)
     for _, doc in zip(range(4), nlp.pipe(bare(doc) for doc in docs), strict=False):
         assert_sound(doc)
     nlp.to_disk(tmp_path)
     again = spacy.load(tmp_path)
-    assert parses(again, docs) == expected
+    assert parsed(again, docs) == expected
     copy = spacy.blank("xx").from_config(nlp.config)
     copy.from_bytes(nlp.to_bytes())
-    assert parses(copy, docs) == expected
+    assert parsed(copy, docs) == expected
     # one differs from each of its members
-    assert any(parses(random_parser(seed, factory=factory), docs) != expected for seed in (1, 2))
+    assert any(parsed(random_parser(seed, factory=factory), docs) != expected for seed in (1, 2))
 
 
 def tagged(example: Example) -> Example:
@@ -173,12 +168,12 @@ def test_it_does_not_learn() -> None:
 
 def test_labels_can_be_added() -> None:
     nlp = merged(*(random_parser(seed) for seed in (1, 2)))
-    docs = random_docs(nlp)
-    expected = parses(nlp, docs)
+    docs = some_docs(nlp)
+    expected = parsed(nlp, docs)
     assert parser_of(nlp).add_label("new") == 1
     for member in parser_of(nlp).model.layers:
         member.get_param("label_b")[..., -1] = -100
-    assert parses(nlp, docs) == expected
+    assert parsed(nlp, docs) == expected
 
 
 def test_calibration_and_confidences() -> None:
@@ -213,9 +208,9 @@ def test_static_vectors(listening: bool) -> None:
     with pytest.raises(ValueError, match="in another table"):
         merged(*pipelines)
     assert [nlp.pipe_names for nlp in pipelines] == names
-    docs = random_docs(pipelines[0])
-    expected = parses(pipeline(1, table=1), docs)
-    assert parses(merged(pipelines[0], pipeline(1, table=1)), docs) == expected
+    docs = some_docs(pipelines[0])
+    expected = parsed(pipeline(1, table=1), docs)
+    assert parsed(merged(pipelines[0], pipeline(1, table=1)), docs) == expected
 
 
 def test_errors() -> None:
@@ -249,8 +244,8 @@ def test_errors() -> None:
 
 def test_damaged_bytes_change_nothing() -> None:
     nlp = merged(*(random_parser(seed) for seed in (1, 2)))
-    docs = random_docs(nlp)
-    expected = parses(nlp, docs)
+    docs = some_docs(nlp)
+    expected = parsed(nlp, docs)
     other = merged(*(random_parser(seed) for seed in (3, 4)))
     parser = parser_of(other)
     parts = srsly.msgpack_loads(parser.to_bytes())
@@ -258,10 +253,10 @@ def test_damaged_bytes_change_nothing() -> None:
     seal(parts)
     with pytest.raises(ValueError, match="the model is damaged"):
         parser_of(nlp).from_bytes(srsly.msgpack_dumps(parts))
-    assert parses(nlp, docs) == expected
+    assert parsed(nlp, docs) == expected
     randomize(parser.model, 7)
     parser_of(nlp).from_bytes(parser.to_bytes())
-    assert parses(nlp, docs) == parses(other, docs)
+    assert parsed(nlp, docs) == parsed(other, docs)
 
 
 def test_ensembles_write_tags() -> None:

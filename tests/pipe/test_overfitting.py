@@ -25,7 +25,6 @@ from tests.pipe.common import (
     KINDS,
     NEITHER,
     NL,
-    SMALL,
     SWIFT,
     SYSTEMS,
     TREES,
@@ -44,7 +43,6 @@ from tests.pipe.common import (
     parser_of,
     parses,
     random_parser,
-    randomize,
     system,
     texts,
     train,
@@ -288,14 +286,6 @@ def test_without_lifting_crossing_arcs_are_not_found() -> None:
 # The same trees whichever way
 
 
-def chance(kind: dict[str, Any], seed: int) -> Language:
-    """A parser of the kind with random weights."""
-    nlp = random_parser(seed, **kind)
-    if kind["factory"] == NL:  # larger ones make every document one sentence
-        randomize(parser_of(nlp).model, seed, 0.2)
-    return nlp
-
-
 def test_n_best(by_heart: Language) -> None:
     golds = [gold_doc(by_heart.vocab, trees) for trees in DOCUMENTS]
     found = parser_of(by_heart).n_best([bare(gold) for gold in golds], n=3)
@@ -358,7 +348,3 @@ def test_memory_zone(by_heart: Language) -> None:
             doc = by_heart("She saw the cat . I like London and Berlin .")
             assert tree(doc) == expected
     assert by_heart.vocab.strings[by_heart.vocab.strings["nsubj"]] == "nsubj"
-
-
-def test_every_factory_is_a_kind() -> None:
-    assert set(SMALL) <= set(KINDS)

@@ -16,7 +16,6 @@ import spacy
 from spacy.cli.assemble import assemble_cli
 from spacy.cli.debug_config import debug_config
 from spacy.cli.init_config import fill_config
-from spacy.cli.init_pipeline import init_labels_cli
 from spacy.cli.package import package
 from spacy.cli.train import train as spacy_train
 from spacy.language import Language
@@ -264,31 +263,6 @@ def test_train_by_config(factory: str, project: Path, capsys: pytest.CaptureFixt
 def assemble(config: Path, out: Path) -> Language:
     assemble_cli(SimpleNamespace(args=[]), config, out, code_path=None, verbose=False)
     return spacy.load(out)
-
-
-def test_labels_from_a_file(project: Path) -> None:
-    args = [f"--{key}={value}" for key, value in paths(project).items()]
-    init_labels_cli(
-        SimpleNamespace(args=args),
-        project / "config.cfg",
-        project / "labels",
-        code_path=None,
-        verbose=False,
-        use_gpu=-1,
-    )
-    labels = project / "labels" / "parser.json"
-    assert "prep||nsubj" in labels.read_text()
-    config = Config().from_disk(project / "config.cfg")
-    config["initialize"]["components"]["parser"] = {
-        "labels": {"@readers": "spacy.read_labels.v1", "path": str(labels), "require": True}
-    }
-    config["training"]["max_epochs"] = -1
-    config["training"]["max_steps"] = 4
-    config["training"]["eval_frequency"] = 2
-    config.to_disk(project / "config2.cfg")
-    spacy_train(project / "config2.cfg", project / "out", overrides=paths(project))
-    nlp = spacy.load(project / "out" / "model-last")
-    assert nlp.get_pipe("parser").label_data == json.loads(labels.read_text())
 
 
 def test_replace_listeners_in_training(project: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,8 +12,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.pipe.confidence import confidences
-from tests.pipe.common import overfitted, parser_of, random_doc, tree
+from tests.pipe.common import overfitted, parser_of, random_doc, surely_parsed
 
 N_THREADS = 4
 
@@ -42,34 +41,24 @@ def some_docs(nlp: Language) -> list[Doc]:
     return docs
 
 
-def copies(docs: list[Doc]) -> list[Doc]:
-    """The same tokens and presets, without parses."""
-    return [Doc(doc.vocab).from_bytes(doc.to_bytes()) for doc in docs]
-
-
-def parses(docs: Iterable[Doc]) -> list[Any]:
-    found = [(tree(doc), confidences(doc)) for doc in docs]
-    return [(heads, None if sure is None else sure.tolist()) for heads, sure in found]
-
-
 @pytest.mark.parametrize(("width", "confidence"), [(1, False), (1, True), (4, True)])
 @pytest.mark.usefixtures("hasty_threads")
 def test_calls(nlp: Language, width: int, confidence: bool) -> None:
     """Of the pipeline and of the parser alone."""
     docs, parser = some_docs(nlp), parser_of(nlp)
     parser.beam_width, parser.confidence = width, confidence
-    expected = parses(nlp(doc) for doc in copies(docs))
+    expected = surely_parsed(nlp(doc) for doc in map(Doc.copy, docs))
     assert len({str(one) for one in expected}) > 15
     for size in (1, 2, 7, 1000):
-        assert parses(nlp.pipe(copies(docs), batch_size=size)) == expected
-        assert parses(parser.pipe(copies(docs), batch_size=size)) == expected
+        assert surely_parsed(nlp.pipe(map(Doc.copy, docs), batch_size=size)) == expected
+        assert surely_parsed(parser.pipe(map(Doc.copy, docs), batch_size=size)) == expected
 
     def shuffled(seed: int) -> None:
         """In an order of its own, one by one or in batches."""
         order = random.Random(seed).sample(range(len(docs)), len(docs))
-        mixed = [copies(docs)[i] for i in order]
+        mixed = [docs[i].copy() for i in order]
         found = map(nlp, mixed) if seed % 2 else nlp.pipe(mixed, batch_size=1 + seed)
-        assert parses(found) == [expected[i] for i in order]
+        assert surely_parsed(found) == [expected[i] for i in order]
 
     with ThreadPoolExecutor(N_THREADS) as pool:
         list(pool.map(shuffled, range(N_THREADS)))
@@ -78,5 +67,5 @@ def test_calls(nlp: Language, width: int, confidence: bool) -> None:
 def test_processes(nlp: Language) -> None:
     parser_of(nlp).beam_width, parser_of(nlp).confidence = 2, True
     docs = some_docs(nlp)
-    expected = parses(nlp(doc) for doc in copies(docs))
-    assert parses(nlp.pipe(copies(docs), n_process=2, batch_size=4)) == expected
+    expected = surely_parsed(nlp(doc) for doc in map(Doc.copy, docs))
+    assert surely_parsed(nlp.pipe(map(Doc.copy, docs), n_process=2, batch_size=4)) == expected

@@ -127,16 +127,6 @@ def test_the_models_differ() -> None:
 
 
 @pytest.mark.parametrize("factory", [NM, NL])
-def test_a_sentencizer_before_the_parser(factory: str) -> None:
-    for seed in range(3):
-        nlp = random_parser(seed, factory=factory)
-        nlp.add_pipe("sentencizer", first=True)
-        doc = nlp("One two three . Four five ! Six  \n seven ? eight")
-        assert [sent.text.split()[0] for sent in doc.sents] == ["One", "Four", "Six", "eight"]
-        assert_sound(doc)
-
-
-@pytest.mark.parametrize("factory", [NM, NL])
 def test_a_senter_before_the_parser_in_training(factory: str) -> None:
     nlp = make_nlp(factory=factory)
     nlp.add_pipe("senter", first=True)
@@ -203,18 +193,6 @@ def test_start_on_a_space_between_sentences(words_alone: Language) -> None:
     doc = parser(doc)
     assert [t.is_sent_start for t in doc] == [True, False, False, True]
     assert [t.head.i for t in doc] == [0, 0, 1, 3]
-
-
-def test_sentences_of_forced_pieces_are_parsed_alone() -> None:
-    """A forced start between two documents gives the trees of the two documents."""
-    nlp = make_nlp()
-    learn(nlp, make_examples(nlp.vocab, [[0], [3], [0, 3]]))
-    parser = nlp.get_pipe("nm_parser")
-    left, right = (nlp(bare(gold_doc(nlp.vocab, [n]))) for n in (0, 3))
-    both = bare(gold_doc(nlp.vocab, [0, 3]))
-    both[5].is_sent_start = True
-    both = parser(both)
-    assert [t.dep_ for t in both] == [t.dep_ for t in (*left, *right)]
 
 
 @pytest.mark.parametrize("kinds", [(0,), (0, 0, 1), (0, -1), (0, 1, -1)])

@@ -63,6 +63,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "confidence": (False, True),
     "crossing_bias": (0.0, -0.5),
     "rounded": (True, False),
+    "threads": (1, 2),
     "write_tags": (False, True),
 }
 DEFAULTS, SETTINGS = ({key: pair[i] for key, pair in VALUES.items()} for i in (0, 1))
@@ -99,6 +100,7 @@ def test_settings(factory: str, tmp_path: Path) -> None:
         ("confidence", ("yes", 1)),
         ("crossing_bias", (float("nan"), float("-inf"), 1e39, 10**400, True, "much", None)),
         ("rounded", (1, "yes", None)),
+        ("threads", (0, True, 1.5)),
         ("write_tags", ("yes",)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Parsing in several threads: the same parses, whoever parses them."""
+"""Parsing in several threads; that the parses are the same, test_batches.py tests."""
 
 from __future__ import annotations
 
@@ -9,41 +9,19 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.pipe.words import even_parts
-from tests.pipe.common import KINDS, bare, make_nlp, parser_of, random_doc, random_parser, tree
-
-
-def parses(nlp: Language, docs: list[Doc]) -> list[Any]:
-    found = list(nlp.pipe((bare(doc) for doc in docs), batch_size=16))
-    return [(tree(doc), [token._.head_confidence for token in doc]) for doc in found]
-
-
-@pytest.mark.parametrize("width", [1, 3])
-@pytest.mark.parametrize("kind", KINDS)
-def test_same_parses(kind: str, width: int) -> None:
-    nlp = random_parser(3, **KINDS[kind], confidence=True, beam_width=width)
-    rng = random.Random(1)
-    docs = [random_doc(nlp.vocab, rng, rng.choice((1, 5, 20))) for _ in range(40)]
-    docs.insert(7, Doc(nlp.vocab, words=[]))
-    expected = parses(nlp, docs)
-    assert len({str(one) for one in expected}) > 20
-    for threads in (2, 3, 50):
-        parser_of(nlp).threads = threads
-        for (found, sure), (known, known_sure) in zip(parses(nlp, docs), expected, strict=True):
-            assert found == known
-            assert sure == pytest.approx(known_sure, abs=1e-3)
+from tests.pipe.common import bare, parsed, parser_of, random_docs, random_parser, tree
 
 
 def test_threads_of_threads_and_processes() -> None:
     nlp = random_parser(4, threads=2)
-    rng = random.Random(2)
-    docs = [random_doc(nlp.vocab, rng, 12) for _ in range(30)]
-    expected = parses(nlp, docs)
+    docs = random_docs(nlp.vocab, 2, [12] * 30)
+    expected = parsed(nlp, docs, batch_size=16)
     with ThreadPoolExecutor(3) as pool:
-        assert list(pool.map(lambda _: parses(nlp, docs), range(6))) == [expected] * 6
+        found = pool.map(lambda _: parsed(nlp, docs, batch_size=16), range(6))
+        assert list(found) == [expected] * 6
     texts = [bare(doc).text for doc in docs[:8]]
     alone = [tree(doc) for doc in nlp.pipe(texts)]
     assert [tree(doc) for doc in nlp.pipe(texts, n_process=2)] == alone
@@ -51,8 +29,7 @@ def test_threads_of_threads_and_processes() -> None:
 
 def test_one_document_fails() -> None:
     nlp = random_parser(5, threads=3)
-    rng = random.Random(3)
-    docs = [random_doc(nlp.vocab, rng, 6) for _ in range(9)]
+    docs = random_docs(nlp.vocab, 3, [6] * 9)
     whole = parser_of(nlp)._parse
 
     def failing(words: Any, confidence: bool) -> Any:
@@ -71,8 +48,7 @@ def test_one_document_fails() -> None:
 def test_the_stream_fails() -> None:
     """The documents before come, as from one thread; then the error."""
     nlp = random_parser(6, threads=2)
-    rng = random.Random(5)
-    docs = [random_doc(nlp.vocab, rng, 6) for _ in range(12)]
+    docs = random_docs(nlp.vocab, 5, [6] * 12)
 
     def stream() -> Iterator[Doc]:
         for doc in docs:
@@ -90,8 +66,7 @@ def test_the_stream_fails() -> None:
 def test_reads_ahead() -> None:
     """A batch of each thread, no more; and whoever stops early waits for nothing else."""
     nlp = random_parser(7, threads=2)
-    rng = random.Random(6)
-    docs = [random_doc(nlp.vocab, rng, 6) for _ in range(40)]
+    docs = random_docs(nlp.vocab, 6, [6] * 40)
     read: list[int] = []
 
     def stream() -> Iterator[Doc]:
@@ -99,10 +74,10 @@ def test_reads_ahead() -> None:
             read.append(i)
             yield bare(doc)
 
-    parsed = parser_of(nlp).pipe(stream(), batch_size=4)
-    next(parsed)
+    found = parser_of(nlp).pipe(stream(), batch_size=4)
+    next(found)
     assert len(read) == 16
-    parsed.close()  # type: ignore[attr-defined]
+    found.close()  # type: ignore[attr-defined]
     assert len(read) == 16
 
 
@@ -119,12 +94,3 @@ def test_even_parts() -> None:
         if sum(lengths):
             most = max(sum(map(len, part)) for part in parts)
             assert most <= sum(lengths) / n + max(lengths)
-
-
-@pytest.mark.parametrize("threads", [0, True, 1.5])
-def test_setting(threads: Any) -> None:
-    nlp = make_nlp(threads=2)
-    assert parser_of(nlp).threads == 2
-    with pytest.raises(ValueError, match="at least 1 as threads"):
-        parser_of(nlp).threads = threads
-    assert parser_of(nlp).threads == 2

@@ -24,7 +24,7 @@ from tests.pipe.common import (
     NL,
     NM,
     SMALL,
-    SWAP,
+    SYSTEMS,
     TWO_PLANAR,
     assert_edges,
     assert_sound,
@@ -41,15 +41,11 @@ from tests.pipe.common import (
     random_heads,
     random_parser,
     randomize,
+    system,
     tree,
 )
 
 LABELS = ("a", "b", "c")
-MISC = {
-    "arc_swift": "spacy_nmparse.ArcSwift.v1",
-    "covington": "spacy_nmparse.Covington.v1",
-    "nl_covington": "spacy_nmparse.NLCovington.v1",
-}
 
 
 def random_tree_doc(nlp: Language, rng: random.Random, n: int) -> Doc:
@@ -225,23 +221,13 @@ def test_merging_and_matching() -> None:
 
 
 RANDOM: dict[str, dict[str, Any]] = {
-    NM: {"factory": NM},
-    SWAP: {"factory": SWAP},
+    **SYSTEMS,
     "two_planar": TWO_PLANAR,
-    **{
-        f"{name} {options}": {"factory": NL, "system": {"@misc": MISC[name], **options}}
-        for name, options in (
-            ("nl_covington", {}),
-            ("nl_covington", {"explicit_root": False}),
-            ("nl_covington", {"nonmonotonic": True}),
-            ("nl_covington", {"nonmonotonic": True, "explicit_root": False}),
-            ("nl_covington", {"max_length": 2}),
-            ("covington", {}),
-            ("covington", {"explicit_root": False}),
-            ("covington", {"nonmonotonic": True}),
-            ("covington", {"max_length": 1, "explicit_root": False}),
-            ("arc_swift", {}),
-        )
+    "nl nonmonotonic explicit": {"factory": NL, "system": system("NLCovington", nonmonotonic=True)},
+    "covington explicit": {"factory": NL, "system": system("Covington", nonmonotonic=True)},
+    "covington neighbours": {
+        "factory": NL,
+        "system": system("Covington", max_length=1, explicit_root=False),
     },
 }
 
@@ -269,7 +255,7 @@ def test_random_parsers_are_sound(name: str, width: int, preset: float) -> None:
             crossing += bool(crossing_arcs([token.head.i for token in doc]))
             sentences += len(list(doc.sents)) > 1
     assert sentences > 3
-    if "covington" in name and "max_length': 1" not in name:
+    if config["factory"] == NL and name not in ("arc-swift", "covington neighbours"):
         assert crossing > 3
-    elif name.startswith("arc_swift"):
+    elif name == "arc-swift":
         assert crossing == 0

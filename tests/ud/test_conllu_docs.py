@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy
 import pytest
-import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
@@ -100,30 +99,6 @@ def test_what_is_not_annotated() -> None:
     sentences = [f"# sent_id = {n}\n# text = A cat\n{BLANK}" for n in (1, 2)]
     assert out == "".join(sentences)
     assert doc_to_conllu(doc, first=2).startswith("# sent_id = 2\n")
-
-
-def test_spaces_are_no_words() -> None:
-    vocab = spacy.blank("xx").vocab
-    doc = Doc(
-        vocab,
-        words=["\n", "A", " ", "cat", "\n|\t", "sat", "."],
-        spaces=[False, True, False, False, False, False, False],
-        heads=[3, 2, 3, 5, 3, 5, 5],
-        deps=["dep", "det", "nsubj", "nsubj", "dep", "ROOT", "punct"],
-    )
-    rows = [line.split("\t") for line in doc_to_conllu(doc).split("\n")[2:-2]]
-    assert [(row[1], row[6], row[9]) for row in rows[:2]] == [
-        ("A", "2", "SpacesBefore=\\n|SpacesAfter=\\s\\s"),
-        ("cat", "4", "SpaceAfter=No"),
-    ]
-
-
-def test_spaces_with_escapes() -> None:
-    doc = spacy.blank("xx")("A\n\t cat ")
-    text = doc_to_conllu(doc)
-    assert "# text = A cat\n" in text
-    assert "SpacesAfter=\\n\\t\\s" in text
-    assert format_errors(text, level=1) == []
 
 
 def test_confidences() -> None:

@@ -141,13 +141,6 @@ def test_evaluate_with_another_setting(
     assert "KEY=VALUE" in capsys.readouterr().err
 
 
-def test_evaluate_names_what_is_missing(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert nmparse(["evaluate", str(model), str(tmp_path / "none.spacy")]) == 2
-    assert "none.spacy" in capsys.readouterr().err
-
-
 def test_a_conllu_file_alone(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

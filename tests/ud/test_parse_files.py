@@ -19,10 +19,8 @@ import spacy
 from click.testing import Result
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from typer.testing import CliRunner
 
-from spacy_nmparse.cli import nmparse
-from spacy_nmparse.cli.parse import run as run_command
+from spacy_nmparse.cli.parse import run as run_parse
 from spacy_nmparse.pipe import processes
 from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import parse_inputs
@@ -30,8 +28,10 @@ from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.jobs import RECORD, Job, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import text_items
+from tests.commands import run as run_command
 from tests.pipe.common import TREES, gold_doc
 from tests.pipe.test_processes import Deadly
+from tests.ud.test_round_trip import restored
 from tests.validator import format_errors
 
 TEXT = "She saw the cat .\nYes\n \nSleep  !\n"
@@ -39,7 +39,7 @@ LATIN = b"ok\nd\xe9j\xe0 vu\n"
 
 
 def run(*arguments: str | Path, **options: Any) -> Result:
-    return CliRunner().invoke(nmparse, ["parse", *map(str, arguments)], **options)
+    return run_command("parse", *arguments, **options)
 
 
 @pytest.fixture(scope="module")
@@ -252,34 +252,6 @@ def test_output_that_cannot_be_written(
     assert done.exit_code == 1 and f"{below_a_file} cannot be written: " in done.stderr
 
 
-def test_small_and_odd_texts(trained: Language, tmp_path: Path) -> None:
-    for text, expected in [
-        ("word", ["word"]),
-        (" \n\t\n ", []),
-        ("她看见了猫她看见了猫", ["她看见了猫她看见了猫"]),
-        ("a\u00a0b\u2028c", ["a", "b", "c"]),
-    ]:
-        job = plan([str(write(tmp_path / "a.txt", text))], str(tmp_path / "b"), "conllu")[0]
-        counts = parse_file(trained, job, "conllu")
-        assert counts.words == len(expected)
-        out = (tmp_path / "b").read_text(encoding="utf-8")
-        assert words(out) == expected and format_errors(out, level=1) == []
-
-
-def restored(conllu: str) -> str:
-    """The text of CoNLL-U that plain text was made into."""
-    unescape = {"\\s": " ", "\\n": "\n", "\\t": "\t"}
-    text = ""
-    for line in conllu.split("\n"):
-        if line[:1].isdigit():
-            row = line.split("\t")
-            spaces = row[9].partition("SpacesAfter=")[2].split("|")[0]
-            for sign, space in unescape.items():
-                spaces = spaces.replace(sign, space)
-            text += row[1] + (spaces or ("" if "SpaceAfter=No" in row[9] else " "))
-    return text
-
-
 @pytest.mark.parametrize("text", ["word " * 300, "x" * 1000, "A b. C d!\n" * 100, "a\n" * 500])
 def test_long_paragraphs_are_cut(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
@@ -359,18 +331,8 @@ def test_a_bar_on_a_terminal(
     trained.to_disk(tmp_path / "model")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    run_command(
-        str(tmp_path / "model"),
-        [str(source)],
-        str(tmp_path / "out"),
-        None,
-        None,
-        False,
-        1,
-        0,
-        False,
-        False,
-    )
+    model, out = str(tmp_path / "model"), str(tmp_path / "out")
+    run_parse(model, [str(source)], out, None, None, False, 1, 0, False, False)
     assert f"/{len(TEXT.encode())}.0" in terminal.getvalue()
     assert list(conllu_to_docs(tmp_path / "out", trained.vocab))
 

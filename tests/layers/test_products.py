@@ -43,25 +43,16 @@ def test_rounding() -> None:
     assert (same.times(whole) == to_bfloat16(whole)).all()
 
 
-@needs_bfloat16
+@pytest.mark.parametrize("rounded", [False, pytest.param(True, marks=needs_bfloat16)])
 @pytest.mark.parametrize("rows", LAYOUTS)
 @pytest.mark.parametrize("columns", LAYOUTS)
-def test_product_of_rounded_numbers(rows: str, columns: str) -> None:
+def test_product(rows: str, columns: str, rounded: bool) -> None:
     for m, k, n in SIZES:
         A, W = LAYOUTS[rows](m, k), LAYOUTS[columns](n, k)
-        expected = to_bfloat16(A) @ to_bfloat16(W).T
-        found = Weights(W, rounded=True).times(A)
+        left, right = (to_bfloat16(X) if rounded else X.astype("float64") for X in (A, W))
+        found = Weights(W, rounded).times(A)
         assert found.dtype == "float32"
-        numpy.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-@pytest.mark.parametrize("rows", LAYOUTS)
-@pytest.mark.parametrize("columns", LAYOUTS)
-def test_product(rows: str, columns: str) -> None:
-    for m, k, n in SIZES:
-        A, W = LAYOUTS[rows](m, k), LAYOUTS[columns](n, k)
-        expected = A.astype("float64") @ W.astype("float64").T
-        numpy.testing.assert_allclose(Weights(W).times(A), expected, atol=1e-4)
+        numpy.testing.assert_allclose(found, left @ right.T, atol=1e-4)
 
 
 @pytest.mark.skipif(not HAS_TILES, reason="OpenBLAS multiplies")

@@ -73,17 +73,6 @@ def test_forward(lengths: list[int], n_in: int, width: int) -> None:
         numpy.testing.assert_allclose(found, expected, atol=1e-4 if scale > 1 else 3e-6)
 
 
-def test_sequences_do_not_see_each_other() -> None:
-    layer = make_sru(3, 4)
-    words, _, _ = make_input(3, [9])
-    together = layer.predict((words, numpy.asarray([4, 0, 5], dtype="int32"), False))
-    first = layer.predict((words[:4], numpy.asarray([4], dtype="int32"), False))
-    second = layer.predict((words[4:], numpy.asarray([5], dtype="int32"), False))
-    numpy.testing.assert_allclose(together, numpy.vstack([first, second]), atol=1e-6)
-    whole = layer.predict((words, numpy.asarray([9], dtype="int32"), False))
-    assert abs(whole - together).max() > 0.01
-
-
 @pytest.mark.parametrize(("n_in", "width"), [(5, 7), (9, 64), (3, 1)])
 def test_sequences_apart(n_in: int, width: int) -> None:
     """Whatever sequences go through the layer next to it, a sequence gives the same, to the bit."""

@@ -34,7 +34,6 @@ from tests.pipe.common import (
     parser_of,
     random_heads,
     randomize,
-    train,
     tree,
 )
 from tests.search.test_beam import flat
@@ -273,19 +272,6 @@ def test_overfitting(name: str, update: str) -> None:
         for trees in documents:
             gold = gold_doc(nlp.vocab, trees)
             assert tree(nlp(bare(gold))) == tree(gold)
-
-
-def trained_bytes(seed: int) -> bytes:
-    nlp = make("swap")
-    sgd = nlp.initialize(lambda: make_examples(nlp.vocab))
-    numpy.random.seed(seed)
-    train(nlp, make_examples(nlp.vocab), steps=4, sgd=sgd, drop=0.2)
-    return parser_of(nlp).model.to_bytes()
-
-
-def test_the_same_seed_gives_the_same_weights() -> None:
-    assert trained_bytes(1) == trained_bytes(1)
-    assert trained_bytes(1) != trained_bytes(2)
 
 
 def losses(parser: Any, examples: Sequence[Example]) -> list[float]:

@@ -134,9 +134,3 @@ def test_sentences_of_one_word_are_trees() -> None:
     train(nlp, examples, steps=3)
     assert tree(nlp(bare(examples[0].reference))) == tree(examples[0].reference)
     assert parser_of(nlp).labels == ("ROOT", "dep")
-
-
-def test_one_repair_may_be_a_string() -> None:
-    system = {"@misc": "spacy_nmparse.ArcEager.v1", "nonmonotonic_left": True}
-    nlp = make_nlp(system={**system, "repairs": ["right_lower"]})
-    assert parser_of(nlp).system_spec.options["repairs"] == ["right_lower"]

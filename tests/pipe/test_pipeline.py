@@ -265,23 +265,6 @@ def assemble(config: Path, out: Path) -> Language:
     return spacy.load(out)
 
 
-def test_replace_listeners_in_training(project: Path) -> None:
-    spacy_train(project / "config.cfg", project / "out", overrides=paths(project))
-    source = str(project / "out" / "model-best")
-    config = Config().from_disk(project / "config.cfg")
-    config["nlp"]["pipeline"] = ["parser"]
-    config["components"] = {"parser": {"source": source, "replace_listeners": ["model.tok2vec"]}}
-    config["training"]["max_steps"] = 2
-    config["training"]["eval_frequency"] = 1
-    config["initialize"] = {}
-    config.to_disk(project / "config2.cfg")
-    fill_config(project / "config3.cfg", project / "config2.cfg")
-    spacy_train(project / "config3.cfg", project / "out2", overrides=paths(project))
-    nlp = spacy.load(project / "out2" / "model-best")
-    assert nlp.pipe_names == ["parser"]
-    assert nlp.meta["performance"]["dep_las"] > 0.8
-
-
 # Listeners
 
 

@@ -174,13 +174,6 @@ def test_conllu_is_no_text(model: Path, tmp_path: Path) -> None:
         assert len(words(run(model, given, "--input-format", "text", input=conllu).stdout)) > 1
 
 
-def test_several_processes_give_the_same(model: Path, tmp_path: Path) -> None:
-    source = write(tmp_path / "a.txt", "\n\n".join(tree[0] for tree in TREES * 5))
-    one = run(model, source, "--confidence")
-    two = run(model, source, "--confidence", "--n-process", "2", "--batch-size", "3")
-    assert two.stdout == one.stdout
-
-
 def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
     """What was parsed is not parsed again; what failed, or has changed, is."""
     folder, out = tmp_path / "in", tmp_path / "out"

@@ -17,7 +17,6 @@ from spacy.util import load_config, load_model_from_config
 
 from scripts import demo
 from spacy_nmparse.ud import doc_to_conllu
-from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.licences import source_of
 from spacy_nmparse.ud.packages import card
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
@@ -178,18 +177,3 @@ def test_the_guide_s_config_learns_on(treebank: Path, tmp_path: Path, pipeline: 
         assert new.config["nlp"][key] == old.config["nlp"][key]
     weights = [nlp.get_pipe("parser").model.get_param("word_W") for nlp in (old, new)]
     assert 0 < abs(weights[0] - weights[1]).max() < 0.001
-
-
-def test_running_text_has_the_letters_of_multiword_tokens(tmp_path: Path) -> None:
-    """Also where their words have others."""
-    pytest.importorskip("udtools", reason="needs the package udtools")
-    source = tmp_path / "a.conllu"
-    rows = ["1-2 du _ _ _ _ _ _ _ _", "1 de de ADP _ _ 3 case _ _", "2 le le DET _ _ 3 det _ _"]
-    rows.append("3 pain pain NOUN _ _ 0 root _ _")
-    source.write_text("\n".join(rows).replace(" ", "\t") + "\n\n", encoding="utf-8")
-    nlp = spacy.blank("xx")
-    data = tmp_path / "unused.spacy"
-    found = evaluate(nlp, data, unit="text", tokens="raw", conllu=source)["conll18"]
-    assert (found["Tokens"], found["Words"]) == (1, pytest.approx(2 / 5))
-    with pytest.raises(ValueError, match="running text"):
-        evaluate(nlp, data, unit="text", tokens="raw")

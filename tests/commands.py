@@ -1,7 +1,10 @@
-"""Commands of nmparse, run in this process."""
+"""Commands of nmparse, run in this process, and Python in another one."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,20 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from spacy_nmparse.cli import nmparse
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the folder of the checkout; variables: of its environment."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **variables},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def run(*arguments: str | Path, **options: Any) -> Result:

@@ -8,8 +8,7 @@ import re
 import shlex
 import shutil
 import string
-import subprocess
-import sys
+from ast import literal_eval
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,11 +22,10 @@ from spacy.vocab import Vocab
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.statistics import columns
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
-from tests.commands import run, succeed, told
+from tests.commands import ROOT, python, run, succeed, told
 from tests.pipe.common import TREES, gold_doc, random_parser
 from tests.pipe.test_files import small_files
 
-ROOT = Path(__file__).resolve().parent.parent
 FALL = "2 0 6 5 3 2"  # I saw Jack and Jill fall
 
 CONLLU = """\
@@ -63,8 +61,7 @@ def folder(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_spacy_has_the_commands() -> None:
-    command = [sys.executable, "-m", "spacy", "nmparse", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    done = python("-m", "spacy", "nmparse", "--help")
     assert done.returncode == 0, done.stderr
     for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data"):
         assert name in done.stdout
@@ -76,16 +73,10 @@ def test_the_entry_point_imports_nothing_heavy() -> None:
         "import sys, spacy.cli; before = set(sys.modules); import spacy_nmparse.cli; "
         "print(sorted(set(sys.modules) - before))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    new = [name for name in ast_list(done.stdout) if not name.startswith("spacy_nmparse.cli")]
+    found = literal_eval(python("-c", code).stdout)
+    new = [name for name in found if not name.startswith("spacy_nmparse.cli")]
     light = ("", ".about", ".spacy_version", ".lab", ".lab.commands")
     assert not [name for name in new if name.removeprefix("spacy_nmparse") not in light]
-
-
-def ast_list(text: str) -> list[str]:
-    return json.loads(text.replace("'", '"'))
 
 
 def test_oracle() -> None:

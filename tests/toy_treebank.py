@@ -31,6 +31,11 @@ CONLLU = """\
 """
 
 
+def sentence(*rows: str) -> str:
+    """A sentence of CoNLL-U, of rows whose columns are parted by spaces."""
+    return "\n".join(rows).replace(" ", "\t") + "\n\n"
+
+
 def write_treebank(folder: Path) -> Path:
     """The treebank UD_Toy-Test in a folder."""
     treebank = folder / "UD_Toy-Test"

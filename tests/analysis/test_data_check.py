@@ -17,6 +17,7 @@ from spacy_nmparse.analysis.data_check import DataCheck, check_data
 from spacy_nmparse.ud.tokens import TokenMatch
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.pipe.common import DOCUMENTS, gold_doc
+from tests.toy_treebank import sentence
 
 
 def check(
@@ -156,9 +157,10 @@ def test_tokens_that_do_not_match(tmp_path: Path, make: Callable[..., Doc]) -> N
 
 
 def test_multiword_tokens_are_compared_as_they_were_converted(tmp_path: Path) -> None:
-    rows = "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n"
-    rows += "1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n"
-    rows += "3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n"
+    rows = sentence(
+        *("1-2 don't _ _ _ _ _ _ _ _", "1 do do AUX _ _ 3 aux _ _"),
+        *("2 n't not PART _ _ 3 advmod _ _", "3 go go VERB _ _ 0 root _ _"),
+    )
     english = {"nlp.lang": "en"}
     merged, split = (
         list(conllu_to_docs(rows, n_sents=1, merge_subtokens=merge, no_print=True))

@@ -110,31 +110,35 @@ def test_own_iterators_are_kept_with_a_warning() -> None:
         assert noun_chunks(from_config()) == ["She"]
 
 
-@pytest.mark.filterwarnings("error")
-def test_own_iterators_can_be_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def spacys_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> pytest.LogCaptureFixture:
+    """What spaCy's logger says."""
     monkeypatch.setattr(logger, "propagate", True)
     caplog.set_level("INFO", logger="spacy")
+    return caplog
+
+
+@pytest.mark.filterwarnings("error")
+def test_own_iterators_can_be_replaced(
+    tmp_path: Path, spacys_log: pytest.LogCaptureFixture
+) -> None:
     nlp = spacy.blank("en")
     assert register_noun_chunks(nlp, replace=True)
     assert noun_chunks(nlp) == ["She", "a red car", "Berlin"]
-    assert "replace those of the language ('en')" in caplog.text
+    assert "replace those of the language ('en')" in spacys_log.text
     nlp = from_config(replace=True)
     assert noun_chunks(nlp) == ["She", "a red car", "Berlin"]
     nlp.to_disk(tmp_path)
     assert noun_chunks(spacy.load(tmp_path)) == ["She", "a red car", "Berlin"]
 
 
-def test_the_callback_says_that_it_has_registered(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(logger, "propagate", True)
-    caplog.set_level("INFO", logger="spacy")
+def test_the_callback_says_that_it_has_registered(spacys_log: pytest.LogCaptureFixture) -> None:
     nlp = spacy.blank("cs")
     assert UDNounChunks()(nlp) is nlp
     assert nlp.vocab.get_noun_chunks is ud_noun_chunks
-    assert "were registered ('cs')" in caplog.text
+    assert "were registered ('cs')" in spacys_log.text
 
 
 def test_no_parse() -> None:

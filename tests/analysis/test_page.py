@@ -26,8 +26,14 @@ from tests.pipe.common import NL, TREES, gold_doc, random_parser
 EVIL = "</script><img src=x onerror=alert(1)>"
 
 
-def data_of(page: str | None) -> dict[str, Any]:
+def html_of(shown: Derivation | Doc, **options: Any) -> str:
+    """The page of a derivation or a parse."""
+    page = render(shown, jupyter=False, **options)
     assert page is not None
+    return page
+
+
+def data_of(page: str) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     return json.loads(found[1])
@@ -36,30 +42,28 @@ def data_of(page: str | None) -> dict[str, Any]:
 def test_the_data_of_a_derivation(trained: Language) -> None:
     gold = gold_doc(trained.vocab, [0])
     derivation = derive(trained, gold, gold)
-    data = data_of(render(derivation))
-    assert data["words"] == TREES[0][0].split()
-    assert data["heads"] == TREES[0][1]
-    assert data["gold_heads"] == TREES[0][1]
-    assert data["sentences"] == [[0, 5]]
-    assert not data["rtl"]
+    data, told = data_of(html_of(derivation)), derivation.as_dict()
+    for key in ("words", "heads", "gold_heads"):
+        assert data[key] == told[key]
+    assert data["sentences"] == [[0, 5]] and not data["rtl"]
     step = data["steps"][1]
-    assert (step["action"], step["added"], step["stack"]) == (
-        ["LEFT-ARC", 1, "nsubj"],
-        [[1, 0, "nsubj"]],
-        [0],
-    )
+    assert {key: step[key] for key in ("action", "added", "stack")} == {
+        "action": ["LEFT-ARC", 1, "nsubj"],
+        "added": [[1, 0, "nsubj"]],
+        "stack": [0],
+    }
     assert [choice["action"] for choice in step["choices"]].count(step["action"]) == 1
     assert step["choices"][0]["cost"] == 0
 
 
 def test_moves_and_lists_are_explained(trained: Language) -> None:
-    data = data_of(render(derive(trained, "She saw the cat .")))
+    data = data_of(html_of(derive(trained, "She saw the cat .")))
     assert set(data["glossary"]) >= {"stack", "buffer", "repair", "model %", "oracle's cost"}
     assert set(data["glossary"]) >= {
         c["action"][0] for step in data["steps"] for c in step["choices"]
     }
     nlp = random_parser(1, factory=NL)
-    data = data_of(render(derive(nlp, Doc(nlp.vocab, words=["cat"] * 3))))
+    data = data_of(html_of(derive(nlp, Doc(nlp.vocab, words=["cat"] * 3))))
     assert set(data["glossary"]) >= {"lambda1", "lambda2", "buffer", "(complete)", "SHIFT"}
     assert "stack" not in data["glossary"]
 
@@ -67,25 +71,21 @@ def test_moves_and_lists_are_explained(trained: Language) -> None:
 def test_headings_are_whole() -> None:
     words = [f"word{i}" for i in range(30)]
     doc = Doc(Vocab(), words=words, heads=[0] * 30, deps=["ROOT", *["dep"] * 29])
-    page = render(doc)
-    assert page is not None
+    page = html_of(doc)
     assert f"<title>{' '.join(words)}</title>" in page
     assert data_of(page)["title"] is None
-    page = render(doc, title="A & B")
-    assert page is not None
+    page = html_of(doc, title="A & B")
     assert "<title>A &amp; B</title>" in page
     assert data_of(page)["title"] == "A & B"
 
 
 def test_buttons_are_drawn(trained: Language) -> None:
-    page = render(derive(trained, "She saw the cat ."))
-    assert page is not None
+    page = html_of(derive(trained, "She saw the cat ."))
     assert not set(page) & set("⏮⏭◀▶↺")  # common fonts lack some of them
 
 
 def test_nothing_comes_from_elsewhere(trained: Language) -> None:
-    page = render(derive(trained, "She saw the cat ."))
-    assert page is not None
+    page = html_of(derive(trained, "She saw the cat ."))
     rest = page.replace("http://www.w3.org/2000/svg", "")  # a name, not an address
     assert not re.search(r"https?://|src=|@import|url\(|<link", rest)
 
@@ -93,8 +93,7 @@ def test_nothing_comes_from_elsewhere(trained: Language) -> None:
 def test_words_are_no_html() -> None:
     words = [EVIL, "a&b", "\u2028"]
     doc = Doc(Vocab(), words=words, heads=[0, 0, 0], deps=["ROOT", EVIL, "b"])
-    page = render(doc, title=EVIL)
-    assert page is not None
+    page = html_of(doc, title=EVIL)
     assert EVIL not in page and "<img" not in page
     data = data_of(page)
     assert data["words"] == words
@@ -104,14 +103,14 @@ def test_words_are_no_html() -> None:
 def test_a_long_document_is_cut() -> None:
     nlp = random_parser(1)
     doc = Doc(nlp.vocab, words=["cat"] * 300)
-    data = data_of(render(derive(nlp, doc)))
+    data = data_of(html_of(derive(nlp, doc)))
     assert data["steps"][0]["buffer_length"] == 301
     assert len(data["steps"][0]["buffer"]) < 30
 
 
 def test_documents_with_spaces_and_sentences(trained: Language) -> None:
     doc = trained("She saw the cat .\n\nYes")
-    data = data_of(render(doc, gold=doc))
+    data = data_of(html_of(doc, gold=doc))
     assert data["words"] == ["She", "saw", "the", "cat", ".", "Yes"]
     assert data["heads"] == data["gold_heads"]
     assert data["steps"] == []
@@ -147,9 +146,8 @@ def test_notebooks(trained: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     assert html.unescape(page[1]) == render(derivation, jupyter=False)
 
 
-def in_browser(page: str | None, script: str, folder: Path, address: str = "") -> dict[str, Any]:
+def in_browser(page: str, script: str, folder: Path, address: str = "") -> dict[str, Any]:
     """What a script, run in the page, leaves in ``result``; ``errors`` holds what went wrong."""
-    assert page is not None
     before = "<script>window.errors = []; window.onerror = (m) => { errors.push(m); };</script>"
     after = (
         "<script>const result = {};\n"
@@ -191,7 +189,7 @@ def test_stepping(trained: Language, tmp_path: Path) -> None:
     byId("gold").click(); result.goldOff = arcs(".gold").length;
     result.rows = texts("#table-box tr").length;
     """
-    result = in_browser(render(derivation), script, tmp_path)
+    result = in_browser(html_of(derivation), script, tmp_path)
     assert result["moves"] == [*(step.name for step in derivation.steps), ""]
     assert result["added"] == [
         *([f"{arc.head},{arc.dependent}" for arc in step.added] for step in derivation.steps),
@@ -224,7 +222,7 @@ def test_repairs_and_wrong_moves(tmp_path: Path) -> None:
     press("Home"); press("w"); result.wrong = byId("count").textContent;
     result.wrongTag = texts(".tag.wrong").length;
     """
-    result = in_browser(render(derivation), script, tmp_path, f"#step={replaced + 1}")
+    result = in_browser(html_of(derivation), script, tmp_path, f"#step={replaced + 1}")
     step = derivation.steps[replaced]
     assert result["deleted"] == [f"{arc.head},{arc.dependent}" for arc in step.deleted]
     assert result["added"] == [f"{arc.head},{arc.dependent}" for arc in step.added]
@@ -249,7 +247,7 @@ def test_crossing_arcs_and_escapes(tmp_path: Path) -> None:
     result.overlaps = boxes.filter((a) => words.some((b) => meet(a, b))).length
       + words.filter((a, i) => words.some((b, j) => i !== j && meet(a, b))).length;
     """
-    result = in_browser(render(derivation), script, tmp_path)
+    result = in_browser(html_of(derivation), script, tmp_path)
     assert sorted(result["crossing"]) == ["1,4", "3,7"]
     assert result["words"] == words
     assert result["images"] == 0
@@ -265,7 +263,7 @@ def test_lists_and_right_to_left(tmp_path: Path) -> None:
     result.titles = texts("#configuration h2");
     result.places = all("[data-word]").map((one) => one.getBoundingClientRect().left);
     """
-    result = in_browser(render(derive(nlp, doc)), script, tmp_path)
+    result = in_browser(html_of(derive(nlp, doc)), script, tmp_path)
     assert result["count"].startswith("3 /")  # forward is to the left
     assert result["titles"] == ["λ1 (focus last)", "λ2", "Buffer"]
     assert result["places"] == sorted(result["places"], reverse=True)
@@ -291,7 +289,7 @@ def test_explanations(tmp_path: Path) -> None:
       .map((one) => one.textContent);
     result.title = cell.title;
     """
-    result = in_browser(render(derivation), script, tmp_path)
+    result = in_browser(html_of(derivation), script, tmp_path)
     text = derivation.glossary
     assert result["icons"] == [1, 1, 1, 1]
     assert result["lists"] == [
@@ -318,7 +316,7 @@ def test_what_does_nothing_is_not_shown(tmp_path: Path) -> None:
     byId("gold").click(); press("End");
     result.tree = shown("#legend .key"); result.empty = shown("#choices h2");
     """
-    result = in_browser(render(derivation), script, tmp_path)
+    result = in_browser(html_of(derivation), script, tmp_path)
     assert result["keys"] == ["←", "→", "Home", "End"] and result["buttons"] == 4
     assert result["start"] == ["gold arc"] and result["tree"] == ["crossing arc"]
     assert result["box"] == ["What the oracle says"] and result["empty"] == []
@@ -335,20 +333,20 @@ def test_both_ends_of_a_long_arc_are_in_sight(tmp_path: Path) -> None:
     const picture = document.querySelector("#picture svg");
     result.smaller = picture.width.baseVal.value < picture.viewBox.baseVal.width;
     """
-    result = in_browser(render(derivation), script, tmp_path, f"#step={step + 1}")
+    result = in_browser(html_of(derivation), script, tmp_path, f"#step={step + 1}")
     assert result["inside"] and result["smaller"]
 
 
 def test_confidences(tmp_path: Path) -> None:
     nlp = random_parser(1)
     words = TREES[0][0].split()
-    assert data_of(render(nlp(Doc(nlp.vocab, words=words))))["sure"] is None
+    assert data_of(html_of(nlp(Doc(nlp.vocab, words=words))))["sure"] is None
     nlp.get_pipe("nm_parser").confidence = True  # type: ignore[attr-defined]
     doc = nlp(Doc(nlp.vocab, words=words))
-    sure = data_of(render(doc))["sure"]
+    sure = data_of(html_of(doc))["sure"]
     assert sure == pytest.approx([token._.dep_confidence for token in doc], abs=1e-4)
     script = """result.labels = texts(".label");"""
-    labels = in_browser(render(doc), script, tmp_path)["labels"]
+    labels = in_browser(html_of(doc), script, tmp_path)["labels"]
     assert sorted(labels) == sorted(f"{t.dep_} {t._.dep_confidence:.0%}" for t in doc)
 
 
@@ -387,7 +385,7 @@ def test_the_address_follows(tmp_path: Path) -> None:
     result.theme = document.documentElement.style.colorScheme;
     """
     n = len(derivation.steps)
-    result = in_browser(render(derivation), script, tmp_path)
+    result = in_browser(html_of(derivation), script, tmp_path)
     assert result["fresh"] == ""
     assert result["title"] == "She left ."
     assert result["soon"] == "" and result["next"] == "#sentence=1&step=2"
@@ -414,7 +412,7 @@ def test_an_address_opens_its_step(tmp_path: Path) -> None:
     result.words = texts("[data-word]");
     """
     n = len(derivation.steps)
-    result = in_browser(render(derivation), script, tmp_path, f"#sentence=2&step={n - 1}")
+    result = in_browser(html_of(derivation), script, tmp_path, f"#sentence=2&step={n - 1}")
     assert result["count"] == f"{n - 1} / {n}"
     assert result["move"] == derivation.steps[n - 2].name
     assert result["words"] == derivation.words[3:]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from spacy_nmparse.layers.cpu import CLASS, CLASSES
+from tests.commands import python
 
-ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import numpy
 from spacy_nmparse.layers.cpu import CLASS
@@ -24,14 +22,7 @@ CORES = {"plain": "Nehalem", "avx2": "Haswell", "avx2-vnni": "Haswell", "avx512"
 
 
 def run(cpu: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "NMPARSE_CPU": cpu},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return python("-c", PROGRAM, NMPARSE_CPU=cpu)
 
 
 def test_in_force() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -55,6 +56,12 @@ def compare(found: Any, expected: Any) -> None:
     assert found.shape == expected.shape and found.dtype == "float32"
     if expected.size:
         assert abs(found - expected).max() <= 2e-5 * max(1, abs(expected).max())
+
+
+def same(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    """To the bit."""
+    for one, other in zip(found, expected, strict=True):
+        numpy.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
@@ -119,8 +126,7 @@ def test_gradients_of_what_was_not_trained() -> None:
     (_, ours), (_, other) = make(8, 1, 3, 2), make(8, 1, 3, 2)
     Xs, d_Ys = sample((4, 2), 8), sample((4, 2), 8, seed=3)
     found, expected = (m(Xs, is_train)[1](d_Ys) for m, is_train in ((ours, False), (other, True)))
-    for one, two in zip([*found, *gradients(ours)], [*expected, *gradients(other)], strict=True):
-        numpy.testing.assert_array_equal(one, two)
+    same([*found, *gradients(ours)], [*expected, *gradients(other)])
 
 
 @pytest.mark.parametrize("lengths", [(), (0,), (0, 0)])
@@ -140,10 +146,8 @@ def test_documents_do_not_touch() -> None:
         _, ours = make(*layout)
         Xs = sample(LENGTHS, layout[0])
         together = ours.predict(Xs)
-        for X, Y in zip(Xs, together, strict=True):
-            numpy.testing.assert_array_equal(ours.predict([X])[0], Y)
-        for Y, other in zip(together, reversed(ours.predict(Xs[::-1])), strict=True):
-            numpy.testing.assert_array_equal(Y, other)
+        same([ours.predict([X])[0] for X in Xs], together)
+        same(ours.predict(Xs[::-1])[::-1], together)
 
 
 def test_dropout() -> None:
@@ -183,16 +187,14 @@ def test_weights_of_either_load_into_the_other() -> None:
     back = SpacyEncoder(8, 1, 3, 2).initialize().from_bytes(ours.to_bytes())
     assert [node.attrs for node in back.walk()] == [node.attrs for node in theirs.walk()]
     for one, other in zip(back.walk(), theirs.walk(), strict=True):
-        for name in one.param_names:
-            numpy.testing.assert_array_equal(one.get_param(name), other.get_param(name))
+        same(*([node.get_param(name) for name in node.param_names] for node in (one, other)))
 
 
 def test_copies() -> None:
     _, ours = make(8, 1, 3, 2)
     Xs = sample((4, 2), 8)
     for again in (pickle.loads(pickle.dumps(ours)), ours.copy()):
-        for one, other in zip(again.predict(Xs), ours.predict(Xs), strict=True):
-            numpy.testing.assert_array_equal(one, other)
+        same(again.predict(Xs), ours.predict(Xs))
 
 
 def test_weights_that_change_are_seen() -> None:
@@ -221,8 +223,7 @@ def test_threads() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(ours.predict, batches * 3))
     for one, other in zip(found, expected * 3, strict=True):
-        for Y, expected_Y in zip(one, other, strict=True):
-            numpy.testing.assert_array_equal(Y, expected_Y)
+        same(one, other)
 
 
 class OtherOps(NumpyOps):

@@ -19,6 +19,7 @@ from tests.pipe.common import (
     NL,
     arc_model_config,
     gold_doc,
+    gold_of,
     make_example,
     make_examples,
     make_nlp,
@@ -115,14 +116,6 @@ def naive_of(parser: Any) -> NaiveArcParser:
     naive = NaiveArcParser(parser.model, parser.system)
     naive.n_pairs = 0
     return naive
-
-
-def gold_of(reference: Doc) -> Gold:
-    return Gold(
-        [token.head.i for token in reference],
-        [token.dep_ for token in reference],
-        [bool(token.is_sent_start) for token in reference],
-    )
 
 
 def vectors_of(parser: Any, doc: Doc) -> numpy.ndarray:

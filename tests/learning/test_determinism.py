@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from typing import Any
 
 from thinc.api import fix_random_seed
 
+from tests.commands import python
 from tests.pipe.common import NL, NM, SWAP, make_examples, make_nlp, model_config, parser_of, train
 
 
@@ -52,15 +52,7 @@ print(json.dumps(all_weights()))"""
     again = {name: weights(**CASES[name]) for name in ("nm", "nl", "swap")}
     assert again.items() <= expected.items(), "not the same twice in a process"
     for hash_seed in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            env={
-                **os.environ,
-                "PYTHONHASHSEED": hash_seed,
-                "PYTHONPATH": os.pathsep.join([os.getcwd(), *sys.path]),
-            },
-        )
+        path = os.pathsep.join([os.getcwd(), *sys.path])
+        done = python("-c", code, PYTHONHASHSEED=hash_seed, PYTHONPATH=path)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout) == expected

@@ -18,6 +18,7 @@ from thinc.api import fix_random_seed
 from spacy_nmparse.pipe.annotations import same_tokens as bare
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.saving import CHECKSUMS, checksums
+from spacy_nmparse.systems import Gold
 
 TOK2VEC: dict[str, Any] = {
     "@architectures": "spacy.HashEmbedCNN.v2",
@@ -222,6 +223,12 @@ def make_example(gold: Doc) -> Example:
 
 def make_examples(vocab: Vocab, documents: Sequence[Sequence[int]] = DOCUMENTS) -> list[Example]:
     return [make_example(gold_doc(vocab, trees)) for trees in documents]
+
+
+def gold_of(doc: Doc) -> Gold:
+    """Its tree, as systems take it."""
+    starts = [bool(token.is_sent_start) for token in doc]
+    return Gold([token.head.i for token in doc], [token.dep_ for token in doc], starts)
 
 
 def unknown(vocab: Vocab) -> Example:

@@ -4,11 +4,7 @@ parsers of the factories' own sizes, on each class of processors that this one c
 from __future__ import annotations
 
 import itertools
-import os
 import random
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +13,8 @@ from spacy.tokens import Doc
 
 from spacy_nmparse.layers.cpu import CLASS, CLASSES
 from spacy_nmparse.layers.products import HAS_TILES
+from tests.commands import python
 from tests.pipe.common import KINDS, SMALL, bare, make_examples, parser_of, randomize, surely_parsed
-
-ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(not HAS_TILES, reason="OpenBLAS multiplies with MSVC")
 
@@ -56,7 +51,6 @@ def test_same_bits(kind: str, settings: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("cpu", [cpu for cpu in CLASSES if cpu != CLASS])
 def test_same_bits_on_other_processors(cpu: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", __file__, "-k", "test_same_bits and not other"]
-    environment = {**os.environ, "NMPARSE_CPU": cpu}
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    command = ("-m", "pytest", "-q", __file__, "-k", "test_same_bits and not other")
+    done = python(*command, NMPARSE_CPU=cpu)
     assert done.returncode == 0, done.stdout

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +21,7 @@ from spacy.training import Example
 from thinc.api import Config, fix_random_seed
 
 from spacy_nmparse.pipe.spec import SystemSpec
+from tests.commands import python
 from tests.pipe.common import (
     NL,
     NM,
@@ -140,14 +138,6 @@ def examples_with_spaces(nlp: Language) -> list[Example]:
     return examples
 
 
-def run(*args: str, **env: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *args], capture_output=True, text=True, env={**os.environ, **env}
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_the_factory_is_found_without_importing_the_package() -> None:
     code = """
 import sys, spacy
@@ -158,11 +148,11 @@ pipe = nlp.add_pipe("nm_parser", name="parser")
 print(type(pipe).__name__, nlp.pipe_names, nlp.get_pipe_meta("parser").factory)
 print(sorted(nlp.get_pipe_meta("parser").assigns))
 """
-    out = run("-c", code)
-    assert out.splitlines() == [
+    done = python("-c", code)
+    assert done.stdout.splitlines() == [
         "TransitionParser ['parser'] nm_parser",
         "['doc.sents', 'token.dep', 'token.head', 'token.is_sent_start']",
-    ]
+    ], done.stderr
 
 
 @EVERY

@@ -10,10 +10,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import fix_random_seed
-from typer.testing import CliRunner
 
-from spacy_nmparse.cli import nmparse
 from spacy_nmparse.pipe.replace import changed, replace_parser
+from tests.commands import run, succeed
 from tests.pipe.common import (
     LISTENER,
     TOK2VEC,
@@ -143,14 +142,13 @@ def test_the_command(target: Path, source: Path, tmp_path: Path) -> None:
     text, output = tmp_path / "text.txt", tmp_path / "new"
     text.write_text("\n\n".join(TEXTS), encoding="utf-8")
     command = ["replace", str(target), str(source), "-o", str(output)]
-    done = CliRunner().invoke(nmparse, [*command, "--text", str(text)])
-    assert done.exit_code == 0, done.output
+    done = succeed(*command, "--text", text)
     n_words = sum(len(text.split()) for text in TEXTS)
     assert f"The same for all of {n_words} words: tags, parts of speech, morph" in done.output
     assert trees(spacy.load(output)) == trees(spacy.load(source))
-    again = CliRunner().invoke(nmparse, command)
+    again = run(*command)
     assert again.exit_code == 2 and "exists already" in again.output
-    assert CliRunner().invoke(nmparse, [*command[:-1], str(tmp_path / "examples")]).exit_code == 0
+    succeed(*command[:-1], tmp_path / "examples")
 
 
 def test_the_command_names_tags_as_the_cause(source: Path, tmp_path: Path) -> None:
@@ -164,7 +162,7 @@ def test_the_command_names_tags_as_the_cause(source: Path, tmp_path: Path) -> No
     output, text = tmp_path / "new", tmp_path / "text.txt"
     text.write_text(TEXTS[0], encoding="utf-8")
     command = ["replace", str(tmp_path / "old"), str(tmp_path / "tags"), "-o", str(output)]
-    done = CliRunner().invoke(nmparse, [*command, "--text", str(text)])
+    done = run(*command, "--text", text)
     config = output / "config.cfg"
     assert "tags. The parser writes tags where" in done.output and "reads its" not in done.output
     assert f"To write no tags, set write_tags = false for 'parser' in {config}." in done.output

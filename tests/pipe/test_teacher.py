@@ -17,7 +17,6 @@ from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.teacher import Teacher
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.search import beam
-from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     NL,
     NM,
@@ -25,6 +24,7 @@ from tests.pipe.common import (
     arc_model_config,
     bare,
     gold_doc,
+    gold_of,
     learn,
     listening_pipeline,
     make_example,
@@ -87,11 +87,7 @@ def by_move(found: dict[str, dict[str | None, float]]) -> dict[str, float]:
 def cross_entropy(pupil: Any, teacher: Any, example: Example) -> float:
     """Of moves, and of the labels of the teacher's best move, along the oracle's path."""
     reference = example.reference
-    gold = Gold(
-        [token.head.i for token in reference],
-        [token.dep_ for token in reference],
-        [bool(token.is_sent_start) for token in reference],
-    )
+    gold = gold_of(reference)
     state = pupil.system.initial(len(reference))
     loss = 0.0
     while not state.is_final:

@@ -60,6 +60,23 @@ def test_figures(system: str, figure: str, oracle: str) -> None:
     assert len(real.derivation(FIGURE_2, "static")) == len(table)
 
 
+@pytest.mark.parametrize("nonmonotonic", [False, True])
+def test_no_arc_closes_a_cycle(nonmonotonic: bool) -> None:
+    """It is illegal, or takes the arc into its head away. test_replay.py would not come to an end
+    with a cycle."""
+    real = systems.create("nl_covington", nonmonotonic=nonmonotonic)
+    state = real.initial(3)
+    for action in (Action("SHIFT"), Action("LEFT-ARC"), Action("SHIFT"), Action("LEFT-ARC")):
+        real.apply(state, action)
+    assert state.heads == [1, 2, None]
+    if nonmonotonic:
+        real.apply(state, Action("RIGHT-ARC"))  # 0 -> 2 -> 1 -> 0
+        assert state.heads == [None, 2, 0]
+    else:
+        with pytest.raises(ValueError, match="illegal"):
+            real.apply(state, Action("RIGHT-ARC"))
+
+
 def test_long_text() -> None:
     """Cost and loss functions cope with depth."""
     n = 2000

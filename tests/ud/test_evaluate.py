@@ -16,7 +16,7 @@ from scripts import demo
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.evaluate import blank_copy, evaluate, read_docs
 from spacy_nmparse.ud.treebank import convert, write_docs
-from tests.toy_treebank import ROOT, nmparse
+from tests.toy_treebank import ROOT, nmparse, sentence
 
 
 @pytest.fixture
@@ -147,14 +147,11 @@ def test_a_conllu_file_alone(
     """Is enough, for gold tokens and for the running text; so are its parts."""
     pytest.importorskip("udtools", reason="needs the package udtools")
     whole, one, two = (tmp_path / f"{name}.conllu" for name in ("whole", "one", "two"))
-    rows = [
-        "1-2 du _ _ _ _ _ _ _ _",
-        "1 de de ADP _ _ 3 case _ _",
-        "2 le le DET _ _ 1 det _ _",
-        "3 pain pain NOUN _ _ 0 root _ _",
-    ]
-    first = "\n".join(rows).replace(" ", "\t") + "\n\n"
-    second = "1\tva\taller\tVERB\t_\t_\t0\troot\t_\t_\n2\tlà\tlà\tADV\t_\t_\t1\tobj\t_\t_\n\n"
+    first = sentence(
+        *("1-2 du _ _ _ _ _ _ _ _", "1 de de ADP _ _ 3 case _ _"),
+        *("2 le le DET _ _ 1 det _ _", "3 pain pain NOUN _ _ 0 root _ _"),
+    )
+    second = sentence("1 va aller VERB _ _ 0 root _ _", "2 là là ADV _ _ 1 obj _ _")
     for path, text in ((whole, first + second), (one, first), (two, second)):
         path.write_text(text, encoding="utf-8")
     output = tmp_path / "x.json"
@@ -178,10 +175,12 @@ def test_a_conllu_file_alone(
 def test_words_of_multiword_tokens_count_in_sentences(model: Path, tmp_path: Path) -> None:
     """As many as in whole documents."""
     pytest.importorskip("udtools", reason="needs the package udtools")
-    row = "1-2\tau\t_\t_\t_\t_\t_\t_\t_\t_\n1\tà\tà\tADP\t_\t_\t0\troot\t_\t_\n"
-    row += "2\tle\tle\tDET\t_\t_\t1\tdet\t_\t_\n3\tlac\tlac\tNOUN\t_\t_\t1\tobl\t_\t_\n\n"
+    conllu = sentence(
+        *("1-2 au _ _ _ _ _ _ _ _", "1 à à ADP _ _ 0 root _ _"),
+        *("2 le le DET _ _ 1 det _ _", "3 lac lac NOUN _ _ 1 obl _ _"),
+    )
     source = tmp_path / "a.conllu"
-    source.write_text(row * 3, encoding="utf-8")
+    source.write_text(conllu * 3, encoding="utf-8")
     data = convert({"test": source}, tmp_path, 10, merge_subtokens=True)["test"]
     nlp = spacy.load(model)
     for unit in ("sentence", "doc"):

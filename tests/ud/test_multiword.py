@@ -13,6 +13,7 @@ from spacy.training import Example
 
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import ud_words
+from tests.toy_treebank import sentence
 
 #: A token of two words, its ending with a tag of its own; words that spaCy splits; one that is one.
 ROWS = """\
@@ -71,7 +72,7 @@ def test_known_forms_and_endings(nlp: Language) -> None:
 def test_an_ending_that_is_mostly_split_elsewhere() -> None:
     """Is not learned, although it is the longest; the form is."""
     rows = ["1-2 {0}{1} _ _ _ _ _ _ _ _", "1 {0} {0} NOUN Noun _ 0 root _ _"]
-    conllu = "\n".join([*rows, "2 {1} ki ADP Rel _ 1 case _ _", "", ""]).replace(" ", "\t")
+    conllu = sentence(*rows, "2 {1} ki ADP Rel _ 1 case _ _")
     words = ("okulda", "ki"), ("orada", "ki"), ("yolda", "ki"), ("sonr", "aki")
     nlp = spacy.blank("xx")
     nlp.add_pipe("multiword_tokens")
@@ -85,13 +86,9 @@ def test_an_ending_that_is_mostly_split_elsewhere() -> None:
 
 def test_a_form_with_another_tag() -> None:
     """Is split as with that tag: here not at all."""
-    rows = [
-        "1-2 onun _ _ _ _ _ _ _ _",
-        "1 on on NUM Num _ 0 root _ _",
-        "2 un un ADP Rel _ 1 case _ _",
-    ]
-    one = ["1 onun o PRON Pron _ 0 root _ _"]
-    conllu = "\n".join([*rows, "", *rows, "", *one, "", ""]).replace(" ", "\t")
+    words = ("1 on on NUM Num _ 0 root _ _", "2 un un ADP Rel _ 1 case _ _")
+    conllu = 2 * sentence("1-2 onun _ _ _ _ _ _ _ _", *words)
+    conllu += sentence("1 onun o PRON Pron _ 0 root _ _")
     nlp = spacy.blank("xx")
     nlp.add_pipe("multiword_tokens")
     golds = conllu_to_docs(conllu, nlp.vocab, merge=lambda form, words: True)

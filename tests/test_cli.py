@@ -374,6 +374,9 @@ def test_repairs(folder: Path) -> None:
     assert few["documents"] == 1
     whole = read("repairs", folder / "random", folder / "gold.spacy", "--json", "--unit", "doc")
     assert whole["documents"] == 4
+    (folder / "one.conllu").write_text("1\tA\t_\tX\t_\t_\t0\troot\t_\t_\n", encoding="utf-8")
+    done = succeed("repairs", folder / "random", folder / "one.conllu")
+    assert "No non-monotonic move was legal" in done.stdout
 
 
 def test_errors(folder: Path) -> None:

@@ -173,7 +173,7 @@ def test_a_conllu_file_alone(
 
 
 def test_words_of_multiword_tokens_count_in_sentences(model: Path, tmp_path: Path) -> None:
-    """As many as in whole documents."""
+    """As many as in whole documents. A text as a whole is that of a CoNLL-U file."""
     pytest.importorskip("udtools", reason="needs the package udtools")
     conllu = sentence(
         *("1-2 au _ _ _ _ _ _ _ _", "1 à à ADP _ _ 0 root _ _"),
@@ -186,3 +186,5 @@ def test_words_of_multiword_tokens_count_in_sentences(model: Path, tmp_path: Pat
     for unit in ("sentence", "doc"):
         found = evaluate(nlp, data, unit=unit, tokens="raw")["conll18"]
         assert found["Words"] == pytest.approx(2 * 3 / (9 + 6)), unit  # lac, of 3 words and of 2
+    with pytest.raises(ValueError, match="running text"):
+        evaluate(nlp, data, unit="text", tokens="raw")

@@ -20,6 +20,33 @@ SYSTEM = systems.create("two_planar")
 TANGLED = [3, 4, 5, 3, 3, 4]
 
 
+def after(*moves: str, n: int) -> State:
+    state = SYSTEM.initial(n)
+    for move in moves:
+        SYSTEM.apply(state, Action(move))
+    return state
+
+
+def legal(state: State) -> set[str]:
+    return {action.move for action in SYSTEM.actions(state)}
+
+
+def test_switch_once_for_each_word() -> None:
+    """Otherwise searches and walks would not come to an end."""
+    state = after("SHIFT", "SHIFT", "REDUCE", n=3)
+    assert (state.stack, state.other_stack, state.switched) == ([0], [0, 1], False)
+    SYSTEM.apply(state, Action("SWITCH"))
+    assert (state.stack, state.other_stack, state.switched) == ([0, 1], [0], True)
+    assert "SWITCH" not in legal(state)
+    copy = state.copy()
+    for move in ("REDUCE", "REDUCE", "SHIFT"):
+        SYSTEM.apply(copy, Action(move))
+    assert (copy.stack, copy.other_stack, copy.switched) == ([2], [0, 2], False)
+    assert (state.stack, state.other_stack) == ([0, 1], [0])
+    assert "SWITCH" not in legal(after("SHIFT", "SWITCH", "REDUCE", "SHIFT", "SWITCH", n=4))
+    assert "SWITCH" not in legal(after(n=2))
+
+
 @functools.cache
 def tangled(n: int) -> list[Tree]:
     """The trees of n words that are not 2-planar."""

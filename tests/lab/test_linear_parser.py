@@ -125,6 +125,11 @@ def test_documents_without_words() -> None:
     nlp.update([Example(Doc(nlp.vocab), Doc(nlp.vocab))])
 
 
+def test_two_planar_is_learned() -> None:
+    """By features of words, labels and distances that its moves need."""
+    assert knows(by_heart(system={"@misc": "spacy_nmparse.System.v1", "name": "two_planar"}))
+
+
 def test_new_labels_leave_what_is_known() -> None:
     nlp = by_heart(n_updates=20, projectivize=True)
     parser = parser_of(nlp)

@@ -23,7 +23,7 @@ from spacy_nmparse.lab.linear.templates import Templates
 from spacy_nmparse.lab.linear.zhang_nivre import SETS, TEMPLATES
 from spacy_nmparse.layers.parameters import renew
 from spacy_nmparse.scorers.hooks import Hooks
-from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.shared import ScorerInput, compile_features
 from spacy_nmparse.scorers.state_scorer_kernel import check_system
 from spacy_nmparse.systems import TransitionSystem
 
@@ -82,16 +82,16 @@ def LinearScorer(
 
 
 def system_features(system: TransitionSystem) -> list[str]:
-    """The default templates for a system: those for the pairs of words that its arcs join, and the
-    word and tag of each word that its moves need besides (``Move.features``)."""
+    """The default templates for a system: those for the pairs of words that its arcs join, and what
+    its moves need besides (``Move.features``): word and tag of each word, labels, distances."""
     names = [name for pair in focus(system) for name in TEMPLATES[pair]]
-    for move in system.table.values():
-        for feature in move.features:
-            *_, last = feature.split(".")
-            if last == "label":
-                names.append(feature)
-            elif "*" not in feature:
-                names += [f"{feature}.word", f"{feature}.tag"]
+    needed = [feature for move in system.table.values() for feature in move.features]
+    words = compile_features(tuple(dict.fromkeys(["S0", *needed]))).words
+    for feature in needed:
+        if feature.endswith((".label", ".distance")):
+            names.append(feature)
+        elif feature in words:
+            names += [f"{feature}.word", f"{feature}.tag"]
     return list(dict.fromkeys(names))
 
 

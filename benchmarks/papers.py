@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.summary import Pair
-from spacy_nmparse.lab.repairs.repair import FEATURES as REPAIR_FEATURES
-from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 
 SPLITS = ("dev", "test")
 
@@ -60,12 +58,6 @@ def exploring(variant: Variant, explore: float) -> Variant:
     """Make a variant that follows the model with another probability in training."""
     setting = f"components.parser.explore={explore}"
     return modify(variant, f"explore{explore}", f"explore {explore}", setting)
-
-
-def featured(variant: Variant, name: str, title: str, *features: str) -> Variant:
-    """Make a variant with these features in addition to those that every system has."""
-    listed = ",".join(f'"{feature}"' for feature in (*DEFAULT_FEATURES, *features))
-    return modify(variant, name, title, f"components.parser.model.features=[{listed}]")
 
 
 def repair(name: str, title: str, *repairs: str, **options: str) -> Variant:
@@ -181,15 +173,6 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
             push="shift",
         ),
     ),
-    "recall": (
-        ALL,
-        exploring(ALL, 0.5),
-        exploring(ALL, 0.0),
-        ALL_COMBINED,
-        featured(ALL, "plain", "without their features"),
-        LEFT,
-        featured(LEFT, "features", "their features", *itertools.chain(*REPAIR_FEATURES.values())),
-    ),
     "fg18": (
         list_system("covington_static", "Covington, static", "Covington", *STATIC_ORACLE),
         list_system("covington", "Covington", "Covington"),
@@ -266,6 +249,9 @@ def pairs() -> Iterator[Pair]:
         ("nl_covington", "nl_covington_static"),
         ("nl_covington_static", "covington_static"),
         ("nl_covington", "covington"),
+        ("nl_covington_static", "arc_swift_static"),
         ("nl_covington", "arc_swift"),
+        ("covington_loose", "covington"),
+        ("nl_covington_loose", "nl_covington"),
     ):
         yield Pair(name, other, "test", "las_all")

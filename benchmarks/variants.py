@@ -22,8 +22,6 @@ Comparisons:
   yield, yield_linear
           L+D with LEFT-YIELD, by oracle; with the paper's learner, too
   push    never SHIFT, always SHIFT (the same, section 4)
-  recall  all repairs with less exploration, by the oracle `combined`, and without the features that
-          they need: whether these raise it; L with those features
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)
 

@@ -77,8 +77,11 @@ class Counts:
 
     def add(self, other: Counts) -> None:
         """Count what has been parsed besides."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
+        self.documents += other.documents
+        self.sentences += other.sentences
+        self.words += other.words
+        self.failed += other.failed
+        self.other_texts += other.other_texts
 
 
 @dataclass

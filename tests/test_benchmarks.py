@@ -71,15 +71,14 @@ def test_find_system() -> None:
         "components.parser.model.recurrent_width": 128,
     }
     # its base comes before suffixes
-    assert find_system("swap_eager").overrides.keys() == {
-        "components.parser.explore",
-        "components.parser.model.tag_weight",
-        "components.parser.oracle",
-        "components.tok2vec.model.encode.depth",
-        "components.tok2vec.model.embed",
-        "components.tok2vec.model.encode.@architectures",
+    assert find_system("nm_parser_linear").overrides.keys() == {
+        "components.parser.model",
+        "corpora.dev.@readers",
+        "corpora.train.@readers",
+        "nlp.pipeline",
         "training.batcher.level",
         "training.batcher.phrases",
+        "training.max_epochs",
     }
     with pytest.raises(ValueError, match=r"No system 'nm_parser_nonsense'"):
         find_system("nm_parser_nonsense")

@@ -1,4 +1,4 @@
-"""Thinc's Adam in one pass over weights, gradient, moments and averages, where Thinc makes ten."""
+"""Thinc's Adam, in one pass over weights, gradient, moments and averages."""
 import numpy
 from thinc.api import Optimizer
 

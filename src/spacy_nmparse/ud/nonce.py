@@ -37,7 +37,9 @@ KIND = ("POS", "TAG", "MORPH")
 #: What a copy takes over from the document, with the spaces.
 KEPT = (*KIND, "DEP", "HEAD", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID", "LEMMA")
 FIELDS = (*KEPT, "ORTH", "SPACY")
-HEAD, SENT_START, ORTH, SPACE = map(FIELDS.index, ("HEAD", "SENT_START", "ORTH", "SPACY"))
+DEP, HEAD, SENT_START, ENT_IOB, LEMMA, ORTH, SPACE = map(
+    FIELDS.index, ("DEP", "HEAD", "SENT_START", "ENT_IOB", "LEMMA", "ORTH", "SPACY")
+)
 INSIDE = 1  # of ENT_IOB: an entity goes on
 
 Kind = tuple[int, ...]
@@ -71,8 +73,114 @@ class Phrase(NamedTuple):
 
 #: Phrases by kind, in the order of the data.
 Phrases = dict[Kind, list[Phrase]]
-#: A document, and the number of one of its tokens.
-Origin = tuple[Doc, int]
+
+
+class Source:
+    """A document of the data, as copies are made of it: read once.
+
+    Attributes:
+        doc: The document.
+        fields: Of its tokens, FIELDS.
+        texts: Their texts.
+        multiword: Those that stand for several words, or are words of a multiword token.
+        extensions: Names and values of their extensions, by token.
+        data: The user data of the document itself.
+        phrases: Its phrases.
+    """
+
+    def __init__(self, doc: Doc, classes: Collection[int]) -> None:
+        """Read a document, whose phrases have heads of these parts of speech."""
+        self.doc = doc
+        self.fields: Any = doc.to_array(list(FIELDS))
+        self.texts = [doc.vocab.strings[orth] for orth in self.fields[:, ORTH].tolist()]
+        self.multiword: set[int] = set()
+        self.extensions: dict[int, list[tuple[str, Any]]] = {}
+        self.data: dict[Any, Any] = {}
+        if doc.user_data:
+            self.multiword = in_multiword_tokens(doc)
+            self._read_user_data({token.idx: token.i for token in doc})
+        self.phrases = self._find_phrases(classes)
+
+    def _read_user_data(self, numbers: dict[int, int]) -> None:
+        user_data: Any = self.doc.user_data
+        for key, value in user_data.items():
+            is_extension = isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
+            if not is_extension or key[2] is None:
+                self.data[key] = value
+            elif key[3] is None and key[2] in numbers:
+                self.extensions.setdefault(numbers[key[2]], []).append((key[1], value))
+
+    def _find_phrases(self, classes: Collection[int]) -> list[Phrase]:
+        """Find the phrases. Those whose borders cut an entity or a multiword token are left out."""
+        doc, fields = self.doc, self.fields
+        n = len(doc)
+        heads = (fields[:, HEAD].astype("int64") + numpy.arange(n)).tolist()
+        first, last, size = list(range(n)), list(range(n)), [1] * n
+        for i in range(n):
+            above = i
+            while (head := heads[above]) != above:
+                above = head
+                first[above] = min(first[above], i)
+                last[above] = max(last[above], i)
+                size[above] += 1
+        found = []
+        ranges = multiword_ranges(doc).items()
+        inside = {i for begin, length in ranges for i in range(begin + 1, begin + length)}
+        inside |= set(numpy.flatnonzero(fields[:, ENT_IOB] == INSIDE).tolist())
+        for i, (pos, tag, morph, dep) in enumerate(fields[:, : DEP + 1].tolist()):
+            head, end = heads[i], last[i] + 1
+            if pos not in classes or head == i or end - first[i] != size[i]:
+                continue
+            if first[i] not in inside and end not in inside:
+                kind = (pos, tag, morph, dep, int(head > i))
+                found.append(Phrase(doc, i, first[i], end, kind))
+        return found
+
+
+class Draft:
+    """A copy in the making: pieces of documents, one after the other.
+
+    Attributes:
+        source: The document that is copied.
+        fields: Of the copy's tokens, FIELDS.
+        texts: Their texts.
+        multiword: As of Source.
+        extensions: As of Source.
+    """
+
+    def __init__(self, source: Source, pieces: Sequence[tuple[Source, int, int]]) -> None:
+        """Copy pieces, each the tokens first .. end - 1 of a document."""
+        self.source = source
+        self.fields: Any = numpy.concatenate([one.fields[i:j] for one, i, j in pieces])
+        self.texts = [text for one, i, j in pieces for text in one.texts[i:j]]
+        self.multiword: set[int] = set()
+        self.extensions: dict[int, list[tuple[str, Any]]] = {}
+        at = 0
+        for one, first, end in pieces:
+            by = at - first
+            self.multiword |= {i + by for i in one.multiword if first <= i < end}
+            for i in range(first, end) if one.extensions else ():
+                if i in one.extensions:
+                    self.extensions[i + by] = one.extensions[i]
+            at += end - first
+
+    def begins_sentence(self, i: int) -> bool:
+        """Whether a token begins a sentence."""
+        return i == 0 or self.fields[i, SENT_START] == 1
+
+    def as_doc(self) -> Doc:
+        """The copy: the annotation KEPT, and user data; extensions of spans are left out."""
+        doc = self.source.doc
+        spaces = None if doc.has_unknown_spaces else self.fields[:, SPACE].astype(bool).tolist()
+        copy = Doc(doc.vocab, words=self.texts, spaces=spaces)
+        copy.from_array(list(KEPT), self.fields[:, : len(KEPT)])
+        copy.cats = dict(doc.cats)
+        data: Any = copy.user_data
+        data.update(self.source.data)
+        for i, values in self.extensions.items():
+            for name, value in values:
+                data["._.", name, copy[i].idx, None] = value
+        return copy
 
 
 def unasked(words: int) -> tuple[float, float]:
@@ -232,6 +340,7 @@ class Exchange:
         self.words: Words = {}
         self.common: frozenset[int] = frozenset()
         self.phrases: Phrases = {}
+        self._sources: dict[int, Source] = {}  # by the document's id
 
     def __bool__(self) -> bool:
         """Whether there is something to exchange."""
@@ -264,133 +373,109 @@ class Exchange:
                 f"{classes}, so there are no phrases to exchange: annotate parts of speech and "
                 f"trees, name others as training.batcher.pos, or set training.batcher.phrases = 0."
             )
+        if not (self.level or (self.share_of_phrases and with_head)):
+            return
+        sources = [Source(doc, self.classes) for doc in docs]
+        self._sources = {id(source.doc): source for source in sources}
         if self.level:
-            self.words = self._collect_words(docs)
-            counts = Counter(orth for doc in docs for orth in _orths(doc))
+            self.words = self._collect_words(sources)
+            counts = Counter(orth for source in sources for orth in source.fields[:, ORTH].tolist())
             self.common = frozenset(orth for orth, n in counts.items() if n > RARE)
         if self.share_of_phrases and with_head:
-            for doc in docs:
-                for phrase in find_phrases(doc, self.classes):
+            for source in sources:
+                for phrase in source.phrases:
                     if not phrase.begins_sentence:
                         self.phrases.setdefault(phrase.kind, []).append(phrase)
 
     def __call__(self, doc: Doc) -> Doc:
         """Copy a document, phrases and words exchanged; itself, where there are none."""
-        copy = self.exchange_phrases(doc) if self.phrases else doc
-        return self.exchange_words(copy) if self.words else copy
-
-    def _collect_words(self, docs: Sequence[Doc]) -> Words:
-        found: dict[Kind, dict[tuple[str, int], None]] = {}
-        for doc in docs:
-            kinds: Any = doc.to_array(list(KIND)).tolist()
-            multiword = in_multiword_tokens(doc)
-            for token, kind in zip(doc, kinds, strict=True):
-                capital = _begins_sentence(token) and token.text[:1].isupper()
-                if token.pos_ in self.pos and not capital and token.i not in multiword:
-                    found.setdefault(tuple(kind), {})[token.text, token.lemma] = None
-        return {kind: list(words) for kind, words in found.items()}
-
-    def exchange_words(self, doc: Doc) -> Doc:
-        """Copy a document, words exchanged for others of the same kind."""
-        array: Any = doc.to_array(list(KEPT))
-        orths = _orths(doc)
-        texts = _texts(doc, orths)
-        stays = in_multiword_tokens(doc)
-        new: set[int] = set()
-        for i, (orth, kind) in enumerate(zip(orths, array[:, : len(KIND)].tolist(), strict=True)):
-            choice = self.words.get(tuple(kind)) if kind[0] in self.classes else None
-            if choice is None or orth in self.common or i in stays:
-                continue
-            if random.random() >= self.level:
-                continue
-            text, lemma = random.choice(choice)
-            if texts[i][:1].isupper() and _begins_sentence(doc[i]):
-                text = text[:1].upper() + text[1:]
-            texts[i] = text
-            array[i, KEPT.index("LEMMA")] = lemma
-            new.add(i)
-        origins = [None if i in new else (doc, i) for i in range(len(doc))]
-        copy = _copy(doc, texts, _spaces(doc), array, origins)
-        for name, group in doc.spans.items():
+        source = self._source(doc)
+        chosen = self._choose_phrases(source) if self.phrases else {}
+        if not (chosen or self.words):
+            return doc
+        draft = self._exchange_phrases(source, chosen)
+        if self.words:
+            self._exchange_words(draft)
+        copy = draft.as_doc()
+        for name, group in doc.spans.items() if not chosen else ():
             copy.spans[name] = [
                 Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
                 for s in group
             ]
         return copy
 
-    def exchange_phrases(self, doc: Doc) -> Doc:
-        """Copy a document, phrases exchanged for others of the same kind."""
-        chosen: dict[int, tuple[Phrase, Phrase]] = {}  # by the first word: the old one, the new one
-        free = [True] * len(doc)
-        own = find_phrases(doc, self.classes)
-        for old in random.sample(own, len(own)):
+    def _source(self, doc: Doc) -> Source:
+        return self._sources.get(id(doc)) or Source(doc, self.classes)
+
+    def _collect_words(self, sources: Iterable[Source]) -> Words:
+        found: dict[Kind, dict[tuple[str, int], None]] = {}
+        for source in sources:
+            kinds = source.fields[:, : len(KIND)].tolist()
+            for token, kind in zip(source.doc, kinds, strict=True):
+                capital = _begins_sentence(token) and token.text[:1].isupper()
+                if token.pos_ in self.pos and not capital and token.i not in source.multiword:
+                    found.setdefault(tuple(kind), {})[token.text, token.lemma] = None
+        return {kind: list(words) for kind, words in found.items()}
+
+    def _exchange_words(self, draft: Draft) -> None:
+        """Exchange words for others of the same kind."""
+        kinds = draft.fields[:, : len(KIND)].tolist()
+        for i, (orth, kind) in enumerate(zip(draft.fields[:, ORTH].tolist(), kinds, strict=True)):
+            choice = self.words.get(tuple(kind)) if kind[0] in self.classes else None
+            if choice is None or orth in self.common or i in draft.multiword:
+                continue
+            if random.random() >= self.level:
+                continue
+            text, lemma = random.choice(choice)
+            if draft.texts[i][:1].isupper() and draft.begins_sentence(i):
+                text = text[:1].upper() + text[1:]
+            draft.texts[i] = text
+            draft.fields[i, LEMMA] = lemma
+            draft.extensions.pop(i, None)
+
+    def _choose_phrases(self, source: Source) -> dict[int, tuple[Phrase, Phrase]]:
+        """Draw phrases to exchange: by its first word, the old one and the new one."""
+        chosen: dict[int, tuple[Phrase, Phrase]] = {}
+        free = [True] * len(source.texts)
+        for old in random.sample(source.phrases, len(source.phrases)):
             choice = self.phrases.get(old.kind)
             if choice is None or random.random() >= self.share_of_phrases:
                 continue
             if all(free[old.first : old.end]):
                 free[old.first : old.end] = [False] * (old.end - old.first)
                 chosen[old.first] = old, random.choice(choice)
-        if not chosen:
-            return doc
-        fields: Any = doc.to_array(list(FIELDS))
-        rows: list[Any] = []
-        origins: list[Origin] = []
-        capitals: list[int] = []
-        place = [-1] * len(doc)  # in the copy, of words that stay and of those for old heads
-        i = 0
-        for start in [*sorted(chosen), len(doc)]:
-            place[i:start] = range(len(origins), len(origins) + start - i)
-            rows.append(fields[i:start])
-            origins += ((doc, j) for j in range(i, start))
-            if start == len(doc):
-                break
+        return chosen
+
+    def _exchange_phrases(
+        self, source: Source, chosen: dict[int, tuple[Phrase, Phrase]]
+    ) -> Draft:
+        """Copy a document, phrases exchanged for others of the same kind."""
+        pieces: list[tuple[Source, int, int]] = []
+        places = numpy.full(len(source.texts), -1)  # in the copy; of words that go: -1
+        begins = []  # where the new phrases begin
+        i = n = 0
+        for start in sorted(chosen):
             old, new = chosen[start]
-            place[old.head] = len(origins) + new.head - new.first
-            if old.begins_sentence:
-                capitals.append(len(origins))
-            rows.append(new.doc.to_array(list(FIELDS))[new.first : new.end])
-            rows[-1][0, SENT_START] = fields[old.first, SENT_START]
-            rows[-1][-1, SPACE] = fields[old.end - 1, SPACE]
-            origins += ((new.doc, j) for j in range(new.first, new.end))
+            pieces += (source, i, start), (self._source(new.doc), new.first, new.end)
+            places[i:start] = range(n, n + start - i)
+            n += start - i
+            places[old.head] = n + new.head - new.first
+            begins.append(n)
+            n += new.end - new.first
             i = old.end
-        whole: Any = numpy.concatenate(rows)
-        places = numpy.asarray(place)
-        stays = numpy.flatnonzero(places >= 0)
-        heads = fields[:, HEAD].astype("int64") + numpy.arange(len(doc))
-        whole[places[stays], HEAD] = (places[heads[stays]] - places[stays]).astype("uint64")
-        texts = _texts(doc, whole[:, ORTH].tolist())
-        for at in capitals:
-            texts[at] = texts[at][:1].upper() + texts[at][1:]
-        spaces = None if doc.has_unknown_spaces else whole[:, SPACE].astype(bool).tolist()
-        return _copy(doc, texts, spaces, whole[:, : len(KEPT)], origins)
-
-
-def find_phrases(doc: Doc, classes: Collection[int]) -> list[Phrase]:
-    """Find the phrases of a document whose heads are of these parts of speech. Those whose borders
-    cut an entity or a multiword token are left out."""
-    n = len(doc)
-    fields: Any = doc.to_array([*KIND, "DEP", "ENT_IOB", "HEAD"])
-    heads = (fields[:, -1].astype("int64") + numpy.arange(n)).tolist()
-    first, last, size = list(range(n)), list(range(n)), [1] * n
-    for i in range(n):
-        above = i
-        while (head := heads[above]) != above:
-            above = head
-            first[above] = min(first[above], i)
-            last[above] = max(last[above], i)
-            size[above] += 1
-    found = []
-    ranges = multiword_ranges(doc).items()
-    inside = {i for begin, n in ranges for i in range(begin + 1, begin + n)}
-    inside |= set(numpy.flatnonzero(fields[:, -2] == INSIDE).tolist())
-    for i, (pos, tag, morph, dep, *_) in enumerate(fields.tolist()):
-        head, end = heads[i], last[i] + 1
-        if pos not in classes or head == i or end - first[i] != size[i]:
-            continue
-        if first[i] not in inside and end not in inside:
-            kind = (pos, tag, morph, dep, int(head > i))
-            found.append(Phrase(doc, i, first[i], end, kind))
-    return found
+        places[i:] = range(n, n + len(places) - i)
+        draft = Draft(source, [*pieces, (source, i, len(places))])
+        fields, stays = source.fields, numpy.flatnonzero(places >= 0)
+        heads = fields[:, HEAD].astype("int64") + numpy.arange(len(places))
+        draft.fields[places[stays], HEAD] = (places[heads[stays]] - places[stays]).astype("uint64")
+        for at, start in zip(begins, sorted(chosen), strict=True):
+            old, new = chosen[start]
+            draft.fields[at, SENT_START] = fields[old.first, SENT_START]
+            draft.fields[at + new.end - new.first - 1, SPACE] = fields[old.end - 1, SPACE]
+            if old.begins_sentence:
+                text = draft.texts[at] = draft.texts[at][:1].upper() + draft.texts[at][1:]
+                draft.fields[at, ORTH] = source.doc.vocab.strings.add(text)
+        return draft
 
 
 def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
@@ -423,62 +508,13 @@ def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
         begin = end
 
 
-def _orths(doc: Doc) -> list[int]:
-    orths: Any = doc.to_array("ORTH")
-    return orths.tolist()  # type: ignore[no-any-return]
-
-
-def _texts(doc: Doc, orths: Iterable[int]) -> list[str]:
-    strings = doc.vocab.strings
-    return [strings[orth] for orth in orths]
-
-
-def _spaces(doc: Doc) -> list[bool] | None:
-    """Whether spaces follow the tokens; None: it is not known."""
-    spaces: Any = doc.to_array("SPACY")
-    return None if doc.has_unknown_spaces else spaces.astype(bool).tolist()
-
-
 def _example(reference: Doc) -> Example:
     """An example of a copy, split into its words."""
-    words = _texts(reference, _orths(reference))
-    return Example(Doc(reference.vocab, words, _spaces(reference)), reference)
-
-
-def _copy(
-    doc: Doc,
-    texts: list[str],
-    spaces: list[bool] | None,
-    array: Any,
-    origins: Sequence[Origin | None],
-) -> Doc:
-    """A document with other words, the annotation KEPT in an array, and the user data of a
-    document; each token has the extensions of the token, of whichever document, that it comes from.
-    Extensions of spans are left out."""
-    copy = Doc(doc.vocab, words=texts, spaces=spaces)
-    copy.from_array(list(KEPT), array)
-    copy.cats = dict(doc.cats)
-    data: dict[Any, Any] = copy.user_data
-    for key, value in doc.user_data.items():
-        if not (_is_extension(key) and key[2] is not None):
-            data[key] = value
-    by_doc: dict[int, dict[int, list[tuple[str, Any]]]] = {}
-    for i, origin in enumerate(origins):
-        if origin is None or not origin[0].user_data:
-            continue
-        source, number = origin
-        if id(source) not in by_doc:
-            found = by_doc[id(source)] = {}
-            for key, value in source.user_data.items():
-                if _is_extension(key) and key[2] is not None and key[3] is None:
-                    found.setdefault(key[2], []).append((key[1], value))
-        for name, value in by_doc[id(source)].get(source[number].idx, ()):
-            data["._.", name, copy[i].idx, None] = value
-    return copy
-
-
-def _is_extension(key: Any) -> bool:
-    return isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
+    words = [token.text for token in reference]
+    spaces = None
+    if not reference.has_unknown_spaces:
+        spaces = [bool(token.whitespace_) for token in reference]
+    return Example(Doc(reference.vocab, words, spaces), reference)
 
 
 def _begins_sentence(token: Token) -> bool:

@@ -15,21 +15,12 @@ from itertools import islice
 from pathlib import Path
 
 import spacy
-from spacy.language import Language
 
-from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.ud.readers import Corpus
 
 #: As many documents as calibration looks at.
 N_CALIBRATION = 500
-
-
-def parser_of(nlp: Language) -> TransitionParser:
-    """The first parser of this package in a pipeline."""
-    for _, pipe in nlp.pipeline:
-        if isinstance(pipe, TransitionParser):
-            return pipe
-    raise SystemExit(f"The pipeline has no parser of this package: {nlp.pipe_names}.")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -15,7 +15,8 @@ from spacy.tokens import Doc
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
 from spacy_nmparse.analysis.steps import Items
-from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
+from spacy_nmparse.analysis.tracing import Tracing, prepared
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.systems import ROOT, Action, Gold
 from tests.pipe.common import (
     NL,
@@ -273,7 +274,7 @@ def test_errors(trained: Language) -> None:
         derive(make_nlp(), "a")
     with pytest.raises(ValueError, match="pipeline"):
         derive(parser_of(trained), "a")
-    with pytest.raises(ValueError, match="No component"):
+    with pytest.raises(ValueError, match="none named 'x'"):
         parser_of(trained, "x")
     with pytest.raises(ValueError, match="2 words"):
         derive_gold("arc_eager", Gold([0]), words=["a", "b"])

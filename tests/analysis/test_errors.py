@@ -9,8 +9,9 @@ from spacy.language import Language
 from spacy.training import Example
 
 from spacy_nmparse.analysis import find_errors
-from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
+from spacy_nmparse.analysis.tracing import Tracing, prepared
 from spacy_nmparse.pipe.evaluation import score_dependencies, sentence_counts
+from spacy_nmparse.pipe.members import parser_of
 from tests.pipe.common import (
     NL,
     NM,

@@ -17,6 +17,7 @@ from thinc.api import fix_random_seed
 
 from spacy_nmparse.pipe.annotations import same_tokens as bare
 from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.saving import CHECKSUMS, checksums
 from spacy_nmparse.systems import Gold
 
@@ -197,12 +198,6 @@ def listening_pipeline(factory: str, **model: Any) -> Language:
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
     nlp.add_pipe(factory, name="parser", config={"model": {**model, "tok2vec": LISTENER}})
     return nlp
-
-
-def parser_of(nlp: Language) -> Any:
-    """The parser of a pipeline that ``make_nlp`` has made."""
-    (parser,) = (pipe for _, pipe in nlp.pipeline if type(pipe).__name__ == "TransitionParser")
-    return parser
 
 
 def gold_doc(vocab: Vocab, trees: Iterable[int]) -> Doc:

@@ -13,7 +13,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.analysis.tracing import parser_of as only_parser
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.pipe.words import Words
@@ -43,7 +42,7 @@ FACTORIES = (NM, NL, SWAP)
 
 
 def merged(*pipelines: Language) -> Language:
-    return merge(pipelines, [only_parser(nlp).name for nlp in pipelines])
+    return merge(pipelines, [parser_of(nlp).name for nlp in pipelines])
 
 
 def some_docs(nlp: Language) -> list[Doc]:
@@ -231,7 +230,7 @@ def test_errors() -> None:
     fails("is not trained", random_parser(1), make_nlp())
     twins = merged(random_parser(1), random_parser(2))
     fails("ensemble already", random_parser(1), twins)
-    with pytest.raises(ValueError, match="no parser of spacy-nmparse named 'tagger'"):
+    with pytest.raises(ValueError, match="none named 'tagger'"):
         merge([random_parser(1), random_parser(2)], [NM, "tagger"])
     with pytest.raises(ValueError, match="there must be a member"):
         spacy.registry.architectures.get("spacy_nmparse.Ensemble.v1")()

@@ -14,10 +14,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry, resolve_dot_names
 
-from spacy_nmparse.analysis.tracing import parser_of
+from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
 from spacy_nmparse.pipe.gold import ROOT_LABEL
-from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.systems.projective import (
     DELIMITER,
     check_acyclic,
@@ -132,7 +132,7 @@ def check_data(nlp: Language, name: str | None = None) -> DataCheck:
     return DataCheck(parser.name, parser.system_spec.name, train, dev, findings)
 
 
-def count_split(examples: Iterable[Example], parser: TransitionParser, nlp: Language) -> Split:
+def count_split(examples: Iterable[Example], parser: ParsingComponent, nlp: Language) -> Split:
     """Count what is in a corpus, as the parser would meet it, and compare its tokens with those of
     the pipeline's tokenizer."""
     split = Split()
@@ -152,7 +152,7 @@ def count_split(examples: Iterable[Example], parser: TransitionParser, nlp: Lang
     return split
 
 
-def _count_trees(split: Split, doc: Doc, parser: TransitionParser) -> None:
+def _count_trees(split: Split, doc: Doc, parser: ParsingComponent) -> None:
     heads: list[int | None] = [token.head.i if token.dep else None for token in doc]
     labels: list[str | None] = [token.dep_ or None for token in doc]
     split.unknown_heads += sum(not token.dep and not token.is_space for token in doc)
@@ -273,7 +273,7 @@ def _tokens(train: Split, dev: Split) -> Iterable[Finding]:
         yield Finding(level, f"misaligned_{name}", text)
 
 
-def _trees(train: Split, dev: Split, parser: TransitionParser) -> Iterable[Finding]:
+def _trees(train: Split, dev: Split, parser: ParsingComponent) -> Iterable[Finding]:
     for name, split in (("training", train), ("development", dev)):
         if split.cycles:
             documents = counted(len(split.cycles), f"{name} document has", f"{name} documents have")
@@ -312,7 +312,7 @@ def _trees(train: Split, dev: Split, parser: TransitionParser) -> Iterable[Findi
     yield from _crossing(train, parser)
 
 
-def _crossing(train: Split, parser: TransitionParser) -> Iterable[Finding]:
+def _crossing(train: Split, parser: ParsingComponent) -> Iterable[Finding]:
     if not train.crossing_arcs:
         if train.sentences:
             yield Finding(GOOD, "projective", "No arcs cross.")
@@ -379,7 +379,7 @@ def _labels(train: Split, dev: Split) -> Iterable[Finding]:
         )
 
 
-def _sentences(train: Split, nlp: Language, parser: TransitionParser) -> Iterable[Finding]:
+def _sentences(train: Split, nlp: Language, parser: ParsingComponent) -> Iterable[Finding]:
     sizes = train.sentences_per_document
     if not sizes:
         return

@@ -14,7 +14,8 @@ from spacy.training import Example
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.page import frame, render_page
 from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Arc, Choice, Step, arc_of, make_step
-from spacy_nmparse.analysis.tracing import Tracing, parser_of, prepared
+from spacy_nmparse.analysis.tracing import Tracing, prepared
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 from spacy_nmparse.ud.tokens import counted

@@ -12,8 +12,9 @@ from spacy.training import Example
 from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
 from spacy_nmparse.pipe.annotations import SPACE_LABEL, same_tokens
+from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, word_parse
-from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.operations import looks_at_tags
 from spacy_nmparse.systems import Action, Gold, State
@@ -21,29 +22,7 @@ from spacy_nmparse.systems.projective import lower
 from spacy_nmparse.ud.readers import copy_tags
 
 
-def parser_of(nlp: Language, name: str | None = None) -> TransitionParser:
-    """The parser of a pipeline, by its component's name where there are several.
-
-    Raises:
-        ValueError: there is none of this package, or there are several, or none of that name.
-    """
-    found = {key: pipe for key, pipe in nlp.pipeline if isinstance(pipe, TransitionParser)}
-    if name is not None and name not in found:
-        raise ValueError(
-            f"No component {name!r} of this pipeline is a parser of spacy-nmparse: "
-            f"{'there are ' + str(list(found)) if found else 'there is none'}."
-        )
-    if not found:
-        raise ValueError(
-            f"The pipeline has no parser of spacy-nmparse, only {nlp.pipe_names}: give one that "
-            f"was trained with nm_parser, nl_covington_parser or swap_parser."
-        )
-    if len(found) > 1 and name is None:
-        raise ValueError(f"The pipeline has several parsers, {list(found)}: name one of them.")
-    return found[name] if name is not None else next(iter(found.values()))
-
-
-def prepared(nlp: Language, component: TransitionParser, doc: Doc | str) -> Doc:
+def prepared(nlp: Language, component: ParsingComponent, doc: Doc | str) -> Doc:
     """A fresh document as the component would get it in the pipeline.
 
     Of a Doc the tokens are taken, sentence starts where they were set without a parse, and tags
@@ -71,7 +50,7 @@ class Tracing:
     """
 
     def __init__(
-        self, component: TransitionParser, doc: Doc, gold: Doc | Example | None = None
+        self, component: ParsingComponent, doc: Doc, gold: Doc | Example | None = None
     ) -> None:
         words = Words.of([doc])
         tokens, self._constraints = words.tokens, words.constraints

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
-from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.cli.console import COMPONENT, OUTPUT, check_absent, failures, load
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.files import safe_to_disk
+from spacy_nmparse.pipe.members import parser_of
 
 
 def run(

@@ -15,7 +15,7 @@ from spacy.language import Language
 from tqdm import tqdm
 
 from spacy_nmparse.cli.console import MODEL, check_choice, fail, failures, load
-from spacy_nmparse.pipe.component import ParsingComponent
+from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
@@ -142,7 +142,7 @@ def _form_of(output: str) -> str:
 
 
 def _want_confidence(nlp: Language, model: str) -> None:
-    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParsingComponent)]
+    parsers = parsers_of(nlp).values()
     if not parsers:
         fail(f"{model} has no parser of spacy-nmparse, so there are no confidences.")
     for parser in parsers:

@@ -9,9 +9,9 @@ import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis.tracing import parser_of
 from spacy_nmparse.cli.console import COMPONENT, OUTPUT, check_absent, fail, failures, load
 from spacy_nmparse.pipe.files import safe_to_disk
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, replace_parser
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.tokens import counted

@@ -16,7 +16,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.analysis.tracing import Tracing, parser_of, traced
+from spacy_nmparse.analysis.tracing import Tracing, traced
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.systems import Action, State
 from spacy_nmparse.ud.corpus import read_docs
 from spacy_nmparse.ud.extensions import split_doc

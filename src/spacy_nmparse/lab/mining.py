@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.derivation import Derivation, derive
 from spacy_nmparse.analysis.steps import Step
-from spacy_nmparse.analysis.tracing import parser_of
+from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.systems import ROOT
 
 Heads = dict[int, int]  # word -> head, as far as arcs are there

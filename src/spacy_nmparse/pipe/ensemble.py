@@ -15,8 +15,14 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
-from spacy_nmparse.pipe.members import difference, lacks_vectors, own_token_vectors, title
-from spacy_nmparse.pipe.parser import TransitionParser
+from spacy_nmparse.pipe.component import ParsingComponent
+from spacy_nmparse.pipe.members import (
+    difference,
+    lacks_vectors,
+    own_token_vectors,
+    parser_of,
+    title,
+)
 from spacy_nmparse.scorers.operations import is_ensemble, is_initialized
 from spacy_nmparse.scorers.tagging import REFERENCES
 from spacy_nmparse.scorers.words import recurrent_layers
@@ -89,11 +95,9 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
     return first
 
 
-def _checked(nlp: Language, name: str) -> TransitionParser:
+def _checked(nlp: Language, name: str) -> ParsingComponent:
     """The component, if it can be a member."""
-    parser = nlp.get_pipe(name) if name in nlp.pipe_names else None
-    if not isinstance(parser, TransitionParser):
-        raise ValueError(f"{title(nlp)} has no parser of spacy-nmparse named {name!r}.")
+    parser = parser_of(nlp, name)
     if is_ensemble(parser.model):
         raise ValueError(f"The parser of {title(nlp)} is an ensemble already: give its members.")
     if not parser.labels or not is_initialized(parser.model):

@@ -1,4 +1,4 @@
-"""Checks that parsers can be combined or taught, and gives each its own token vectors."""
+"""Parsers of pipelines: which there are, whether they fit together, token vectors of their own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,31 @@ from spacy_nmparse.pipe.component import ParsingComponent
 def title(nlp: Language) -> str:
     """What to call a pipeline in messages."""
     return str(nlp.path or f"{nlp.lang}_{nlp.meta.get('name') or 'pipeline'}")
+
+
+def parsers_of(nlp: Language) -> dict[str, ParsingComponent]:
+    """The parsers of this package in a pipeline, by name."""
+    return {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, ParsingComponent)}
+
+
+def parser_of(nlp: Language, name: str | None = None) -> ParsingComponent:
+    """The parser of a pipeline, by its component's name where there are several.
+
+    Raises:
+        ValueError: there is none of this package, or there are several, or none of that name.
+    """
+    found = parsers_of(nlp)
+    if not found:
+        raise ValueError(
+            f"{title(nlp)} has no parser of spacy-nmparse, only {nlp.pipe_names}: give one that "
+            f"was trained with nm_parser, nl_covington_parser or swap_parser."
+        )
+    if name is None and len(found) == 1:
+        (name,) = found
+    if name not in found:
+        which = "not one" if name is None else f"none named {name!r}"
+        raise ValueError(f"{title(nlp)} has the parsers {list(found)}, {which}: name one of them.")
+    return found[name]
 
 
 def difference(one: ParsingComponent, other: ParsingComponent) -> str:

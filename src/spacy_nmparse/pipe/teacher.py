@@ -15,7 +15,7 @@ from thinc.api import Model
 
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.labels import LabelSet
-from spacy_nmparse.pipe.members import difference, lacks_vectors, own_token_vectors
+from spacy_nmparse.pipe.members import difference, lacks_vectors, own_token_vectors, parsers_of
 from spacy_nmparse.scorers.operations import is_initialized, learns_by_gradients
 
 
@@ -72,14 +72,14 @@ def load_teacher(
         raise ValueError(
             f"{where} it cannot be loaded ({type(error).__name__}: {error})."
         ) from error
-    parsers = [name for name, pipe in nlp.pipeline if isinstance(pipe, type(pupil))]
-    name = pupil.name if pupil.name in parsers else parsers[0] if len(parsers) == 1 else None
-    if name is None:
+    parsers = parsers_of(nlp)
+    name = next(iter(parsers)) if len(parsers) == 1 else pupil.name
+    if name not in parsers:
         raise ValueError(
             f"{where} it has {len(parsers)} parsers of spacy-nmparse, and none is named "
             f"'{pupil.name}'."
         )
-    teacher: ParsingComponent = nlp.get_pipe(name)  # type: ignore[assignment]
+    teacher = parsers[name]
     if not teacher.labels or not is_initialized(teacher.model):
         raise ValueError(f"{where} it is not trained.")
     found = difference(pupil, teacher)

@@ -72,7 +72,7 @@ def run(
     nlp = load(model)
     if confidence:
         _want_confidence(nlp, model)
-    todo, refused = jobs, 0
+    todo, refused, options = jobs, 0, None
     if not force and output != STANDARD:
         options = options_of(nlp.path, form, kind, confidence)
         todo = []
@@ -97,6 +97,7 @@ def run(
             n_process=n_process,
             batch_size=batch_size or None,
             keep_going=keep_going,
+            options=options,
             on_done=on_done,
         )
         try:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import spacy
-
 from spacy_nmparse.ud.parse_outputs import FORMATS, SPACY
 
 STANDARD = "-"  # standard input or output
@@ -142,13 +140,11 @@ def _checked(jobs: list[Job]) -> list[Job]:
     return jobs
 
 
-def options_of(
-    model: str | Path | None, form: str, kind: str | None, confidence: bool
-) -> dict[str, Any]:
+def options_of(model: Path | None, form: str, kind: str | None, confidence: bool) -> dict[str, Any]:
     """What an output depends on beside its input, for the record.
 
     Args:
-        model: The pipeline's folder, or name; None: it has none.
+        model: The pipeline's folder, whose files are read; None: it has none.
         form: The format of the output.
         kind: That of the input; None: by its name.
         confidence: Whether confidences are written.
@@ -157,13 +153,9 @@ def options_of(
     return {"format": form, "input_format": kind, "confidence": confidence, "model": digest}
 
 
-def digest_of(model: str | Path) -> str:
-    """The SHA-256 of a model's files, or of its description if it is a package."""
+def digest_of(folder: Path) -> str:
+    """The SHA-256 of a folder's files."""
     whole = hashlib.sha256()
-    folder = Path(model)
-    if not folder.is_dir():
-        whole.update(json.dumps(spacy.info(str(model), silent=True), default=str).encode())
-        return whole.hexdigest()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             whole.update(path.relative_to(folder).as_posix().encode())

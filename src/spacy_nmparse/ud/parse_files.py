@@ -32,6 +32,7 @@ def parse_files(
     n_process: int = 1,
     batch_size: int | None = None,
     keep_going: bool = False,
+    options: dict[str, Any] | None = None,
     on_done: Callable[[int], Any] = lambda n_bytes: None,
 ) -> Iterator[tuple[Job, Counts | Exception]]:
     """Parse files into others.
@@ -51,6 +52,7 @@ def parse_files(
         batch_size: Documents of a batch; None: the pipeline's own.
         keep_going: Whether a document that fails is written without a parse, with its error; else
             its file is not written.
+        options: What ``options_of`` gives, if it is known: it reads the whole model.
         on_done: Called with the bytes of the input of each piece that is written.
 
     Yields:
@@ -59,8 +61,9 @@ def parse_files(
         where a process died. What was at the output before stays then.
     """
     work = PieceParser(nlp, form, confidence, batch_size, keep_going)
-    to_files = any(job.target for job in jobs)
-    options = options_of(nlp.path if to_files else None, form, kind, confidence)
+    if options is None:
+        to_files = any(job.target for job in jobs)
+        options = options_of(nlp.path if to_files else None, form, kind, confidence)
     todo, alone = deque(jobs), False
     try:
         while todo:

@@ -12,6 +12,7 @@ from spacy.parts_of_speech import NAMES
 from spacy.tokens import Doc, MorphAnalysis
 
 from spacy_nmparse.ud.conllu import EMPTY
+from spacy_nmparse.ud.extensions import is_extension
 
 T = TypeVar("T")
 ATTRIBUTES = (ORTH, LEMMA, POS, TAG, MORPH, DEP, SPACY, HEAD, IDX)
@@ -50,8 +51,7 @@ class Columns:
             if self.is_space[i]:
                 self.gaps[i - 1] += self.texts[i] + self.gaps[i]
         self.n_leading = [*self.is_space, False].index(False)
-        keys = (key for key in doc.user_data if isinstance(key, tuple) and len(key) == 4)
-        told = {key[2] for key in keys if key[0] == "._."}
+        told = {key[2] for key in doc.user_data if is_extension(key)}
         self.told = {i for i, place in enumerate(places.tolist()) if place in told}
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from spacy.tokens import Doc, Token
 
@@ -52,6 +52,11 @@ def register_extensions() -> None:
     for name in EXTENSIONS:
         if not Token.has_extension(name):
             Token.set_extension(name, default=None)
+
+
+def is_extension(key: Any) -> TypeGuard[tuple[Any, ...]]:
+    """Whether an entry of ``doc.user_data`` is of an extension, of whatever name."""
+    return isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
 
 
 def ud_words(token: Token) -> list[UDWord]:
@@ -109,7 +114,7 @@ def split_doc(doc: Doc) -> Iterator[Doc]:
     starts = [sent.start_char for sent in sents]
     data: list[dict[Any, Any]] = [{} for _ in sents]
     for key, value in doc.user_data.items():
-        if isinstance(key, tuple) and len(key) == 4 and key[0] == "._." and key[2] is not None:
+        if is_extension(key) and key[2] is not None:
             place = max(0, bisect_right(starts, key[2]) - 1)
             end = None if key[3] is None else key[3] - starts[place]
             data[place][(*key[:2], key[2] - starts[place], end)] = value

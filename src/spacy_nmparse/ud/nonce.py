@@ -20,7 +20,12 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import registry
 
-from spacy_nmparse.ud.extensions import in_multiword_tokens, multiword_ranges, split_doc
+from spacy_nmparse.ud.extensions import (
+    in_multiword_tokens,
+    is_extension,
+    multiword_ranges,
+    split_doc,
+)
 
 #: In data of at most so many words, words and phrases are exchanged unasked.
 MOST_WORDS = 300_000
@@ -104,8 +109,7 @@ class Source:
     def _read_user_data(self, numbers: dict[int, int]) -> None:
         user_data: Any = self.doc.user_data
         for key, value in user_data.items():
-            is_extension = isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
-            if not is_extension or key[2] is None:
+            if not is_extension(key) or key[2] is None:
                 self.data[key] = value
             elif key[3] is None and key[2] in numbers:
                 self.extensions.setdefault(numbers[key[2]], []).append((key[1], value))
@@ -446,9 +450,7 @@ class Exchange:
                 chosen[old.first] = old, random.choice(choice)
         return chosen
 
-    def _exchange_phrases(
-        self, source: Source, chosen: dict[int, tuple[Phrase, Phrase]]
-    ) -> Draft:
+    def _exchange_phrases(self, source: Source, chosen: dict[int, tuple[Phrase, Phrase]]) -> Draft:
         """Copy a document, phrases exchanged for others of the same kind."""
         pieces: list[tuple[Source, int, int]] = []
         places = numpy.full(len(source.texts), -1)  # in the copy; of words that go: -1

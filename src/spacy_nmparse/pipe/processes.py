@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from typing import Any, TypeVar
 
 from spacy import util
@@ -110,7 +111,7 @@ def pipe_in_processes(
         yield from nlp.pipe(texts, batch_size=batch_size)
         return
     batches = map(_given, util.minibatch(texts, batch_size or nlp.batch_size))
-    for packed in in_order(_Parse(nlp), batches, n_process):
+    for packed in in_order(partial(_parsed, nlp), batches, n_process):
         yield from unpack(packed, nlp.vocab)
 
 
@@ -123,12 +124,8 @@ def _given(batch: list[str | Doc]) -> _Batch:
     return texts, pack([doc for doc in batch if isinstance(doc, Doc)])
 
 
-class _Parse:
-    def __init__(self, nlp: Language) -> None:
-        self._nlp = nlp
-
-    def __call__(self, batch: _Batch) -> Packed:
-        texts, packed = batch
-        docs = unpack(packed, self._nlp.vocab)
-        given = [next(docs) if text is None else text for text in texts]
-        return pack(list(self._nlp.pipe(given, batch_size=len(given))))
+def _parsed(nlp: Language, batch: _Batch) -> Packed:
+    texts, packed = batch
+    docs = unpack(packed, nlp.vocab)
+    given = [next(docs) if text is None else text for text in texts]
+    return pack(list(nlp.pipe(given, batch_size=len(given))))

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import spacy
 import typer
-from spacy.language import Language
-from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.cli.console import check_choice, check_lang, check_trees, fail, failures
 from spacy_nmparse.ud.conllu import ID, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges
+from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.tokenization import fit
 from spacy_nmparse.ud.tokens import TokenMatch, counted, match_tokens, shorten
-from spacy_nmparse.ud.treebank import (
-    SPLITS,
-    Files,
-    convert,
-    find_files,
-    sentence_docs,
-    split_by,
-)
+from spacy_nmparse.ud.treebank import SPLITS, Files, convert, find_files, sentence_docs, split_by
 
 N_STRINGS = 15
 MERGES = ("yes", "no", "auto")
@@ -97,16 +89,19 @@ def report_tokens(
         ImportError: If spaCy has no such language, or its tokenizer needs another package.
     """
     nlp = spacy.blank(lang)
-    matches = {split: match_tokens(nlp, _docs(nlp, path)) for split, path in written.items()}
+    matches = {
+        split: match_tokens(nlp, read_spacy(path, nlp.vocab)) for split, path in written.items()
+    }
     print(
         f"Tokens of spaCy's tokenizer for {lang!r}, F1 with --merge-subtokens {merge_subtokens}: "
         f"{_figures(matches)}"
     )
     others = {split: path for split, path in written.items() if split != "train"}
     learner = spacy.blank(lang)
-    if "train" in written and others and fit(learner, _docs(learner, written["train"])):
+    if "train" in written and others and fit(learner, read_spacy(written["train"], learner.vocab)):
         fitted = {
-            split: match_tokens(learner, _docs(learner, path)) for split, path in others.items()
+            split: match_tokens(learner, read_spacy(path, learner.vocab))
+            for split, path in others.items()
         }
         print(
             f"With rules learned from the training data (spacy_nmparse.fit_tokenizer.v1): "
@@ -137,10 +132,6 @@ def report_tokens(
     for (own, found), count in differences.most_common(N_STRINGS):
         print(f"  {count:>6}  {shorten(own):<24}  {shorten(found)}")
     print("docs/training.md shows how to change a tokenizer's rules.")
-
-
-def _docs(nlp: Language, path: Path) -> Iterator[Doc]:
-    return DocBin().from_disk(path).get_docs(nlp.vocab)
 
 
 def _figures(matches: Mapping[str, TokenMatch]) -> str:

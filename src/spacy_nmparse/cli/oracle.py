@@ -18,7 +18,7 @@ from spacy_nmparse.analysis.derivation import (
 )
 from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
-from spacy_nmparse.analysis.steps import Choice, Step
+from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
 from spacy_nmparse.cli.console import HTML, NUMBER, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
@@ -278,10 +278,5 @@ def _print_text(
 
 def _cost(choice: Choice) -> str:
     if choice.cost is None:
-        return _short(choice.action)
-    return paint(f"{_short(choice.action)} {choice.cost:g}", "" if choice.cost else "good")
-
-
-def _short(action: systems.Action) -> str:
-    k = "" if action.k == 1 else action.k
-    return f"{action.move}{k}" + (f" {action.label}" if action.label else "")
+        return action_name(choice.action)
+    return paint(f"{action_name(choice.action)} {choice.cost:g}", "" if choice.cost else "good")

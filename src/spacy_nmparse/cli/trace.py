@@ -62,10 +62,8 @@ def run(
     if as_json:
         print_json(derivation.as_dict())
         return
-    n_words, n_steps = (
-        counted(len(derivation.words), "word"),
-        counted(len(derivation.steps), "step"),
-    )
+    n_words = counted(len(derivation.words), "word")
+    n_steps = counted(len(derivation.steps), "step")
     print(f"{derivation.system}: {n_words}, {n_steps}")
     if gold is not None and derivation.gold_heads is not None:
         heads = zip(derivation.heads, derivation.gold_heads, strict=True)

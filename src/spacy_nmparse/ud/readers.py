@@ -13,11 +13,12 @@ from typing import Any
 
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.augment import dont_augment
 
 from spacy_nmparse.pipe.annotations import same_tokens
+from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
 
@@ -95,7 +96,7 @@ class Corpus:
 
     def _read(self, file: Path, nlp: Language) -> Iterator[Doc]:
         if file.suffix == ".spacy":
-            return DocBin().from_disk(file).get_docs(nlp.vocab)
+            return read_spacy(file, nlp.vocab)
         merges = split_by(spacy.blank(nlp.lang or "xx"))
         return group_docs(sentence_docs(file, merges, nlp.vocab), self.n_sents)
 

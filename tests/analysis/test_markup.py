@@ -13,11 +13,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import (
-    derive_gold,
-    render,
-    write_parses,
-)
+from spacy_nmparse.analysis import derive_gold, render, write_parses
 from spacy_nmparse.analysis.page import frame
 from spacy_nmparse.systems import Gold
 from tests.analysis.browser import opened

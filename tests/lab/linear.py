@@ -19,14 +19,7 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.systems import Gold
 from tests.naive.linear import Perceptron
-from tests.pipe.common import (
-    DOCUMENTS,
-    bare,
-    gold_doc,
-    make_examples,
-    parser_of,
-    tree,
-)
+from tests.pipe.common import DOCUMENTS, bare, gold_doc, make_examples, parser_of, tree
 
 BITS = 12
 LINEAR: dict[str, Any] = {"@architectures": "spacy_nmparse.LinearScorer.v1", "bits": BITS}

@@ -30,12 +30,7 @@ from tests.lab.linear import (
     set_tags,
     tagged_examples,
 )
-from tests.pipe.common import (
-    bare,
-    gold_doc,
-    make_examples,
-    parser_of,
-)
+from tests.pipe.common import bare, gold_doc, make_examples, parser_of
 
 
 def test_nothing_changes_before_finish_update() -> None:

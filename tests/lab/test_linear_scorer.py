@@ -42,13 +42,7 @@ from tests.lab.linear import (
     tagged_examples,
 )
 from tests.naive.linear import Logistic, Perceptron, best, features, noted_label
-from tests.pipe.common import (
-    DOCUMENTS,
-    make_example,
-    make_examples,
-    parser_of,
-    random_doc,
-)
+from tests.pipe.common import DOCUMENTS, make_example, make_examples, parser_of, random_doc
 
 # Features
 

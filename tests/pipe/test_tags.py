@@ -17,16 +17,7 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.scorers.tagging import UNKNOWN
 
-from .common import (
-    SMALL,
-    gold_doc,
-    learn,
-    make_example,
-    make_examples,
-    make_nlp,
-    parser_of,
-    train,
-)
+from .common import SMALL, gold_doc, learn, make_example, make_examples, make_nlp, parser_of, train
 
 FACTORIES = sorted(SMALL)
 

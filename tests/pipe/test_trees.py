@@ -13,12 +13,7 @@ from spacy.matcher import DependencyMatcher
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.doc_io import fix_edges
-from spacy_nmparse.systems.projective import (
-    crossing_arcs,
-    is_projective,
-    lift,
-    lower,
-)
+from spacy_nmparse.systems.projective import crossing_arcs, is_projective, lift, lower
 from tests.naive import trees as naive
 from tests.pipe.common import (
     NL,

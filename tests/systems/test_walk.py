@@ -10,14 +10,7 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.walk import random_walk
-from tests.fuzz import (
-    fuzz,
-    main,
-    random_crossing,
-    random_projective,
-    random_swapped,
-    variants,
-)
+from tests.fuzz import fuzz, main, random_crossing, random_projective, random_swapped, variants
 from tests.naive.trees import is_forest, is_projective
 from tests.systems.twins import replay
 

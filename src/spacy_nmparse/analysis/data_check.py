@@ -18,13 +18,7 @@ from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
 from spacy_nmparse.pipe.gold import ROOT_LABEL
 from spacy_nmparse.pipe.members import parser_of
-from spacy_nmparse.systems.projective import (
-    DELIMITER,
-    check_acyclic,
-    crossing_arcs,
-    lift,
-    lower,
-)
+from spacy_nmparse.systems.projective import DELIMITER, check_acyclic, crossing_arcs, lift, lower
 from spacy_nmparse.ud.tokens import TokenMatch, counted, shorten
 
 RARE = 20  # occurrences of a label
@@ -237,11 +231,7 @@ def _sizes(train: Split, dev: Split) -> Iterable[Finding]:
         texts = counted(
             overlap, "development text is a training text", "development texts are training texts"
         )
-        yield Finding(
-            WARNING,
-            "overlap",
-            f"{texts} too: the scores will be too high.",
-        )
+        yield Finding(WARNING, "overlap", f"{texts} too: the scores will be too high.")
 
 
 def _tokens(train: Split, dev: Split) -> Iterable[Finding]:

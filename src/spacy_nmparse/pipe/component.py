@@ -22,19 +22,8 @@ from thinc.api import Model
 import spacy_nmparse.learning.beam_rollout as beam_rollout
 import spacy_nmparse.search.beam as beam
 import spacy_nmparse.search.greedy as greedy
-from spacy_nmparse.pipe.annotations import (
-    NO_ARCS,
-    SPACE_LABEL,
-    Arcs,
-    Parses,
-    Tree,
-    same_tokens,
-)
-from spacy_nmparse.pipe.confidence import (
-    forget_confidences,
-    register_extensions,
-    write_confidences,
-)
+from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, Tree, same_tokens
+from spacy_nmparse.pipe.confidence import forget_confidences, register_extensions, write_confidences
 from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader

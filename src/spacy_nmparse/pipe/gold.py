@@ -12,12 +12,7 @@ from spacy.training import Example
 from spacy_nmparse.pipe.annotations import Parses
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial, parsed_tokens
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.projective import (
-    check_acyclic,
-    is_projective,
-    lift,
-    plain_label,
-)
+from spacy_nmparse.systems.projective import check_acyclic, is_projective, lift, plain_label
 
 ROOT_LABEL = "ROOT"
 

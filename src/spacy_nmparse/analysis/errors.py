@@ -18,12 +18,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.steps import Step
-from spacy_nmparse.analysis.tracing import Tracing, traced
+from spacy_nmparse.analysis.tracing import ALL, Tracing, traced
 from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Action, State
 from spacy_nmparse.systems.projective import crossing_arcs
-
-ALL = 1 << 30  # choices
 
 
 @dataclass

@@ -20,10 +20,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.steps import Arc, Step
-from spacy_nmparse.analysis.tracing import Tracing, traced
+from spacy_nmparse.analysis.tracing import ALL, Tracing, traced
 from spacy_nmparse.systems import ROOT
-
-ALL = 1 << 30  # choices
 
 
 @dataclass
@@ -217,17 +215,13 @@ def _example(tracing: Tracing, step: Step, outcome: str) -> Repair:
     arcs = [*step.deleted, *step.added]
     last = max([*(word for arc in arcs for word in arc[:2]), *step.stack, *step.buffer[:1]])
     words = [tracing.doc[token].text for token in tracing.tokens[first : last + 6]]
-
-    def moved(arc: Arc) -> Arc:
-        return Arc(arc.head if arc.head < 0 else arc.head - first, arc.dependent - first, arc.label)
-
     heads = tracing.gold.heads
     head = heads[arcs[-1].dependent]
     return Repair(
         step.repair,
         outcome,
         words,
-        [moved(arc) for arc in step.deleted],
-        [moved(arc) for arc in step.added],
+        [arc.moved(first) for arc in step.deleted],
+        [arc.moved(first) for arc in step.added],
         None if head is None else -1 if head == arcs[-1].dependent else head - first,
     )

@@ -20,6 +20,11 @@ class Arc(NamedTuple):
     dependent: int
     label: str | None
 
+    def moved(self, first: int) -> Arc:
+        """The arc in a sentence by itself, which begins with the word ``first``."""
+        head = ROOT if self.head == ROOT else self.head - first
+        return Arc(head, self.dependent - first, self.label)
+
 
 class Items(Sequence[int]):
     """A tuple of word numbers in little memory: numbers, a range, numbers."""

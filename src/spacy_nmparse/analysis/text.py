@@ -212,14 +212,10 @@ def tree_pictures(derivation: Derivation, paint: Paint = plain) -> list[list[str
 def _picture(
     derivation: Derivation, number: int, first: int, end: int, step: Step | None, paint: Paint
 ) -> list[str]:
-    def moved(arc: Arc) -> Arc:
-        head = ROOT if arc.head == ROOT else arc.head - first
-        return Arc(head, arc.dependent - first, arc.label)
-
     deleted = step.deleted if step else ()
-    arcs = [(moved(a), "") for a in derivation.arcs(number) if a not in deleted]
+    arcs = [(arc.moved(first), "") for arc in derivation.arcs(number) if arc not in deleted]
     for changed, style in ((deleted, "old"), (step.added if step else (), "new")):
-        arcs += [(moved(arc), style) for arc in changed]
+        arcs += [(arc.moved(first), style) for arc in changed]
     arcs = [(arc, style) for arc, style in arcs if 0 <= arc.dependent < end - first]
     marks = {}
     if step:

@@ -21,6 +21,8 @@ from spacy_nmparse.systems import Action, Gold, State
 from spacy_nmparse.systems.projective import lower
 from spacy_nmparse.ud.readers import copy_tags
 
+ALL = 1 << 30  # choices of a configuration: no fewer than there are
+
 
 def prepared(nlp: Language, component: ParsingComponent, doc: Doc | str) -> Doc:
     """A fresh document as the component would get it in the pipeline.

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from wasabi import color, table
 
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
-from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.evaluate import references
 from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import several_roots
 
@@ -143,9 +143,7 @@ def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
     check_choice("--unit", unit, ("sentence", "doc"))
     check_file(corpus)
     check_trees([corpus])
-    docs = read_docs(corpus, nlp.vocab)
-    if unit == "sentence":
-        docs = [sentence for doc in docs for sentence in split_doc(doc)]
+    docs = list(references(read_docs(corpus, nlp.vocab), unit))
     return docs[:limit] if limit else docs
 
 

@@ -100,10 +100,10 @@ def _template() -> str:
     return page.replace("__STYLE__", style).replace("__SCRIPT__", script)
 
 
-def frame(page: str, height: int = HEIGHT) -> str:
+def frame(page: str) -> str:
     """A page as a frame within another, as in a notebook."""
     return (
-        f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:0" '
+        f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{HEIGHT}px;border:0" '
         f'title="derivation"></iframe>'
     )
 

@@ -25,19 +25,18 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
 
 @contextmanager
 def new_file(
-    path: Path, mark: str = "", before_replace: Callable[[Path], Any] = lambda new: None
+    path: Path, before_replace: Callable[[Path], Any] = lambda new: None
 ) -> Iterator[IO[bytes]]:
     """Open a file that is written next to the old one, and replaces it when the block ends.
 
     Args:
         path: The file. Its folder exists.
-        mark: Tells new files for the same path apart, where several processes write them.
         before_replace: Called with the complete file, before it takes its place.
 
     Raises:
         OSError: If it cannot be written. After this or any other error the old file is as it was.
     """
-    new = path.with_name(path.name + mark + NEW)
+    new = path.with_name(path.name + NEW)
     new.unlink(missing_ok=True)  # of a killed process; a link would lead elsewhere
     try:
         with new.open("xb") as file:

@@ -1,6 +1,7 @@
-"""Count the matrix products of the default parsers, and time them.
+"""Count the matrix products of parsers, and time them.
 
     python -m benchmarks.products
+    python -m benchmarks.products --systems nm_parser nm_parser_few --rows
     NMPARSE_CPU=avx2 python -m benchmarks.products --rows 512 20
 
 For each product of token vectors and weights: multiplications for a word, and how many billions of
@@ -26,6 +27,7 @@ from thinc.api import Model
 
 from benchmarks.common import command_line, program
 from benchmarks.formats import markdown
+from benchmarks.systems import find_system
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.cpu import CLASS
 from spacy_nmparse.layers.products import Weights
@@ -37,10 +39,12 @@ REPETITIONS = 15
 LEAST = 2e-3  # seconds of a repetition
 
 
-def default_model(factory: str) -> Model:
-    """The scorer of a parser with its factory's defaults, initialized."""
+def initialized(system: str) -> Model:
+    """The scorer of a system's parser, over the default token vectors, initialized."""
     nlp = spacy.blank("xx")
-    parser: Any = nlp.add_pipe(factory)
+    component = find_system(system).build()["components"]["parser"]
+    model = {key: value for key, value in component["model"].items() if key != "tok2vec"}
+    parser: Any = nlp.add_pipe(component["factory"], config={"model": model})
     gold = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["ROOT", "dep"])
     example = Example(Doc(nlp.vocab, words=["a", "b"]), gold)
     nlp.initialize(lambda: [example])
@@ -111,20 +115,21 @@ def measure(W: Any, rows: int) -> list[str]:
 def main(argv: Sequence[str] | None) -> None:
     """Run the command line."""
     parser = command_line(__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[512, 20])
+    parser.add_argument("--systems", nargs="+", default=FACTORIES, metavar="SYSTEM")
+    parser.add_argument("--rows", type=int, nargs="*", default=[512, 20])
     options = parser.parse_args(argv)
     header = ["Parser", "Product", "Inputs x outputs", "Multiplications a word"]
     for rows in options.rows:
         header += [f"Tiles, {rows} rows", f"OpenBLAS, {rows} rows"]
     table = []
     known: dict[tuple[int, ...], list[str]] = {}
-    for factory in FACTORIES:
-        for name, W, together in products(default_model(factory)):
+    for system in options.systems:
+        for name, W, together in products(initialized(system)):
             if W.shape not in known:
                 known[W.shape] = [one for rows in options.rows for one in measure(W, rows)]
             sizes = f"{W.shape[1]} x {W.shape[0]}"
             figures = known[W.shape] if together else [""] * 2 * len(options.rows)
-            table.append([factory, name, sizes, f"{W.size:,}", *figures])
+            table.append([system, name, sizes, f"{W.size:,}", *figures])
     print(f"GFLOP/s, processor class {CLASS}\n")
     print(markdown(header, table))
 

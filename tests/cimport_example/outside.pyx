@@ -1,8 +1,9 @@
 # cython: language_level=3
 """A transition system that another package brings: `tests/test_cimport.py` compiles this and trains
 a parser with it. It is arc-hybrid with the moves in another order, and a move of its own,
-LEFT-ARC-SHIFT, which has options of its own.
+LEFT-ARC-SHIFT, with options, a feature, and tables of the gold tree.
 """
+from spacy_nmparse.scorers.features cimport COUNT_VALUES, new_fact
 from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
 from spacy_nmparse.systems.arc_hybrid cimport (
     can_left_arc,
@@ -13,7 +14,7 @@ from spacy_nmparse.systems.arc_hybrid cimport (
     right_arc_rest,
 )
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport GoldC, children_from
+from spacy_nmparse.systems.gold cimport GoldC, last_child, new_tables, tables_of
 from spacy_nmparse.systems.moves cimport b0_end, is_lost, least_error, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
@@ -32,6 +33,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
+    SystemC,
     TransitionSystem,
     new_move,
 )
@@ -68,6 +70,13 @@ cdef void do_left_arc_shift(StateC* s, int k, int l, int push_label) noexcept no
     s.own[0] += 1
 
 
+cdef int shifts_made(const StateC* s, int head, int dependent) noexcept nogil:
+    return min(s.own[0], COUNT_VALUES - 1)
+
+
+new_fact("outside.made", COUNT_VALUES, shifts_made)
+
+
 cdef int left_arc_shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     cdef int errors = missed_start(s, gold) + least_error(s, gold, s.b, S(s, 0))
@@ -96,9 +105,21 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
     return lost
 
 
+cdef int derive(GoldC* gold, const SystemC* system) except -1:
+    """Word -> its last gold dependent, or NONE."""
+    cdef int* last
+    cdef int w
+    if tables_of(gold, <const void*>derive) == NULL:
+        last = <int*>new_tables(gold, <const void*>derive, gold.n * sizeof(int))
+        for w in range(gold.n):
+            last[w] = last_child(gold, w)
+    return 0
+
+
 cdef int wanted_move(
     const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil:
+    cdef const int* last = <const int*>tables_of(gold, <const void*>derive)
     cdef int s0 = S(s, 0)
     cdef int name = SHIFT
     if gold_breaks(s, gold):
@@ -107,7 +128,7 @@ cdef int wanted_move(
         name = LEFT_ARC
         if own(s).wanted and can_left_arc_shift(s, 1):
             name = LEFT_ARC_SHIFT
-    elif s.n_stack > 1 and gold.head[s0] == S(s, 1) and children_from(gold, s0, s.b) == 0:
+    elif s.n_stack > 1 and gold.head[s0] == S(s, 1) and last[s0] < s.b:
         name = RIGHT_ARC
     return find_move(s, candidates, n, name, 1)
 
@@ -133,6 +154,7 @@ cdef class Outside(TransitionSystem):
         self.c.own = &self.own
         self.c.projective = True
         self.c.start = start
+        self.c.derive = derive
         self.c.inner = inner
         use_differences(&self.c)
         use_static(&self.c, wanted_move)
@@ -144,4 +166,4 @@ cdef class Outside(TransitionSystem):
             LEFT_ARC_SHIFT, can_left_arc_shift, do_left_arc_shift, NULL, left_arc_shift_rest,
             b0_end, s0_end,
         )
-        self.features["LEFT-ARC-SHIFT"] = ("S0*B1",)
+        self.features["LEFT-ARC-SHIFT"] = ("S0*B1", "outside.made")

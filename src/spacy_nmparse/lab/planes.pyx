@@ -14,9 +14,7 @@ So the fewest arcs to give up are the fewest that hit every conflict. Of each co
 which one is tried out. As many conflicts as have no arc in common, so many arcs must go at least:
 that ends most searches at once.
 """
-from libc.stdlib cimport calloc
-
-from spacy_nmparse.systems.gold cimport PlanesC
+from spacy_nmparse.systems.gold cimport new_tables
 from spacy_nmparse.systems.state cimport NONE
 
 
@@ -33,12 +31,11 @@ cdef int derive_planes(GoldC* gold, const SystemC* system) except -1:
     cdef int* ints
     cdef int* plane
     cdef int w, i
-    if gold.planes != NULL:
+    if planar_tables(gold) != NULL:
         return 0
-    p = <PlanesC*>calloc(1, sizeof(PlanesC) + N_ARRAYS * <size_t>n * sizeof(int))
-    if p == NULL:
-        raise MemoryError(f"No memory for the planes of {n} words.")
-    gold.planes = p
+    p = <PlanesC*>new_tables(
+        gold, <const void*>derive_planes, sizeof(PlanesC) + N_ARRAYS * <size_t>n * sizeof(int)
+    )
     ints = <int*>(p + 1)
     plane = ints
     p.plane = plane
@@ -67,7 +64,7 @@ cdef int derive_planes(GoldC* gold, const SystemC* system) except -1:
 
 cdef void fill_planes(const GoldC* gold, int* plane, int first) noexcept nogil:
     """Planes by turns, from an arc that has one to all that it crosses, and on from these."""
-    cdef PlanesC* p = gold.planes
+    cdef PlanesC* p = planar_tables(gold)
     cdef int done = 0
     cdef int end = 1
     cdef int i, w, x
@@ -86,7 +83,7 @@ cdef void fill_planes(const GoldC* gold, int* plane, int first) noexcept nogil:
 cdef int crossed_by(const GoldC* gold, int w, int first, int last) noexcept nogil:
     """List the open arcs among the words first .. last - 1 that the arc into w crosses, in
     ``near_``. Returns how many: each has one end between those of w's arc, and one outside."""
-    cdef PlanesC* p = gold.planes
+    cdef PlanesC* p = planar_tables(gold)
     cdef int a = min(w, gold.head[w])
     cdef int b = max(w, gold.head[w])
     cdef int n_near = 0
@@ -167,7 +164,7 @@ cdef inline void wait(PlanesC* p, int w, int colour, int parent, int* end) noexc
 cdef int find_conflict(const GoldC* gold, int first, int last) noexcept nogil:
     """List the arcs of a conflict, in ``found``, among the open ones into the words first ..
     last - 1. Returns how many; 0: there is none."""
-    cdef PlanesC* p = gold.planes
+    cdef PlanesC* p = planar_tables(gold)
     cdef int n_found = find_cycle(p, first, last)
     cdef int done = 0
     cdef int end = 0
@@ -200,7 +197,7 @@ cdef int find_conflict(const GoldC* gold, int first, int last) noexcept nogil:
 
 cdef int n_apart(const GoldC* gold, int first, int last) noexcept nogil:
     """Conflicts without an arc in common; not always as many as there are."""
-    cdef PlanesC* p = gold.planes
+    cdef PlanesC* p = planar_tables(gold)
     cdef int n_dropped = 0
     cdef int conflicts = 0
     cdef int i, n_found
@@ -221,7 +218,7 @@ cdef int n_apart(const GoldC* gold, int first, int last) noexcept nogil:
 
 cdef bint enough(const GoldC* gold, int first, int last, int number) noexcept nogil:
     """Whether giving up so many arcs leaves no conflict, as far as is known after MAX_STEPS."""
-    cdef PlanesC* p = gold.planes
+    cdef PlanesC* p = planar_tables(gold)
     cdef int tried = 0
     cdef int conflicts, n_found, w, planes
     cdef bint found
@@ -248,7 +245,7 @@ cdef int fewest_given_up(const GoldC* gold, int first, int last) noexcept nogil:
     """The fewest arcs into the words first .. last - 1 that hit every conflict, ``open``, ``cycle``
     and ``n_cycles`` given. A search that is too long ends early: then there may be more."""
     cdef int number
-    gold.planes.steps = 0
+    planar_tables(gold).steps = 0
     number = n_apart(gold, first, last)
     if number:
         while not enough(gold, first, last, number):

@@ -16,11 +16,12 @@ number of lost arcs and of those that must be given up for that (``planes``). It
 trees, also on those that are not 2-planar, unless that search is cut short. Roots and sentences:
 as in the list systems.
 """
+from spacy_nmparse.scorers.features cimport DISTANCE_VALUES, apart, new_fact, new_word
 from spacy_nmparse.systems.covington.loss cimport behind
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport GoldC, PlanesC, far_end
+from spacy_nmparse.systems.gold cimport GoldC, far_end
 from spacy_nmparse.systems.moves cimport b0_end, can_be_right, least_error, s0_end, settled
-from spacy_nmparse.lab.planes cimport derive_planes, fewest_given_up
+from spacy_nmparse.lab.planes cimport PlanesC, derive_planes, fewest_given_up, planar_tables
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, missed_start, must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
@@ -48,6 +49,25 @@ from spacy_nmparse.systems.system cimport (
 
 
 cdef int SWITCH = new_move("SWITCH")
+
+
+# The other stack, as features: T0, T1, ... from its top on.
+
+cdef int other_stack_word(const StateC* s, int i, int head, int dependent) noexcept nogil:
+    return s.other_stack[s.n_other - 1 - i] if i < s.n_other else NONE
+
+
+cdef int other_distance(const StateC* s, int head, int dependent) noexcept nogil:
+    return apart(other_stack_word(s, 0, NONE, NONE), b0_end(s, 1))
+
+
+cdef int switched(const StateC* s, int head, int dependent) noexcept nogil:
+    return s.switched
+
+
+new_word("T", other_stack_word)
+new_fact("T0-B0.distance", DISTANCE_VALUES, other_distance)
+new_fact("switched", 2, switched)
 
 
 cdef enum:  # planes, as sets
@@ -206,7 +226,7 @@ cdef int mark_cycles(
     """Number the cycles of built and open arcs, and note in ``cycle`` which open arcs they have.
     Words have one head at most: no cycles share an arc. The way around leads from the top of a tree
     to the tree that its gold head is in; a cycle has a built arc, so a top up to b."""
-    cdef PlanesC* p = gold.planes
+    cdef PlanesC* p = planar_tables(gold)
     cdef int cycles = 0
     cdef int walk = 0
     cdef int w, top
@@ -234,7 +254,7 @@ cdef int mark_cycles(
 cdef int inner(const StateC* s, const GoldC* gold, const PlanarViewC* v, int e) noexcept nogil:
     """Headless words of the sentence that lose their gold head when it ends before e; and words
     behind it, where two planes do not hold all gold arcs."""
-    cdef PlanesC* p = gold.planes
+    cdef PlanesC* p = planar_tables(gold)
     cdef bint strayed = False   # an arc is built that gold does not have
     cdef int lost = 0
     cdef int roots = 0
@@ -382,7 +402,7 @@ cdef int nearest_arc(
             d = b0
         else:
             continue
-        if s.head[d] == NONE and max(gold.planes.plane[d], 1) == plane:
+        if s.head[d] == NONE and max(planar_tables(gold).plane[d], 1) == plane:
             return w
     return NONE
 

@@ -10,8 +10,15 @@ cdef enum:
     COUNT_VALUES = 5
 
 
+# The i-th word of its kind, or NONE; head and dependent are those of an arc that is looked at, or
+# NONE.
+ctypedef int (*word_t)(const StateC* s, int i, int head, int dependent) noexcept nogil
+# The value of a fact; 0: there is nothing to know.
+ctypedef int (*fact_t)(const StateC* s, int head, int dependent) noexcept nogil
+
+
 cdef struct WordC:      # how to find one word: where to start, then hops along arcs
-    int base
+    word_t base
     int place
     int n_hops
     int hops[MAX_HOPS]
@@ -20,6 +27,7 @@ cdef struct WordC:      # how to find one word: where to start, then hops along 
 
 
 cdef struct FactC:
+    fact_t value        # NULL: of a word
     int kind
     WordC word
 
@@ -32,6 +40,8 @@ cdef struct FeaturesC:
     FactC facts[MAX_FACTS]
 
 
+cdef int new_word(str letter, word_t word) except -1
+cdef int new_fact(str name, int n_values, fact_t value) except -1
 cdef void find_words(
     const FeaturesC* features, const StateC* s, int head, int dependent, int* out
 ) noexcept nogil
@@ -40,6 +50,9 @@ cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil
 cdef void find_facts(
     const FeaturesC* features, const StateC* s, int head, int dependent, const int* words, int* out
 ) noexcept nogil
+
+
+cdef int apart(int a, int b) noexcept nogil
 
 
 cdef inline int bucket(int distance) noexcept nogil:
@@ -59,3 +72,4 @@ cdef class Features:
     cdef readonly tuple words
     cdef readonly tuple pairs
     cdef readonly tuple facts
+    cdef list n_values

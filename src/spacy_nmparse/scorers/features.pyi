@@ -2,7 +2,6 @@ from collections.abc import Iterable
 
 HOPS: dict[str, int]
 WORD_FACTS: dict[str, int]
-FACTS: dict[str, int]
 
 class Features:
     def __init__(self, names: Iterable[str]) -> None: ...

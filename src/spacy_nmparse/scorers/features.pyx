@@ -1,10 +1,10 @@
 """Features of a configuration.
 
-A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``T0`` ``T1`` ... from
-the top of the other stack, where there are two, ``B0`` ``B1`` ... from the front of the buffer,
-``I1`` ``I2`` ... the items that non-local arcs reach down to (from the end of lambda1; of a stack,
-from its top), ``H`` and ``D`` head and dependent of an arc that is looked at; then hops along arcs:
-``h`` its head, ``l1`` ``l2`` its outermost and next left dependents, ``r1`` ``r2`` its right ones:
+A *word feature* names a word: ``S0`` ``S1`` ... from the top of the stack, ``B0`` ``B1`` ... from
+the front of the buffer, ``I1`` ``I2`` ... the items that non-local arcs reach down to (from the end
+of lambda1; of a stack, from its top), ``H`` and ``D`` head and dependent of an arc that is looked
+at; then hops along arcs: ``h`` its head, ``l1`` ``l2`` its outermost and next left dependents,
+``r1`` ``r2`` its right ones:
 ``S0.h``, ``S0.l1``, ``S1.r1``, ``S0.l1.l1``. Zhang & Nivre (2011) write N0 for ``B0``, and S0h,
 S0l, S0l2 for ``S0.h``, ``S0.l1``, ``S0.l2``.
 
@@ -12,26 +12,20 @@ A *pair feature* names two words whose vectors are multiplied, each projected: `
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance``, ``S1-S0.distance``, ``T0-B0.distance``, ``I1-B0.distance`` (words between them,
-in buckets; the first one: none from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same,
-and which one is first), ``H-D.crossed`` (words between H and D with an arc that theirs would cross,
-one from ROOT included), ``H-D.headless`` (words between them without a head), ``S0-B0.crossed`` and
+``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; the
+first one: none from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same, and which one is
+first), ``H-D.crossed`` (words between H and D with an arc that theirs would cross, one from ROOT
+included), ``H-D.headless`` (words between them without a head), ``S0-B0.crossed`` and
 ``S0-B0.headless`` (the same of S0 and B0), ``stack.depth``, ``items.headless`` (words of the
 sentence that have been read and have no head), ``root.child`` (whether ROOT has a child in the
-sentence), ``switched`` (whether SWITCH was made since the last SHIFT).
+sentence).
 
-Dependents of ROOT are those in the current sentence.
+Dependents of ROOT are those in the current sentence. ``new_word`` and ``new_fact`` bring others.
 """
-from spacy_nmparse.systems.state cimport NONE, B, S, T, item, nth_left_child, nth_right_child
+from libc.stdint cimport uintptr_t
 
+from spacy_nmparse.systems.state cimport NONE, B, S, item, nth_left_child, nth_right_child
 
-cdef enum:  # where a word feature starts
-    STACK
-    OTHER_STACK
-    BUFFER
-    ITEM
-    ARC_HEAD
-    ARC_DEPENDENT
 
 cdef enum:  # hops
     HEAD
@@ -40,41 +34,28 @@ cdef enum:  # hops
     RIGHT_1
     RIGHT_2
 
-cdef enum:  # facts
+cdef enum:  # facts of a word
     LABEL
     N_LEFT
     N_RIGHT
-    DISTANCE
-    STACK_DISTANCE
-    OTHER_DISTANCE
-    CROSSED
-    HEADLESS_BETWEEN
-    ITEM_DISTANCE
-    ARC_DISTANCE
-    ARC_CROSSED
-    ARC_HEADLESS
-    DEPTH
-    HEADLESS
-    ROOT_CHILD
-    SWITCHED
 
 HOPS = {"h": HEAD, "l1": LEFT_1, "l2": LEFT_2, "r1": RIGHT_1, "r2": RIGHT_2}
 WORD_FACTS = {"label": LABEL, "n_left": N_LEFT, "n_right": N_RIGHT}
-FACTS = {
-    "S0-B0.distance": DISTANCE,
-    "S1-S0.distance": STACK_DISTANCE,
-    "T0-B0.distance": OTHER_DISTANCE,
-    "S0-B0.crossed": CROSSED,
-    "S0-B0.headless": HEADLESS_BETWEEN,
-    "I1-B0.distance": ITEM_DISTANCE,
-    "H-D.distance": ARC_DISTANCE,
-    "H-D.crossed": ARC_CROSSED,
-    "H-D.headless": ARC_HEADLESS,
-    "stack.depth": DEPTH,
-    "items.headless": HEADLESS,
-    "root.child": ROOT_CHILD,
-    "switched": SWITCHED,
-}
+
+cdef dict WORDS = {}    # letter -> address of a word_t
+cdef dict FACTS = {}    # name -> (number of values, address of a fact_t)
+
+
+cdef int new_word(str letter, word_t word) except -1:
+    """Let word features begin with this capital letter and a number, which ``word`` gets."""
+    WORDS[letter] = <uintptr_t>word
+    return 0
+
+
+cdef int new_fact(str name, int n_values, fact_t value) except -1:
+    """Bring a fact feature with the values 0 .. n_values - 1."""
+    FACTS[name] = (n_values, <uintptr_t>value)
+    return 0
 
 
 cdef int nth_root_child(const StateC* s, int i) noexcept nogil:
@@ -107,10 +88,33 @@ cdef int n_root_children(const StateC* s) noexcept nogil:
     return n
 
 
-cdef inline int nth_item(const StateC* s, int k) noexcept nogil:
+cdef int stack_word(const StateC* s, int i, int head, int dependent) noexcept nogil:
+    return S(s, i)
+
+
+cdef int buffer_word(const StateC* s, int i, int head, int dependent) noexcept nogil:
+    return B(s, i)
+
+
+cdef int nth_item(const StateC* s, int k, int head, int dependent) noexcept nogil:
     """The k-th item, from 1, of lambda1 from its end or of the stack from its top, or NONE: no
     system has both."""
     return item(s, k) if k <= s.n_lambda1 else S(s, k - 1)
+
+
+cdef int arc_head(const StateC* s, int i, int head, int dependent) noexcept nogil:
+    return head
+
+
+cdef int arc_dependent(const StateC* s, int i, int head, int dependent) noexcept nogil:
+    return dependent
+
+
+new_word("S", stack_word)
+new_word("B", buffer_word)
+new_word("I", nth_item)
+new_word("H", arc_head)
+new_word("D", arc_dependent)
 
 
 cdef int find_word(
@@ -120,18 +124,8 @@ cdef int find_word(
     cdef int w, i, hop
     if word.slot != NONE:
         w = words[word.slot]
-    elif word.base == STACK:
-        w = S(s, word.place)
-    elif word.base == OTHER_STACK:
-        w = T(s, word.place)
-    elif word.base == BUFFER:
-        w = B(s, word.place)
-    elif word.base == ITEM:
-        w = nth_item(s, word.place)
-    elif word.base == ARC_HEAD:
-        w = head
     else:
-        w = dependent
+        w = word.base(s, word.place, head, dependent)
     for i in range(word.n_known, word.n_hops):
         if w == NONE:
             return NONE
@@ -160,16 +154,9 @@ cdef void find_words(
         out[i] = find_word(&features.slots[i], s, head, dependent, out)
 
 
-cdef inline int apart(int a, int b) noexcept nogil:
+cdef int apart(int a, int b) noexcept nogil:
+    """Words between a and b, in buckets; 0 where one of them is none."""
     return 0 if a == NONE or b == NONE else bucket(abs(b - a))
-
-
-cdef int n_headless(const StateC* s) noexcept nogil:
-    cdef int w
-    cdef int n = 0
-    for w in range(s.start, s.b):
-        n += s.head[w] == NONE
-    return n
 
 
 cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil:
@@ -206,79 +193,99 @@ cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil:
     return n
 
 
-cdef inline int between(const StateC* s, int a, int b, int kind) noexcept nogil:
-    """What an arc between a and b would cross, or find without a head; 0 where one of them is none.
-    """
-    if a == NONE or b == NONE:
+cdef int distance(const StateC* s, int head, int dependent) noexcept nogil:
+    return 0 if S(s, 0) == s.n else apart(S(s, 0), B(s, 0))
+
+
+cdef int stack_distance(const StateC* s, int head, int dependent) noexcept nogil:
+    return apart(S(s, 1), S(s, 0))
+
+
+cdef int item_distance(const StateC* s, int head, int dependent) noexcept nogil:
+    cdef int w = nth_item(s, 1, NONE, NONE)
+    return 0 if w == s.n or B(s, 0) == s.n else apart(w, B(s, 0))
+
+
+cdef int arc_distance(const StateC* s, int head, int dependent) noexcept nogil:
+    if head == s.n or dependent == s.n:
         return 0
-    return n_crossed(s, a, b) if kind == CROSSED else n_headless_between(s, a, b)
+    return apart(head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
+
+
+cdef int crossed(const StateC* s, int head, int dependent) noexcept nogil:
+    return 0 if S(s, 0) == NONE or B(s, 0) == NONE else n_crossed(s, S(s, 0), B(s, 0))
+
+
+cdef int headless_between(const StateC* s, int head, int dependent) noexcept nogil:
+    return 0 if S(s, 0) == NONE or B(s, 0) == NONE else n_headless_between(s, S(s, 0), B(s, 0))
+
+
+cdef int depth(const StateC* s, int head, int dependent) noexcept nogil:
+    return min(s.n_stack, COUNT_VALUES - 1)
+
+
+cdef int headless(const StateC* s, int head, int dependent) noexcept nogil:
+    cdef int w
+    cdef int n = 0
+    for w in range(s.start, s.b):
+        n += s.head[w] == NONE
+    return min(n, COUNT_VALUES - 1)
+
+
+cdef int has_root_child(const StateC* s, int head, int dependent) noexcept nogil:
+    return nth_root_child(s, 0) != NONE
+
+
+new_fact("S0-B0.distance", DISTANCE_VALUES, distance)
+new_fact("S1-S0.distance", DISTANCE_VALUES, stack_distance)
+new_fact("I1-B0.distance", DISTANCE_VALUES, item_distance)
+new_fact("H-D.distance", 2 * DISTANCE_VALUES, arc_distance)
+new_fact("S0-B0.crossed", COUNT_VALUES, crossed)
+new_fact("S0-B0.headless", COUNT_VALUES, headless_between)
+new_fact("H-D.crossed", COUNT_VALUES, n_crossed)
+new_fact("H-D.headless", COUNT_VALUES, n_headless_between)
+new_fact("stack.depth", COUNT_VALUES, depth)
+new_fact("items.headless", COUNT_VALUES, headless)
+new_fact("root.child", 2, has_root_child)
+
+
+cdef inline int word_fact(const StateC* s, int kind, int w) noexcept nogil:
+    if w == NONE:
+        return 0
+    if kind == LABEL:  # a head without a label (none was noted) counts as no label
+        return 0 if w == s.n or s.head[w] == NONE else s.label[w] + 1
+    if kind == N_RIGHT:
+        return min(s.n_right[w] + 1, COUNT_VALUES - 1)
+    return min((n_root_children(s) if w == s.n else s.n_left[w]) + 1, COUNT_VALUES - 1)
 
 
 cdef void find_facts(
     const FeaturesC* features, const StateC* s, int head, int dependent, const int* words, int* out
 ) noexcept nogil:
     """The value of each fact: 0 where there is nothing to know. words: as find_words has them."""
-    cdef int i, w
+    cdef int i
     cdef const FactC* fact
     for i in range(features.n_facts):
         fact = &features.facts[i]
-        if fact.kind == DEPTH:
-            out[i] = min(s.n_stack, COUNT_VALUES - 1)
-        elif fact.kind == HEADLESS:
-            out[i] = min(n_headless(s), COUNT_VALUES - 1)
-        elif fact.kind == ROOT_CHILD:
-            out[i] = nth_root_child(s, 0) != NONE
-        elif fact.kind == DISTANCE:
-            w = S(s, 0)
-            out[i] = 0 if w == s.n else apart(w, B(s, 0))
-        elif fact.kind == STACK_DISTANCE:
-            out[i] = apart(S(s, 1), S(s, 0))
-        elif fact.kind == OTHER_DISTANCE:
-            out[i] = apart(T(s, 0), B(s, 0))
-        elif fact.kind == CROSSED or fact.kind == HEADLESS_BETWEEN:
-            out[i] = between(s, S(s, 0), B(s, 0), fact.kind)
-        elif fact.kind == SWITCHED:
-            out[i] = s.switched
-        elif fact.kind == ITEM_DISTANCE:
-            w = nth_item(s, 1)
-            out[i] = 0 if w == s.n or B(s, 0) == s.n else apart(w, B(s, 0))
-        elif fact.kind == ARC_DISTANCE:
-            if head == s.n or dependent == s.n:
-                out[i] = 0
-            else:
-                out[i] = apart(head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
-        elif fact.kind == ARC_CROSSED:
-            out[i] = n_crossed(s, head, dependent)
-        elif fact.kind == ARC_HEADLESS:
-            out[i] = n_headless_between(s, head, dependent)
+        if fact.value != NULL:
+            out[i] = fact.value(s, head, dependent)
         else:
-            w = find_word(&fact.word, s, head, dependent, words)
-            if w == NONE:
-                out[i] = 0
-            elif fact.kind == LABEL:
-                # A head without a label (none was noted) counts as no label.
-                out[i] = 0 if w == s.n or s.head[w] == NONE else s.label[w] + 1
-            elif fact.kind == N_LEFT:
-                w = n_root_children(s) if w == s.n else s.n_left[w]
-                out[i] = min(w + 1, COUNT_VALUES - 1)
-            else:
-                out[i] = min(s.n_right[w] + 1, COUNT_VALUES - 1)
+            out[i] = word_fact(s, fact.kind, find_word(&fact.word, s, head, dependent, words))
 
 
 cdef int read_word(str name, list parts, WordC* out) except -1:
     base = parts[0]
-    known = base in ("H", "D") or (base[:1] in ("S", "T", "B", "I") and base[1:].isdigit())
+    letter, number = base[:1], base[1:]
+    known = letter in WORDS and (number == "" if letter in ("H", "D") else number.isdigit())
     if not known or base == "I0":
         raise ValueError(
-            f"Feature {name!r}: a word is S0, S1, ... or T0, T1, ... or B0, B1, ... or I1, I2, "
-            f"... or H or D, not {base!r}."
+            f"Feature {name!r}: a word is S0, S1, ... or B0, B1, ... or I1, I2, ... or H or D, or "
+            f"one that its transition system brings, not {base!r}."
         )
     if len(parts) - 1 > MAX_HOPS:
         raise ValueError(f"Feature {name!r} has more than {MAX_HOPS} hops.")
-    out.base = {
-        "S": STACK, "T": OTHER_STACK, "B": BUFFER, "I": ITEM, "H": ARC_HEAD, "D": ARC_DEPENDENT
-    }[base[0]]
-    out.place = int(base[1:] or 0)
+    out.base = <word_t><uintptr_t>WORDS[letter]
+    out.place = int(number or 0)
     out.n_hops = len(parts) - 1
     for i, hop in enumerate(parts[1:]):
         if hop not in HOPS:
@@ -343,13 +350,17 @@ cdef class Features:
         for i, name in enumerate(slots):
             read_word(name, name.split("."), &self.c.slots[i])
             shorten(&self.c, i, &self.c.slots[i])
+        self.n_values = []
         for i, name in enumerate(facts):
             fact = &self.c.facts[i]
             if name in FACTS:
-                fact.kind = FACTS[name]
+                n_values, value = FACTS[name]
+                fact.value = <fact_t><uintptr_t>value
+                self.n_values.append(n_values)
             else:
                 *parts, last = name.split(".")
                 fact.kind = WORD_FACTS[last]
+                self.n_values.append(0 if last == "label" else COUNT_VALUES)
                 read_word(name, parts, &fact.word)
                 shorten(&self.c, self.c.n_slots, &fact.word)
 
@@ -363,20 +374,10 @@ cdef class Features:
         """How many words from the front of the buffer on are looked at."""
         cdef int i, most = 1
         for i in range(self.c.n_slots):
-            if self.c.slots[i].base == BUFFER:
+            if self.c.slots[i].base == buffer_word:
                 most = max(most, self.c.slots[i].place + 1)
         return most
 
     def fact_sizes(self, int n_labels):
         """Number of values of each fact, for a system with n_labels labels (list of int)."""
-        sizes = {
-            LABEL: n_labels + 1,
-            DISTANCE: DISTANCE_VALUES,
-            STACK_DISTANCE: DISTANCE_VALUES,
-            OTHER_DISTANCE: DISTANCE_VALUES,
-            ITEM_DISTANCE: DISTANCE_VALUES,
-            ARC_DISTANCE: 2 * DISTANCE_VALUES,
-            ROOT_CHILD: 2,
-            SWITCHED: 2,
-        }
-        return [sizes.get(self.c.facts[i].kind, COUNT_VALUES) for i in range(self.c.n_facts)]
+        return [n or n_labels + 1 for n in self.n_values]

@@ -1,5 +1,16 @@
 """The gold tree: heads, labels, sentence starts, and the tables derived from them once."""
-from spacy_nmparse.systems.structs cimport NONE, CrossingC, GoldC, PlanesC, SwapC
+from spacy_nmparse.systems.structs cimport NONE, CrossingC, GoldC, TablesC
+
+
+cdef inline void* tables_of(const GoldC* gold, const void* owner) noexcept nogil:
+    """The tables of this owner, or NULL: it has made none."""
+    cdef TablesC* tables = gold.tables
+    while tables != NULL and tables.owner != owner:
+        tables = tables.next
+    return NULL if tables == NULL else tables + 1
+
+
+cdef void* new_tables(GoldC* gold, const void* owner, size_t size) except NULL
 
 
 cdef inline int first_child(const GoldC* gold, int head, int first) noexcept nogil:

@@ -15,6 +15,16 @@ cdef bint is_number(value):
     return True
 
 
+cdef void* new_tables(GoldC* gold, const void* owner, size_t size) except NULL:
+    """That many zero bytes for a system's tables; they live as long as the tree. owner: the address
+    of a function of the system's, by which ``tables_of`` finds them."""
+    cdef TablesC* tables = <TablesC*>allocate(1, sizeof(TablesC) + size)
+    tables.owner = owner
+    tables.next = gold.tables
+    gold.tables = tables
+    return tables + 1
+
+
 cdef class Gold:
     """A gold tree, possibly partial.
 
@@ -50,12 +60,14 @@ cdef class Gold:
         self._check_tree()
 
     def __dealloc__(self):
-        free(self.block)
-        if self.c.swap != NULL:
-            free(self.c.swap.minimal)
-        free(self.c.swap)
-        free(self.c.planes)
+        cdef TablesC* tables
+        while self.c.tables != NULL:
+            tables = self.c.tables
+            self.c.tables = tables.next
+            free(tables.more)
+            free(tables)
         free(self.c.crossing)
+        free(self.block)
 
     def __reduce__(self):
         return Gold, (self.heads, self.labels, self.sent_starts)

@@ -24,11 +24,6 @@ cdef inline int S(const StateC* s, int i) noexcept nogil:
     return s.stack[s.n_stack - 1 - i] if i < s.n_stack else NONE
 
 
-cdef inline int T(const StateC* s, int i) noexcept nogil:
-    """The i-th item of the other stack from its top, or NONE."""
-    return s.other_stack[s.n_other - 1 - i] if i < s.n_other else NONE
-
-
 cdef inline int B(const StateC* s, int i) noexcept nogil:
     """The i-th buffer item (ROOT is n), or NONE."""
     if i < s.n_rebuffer:

@@ -110,35 +110,10 @@ cdef struct ViewC:
     bint closed      # BREAK has been made before it
 
 
-cdef struct SwapC:                   # what the swap system reads besides; see swap/gold.pyx
-    const int* head                  # word -> gold head, or a head that it may have: n for ROOT
-    const int* order                 # word -> its place in the projective order; ROOT: 0
-    const int* component             # word -> the top of its maximal projective component
-    const signed char* ends          # word -> 1: a gold sentence starts there; 2: one has to, if
-    #                                  sentences have one root each; 0
-    int* room                        # for plans, see swap/plan.pyx
-    int* minimal                     # numbers of the SWAPs of MINIMAL among its moves, in order
-    int n_minimal                    # how many; NONE: not searched yet
-    bint proven                      # whether no derivation has fewer
-
-
-cdef struct PlanesC:                 # what two_planar reads besides; see planes.pyx
-    bint crossing                    # whether any arcs between words cross
-    bint beyond                      # whether two planes do not hold all arcs
-    const int* plane                 # word -> 1 or 2: where its arc belongs; 0: no arc crosses it
-    # Room for the search of planes.pyx. open: word -> planes where its arc can still be built (a
-    # sum of 1 and 2), or 0; cycle: word -> number of the cycle that its arc is on, or 0.
-    int* open
-    int* cycle
-    int n_cycles
-    int* colour
-    int* parent
-    int* queue
-    int* near_
-    int* found
-    int* dropped
-    int* kept
-    int steps
+cdef struct TablesC:        # in front of the tables that a system makes of a gold tree
+    const void* owner       # the address of one of its functions
+    TablesC* next
+    void* more              # a block that is freed with them, or NULL
 
 
 cdef struct CrossingC:               # what is lost where arcs cross; see crossing/stretches.pyx
@@ -164,8 +139,7 @@ cdef struct GoldC:
     const int* surplus_from          # word -> gold roots from it on but one in each sentence
     bint unknown_starts              # whether any sentence start is unknown
     int n_unknown                    # words whose head is unknown
-    SwapC* swap                      # NULL until a swap system binds the tree
-    PlanesC* planes                  # NULL until two_planar does
+    TablesC* tables                  # of systems' own; see tables_of
     CrossingC* crossing              # NULL: no arcs cross, or no system needs it
     int crossing_form                # of which systems' tables these are; 0: of none
 

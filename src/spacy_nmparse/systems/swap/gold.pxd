@@ -1,5 +1,5 @@
 """What the swap system reads from a gold tree: projective order, components, the fewest SWAPs."""
-from spacy_nmparse.systems.gold cimport GoldC, SwapC
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.system cimport SystemC
 
 

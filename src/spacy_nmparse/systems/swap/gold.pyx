@@ -6,16 +6,17 @@ Heads that are not known are made up, so that nothing crosses that need not (pla
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-from spacy_nmparse.systems.gold cimport Gold
-from spacy_nmparse.systems.memory cimport allocate
+from spacy_nmparse.systems.gold cimport Gold, TablesC, new_tables
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.swap.plan cimport (
     N_PLAN_ARRAYS,
     PlanC,
+    SwapC,
     follow,
     make_order,
     make_room,
     make_tree,
+    swap_tables,
 )
 
 
@@ -30,7 +31,7 @@ cdef struct SeenC:
 
 
 cdef struct SearchC:
-    const GoldC* gold
+    const SwapC* tables
     SystemC system            # no options
     PlanC p                   # of the configurations whose SHIFT is tried
     int end                   # of the sentence
@@ -58,10 +59,12 @@ cdef int derive_swap(GoldC* gold, const SystemC* system) except -1:
     cdef int* ints
     cdef signed char* ends
     cdef PlanC p
-    if gold.swap != NULL:
+    if swap_tables(gold) != NULL:
         return 0
-    t = <SwapC*>allocate(1, sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size)
-    gold.swap = t
+    t = <SwapC*>new_tables(
+        gold, <const void*>make_room,
+        sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size,
+    )
     ints = <int*>(t + 1)
     t.head = ints
     t.order = ints + size
@@ -70,9 +73,9 @@ cdef int derive_swap(GoldC* gold, const SystemC* system) except -1:
     ends = <signed char*>(t.room + N_PLAN_ARRAYS * size)
     t.ends = ends
     t.n_minimal = NONE
-    make_room(gold, &p)
+    make_room(t, gold.n, &p)
     plan_sentences(gold, &p, ints, ints + size, ends)
-    find_components(gold, &p, ints + 2 * size)
+    find_components(&p, ints, ints + 2 * size)
     return 0
 
 
@@ -122,10 +125,9 @@ cdef void plan_sentences(
         first = e
 
 
-cdef void find_components(const GoldC* gold, PlanC* p, int* component) noexcept nogil:
+cdef void find_components(PlanC* p, const int* head, int* component) noexcept nogil:
     """Word -> the top of the subtree that it is in when arc-standard, without SWAP, gets stuck."""
-    cdef const int* head = gold.swap.head
-    cdef int n = gold.n
+    cdef int n = p.n
     cdef int n_stack = 1
     cdef int w, top, s0, s1
     for w in range(n + 1):
@@ -167,16 +169,17 @@ cdef void find_components(const GoldC* gold, PlanC* p, int* component) noexcept 
 
 cdef bint is_minimal_swap(const GoldC* gold, int step) noexcept nogil:
     """Whether MINIMAL makes a SWAP after so many moves."""
+    cdef const SwapC* t = swap_tables(gold)
     cdef int low = 0
-    cdef int high = gold.swap.n_minimal
+    cdef int high = t.n_minimal
     cdef int middle
     while low < high:
         middle = (low + high) // 2
-        if gold.swap.minimal[middle] < step:
+        if t.minimal[middle] < step:
             low = middle + 1
         else:
             high = middle
-    return low < gold.swap.n_minimal and gold.swap.minimal[low] == step
+    return low < t.n_minimal and t.minimal[low] == step
 
 
 cdef enum:   # kinds of step: the last bits of a number that has the popped word before them
@@ -211,7 +214,7 @@ cdef inline void do_step(SearchC* c, int kind) noexcept nogil:
             c.n_waiting += 1
             c.n_swaps += 1
         else:
-            c.pending[c.gold.swap.head[w]] -= 1
+            c.pending[c.tables.head[w]] -= 1
     c.steps[c.n_steps] = (w << STEP_BITS) | kind
     c.n_steps += 1
 
@@ -239,7 +242,7 @@ cdef inline void undo_step(SearchC* c) noexcept nogil:
             c.n_waiting -= 1
             c.n_swaps -= 1
         else:
-            c.pending[c.gold.swap.head[w]] += 1
+            c.pending[c.tables.head[w]] += 1
 
 
 cdef inline int next_buffer(const SearchC* c) noexcept nogil:
@@ -251,8 +254,8 @@ cdef inline int next_buffer(const SearchC* c) noexcept nogil:
 
 cdef int eager_step(const SearchC* c) noexcept nogil:
     """What EAGER does, or NONE at the end."""
-    cdef const SwapC* t = c.gold.swap
-    cdef int n = c.gold.n
+    cdef const SwapC* t = c.tables
+    cdef int n = c.p.n
     cdef int s0 = c.stack[c.n_stack - 1]
     cdef int s1
     if c.n_stack > 1:
@@ -290,7 +293,7 @@ cdef bint shift_is_safe(SearchC* c) noexcept nogil:
         p.seq[m] = i
         m += 1
     p.size = m
-    return follow(&c.system, p, c.gold.swap.head, c.gold.swap.order, NULL) == 0
+    return follow(&c.system, p, c.tables.head, c.tables.order, NULL) == 0
 
 
 cdef inline unsigned long long mixed(unsigned long long name, int w) noexcept nogil:
@@ -341,7 +344,7 @@ cdef bint more_room(SearchC* c) noexcept nogil:
 cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcept nogil:
     """Find the fewest SWAPs of the sentence. Returns the steps left; NONE: it was cut off;
     NONE - 1: no memory."""
-    cdef const SwapC* t = c.gold.swap
+    cdef const SwapC* t = c.tables
     cdef int kind, other, i, w
     cdef bint back
     memset(c.seen, 0, N_SEEN * sizeof(SeenC))
@@ -349,7 +352,7 @@ cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcep
         c.pending[w] = 0
     for w in range(first, end):
         c.pending[t.head[w]] += 1
-    c.stack[0] = c.gold.n
+    c.stack[0] = c.p.n
     c.n_stack = 1
     c.n_waiting = 0
     c.n_swaps = 0
@@ -402,7 +405,7 @@ cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcep
 cdef void find_minimal(const GoldC* gold) noexcept nogil:
     """Fill minimal, n_minimal and proven of the tree's SwapC. Without memory they stay as they
     are."""
-    cdef SwapC* t = gold.swap
+    cdef SwapC* t = swap_tables(gold)
     cdef SearchC c
     cdef int n = gold.n
     cdef size_t size = n + 2
@@ -415,8 +418,8 @@ cdef void find_minimal(const GoldC* gold) noexcept nogil:
     cdef bint crossing
     memset(&c, 0, sizeof(SearchC))
     c.system.root_label = NONE
-    c.gold = gold
-    make_room(gold, &c.p)
+    c.tables = t
+    make_room(t, n, &c.p)
     c.stack = <int*>malloc(3 * size * sizeof(int))
     c.seen = <SeenC*>malloc(N_SEEN * sizeof(SeenC))
     left = NONE - 1 if c.stack == NULL or c.seen == NULL else NONE
@@ -446,6 +449,7 @@ cdef void find_minimal(const GoldC* gold) noexcept nogil:
         first = end
     if left != NONE - 1:
         t.minimal = minimal
+        (<TablesC*>t - 1).more = minimal
         t.n_minimal = total
         t.proven = proven
     else:
@@ -463,24 +467,23 @@ def projective_order(Gold gold):
     Heads that are not known are made up.
     """
     derive_swap(&gold.c, NULL)
-    return sorted(range(gold.c.n), key=lambda w: gold.c.swap.order[w])
+    return sorted(range(gold.c.n), key=lambda w: swap_tables(&gold.c).order[w])
 
 
 def components(Gold gold):
     """For each word the top of its maximal projective component (``systems.ROOT``: ROOT's)."""
     derive_swap(&gold.c, NULL)
-    return [
-        gold.c.swap.component[w] if gold.c.swap.component[w] != gold.c.n else -1
-        for w in range(gold.c.n)
-    ]
+    cdef const int* component = swap_tables(&gold.c).component
+    return [component[w] if component[w] != gold.c.n else -1 for w in range(gold.c.n)]
 
 
 def fewest_swaps(Gold gold):
     """(number of SWAPs of the oracle ``minimal``, whether it is proven that no derivation within
     the projective order has fewer). Not proven: the search was cut off."""
     derive_swap(&gold.c, NULL)
-    if gold.c.swap.n_minimal == NONE:
+    cdef const SwapC* t = swap_tables(&gold.c)
+    if t.n_minimal == NONE:
         find_minimal(&gold.c)
-    if gold.c.swap.n_minimal == NONE:
+    if t.n_minimal == NONE:
         raise MemoryError(f"No memory to look for the fewest SWAPs of {gold.c.n} words.")
-    return gold.c.swap.n_minimal, bool(gold.c.swap.proven)
+    return t.n_minimal, bool(t.proven)

@@ -1,5 +1,5 @@
 """Plans for what is left of a sentence: a tree, a projective order, and the EAGER walk to it."""
-from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.gold cimport GoldC, tables_of
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC
 
@@ -7,6 +7,18 @@ from spacy_nmparse.systems.system cimport SystemC
 cdef enum:
     STAY = -1          # "no move", where a plan takes the name of one
     N_PLAN_ARRAYS = 13
+
+
+cdef struct SwapC:     # what the swap system reads from a gold tree besides
+    const int* head    # word -> gold head, or a head that it may have: n for ROOT
+    const int* order   # word -> its place in the projective order; ROOT: 0
+    const int* component   # word -> the top of its maximal projective component
+    const signed char* ends  # word -> 1: a gold sentence starts there; 2: one has to, if sentences
+    #                    have one root each; 0
+    int* room          # for plans
+    int* minimal       # numbers of the SWAPs of MINIMAL among its moves, in order
+    int n_minimal      # how many; NONE: not searched yet
+    bint proven        # whether no derivation has fewer
 
 
 cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tree
@@ -36,12 +48,19 @@ cdef inline bint has_item(const PlanC* p, int w) noexcept nogil:
     return 0 <= i < p.size and p.seq[i] == w
 
 
+cdef void make_room(const SwapC* tables, int n, PlanC* p) noexcept nogil
+
+
+cdef inline SwapC* swap_tables(const GoldC* gold) noexcept nogil:
+    return <SwapC*>tables_of(gold, <const void*>make_room)
+
+
 cdef inline bint gold_ends(const SystemC* system, const GoldC* gold, int w) noexcept nogil:
     """Whether the static oracles make a sentence start at w."""
-    return gold.swap.ends[w] == 1 or (gold.swap.ends[w] == 2 and system.single_root)
+    cdef int end = swap_tables(gold).ends[w]
+    return end == 1 or (end == 2 and system.single_root)
 
 
-cdef void make_room(const GoldC* gold, PlanC* p) noexcept nogil
 cdef void load(const StateC* s, const GoldC* gold, int move, bint static_, PlanC* p) noexcept nogil
 cdef int make_tree(const SystemC* system, const GoldC* gold, bint one_root, PlanC* p) noexcept nogil
 cdef void make_order(PlanC* p) noexcept nogil

@@ -31,11 +31,11 @@ cdef struct TieC:      # below this head, one block must stand before another
     int right
 
 
-cdef void make_room(const GoldC* gold, PlanC* p) noexcept nogil:
+cdef void make_room(const SwapC* tables, int n, PlanC* p) noexcept nogil:
     """Lay the arrays out in the gold tree's room of N_PLAN_ARRAYS times n + 2."""
-    cdef int size = gold.n + 2
-    cdef int* room = gold.swap.room
-    p.n = gold.n
+    cdef int size = n + 2
+    cdef int* room = tables.room
+    p.n = n
     p.seq = room
     p.place = room + size
     p.head = room + 2 * size
@@ -57,7 +57,7 @@ cdef void load(const StateC* s, const GoldC* gold, int move, bint static_, PlanC
     cdef int b = s.b
     cdef int taken = 0
     cdef int i, m
-    make_room(gold, p)
+    make_room(swap_tables(gold), gold.n, p)
     m = s.n_stack
     for i in range(m):
         p.seq[i] = s.stack[i]
@@ -544,7 +544,7 @@ cdef int improve(
     cdef TrialC t
     cdef int i, allowed
     t.p = p
-    t.order = gold.swap.order
+    t.order = swap_tables(gold).order
     t.single_root = system.single_root
     t.n_stack = p.n_stack
     t.n_waiting = 0

@@ -20,7 +20,6 @@ from spacy_nmparse.systems.arc_standard cimport (
     do_shift,
 )
 from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.gold cimport SwapC
 from spacy_nmparse.systems.moves cimport least_error, root_at_bottom, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport (
     can_break,
@@ -35,6 +34,7 @@ from spacy_nmparse.systems.swap.gold cimport derive_swap, find_minimal, is_minim
 from spacy_nmparse.systems.swap.plan cimport (
     STAY,
     PlanC,
+    SwapC,
     follow,
     gold_ends,
     has_item,
@@ -42,6 +42,7 @@ from spacy_nmparse.systems.swap.plan cimport (
     load,
     make_order,
     make_tree,
+    swap_tables,
 )
 from spacy_nmparse.systems.system cimport (
     BREAK,
@@ -136,7 +137,7 @@ cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogi
     """Algorithm 2 of BN15: whether what is left of the tree can be built after the named move (from
     here: STAY)."""
     cdef PlanC p
-    cdef const SwapC* t = gold.swap
+    cdef const SwapC* t = swap_tables(gold)
     cdef int i
     load(s, gold, move, True, &p)
     for i in range(1, p.size):
@@ -147,22 +148,23 @@ cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogi
 
 cdef bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
     """Whether no word that waits for a head is to get w."""
+    cdef const int* head = swap_tables(gold).head
     cdef int i
     for i in range(s.n_stack):
-        if gold.swap.head[s.stack[i]] == w:
+        if head[s.stack[i]] == w:
             return False
     for i in range(s.n_rebuffer):
-        if gold.swap.head[s.rebuffer[i]] == w:
+        if head[s.rebuffer[i]] == w:
             return False
     for i in range(s.b, s.end):
-        if gold.swap.head[i] == w:
+        if head[i] == w:
             return False
     return True
 
 
 cdef int eager_move(const StateC* s, const GoldC* gold) noexcept nogil:
     """Algorithm 1 of BN15, with BREAK first."""
-    cdef const SwapC* t = gold.swap
+    cdef const SwapC* t = swap_tables(gold)
     cdef int s0 = S(s, 0)
     cdef int s1 = S(s, 1)
     if may_break(s) and gold_ends(s.system, gold, s.b):
@@ -204,7 +206,7 @@ cdef void learn_lazy(
 ) noexcept nogil:
     """EAGER, but SHIFT for SWAP while S0 and B0 are in one maximal projective component (and while
     that leads to the tree)."""
-    cdef const int* component = gold.swap.component
+    cdef const int* component = swap_tables(gold).component
     cdef int move, b0
     if not leads_home(s, gold, STAY):
         learn_first_cheapest(candidates, n)
@@ -223,10 +225,11 @@ cdef void learn_minimal(
 ) noexcept nogil:
     """EAGER, but SHIFT for SWAP except where a derivation with the fewest SWAPs has one (while that
     leads to the tree). The derivation is searched for once."""
+    cdef const SwapC* t = swap_tables(gold)
     cdef int move
-    if gold.swap.n_minimal == NONE:
+    if t.n_minimal == NONE:
         find_minimal(gold)
-    if gold.swap.n_minimal == NONE:  # no memory
+    if t.n_minimal == NONE:  # no memory
         learn_lazy(s, gold, push_label, candidates, n)
         return
     if not leads_home(s, gold, STAY):

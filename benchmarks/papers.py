@@ -124,9 +124,6 @@ LEFT = arc_eager("left", "L", left=True)
 REDUCE = arc_eager("reduce", "D", reduces=True)
 BOTH = arc_eager("left_reduce", "L+D", left=True, reduces=True)
 COMBINED = arc_eager("both_combined", "L+D, combined", left=True, reduces=True, oracle="combined")
-YIELD = arc_eager(
-    "left_yield", "L+D, LEFT-YIELD", left=True, reduces=True, repairs='["left_yield"]'
-)
 ALL = repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert")
 ALL_COMBINED = modify(ALL, "combined", "combined", "components.parser.oracle=combined")
 VARIANTS: dict[str, tuple[Variant, ...]] = {
@@ -151,12 +148,6 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         arc_eager("left_static", "L, static", left=True, oracle="static"),
         arc_eager("reduce_static", "D, static", reduces=True, oracle="static"),
         arc_eager("both_static", "L+D, static", left=True, reduces=True, oracle="static"),
-    ),
-    "yield": (
-        COMBINED,
-        modify(YIELD, "combined", "combined", "components.parser.oracle=combined"),
-        BOTH,
-        YIELD,
     ),
     "push": (
         BOTH,
@@ -199,7 +190,6 @@ VARIANTS["rep_linear"] = (
 #: The draft's repairs by losses that are searched for in more states.
 MORE_STATES = logistic(ALL, "additional", "zhang_nivre", "additional")
 VARIANTS["rep_linear"] += (modify(MORE_STATES, "200", "200 states", f"{STATES}=200"),)
-VARIANTS["yield_linear"] = tuple(linear(variant) for variant in VARIANTS["yield"])
 #: The paper follows the model with probability 0.9, parsers here by default always.
 VARIANTS["hgj13_linear"] = tuple(
     linear(variant)
@@ -236,7 +226,6 @@ def pairs() -> Iterator[Pair]:
             yield Pair(one.name, f"logistic_{features}_monotonic", split, "uas_all")
     for split in SPLITS:
         yield Pair("linear_both_static", "linear_monotonic_static", split, "uas_all")
-        yield Pair("linear_left_yield", "linear_left_reduce", split, "uas_all")
     for ending in ("", "_beam"):
         eager = f"linear_swap_eager{ending}"
         for oracle in (*STATIC[1:], *CHOOSING):

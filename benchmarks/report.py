@@ -144,7 +144,6 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "attardi": files,
     "compare": summarize_plain,
     "exhaustive": summarize_exhaustive,
-    "mine_repairs": files,
     "perceptron": files,
     "pipelines": pipelines.summarize,
     "repairs": files,

@@ -19,8 +19,6 @@ Comparisons:
           the five oracles of SwapStandard with the paper's learner, greedy, and trained and
           searched with a beam (Björkelund & Nivre 2015, Tables 2 to 5); on treebanks and for
           iterations as hgj13_linear
-  yield, yield_linear
-          L+D with LEFT-YIELD, by oracle; with the paper's learner, too
   push    never SHIFT, always SHIFT (the same, section 4)
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)

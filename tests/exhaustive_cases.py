@@ -152,13 +152,6 @@ def _repair_cases() -> Iterator[Case]:
         if not setting:
             yield plain.but(projective=False, partial=False, exact=False)
     yield Case("arc_eager", variants[1], labels=LABELS, notes_labels=True)
-    for setting in SETTINGS:
-        plain = Case("arc_eager", {**both, "repairs": ("left_yield",), **setting})
-        yield plain
-        yield plain.but(labels=LABELS, notes_labels=True)
-        if "segment" in setting:
-            yield plain.but(constraints=True)
-        yield plain.but(root_label="ROOT", labelled_reduce=True, labels=ROOTED)
 
 
 def _push_cases() -> Iterator[Case]:

@@ -20,7 +20,7 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "nonmonotonic_left": st.booleans(),
     "nonmonotonic_reduce": st.booleans(),
     "labelled_reduce": st.booleans(),
-    "repairs": st.lists(st.sampled_from([*REPAIRS, "left_yield", "x"])),
+    "repairs": st.lists(st.sampled_from([*REPAIRS, "x"])),
     "decoupled_repairs": st.booleans(),
     "unshift": st.booleans(),
     "push": st.sampled_from(["any", "shift", "right_arc", "left"]),

@@ -42,16 +42,14 @@ def figure(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
     return register
 
 
-def table(
-    name: str, left: int = 1, repeat: bool = False
-) -> Callable[[Callable[[], Rows]], Callable[[], Rows]]:
+def table(name: str, left: int = 1) -> Callable[[Callable[[], Rows]], Callable[[], Rows]]:
     """Register what makes a table: the header and the rows. `left` columns are aligned to the left.
-    A first cell that is the same as the one above is left out, unless `repeat`."""
+    A first cell that is the same as the one above is left out."""
 
     def register(make: Callable[[], Rows]) -> Callable[[], Rows]:
         def text() -> str:
             header, *rows = make()
-            return page_table(header, rows if repeat else grouped(rows), left)
+            return page_table(header, grouped(rows), left)
 
         TABLES[name] = text
         return make

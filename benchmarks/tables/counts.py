@@ -11,14 +11,12 @@ from benchmarks.tables.common import (
     GOTHIC,
     HUNGARIAN,
     LATIN,
-    TREEBANKS,
     TURKISH,
     Rows,
     results,
     table,
 )
 from benchmarks.titles import short
-from spacy_nmparse.lab.mining import MOVES
 
 SEARCHED = ("nm_parser", "swap_parser", "nl_covington_parser")
 
@@ -89,26 +87,3 @@ def _repair_losses() -> Rows:
                 share = counts[kind].get(search)
                 row.append("" if share is None else f"{100 * share / total:.2f} %")
             yield [*row, f"{microseconds:,.0f}"]
-
-
-def edits(found: dict[str, Any], top: int) -> Rows:
-    """Make the table of single edits of arcs that would mend errors, as benchmarks.mine_repairs
-    found them: the `top` ones that mend most and leave a tree."""
-    yield ["word", "its right head", "mended", "of the errors", "with other edits", "move"]
-    for word, head, n, whole in found["edits"][:top]:
-        share = f"{100 * whole / max(1, found['errors']):.1f} %"
-        yield [word, head, str(whole), share, str(n), MOVES.get((word, head), "")]
-
-
-@table("mined-repairs", left=3, repeat=True)
-def _mined_repairs() -> Rows:
-    shares: dict[tuple[str, str], dict[str, float]] = {}
-    treebanks = [name for name in TREEBANKS if name in results("mine_repairs")]
-    for treebank in treebanks:
-        found = results("mine_repairs")[treebank]
-        for word, head, _, whole in found["edits"]:
-            shares.setdefault((word, head), {})[treebank] = 100 * whole / found["errors"]
-    yield ["word", "its right head", "move", *map(short, treebanks)]
-    for edit in sorted(shares, key=lambda edit: -sum(shares[edit].values()))[:8]:
-        cells = (f"{shares[edit].get(treebank, 0):.1f} %" for treebank in treebanks)
-        yield [*edit, MOVES.get(edit, ""), *cells]

@@ -219,20 +219,6 @@ _others = (GOTHIC, TURKISH, HUNGARIAN)
 table("hgj13-oracles")(partial(differences, "hgj13_linear", _others, [*HGJ13][1:]))
 
 
-@table("yield")
-def _yield() -> Rows:
-    yield ["treebank", "combined, dev", "test", "dynamic, dev", "test"]
-    pairs = (("left_yield_combined", "both_combined"), ("left_yield", "left_reduce"))
-    for treebank in TREEBANKS:
-        if trained(treebank, "linear_left_yield"):
-            cells = (
-                against(treebank, f"linear_{own}", f"linear_{base}", "uas_all", split)
-                for own, base in pairs
-                for split in ("dev", "test")
-            )
-            yield [short(treebank), *cells]
-
-
 @table("hgj13-beam")
 def _hgj13_beam() -> Rows:
     columns = ("UAS", "LAS", "UAS against monotonic")

@@ -221,8 +221,7 @@ def ArcEager(
         nonmonotonic_left: LEFT-ARC may replace the head of S0.
         nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1.
         labelled_reduce: such a REDUCE chooses its label itself.
-        repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``; or
-            ``left_yield`` alone.
+        repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``.
         decoupled_repairs: repairs only revise, and leave the arc with B0 to the next move.
         unshift: REDUCE of a headless S0 puts it back into the buffer.
         push: ``any``, ``shift`` or ``right_arc``: the pushes that there are.

@@ -78,8 +78,6 @@ def test_only_what_was_asked_for() -> None:
         ({"push": "right_arc"}, "needs nonmonotonic_left=True"),
         ({"push": "shift", "unshift": True}, "unshift needs both pushes"),
         ({"push": "shift", **BOTH, "repairs": REPAIRS}, "push='shift' has none"),
-        ({"nonmonotonic_left": True, "repairs": "left_yield"}, "needs nonmonotonic_reduce"),
-        ({**BOTH, "repairs": ["left_yield", "left_invert"]}, "goes without other repairs"),
         ({"max_search_states": -1}, "a number of configurations"),
         ({"max_search_states": "9"}, "max_search_states is a whole number, not '9'"),
     ],

@@ -87,8 +87,6 @@ class ArcEager(Searched):
                 legal += [Action(move) for move in rights[1:]]
                 del rights[1:]
             legal += [Action(move, 1, label) for move in rights for label in self.arc_labels(s0)]
-            if "left_yield" in self.repairs and min(state.kids(b0), default=b0) < b0:
-                legal += [Action("LEFT-YIELD", 1, label) for label in self.arc_labels(s0)]
         if (headless or self.nonmonotonic_left) and not (
             b0 == ROOT and self.single_root and len(stack) > 1
         ):
@@ -154,8 +152,6 @@ class ArcEager(Searched):
             )
             return pushed if move == "SHIFT" else attach(pushed, stack[-1], b0, label)
         s0 = stack[-1]
-        if move == "LEFT-YIELD":
-            return attach(state, s0, state.kids(b0)[0], label)
         popped = replace(state, stack=stack[:-1])
         if move == "LEFT-ARC":
             return attach(popped, b0, s0, label)

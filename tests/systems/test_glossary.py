@@ -13,7 +13,6 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {},
         {"nonmonotonic_left": True},
         {"nonmonotonic_reduce": True},
-        {"nonmonotonic_left": True, "nonmonotonic_reduce": True, "repairs": "left_yield"},
         {"unshift": True},
         {"single_root": True},
         {

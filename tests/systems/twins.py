@@ -67,7 +67,6 @@ EAGER: list[Options] = [
     {**BOTH, "repairs": REPAIRS},
     {**BOTH, "repairs": REPAIRS, "decoupled_repairs": True},
     {**BOTH, "labelled_reduce": True, "repairs": REPAIRS},
-    {**BOTH, "repairs": ("left_yield",)},
     {"unshift": True},
     {"unshift": True, "nonmonotonic_left": True},
 ]

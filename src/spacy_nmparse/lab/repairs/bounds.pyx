@@ -31,7 +31,6 @@ word that goes back is attached at once, and loses a head that is still to come:
 for each word that has to choose between its head and its dependents on the stack.
 """
 from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
-from spacy_nmparse.lab.repairs.yielding cimport n_yielded, yielded_lost, yielded_rest
 from spacy_nmparse.systems.arc_eager_exact cimport inner, lost_if_popped
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.gold cimport children_from, far_end
@@ -384,9 +383,6 @@ cdef BoundsC still_lost(const StateC* s, const GoldC* gold, const ViewC* v, int 
     ends before e, less those that have left the stack and might still get it."""
     cdef BoundsC bounds
     cdef int lost
-    if revised(s).left_yield:
-        lost = yielded_lost(s, gold, v, e)
-        return from_to(lost, lost)
     if revised(s).unshift or s.n_rebuffer > 0:
         bounds = unshifted(s, gold, e)
     else:
@@ -414,16 +410,11 @@ cdef BoundsC bounds_of(const StateC* s, const GoldC* gold) noexcept nogil:
             done += gold.sent_start[w] == 1
     if B(s, 0) == NONE:
         return from_to(done, done)
-    if revised(s).left_yield:
-        done -= n_yielded(s, gold, False)
     if not s.system.segment or v.closed:
         here = still_lost(s, gold, &v, s.end)
         if v.closed:
             done += (gold.sent_start[s.end] == 0) + errors_behind(s, gold, s.end)
         return from_to(here.low + done, here.high + done)
-    if revised(s).left_yield:
-        done += yielded_rest(s, gold, &v)
-        return from_to(done, done)
     # far: the last buffer word that has an arc, perhaps still to be had, with a word before e.
     for w in range(s.start, s.b):
         far = max(far, far_end(gold, w))

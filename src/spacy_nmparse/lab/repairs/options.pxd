@@ -8,7 +8,6 @@ cdef struct RepairsC:
     bint right_lower            # these moves are there
     bint right_raise
     bint left_invert
-    bint left_yield             # which goes without those
     bint decoupled_repairs      # these moves make no arc with B0
     bint unshift                # REDUCE of a headless S0 puts it back into the buffer
     int max_search_states       # configurations that a loss may be searched in; 0: any number
@@ -19,5 +18,4 @@ cdef inline const RepairsC* revised(const StateC* s) noexcept nogil:
 
 
 cdef inline bint has_repairs(const StateC* s) noexcept nogil:
-    cdef const RepairsC* own = revised(s)
-    return own.right_lower or own.right_raise or own.left_invert or own.left_yield
+    return revised(s).right_lower or revised(s).right_raise or revised(s).left_invert

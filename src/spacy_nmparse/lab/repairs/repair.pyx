@@ -8,15 +8,10 @@ read none, but while B0 stays the same, S0 never becomes a later word: all other
 LEFT-INVERT, make it an earlier one, and RIGHT-LOWER and RIGHT-RAISE, which leave it and could undo
 each other, are not made twice of the same S0 (``StateC.revised``).
 
-LEFT-YIELD is a move for a frequent error, a left dependent of B0 that belongs to S0
-(``lab.mining``). It is one more move of arc-eager with both non-monotonic options. Derivations end:
-while B0 is at the front, each of its dependents leaves it once.
-
 ``revision`` computes what they cost: the least loss behind them less the least loss before.
 """
 from spacy_nmparse.lab.repairs.options cimport RepairsC, revised
 from spacy_nmparse.systems.moves cimport always, b0_end, s0_end
-from spacy_nmparse.systems.sentences cimport must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
     B,
@@ -41,7 +36,6 @@ from spacy_nmparse.systems.system cimport (
 cdef int RIGHT_LOWER = new_move("RIGHT-LOWER")
 cdef int RIGHT_RAISE = new_move("RIGHT-RAISE")
 LEFT_INVERT = new_move("LEFT-INVERT")
-cdef int LEFT_YIELD = new_move("LEFT-YIELD")
 
 
 cdef inline bint can_make_arc(int move, const StateC* s) noexcept nogil:
@@ -130,27 +124,6 @@ cdef int inverted_end(const StateC* s, int k) noexcept nogil:
     return s.left_child[S(s, 0)]
 
 
-# LEFT-YIELD(l): (S|s0, b0|B, A) => (S|s0, b0|B, A - (b0 -> w) + s0 -l-> w), where w is the leftmost
-# dependent of b0, on its left; b0 is not ROOT. w stays off the stack.
-
-cdef bint can_yield(const StateC* s, int k) noexcept nogil:
-    cdef int b0 = B(s, 0)
-    if not revised(s).left_yield or s.n_stack == 0 or b0 == NONE or b0 == s.n or must_break(s):
-        return False
-    return s.left_child[b0] != NONE
-
-
-cdef void do_yield(StateC* s, int k, int l, int push_label) noexcept nogil:
-    cdef int w = s.left_child[B(s, 0)]
-    state_del_arc(s, w)
-    state_add_arc(s, S(s, 0), w, l)
-
-
-cdef int yielded_end(const StateC* s, int k) noexcept nogil:
-    """The dependent of LEFT-YIELD's arc."""
-    return s.left_child[B(s, 0)]
-
-
 # What a scorer should look at: the words that would gain or lose a head.
 FEATURES = {
     "RIGHT-LOWER": ("S1.r2", "S0*S1.r2", "S1.r2.label"),
@@ -162,15 +135,13 @@ FEATURES = {
 cdef int add_repairs(TransitionSystem system) except -1:
     """Add the moves that the system's ``repairs`` name to its move table."""
     cdef const RepairsC* own = <const RepairsC*>system.c.own
-    system.features = {**FEATURES, "LEFT-YIELD": ("B0.l1*S0", "B0.l1*B0")}
+    system.features = FEATURES
     if own.right_lower:
         add(system, RIGHT_LOWER, can_right_lower, do_right_lower, s0_end, b0_end)
     if own.right_raise:
         add(system, RIGHT_RAISE, can_right_raise, do_right_raise, s0_end, b0_end)
     if own.left_invert:
         add(system, LEFT_INVERT, can_left_invert, do_left_invert, b0_end, inverted_end)
-    if own.left_yield:
-        add(system, LEFT_YIELD, can_yield, do_yield, s0_end, yielded_end)
     return 0
 
 

@@ -104,7 +104,6 @@ cdef inline void without_repairs(RepairsC* own) noexcept nogil:
     own.right_lower = False
     own.right_raise = False
     own.left_invert = False
-    own.left_yield = False
 
 
 cdef void learn_monotonic(
@@ -160,7 +159,6 @@ cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
 
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
-YIELD = "left_yield"
 
 
 cdef class RevisedArcEager(ArcEager):
@@ -168,8 +166,7 @@ cdef class RevisedArcEager(ArcEager):
 
     Args:
         repairs: which of the repair transitions there are, of "right_lower", "right_raise" and
-            "left_invert" (see ``repair``); they need nonmonotonic_left. Or "left_yield" alone,
-            which needs nonmonotonic_reduce, too.
+            "left_invert" (see ``repair``); they need nonmonotonic_left.
         decoupled_repairs: repairs only revise; the arc with B0 that they would make is left to the
             next move.
         unshift: REDUCE of a headless S0 puts it back to the front of the buffer (Honnibal & Johnson
@@ -192,7 +189,6 @@ cdef class RevisedArcEager(ArcEager):
         self.own_revised.right_lower = "right_lower" in wanted
         self.own_revised.right_raise = "right_raise" in wanted
         self.own_revised.left_invert = "left_invert" in wanted
-        self.own_revised.left_yield = YIELD in wanted
         self.own_revised.decoupled_repairs = decoupled_repairs
         self.own_revised.unshift = unshift
         self.own_revised.max_search_states = max_search_states
@@ -240,29 +236,23 @@ cdef class RevisedArcEager(ArcEager):
 def check_repairs(repairs):
     """The repairs in a fixed order (tuple of str). Raises ValueError for an unknown one."""
     wanted = (repairs,) if isinstance(repairs, str) else tuple(repairs)
-    known = (*REPAIRS, YIELD)
     for name in wanted:
-        if name not in known:
-            raise ValueError(f"arc_eager: there is no repair {name!r}: there are {known}.")
-    return tuple(name for name in known if name in wanted)
+        if name not in REPAIRS:
+            raise ValueError(f"arc_eager: there is no repair {name!r}: there are {REPAIRS}.")
+    return tuple(name for name in REPAIRS if name in wanted)
 
 
 def check_options(options, wanted, decoupled_repairs, unshift, max_search_states):
     """Raises ValueError for options that need or exclude another."""
     push = options.get("push", "any")
-    reduces = options.get("nonmonotonic_reduce")
-    others = len(wanted) > 1 or decoupled_repairs or push != "any"
     for wrong, message in (
         (wanted and not options.get("nonmonotonic_left"),
          f"the repairs {wanted} need nonmonotonic_left=True: it is the first of the repairs."),
-        (YIELD in wanted and (others or not reduces),
-         "the repair 'left_yield' needs nonmonotonic_reduce=True, and goes without other repairs, "
-         "decoupled_repairs and push."),
         (decoupled_repairs and not wanted,
          f"decoupled_repairs needs repairs, of {REPAIRS}."),
         (wanted and unshift,
          f"unshift does not go with {wanted}: leave one out."),
-        (unshift and reduces,
+        (unshift and options.get("nonmonotonic_reduce"),
          "unshift and nonmonotonic_reduce are two meanings of the same REDUCE: leave one out."),
         (unshift and push != "any",
          f"unshift needs both pushes, not push={push!r}."),
@@ -290,8 +280,6 @@ def revised_glossary(options):
         f"the old head leaves the stack.{then}",
         "left_invert": "The first dependent on the left of the top of the stack becomes its head, "
         f"and {inverted}",
-        YIELD: "The first dependent of the first item of the buffer becomes a dependent of the top "
-        "of the stack.",
     }
     found = {name.upper().replace("_", "-"): texts[name] for name in options["repairs"]}
     if options["unshift"]:

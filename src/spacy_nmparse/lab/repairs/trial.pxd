@@ -8,7 +8,7 @@ from spacy_nmparse.systems.state cimport NONE, B, S, StateC, state_add_arc, stat
 
 
 cdef enum:
-    N_WORDS = 6
+    N_WORDS = 5
 
 
 cdef struct TrialC:
@@ -31,11 +31,10 @@ cdef inline void make(
     cdef int i, w
     t.after = s[0]
     t.word[0] = b0
-    t.word[1] = s.left_child[b0]
-    t.word[2] = s0
-    t.word[3] = S(s, 1)
-    t.word[4] = NONE if s0 == NONE else s.left_child[s0]
-    t.word[5] = NONE if s0 == NONE else s.inward[s0]
+    t.word[1] = s0
+    t.word[2] = S(s, 1)
+    t.word[3] = NONE if s0 == NONE else s.left_child[s0]
+    t.word[4] = NONE if s0 == NONE else s.inward[s0]
     for i in range(N_WORDS):
         w = t.word[i]
         if w != NONE:

@@ -124,8 +124,9 @@ def try_out(mutant: Mutant, folder: Path) -> str | None:
         SystemExit: The error cannot be compiled, or its tests cannot be run.
     """
     path = folder / mutant.file
-    # The headers that have mutants are compiled into this module.
-    source = path.with_name("products.pyx") if path.suffix == ".h" else path
+    # The headers that have mutants are compiled into these modules.
+    modules = {".h": "products.pyx", ".pxd": "revision.pyx"}
+    source = path.with_name(modules.get(path.suffix, path.name))
     before = {one: one.read_bytes() for one in (path, source.with_suffix(SUFFIX)) if one.exists()}
     text = path.read_text(encoding="utf8")
     path.write_text(text.replace(mutant.old, mutant.new), encoding="utf8")

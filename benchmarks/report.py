@@ -141,7 +141,6 @@ def summarize_exhaustive(folder: Path) -> Summary:
 
 SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "accuracy": summarize_accuracy,
-    "attardi": files,
     "compare": summarize_plain,
     "exhaustive": summarize_exhaustive,
     "perceptron": files,

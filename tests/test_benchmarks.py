@@ -15,7 +15,6 @@ from spacy.util import load_config
 
 from benchmarks import (
     accuracy,
-    attardi,
     jackknife,
     papers,
     repairs,
@@ -414,7 +413,6 @@ def test_counts(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     for benchmark, options in (
         (transitions, []),
         (swaps, []),
-        (attardi, []),
         (repairs, ["--size", "2"]),
     ):
         assert benchmark.main([*arguments, *options]) == 0

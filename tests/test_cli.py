@@ -51,7 +51,7 @@ def folder(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trained model, one with random weights, a blank one, and a corpus in two formats."""
     folder = tmp_path_factory.mktemp("cli")
     trained.to_disk(folder / "model")
-    random_parser(6).to_disk(folder / "random")
+    random_parser(0).to_disk(folder / "random")
     docs = [gold_doc(trained.vocab, trees) for trees in ([0], [1, 4], [2], [3])]
     DocBin(docs=docs).to_disk(folder / "gold.spacy")
     (folder / "gold.conllu").write_text(CONLLU, encoding="utf-8")

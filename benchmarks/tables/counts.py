@@ -52,14 +52,6 @@ def _transitions() -> Rows:
         yield [name, f"{counts['words'] / counts['sentences']:.1f}", *moves]
 
 
-@table("attardi")
-def _attardi() -> Rows:
-    yield ["treebank", *(f"degree {d}" for d in (1, 2, 3))]
-    for name, counts in counted("attardi", "train", LATIN):
-        shares = [100 * n / counts["sentences"] for n in counts["derived"].values()]
-        yield [name, *(f"{share:.2f} %" for share in shares)]
-
-
 @table("swaps")
 def _swaps() -> Rows:
     header = ["", "sentences", "projective", "SWAPs: `eager`", "`lazy` saves", "`minimal` saves"]

@@ -251,7 +251,7 @@ def test_width_one_and_early_update() -> None:
 )
 def test_gradients(name: str, update: str, dropout: float) -> None:
     options = {"oracle": "dynamic", "beam_training": update, "beam_train_width": 3}
-    roll = Rollout(name, 2, dropout, **options)
+    roll = Rollout(name, 3, dropout, **options)
     roll.examples = roll.examples[:2]
     check(roll, slice(0, 1))
 

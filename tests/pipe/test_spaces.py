@@ -172,8 +172,8 @@ def list_parser(seed: int, model: dict[str, Any], **options: Any) -> Language:
 def labelled_reduce_parser() -> Language:
     """Where ROOT is in the buffer, its children in earlier sentences are out of sight."""
     options = {"nonmonotonic_reduce": True, "labelled_reduce": True}
-    nlp = random_parser(8, system={"@misc": "spacy_nmparse.ArcEager.v1", **options})
-    randomize(parser_of(nlp).model, 8, 0.3)
+    nlp = random_parser(10, system={"@misc": "spacy_nmparse.ArcEager.v1", **options})
+    randomize(parser_of(nlp).model, 10, 0.3)
     return nlp
 
 
@@ -212,7 +212,7 @@ def test_one_long_document(name: str, length: int) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: random_parser(8),
+        lambda: random_parser(7),
         labelled_reduce_parser,
         lambda: list_parser(6, arc_model_config()),
         lambda: list_parser(6, arc_model_config(), explicit_root=False),

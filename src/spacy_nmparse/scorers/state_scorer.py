@@ -27,8 +27,7 @@ from spacy_nmparse.scorers.words import build_words, init_words, project, run_wo
 from spacy_nmparse.systems import TransitionSystem
 
 DEFAULT_FEATURES = (
-    "S0", "S1", "S2", "B0", "B1", "B2",
-    "S0.h", "S0.l1", "S0.r1", "S1.l1", "S1.r1", "B0.l1", "S0.l2", "S0.r2",
+    "S0", "S1", "B0", "B1", "S0.h", "S0.l1", "S0.r1", "S1.l1", "S1.r1", "B0.l1",
     "S0*B0", "S1*B0", "S0*S1",
     "S0.label", "S1.label", "S0.l1.label", "S0.r1.label", "S1.r1.label", "B0.l1.label",
     "S0.n_left", "S0.n_right", "B0.n_left", "S0-B0.distance", "stack.depth",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -142,6 +144,9 @@ def test_arcs_from_root_need_no_plane() -> None:
 def test_scorers_see_both_stacks() -> None:
     features = {name for move in SYSTEM.table.values() for name in move.features}
     assert {"T0", "T0*B0", "switched"} <= features
+    # A config that names them may be read before the system is made.
+    code = "from spacy_nmparse.scorers.features import Features; Features(['S0', 'T0', 'switched'])"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_configurations_show_both_stacks() -> None:

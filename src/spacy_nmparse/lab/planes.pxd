@@ -7,8 +7,8 @@ cdef struct PlanesC:                 # what two_planar reads besides
     bint crossing                    # whether any arcs between words cross
     bint beyond                      # whether two planes do not hold all arcs
     const int* plane                 # word -> 1 or 2: where its arc belongs; 0: no arc crosses it
-    # Room for the search. open: word -> planes where its arc can still be built (a
-    # sum of 1 and 2), or 0; cycle: word -> number of the cycle that its arc is on, or 0.
+    # Room for the search. open: word -> planes where its arc can still be built (a sum of 1 and 2),
+    # or 0; cycle: word -> number of the cycle that its arc is on, or 0.
     int* open
     int* cycle
     int n_cycles

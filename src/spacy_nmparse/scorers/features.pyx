@@ -22,6 +22,8 @@ sentence).
 
 Dependents of ROOT are those in the current sentence. ``new_word`` and ``new_fact`` bring others.
 """
+from importlib.metadata import entry_points
+
 from libc.stdint cimport uintptr_t
 
 from spacy_nmparse.systems.state cimport NONE, B, S, item, nth_left_child, nth_right_child
@@ -56,6 +58,11 @@ cdef int new_fact(str name, int n_values, fact_t value) except -1:
     """Bring a fact feature with the values 0 .. n_values - 1."""
     FACTS[name] = (n_values, <uintptr_t>value)
     return 0
+
+
+def is_unknown(str name):
+    """Whether nothing that has been imported brings the feature."""
+    return name not in FACTS and any(word[:1] not in WORDS for word in name.split("*"))
 
 
 cdef int nth_root_child(const StateC* s, int i) noexcept nogil:
@@ -324,7 +331,11 @@ cdef class Features:
     """
     def __init__(self, names):
         cdef FactC* fact
+        names = tuple(names)
         words, pairs, facts = [], [], []
+        if any(is_unknown(name) for name in names):
+            for point in entry_points(group="spacy_nmparse_systems"):
+                point.load()
         for name in names:
             if name in words or name in facts or name in pairs:
                 raise ValueError(f"Feature {name!r} is named twice.")

@@ -90,7 +90,7 @@ def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
 
 
 def renew_all(model: Model) -> None:
-    """Give scorers and layers that learn tags new numbers (see ``model.renew``)."""
+    """Give scorers and layers that learn tags new numbers (see ``layers.parameters.renew``)."""
     for one in members(model):
         renew(one)
     for layer in _tagging_layers(model):

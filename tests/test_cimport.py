@@ -103,6 +103,19 @@ for one in (state, state.copy()):
     assert systems.Action("LEFT-ARC") in once.actions(one)
     assert systems.Action("LEFT-ARC-SHIFT") not in once.actions(one)
 
+# What is taken, or means nothing, is refused.
+import outside
+for bring, arguments in (
+    (outside.bring, ("outside.made", 2)), (outside.bring, ("stack.depth", 2)),
+    (outside.bring, ("new", 0)), (outside.bring_word, ("S",)), (outside.bring_word, ("xy",)),
+):
+    try:
+        bring(*arguments)
+    except ValueError as error:
+        assert arguments[0] in str(error)
+    else:
+        raise AssertionError(arguments)
+
 block = {
     "@misc": "spacy_nmparse.System.v1", "name": "outside", "options": {"share": 0.9},
 }

@@ -3,7 +3,7 @@
 a parser with it. It is arc-hybrid with the moves in another order, and a move of its own,
 LEFT-ARC-SHIFT, with options, a feature, and tables of the gold tree.
 """
-from spacy_nmparse.scorers.features cimport COUNT_VALUES, new_fact
+from spacy_nmparse.scorers.features cimport COUNT_VALUES, new_fact, new_word
 from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
 from spacy_nmparse.systems.arc_hybrid cimport (
     can_left_arc,
@@ -75,6 +75,15 @@ cdef int shifts_made(const StateC* s, int head, int dependent) noexcept nogil:
 
 
 new_fact("outside.made", COUNT_VALUES, shifts_made)
+
+
+def bring(str name, int n_values):
+    """As above, to see what a taken name or no values do."""
+    new_fact(name, n_values, shifts_made)
+
+
+def bring_word(str letter):
+    new_word(letter, NULL)
 
 
 cdef int left_arc_shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:

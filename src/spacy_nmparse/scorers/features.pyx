@@ -49,13 +49,19 @@ cdef dict FACTS = {}    # name -> (number of values, address of a fact_t)
 
 
 cdef int new_word(str letter, word_t word) except -1:
-    """Let word features begin with this capital letter and a number, which ``word`` gets."""
+    """Let word features begin with this capital letter and a number, which ``word`` gets. Raises
+    ValueError: it is no free capital letter."""
+    if len(letter) != 1 or not letter.isupper() or letter in WORDS:
+        raise ValueError(f"new_word: {letter!r} is no capital letter, or words begin with it.")
     WORDS[letter] = <uintptr_t>word
     return 0
 
 
 cdef int new_fact(str name, int n_values, fact_t value) except -1:
-    """Bring a fact feature with the values 0 .. n_values - 1."""
+    """Bring a fact feature with the values 0 .. n_values - 1; ``value`` returns no others. Raises
+    ValueError: the name is taken, or there are no values."""
+    if name in FACTS or n_values < 1:
+        raise ValueError(f"new_fact: {name!r} is there already, or has no values ({n_values}).")
     FACTS[name] = (n_values, <uintptr_t>value)
     return 0
 

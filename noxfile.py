@@ -64,7 +64,7 @@ MACHINES = {
     **{f"threads-{n}": {"OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n} for n in "128"},
     **{
         f"cpu-{name}": {"NMPARSE_CPU": name}
-        for name in ("plain", "avx2", "avx2-vnni", "avx512", "avx512-bf16", "neon")
+        for name in ("plain", "avx2", "avx512", "avx512-vnni", "neon")
     },
     **{f"noise-{seed}": {"NMPARSE_NOISE": seed} for seed in "12345"},
 }

@@ -5,10 +5,10 @@
     NMPARSE_CPU=avx2 python -m benchmarks.products --rows 512 20
 
 For each product of token vectors and weights: multiplications for a word, and how many billions of
-additions and multiplications a second (GFLOP/s, by the processor's time) the package's tiles and
-OpenBLAS reach with so many rows, those of a batch or of a sentence. Nothing is rounded to bfloat16.
-Rows of words that are found along arcs are made one by one, and only those that are looked at: they
-are counted, not timed.
+additions and multiplications a second (GFLOP/s, by the processor's time) the package's tiles reach,
+of float32 and of rounded numbers (docs/speed.md), and OpenBLAS, with so many rows, those of a batch
+or of a sentence. The encoder's products are not rounded. Rows of words that are found along arcs are
+made one by one, and only those that are looked at: they are counted, not timed.
 
 Result: a table.
 """
@@ -99,16 +99,17 @@ def gflops(run: Callable[[], Any], n: float) -> float:
 
 
 def measure(W: Any, rows: int) -> list[str]:
-    """Time the product of a matrix of so many rows and the weights, by tiles and by OpenBLAS:
-    GFLOP/s of both."""
+    """Time the product of a matrix of so many rows and the weights, by tiles, by tiles of rounded
+    numbers and by OpenBLAS: GFLOP/s of each."""
     A = numpy.random.default_rng(0).normal(size=(rows, W.shape[1])).astype("float32")
     out = numpy.empty((rows, len(W)), dtype="float32")
-    weights = Weights(W)
-    turned = numpy.ascontiguousarray(W.T)
-    return [
-        f"{gflops(lambda: weights.times(A, out), W.size * rows):.0f}",
-        f"{gflops(lambda: matmul(A, turned, out), W.size * rows):.0f}",
-    ]
+    exact, rounded, turned = Weights(W, exact=True), Weights(W), numpy.ascontiguousarray(W.T)
+    ways: tuple[Callable[[], Any], ...] = (
+        lambda: exact.times(A, out),
+        lambda: rounded.times(A, out),
+        lambda: matmul(A, turned, out),
+    )
+    return [f"{gflops(run, W.size * rows):.0f}" for run in ways]
 
 
 @program
@@ -120,7 +121,7 @@ def main(argv: Sequence[str] | None) -> None:
     options = parser.parse_args(argv)
     header = ["Parser", "Product", "Inputs x outputs", "Multiplications a word"]
     for rows in options.rows:
-        header += [f"Tiles, {rows} rows", f"OpenBLAS, {rows} rows"]
+        header += [f"{way}, {rows} rows" for way in ("Tiles", "Rounded", "OpenBLAS")]
     table = []
     known: dict[tuple[int, ...], list[str]] = {}
     for system in options.systems:
@@ -128,7 +129,7 @@ def main(argv: Sequence[str] | None) -> None:
             if W.shape not in known:
                 known[W.shape] = [one for rows in options.rows for one in measure(W, rows)]
             sizes = f"{W.shape[1]} x {W.shape[0]}"
-            figures = known[W.shape] if together else [""] * 2 * len(options.rows)
+            figures = known[W.shape] if together else [""] * 3 * len(options.rows)
             table.append([system, name, sizes, f"{W.size:,}", *figures])
     print(f"GFLOP/s, processor class {CLASS}\n")
     print(markdown(header, table))

@@ -84,8 +84,8 @@ def files(folder: Path) -> dict[str, Any]:
 
 def summarize_speed(folder: Path) -> Summary:
     """Keep the rates, and the least, median and greatest ratio, repetition by repetition (`times`):
-    to each system of spaCy's parser with the first products, and to the system with one thread or
-    with exact products."""
+    to each system of spaCy's parser with the first products, and to the system with one
+    thread."""
     found = files(folder)
     for result in found.values():
         for groups in result["results"].values():
@@ -99,9 +99,9 @@ def summarize_speed(folder: Path) -> Summary:
                     timed = dict(systems)
                     for name, own in timed.items():
                         others = dict(bases[stage])
-                        for other in (name.partition("_threads")[0], f"{name}_exact"):
-                            if other != name and other in timed:
-                                others[other] = timed[other]
+                        other = name.partition("_threads")[0]
+                        if other != name and other in timed:
+                            others[other] = timed[other]
                         systems[name] = {
                             "words_per_second": own["words_per_second"],
                             "times": {b: ratios(own, one) for b, one in others.items()},

@@ -10,6 +10,7 @@ import pytest
 from spacy.language import Language
 from thinc.api import Model, fix_random_seed
 
+from spacy_nmparse.layers import products
 from tests.noise import noisy
 from tests.pipe.common import KINDS, WORDS_ALONE, overfitted
 from tests.toy_treebank import write_treebank
@@ -27,6 +28,12 @@ collect_ignore = [] if (ROOT / "src").is_dir() else NEED_SOURCES
 def fixed_seed() -> None:
     """Every test starts with the same random numbers, whichever ran before it."""
     fix_random_seed(0)
+
+
+@pytest.fixture
+def exact_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No product is rounded."""
+    monkeypatch.setattr(products, "HAS_FIXED", False)
 
 
 @pytest.fixture(scope="session")

@@ -102,11 +102,6 @@ def _speed_threads() -> Rows:
     return paired("threads", "{}_threads2", "{}", "two threads, times one")
 
 
-@table("speed-rounded")
-def _speed_rounded() -> Rows:
-    return paired("rounded", "{}", "{}_exact", "rounded, times exact")
-
-
 WHICH = {
     NM: "speed counts, few arcs cross",
     SWAP: "speed counts, arcs cross",

@@ -36,7 +36,6 @@ LEARNING = {
     "beam_updates": 1.0,
     "confidence": False,
     "write_tags": False,
-    "rounded": True,
     "threads": 1,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
@@ -115,7 +114,6 @@ def make_parser(
     beam_updates: Union[float, Iterable[float]],
     confidence: Any,
     write_tags: Any,
-    rounded: Any,
     threads: int,
     scorer: Optional[Callable],
 ) -> Any:

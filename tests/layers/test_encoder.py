@@ -171,7 +171,7 @@ def test_dropout_of_a_layer() -> None:
     (W,) = sample((60,), 10, seed=4)
     gain, shift = numpy.ones(20, "float32"), numpy.full(20, 5, "float32")
     b = numpy.zeros(60, "float32")
-    weights = packed(W, pieces=3)
+    weights = packed(W, pieces=3, exact=True)
     plain = MaxoutNorm(W, weights, b, gain, shift, lengths).forward(X, False)
     layer = MaxoutNorm(W, weights, b, gain, shift, lengths, rate=0.25, seed=7)
     dropped = layer.forward(X, True)

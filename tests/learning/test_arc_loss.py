@@ -29,6 +29,8 @@ from tests.pipe.common import (
 )
 from tests.scorers.test_arc_scorer import SETUPS
 
+pytestmark = pytest.mark.usefixtures("exact_products")
+
 
 def log_softmax(scores: Any) -> numpy.ndarray:
     scores = numpy.asarray(scores)

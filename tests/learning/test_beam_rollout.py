@@ -38,6 +38,8 @@ from tests.pipe.common import (
 )
 from tests.search.test_beam import flat
 
+pytestmark = pytest.mark.usefixtures("exact_products")
+
 #: The system, the oracle.
 PARSERS: dict[str, tuple[str, str]] = {
     "arc-eager": ("arc-eager", "dynamic"),
@@ -251,7 +253,7 @@ def test_width_one_and_early_update() -> None:
 )
 def test_gradients(name: str, update: str, dropout: float) -> None:
     options = {"oracle": "dynamic", "beam_training": update, "beam_train_width": 3}
-    roll = Rollout(name, 3, dropout, **options)
+    roll = Rollout(name, 4, dropout, **options)
     roll.examples = roll.examples[:2]
     check(roll, slice(0, 1))
 

@@ -24,6 +24,8 @@ from tests.pipe.common import (
     randomize,
 )
 
+pytestmark = pytest.mark.usefixtures("exact_products")
+
 DOCUMENTS = [[0, 1], [1], [2], [4, 5]]
 # What differs from the factory's defaults.
 SYSTEMS: dict[str, dict[str, bool]] = {

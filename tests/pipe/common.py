@@ -263,7 +263,7 @@ def learn(nlp: Language, examples: list[Example], sgd: Any = None, **options: An
 def settle(nlp: Language, examples: list[Example], sgd: Any, **options: Any) -> None:
     """Train in small steps: a long one may undo much of what was learned."""
     sgd.learn_rate = 0.001
-    for _ in range(10):
+    for _ in range(30):
         nlp.update(examples, sgd=sgd, **options)
 
 

@@ -19,7 +19,7 @@ from tests.pipe.common import KINDS, SMALL, bare, make_examples, parser_of, rand
 pytestmark = pytest.mark.skipif(not HAS_TILES, reason="OpenBLAS multiplies with MSVC")
 
 
-SETTINGS: list[dict[str, Any]] = [{}, {"rounded": False}, {"beam_width": 3}]
+SETTINGS: list[dict[str, Any]] = [{}, {"beam_width": 3}]
 
 
 @pytest.mark.parametrize(

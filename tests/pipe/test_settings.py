@@ -62,7 +62,6 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "beam_train_width": (8, 3),
     "confidence": (False, True),
     "crossing_bias": (0.0, -0.5),
-    "rounded": (True, False),
     "threads": (1, 2),
     "write_tags": (False, True),
 }
@@ -99,7 +98,6 @@ def test_settings(factory: str, tmp_path: Path) -> None:
         ("beam_train_width", (0, True, 2.0)),
         ("confidence", ("yes", 1)),
         ("crossing_bias", (float("nan"), float("-inf"), 1e39, 10**400, True, "much", None)),
-        ("rounded", (1, "yes", None)),
         ("threads", (0, True, 1.5)),
         ("write_tags", ("yes",)),
     ],

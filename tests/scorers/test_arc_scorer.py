@@ -29,6 +29,8 @@ from tests.pipe.common import (
     randomize,
 )
 
+pytestmark = pytest.mark.usefixtures("exact_products")
+
 # Systems and models that differ in all that there is to differ in.
 NL_SYSTEM, LOCAL = "spacy_nmparse.NLCovington.v1", "spacy_nmparse.Covington.v1"
 SWIFT = "spacy_nmparse.ArcSwift.v1"
@@ -70,7 +72,7 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def make_parser(setup: str, seed: int = 0, scale: float = 0.3, **options: Any) -> Any:
     system, model = SETUPS[setup]
     model = arc_model_config(**model)
-    nlp = make_nlp(factory=NL, system=system, model=model, rounded=False, **options)
+    nlp = make_nlp(factory=NL, system=system, model=model, **options)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
     randomize(parser.model, seed, scale)
@@ -151,7 +153,7 @@ def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""
     features = {"context": ["B0"], "pair": ["H"], "label": ["D"]}
     model = arc_model_config(features=features, recurrent_width=0, n_pairs=0)
-    nlp = make_nlp(factory=NL, model=model, rounded=False)
+    nlp = make_nlp(factory=NL, model=model)
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = parser_of(nlp)
     randomize(parser.model, 0, 0.5 if shift else 0.3)

@@ -30,6 +30,8 @@ from tests.pipe.common import (
     randomize,
 )
 
+pytestmark = pytest.mark.usefixtures("exact_products")
+
 ALL_HOPS = (
     *("S0", "S3", "B0", "B3", "S0.h", "S0.h.h", "S1.h", "S0.l1", "S0.l2", "S0.r1", "S0.r2"),
     *("B0.l1", "B0.l2", "S0.l1.l1", "S0.r1.r1", "S1.r1.l1"),
@@ -56,7 +58,6 @@ def test_against_a_naive_parser(
         model=model_config(hidden_width=7, maxout_pieces=pieces, features=list(features)),
         system={"@misc": "spacy_nmparse.ArcEager.v1", **options},
         oracle="dynamic",
-        rounded=False,
     )
     nlp.initialize(lambda: make_examples(nlp.vocab))
     parser = nlp.get_pipe("nm_parser")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 
 #: OpenBLAS' names for the classes that NMPARSE_CPU can name (see layers.cpu).
-_CORES = {"plain": "Nehalem", "avx2": "Haswell", "avx2-vnni": "Haswell", "avx512": "SkylakeX"}
+_CORES = {"plain": "Nehalem", "avx2": "Haswell", "avx512": "SkylakeX"}
 
 
 def _load():

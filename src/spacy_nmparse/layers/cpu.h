@@ -3,7 +3,7 @@
 #ifndef SPACY_NMPARSE_CPU_H
 #define SPACY_NMPARSE_CPU_H
 
-enum { NMP_PLAIN, NMP_AVX2, NMP_AVX2_VNNI, NMP_AVX512, NMP_AVX512_BF16, NMP_N_CLASSES };
+enum { NMP_PLAIN, NMP_AVX2, NMP_AVX512, NMP_AVX512_VNNI, NMP_N_CLASSES };
 
 #if defined(__GNUC__)
 #define NMP_INLINE __attribute__((always_inline)) static inline
@@ -30,46 +30,37 @@ enum { NMP_PLAIN, NMP_AVX2, NMP_AVX2_VNNI, NMP_AVX512, NMP_AVX512_BF16, NMP_N_CL
 #define NMP_X86
 #endif
 
-/* Instructions for bfloat16 and for VNNI on AVX2. */
-#if defined(NMP_X86) && !defined(__clang__) && __GNUC__ >= 12
-#define NMP_X86_NEW
-#endif
-
 #if defined(NMP_X86)
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NMP_ON_AVX2 __attribute__((noinline, target("avx2,fma")))
-#define NMP_ON_AVX512                                                                              \
-    __attribute__((noinline, target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")))
+#define NMP_AVX2_TARGET target("avx2,fma")
+#define NMP_AVX512_TARGET target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
+#define NMP_VNNI_TARGET target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")
+#define NMP_ON_AVX2 __attribute__((noinline, NMP_AVX2_TARGET))
+#define NMP_ON_AVX512 __attribute__((noinline, NMP_AVX512_TARGET))
 
 static const char *const nmp_class_names[NMP_N_CLASSES]
-    = {"plain", "avx2", "avx2-vnni", "avx512", "avx512-bf16"};
+    = {"plain", "avx2", "avx512", "avx512-vnni"};
 
 /* Whether the processor is of a class, and this build has loops for it. */
 static int nmp_has_class(int cpu_class)
 {
-    int avx2, avx512, vnni = 0, bf16 = 0;
+    int avx2, avx512;
     __builtin_cpu_init();
     avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#if defined(NMP_X86_NEW)
-    vnni = __builtin_cpu_supports("avxvnni") || __builtin_cpu_supports("avx512vnni");
-    bf16 = __builtin_cpu_supports("avx512bf16");
-#endif
     switch (cpu_class) {
     case NMP_PLAIN:
         return 1;
     case NMP_AVX2:
         return avx2;
-    case NMP_AVX2_VNNI:
-        return avx2 && vnni;
     case NMP_AVX512:
         return avx512;
-    case NMP_AVX512_BF16:
-        return avx512 && bf16;
+    case NMP_AVX512_VNNI:
+        return avx512 && __builtin_cpu_supports("avx512vnni");
     default:
         return 0;
     }
@@ -118,9 +109,9 @@ __attribute__((constructor)) static void nmp_choose_class(void)
 #else
 
 #if defined(__aarch64__) || defined(_M_ARM64)
-static const char *const nmp_class_names[NMP_N_CLASSES] = {"neon", "", "", "", ""};
+static const char *const nmp_class_names[NMP_N_CLASSES] = {"neon", "", "", ""};
 #else
-static const char *const nmp_class_names[NMP_N_CLASSES] = {"plain", "", "", "", ""};
+static const char *const nmp_class_names[NMP_N_CLASSES] = {"plain", "", "", ""};
 #endif
 enum { nmp_cpu = NMP_PLAIN };
 

@@ -14,7 +14,7 @@ cdef extern from "cpu.h" nogil:
 
 
 #: The classes that this processor is of and this build has loops for, the lowest first. On x86-64:
-#: plain (SSE2), avx2 (with FMA), avx2-vnni, avx512 (F, BW, DQ and VL), avx512-bf16; on Arm: neon.
+#: plain (SSE2), avx2 (with FMA), avx512 (F, BW, DQ and VL), avx512-vnni; on Arm: neon.
 CLASSES = tuple([
     nmp_class_names[i].decode("ascii") for i in range(NMP_N_CLASSES) if nmp_has_class(i)
 ])

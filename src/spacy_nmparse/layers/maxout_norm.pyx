@@ -42,7 +42,7 @@ cdef class MaxoutNorm:
 
     Args:
         W: float32 (width * pieces, inputs), pieces of a unit side by side.
-        weights: the same, packed as pieces.
+        weights: the same, packed as pieces, exact.
         b: float32 (width * pieces,).
         gain, shift: float32 (width,), of the layer normalization.
         lengths: int32, words of each sequence, each at least 1.
@@ -72,6 +72,8 @@ cdef class MaxoutNorm:
         int reach_out=0, bint with_far=False, double rate=0.0, seed=0
     ):
         cdef ptrdiff_t n_words = int(numpy.sum(lengths))
+        if weights.pairs is not None:
+            raise ValueError("MaxoutNorm: its weights must be exact.")
         self.W, self.gain, self.shift = W, gain, shift
         self.packed = weights
         self.weights = &weights.c

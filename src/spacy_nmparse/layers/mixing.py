@@ -53,7 +53,7 @@ def mixer(normalized: Model, lengths: Any, window: int = -1, **options: Any) -> 
     W = _plain(weights)
     return MaxoutNorm(
         W.reshape(-1, n_in),
-        packed(W, pieces=pieces),
+        packed(W, pieces=pieces, exact=True),
         _plain(bias).reshape(-1),
         _plain(gain),
         _plain(shift),
@@ -79,7 +79,7 @@ def word_products(
     weights: Any = normalized.layers[0].get_param("W")
     W = _plain(weights)
     width = words.vectors.shape[1]
-    one = packed(W, pieces=W.shape[1], windows=W.shape[2] // width)
+    one = packed(W, pieces=W.shape[1], windows=W.shape[2] // width, exact=True)
     rows = numpy.arange(len(words.keys))
     if words.weights is None:
         products = one.times(words.vectors)

@@ -2,19 +2,18 @@
 same scores to the bit whatever the batch.
 
 They are made in tiles, of float32 or, where the processor is faster so, of numbers rounded to
-bfloat16: nearly all trees stay the same. MSVC has no tiles: OpenBLAS multiplies there, and the last
-bits depend on the batch.
+integers of 16 bits: nearly all trees stay the same. MSVC has no tiles: OpenBLAS multiplies there,
+and the last bits depend on the batch.
 """
 import weakref
 
 import numpy
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int32_t
 
 from spacy_nmparse.layers.blas cimport AS_GIVEN, ROW_MAJOR, TRANSPOSED, checked, sgemm
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.layers.cpu import CLASS
 from spacy_nmparse.layers.digest import digest
 
 
@@ -30,24 +29,23 @@ cdef extern from "tiles.h" nogil:
     )
 
 
-cdef extern from "bfloat16.h" nogil:
-    enum: NMP_BF_BLOCK
-    ptrdiff_t nmp_bf_pairs(ptrdiff_t n_in)
-    ptrdiff_t nmp_bf_packed(ptrdiff_t n_in, ptrdiff_t n_out)
-    void nmp_bf_pack(
-        uint32_t* packed, const float* weights, ptrdiff_t step, ptrdiff_t n_in, ptrdiff_t n_out
+cdef extern from "fixed16.h" nogil:
+    enum: NMP_FIXED_MOST
+    bint nmp_has_fixed()
+    ptrdiff_t nmp_pairs(ptrdiff_t n_in)
+    float nmp_fix_row(int32_t* pairs, const float* row, ptrdiff_t n_in)
+    void nmp_pack_fixed(
+        int32_t* panels, float* scales, const float* weights, ptrdiff_t n_in, ptrdiff_t n_out,
+        int32_t* room
     )
-    void nmp_bf_multiply(
-        float* out, ptrdiff_t step, const float* rows, ptrdiff_t n_rows, const uint32_t* packed,
-        ptrdiff_t n_in, ptrdiff_t n_out, uint32_t* room
-    )
-    void nmp_bf_multiply_row(
-        float* out, const float* row, const uint32_t* packed, ptrdiff_t n_in, ptrdiff_t n_out
+    void nmp_multiply_fixed(
+        float* out, ptrdiff_t step, const int32_t** rows, ptrdiff_t n_rows, const int32_t* panels,
+        ptrdiff_t n_in, ptrdiff_t n_out, const float* row_scales, const float* scales
     )
 
 
-#: Whether this processor multiplies numbers rounded to bfloat16, and this build can.
-HAS_BFLOAT16 = CLASS == "avx512-bf16"
+#: Whether this processor multiplies integers of 16 bits faster, and this build can.
+HAS_FIXED = bool(nmp_has_fixed())
 #: Whether a row's product has the same bits whatever other rows stand beside it.
 HAS_TILES = bool(nmp_has_tiles())
 
@@ -55,40 +53,40 @@ HAS_TILES = bool(nmp_has_tiles())
 _known = {}
 
 
-def packed(W, rounded=False, parts=None, pieces=1, windows=1):
+def packed(W, parts=None, pieces=1, windows=1, exact=False):
     """The weights of a layer, packed again only if the numbers in the array have changed.
 
     Args:
         W: float32 (n, k), or more dimensions, of which all but the last are taken as one.
-        rounded: as of ``Weights``.
         parts: pairs (begin, end) of rows of W, each the weights of products of their own.
         pieces: as of ``Weights``.
         windows: so many vectors stand side by side in what W is made for. The weights are for one
             of them: its products as the first, then as the second ..., each as ``pieces`` says.
+        exact: as of ``Weights``.
 
     Returns:
         ``Weights``; of parts: a list of them.
     """
     if not isinstance(W, numpy.ndarray) or not W.flags.c_contiguous:
-        return _pack(W, rounded, parts, pieces, windows)
-    key = (id(W), rounded, parts, pieces, windows)
+        return _pack(W, parts, pieces, windows, exact)
+    key = (id(W), parts, pieces, windows, exact)
     number = digest([W])
     entry = _known.get(key)
     if entry is not None and entry[0]() is W and entry[1] == number:
         return entry[2]
-    weights = _pack(W, rounded, parts, pieces, windows)
+    weights = _pack(W, parts, pieces, windows, exact)
     _known[key] = (weakref.ref(W, lambda _: _known.pop(key, None)), number, weights)
     return weights
 
 
-def _pack(W, rounded, parts, pieces, windows):
+def _pack(W, parts, pieces, windows, exact):
     flat = W.reshape(-1, W.shape[-1])
     if windows > 1:
         each = flat.reshape(-1, pieces, windows, flat.shape[1] // windows)
         flat, pieces = each.transpose(2, 1, 0, 3).reshape(-1, each.shape[-1]), 1
     if parts is None:
-        return Weights(flat, rounded, pieces)
-    return [Weights(flat[begin:end], rounded, pieces) for begin, end in parts]
+        return Weights(flat, pieces, exact)
+    return [Weights(flat[begin:end], pieces, exact) for begin, end in parts]
 
 
 cdef class Weights:
@@ -98,16 +96,17 @@ cdef class Weights:
 
     Args:
         W: float32 (n, k).
-        rounded: whether the numbers of weights and vectors may be rounded to bfloat16, which has 8
-            significant bits, where the processor is faster with them (HAS_BFLOAT16).
         pieces: of a unit, which lie side by side in W: products are the first pieces of all units,
-            then the second ones. Only of weights that are not rounded.
+            then the second ones. More than one only of exact weights.
+        exact: whether numbers stay what they are, also where the processor is faster with integers
+            of 16 bits (HAS_FIXED), to which those of weights and vectors are rounded: a row and an
+            output's weights have one scale each.
 
     Raises:
         ValueError: an array that is not of two dimensions or not float32.
     """
-    def __init__(self, W, bint rounded=False, ptrdiff_t pieces=1):
-        cdef uint32_t[::1] pairs
+    def __init__(self, W, ptrdiff_t pieces=1, bint exact=False):
+        cdef int32_t[::1] pairs, room
         cdef float[::1] panels
         cdef const float[:, ::1] plain
         cdef size_t weights
@@ -127,14 +126,17 @@ cdef class Weights:
         if self.W is not None:
             plain = self.W
             self.c.plain = &plain[0, 0]
-        if rounded and HAS_BFLOAT16:
+        if HAS_FIXED and not exact and self.c.n_in <= NMP_FIXED_MOST:
             pairs = self.pairs = numpy.empty(
-                nmp_bf_packed(self.c.n_in, self.c.n_out), dtype="uint32"
+                nmp_packed(nmp_pairs(self.c.n_in), self.c.n_out), dtype="int32"
             )
-            self.c.pairs = &pairs[0]
+            panels = self.panels = numpy.zeros(nmp_packed(1, self.c.n_out), dtype="float32")
+            room = numpy.empty(nmp_pairs(self.c.n_in), dtype="int32")
+            self.c.pairs, self.c.scales = &pairs[0], &panels[0]
             with nogil:
-                nmp_bf_pack(
-                    &pairs[0], <const float*>weights, self.c.n_in, self.c.n_in, self.c.n_out
+                nmp_pack_fixed(
+                    &pairs[0], &panels[0], <const float*>weights, self.c.n_in, self.c.n_out,
+                    &room[0]
                 )
         else:
             panels = self.panels = numpy.empty(
@@ -146,61 +148,105 @@ cdef class Weights:
                     &panels[0], <const float*>weights, self.c.n_in, self.c.n_out // pieces, pieces
                 )
 
-    def times(self, A, out=None):
-        """The product ``A @ W.T``: arguments, result and errors as of ``matmul``."""
+    def times(self, A, out=None, Rows ready=None, ptrdiff_t first=0):
+        """The product ``A @ W.T``: arguments, result and errors as of ``matmul``.
+
+        ready: rows among which those of A stand, from the first one on. They save rounding.
+        """
         cdef const float* rows[BLOCK]
-        cdef uint32_t[::1] room
-        cdef ptrdiff_t m, step, stride, i
-        cdef ptrdiff_t first = 0
+        cdef const int32_t* pairs[BLOCK]
+        cdef float scales[BLOCK]
+        cdef int32_t[::1] room = None
+        cdef ptrdiff_t m, n, step, stride, i
+        cdef ptrdiff_t done = 0
+        cdef ptrdiff_t n_pairs = nmp_pairs(self.c.n_in)
         cdef size_t begin, products
+        cdef float* to
         if self.W is not None:
             return matmul(A, self.W.T, out)
         out = checked(A, (self.c.n_in, self.c.n_out), "float32", out)
         if not A.size:
             return out
-        if (
-            self.pairs is not None or (A.strides[1] != 4 and self.c.n_in > 1) or A.strides[0] % 4
-        ):
+        if (A.strides[1] != 4 and self.c.n_in > 1) or A.strides[0] % 4:
             A = numpy.ascontiguousarray(A)
         m, begin, stride = A.shape[0], A.ctypes.data, A.strides[0] // 4
         products, step = out.ctypes.data, max(out.strides[0] // 4, self.c.n_out)
-        if m == 1:
-            multiply_row(&self.c, <const float*>begin, <float*>products)
-        elif self.pairs is not None:
-            room = numpy.empty(NMP_BF_BLOCK * nmp_bf_pairs(self.c.n_in), dtype="uint32")
-            with nogil:
-                nmp_bf_multiply(
-                    <float*>products, step, <const float*>begin, m, self.c.pairs, self.c.n_in,
-                    self.c.n_out, &room[0]
-                )
-        else:
-            with nogil:
-                while first < m:
-                    for i in range(min(<ptrdiff_t>BLOCK, m - first)):
-                        rows[i] = <const float*>begin + (first + i) * stride
-                    multiply_rows(
-                        &self.c, rows, min(<ptrdiff_t>BLOCK, m - first),
-                        <float*>products + first * step, step
+        if self.pairs is not None and (ready is None or ready.pairs is None):
+            ready = None
+            room = numpy.empty(min(m, <ptrdiff_t>BLOCK) * n_pairs, dtype="int32")
+        with nogil:
+            while done < m:
+                n = min(<ptrdiff_t>BLOCK, m - done)
+                to = <float*>products + done * step
+                for i in range(n):
+                    rows[i] = <const float*>begin + (done + i) * stride
+                    if room is not None:
+                        pairs[i] = &room[i * n_pairs]
+                        scales[i] = nmp_fix_row(&room[i * n_pairs], rows[i], self.c.n_in)
+                    elif self.c.pairs is not NULL:
+                        pairs[i] = ready.c.pairs + (first + done + i) * n_pairs
+                        scales[i] = ready.c.scales[first + done + i]
+                if self.c.pairs is NULL:
+                    multiply_rows(&self.c, rows, n, to, step)
+                else:
+                    nmp_multiply_fixed(
+                        to, step, pairs, n, self.c.pairs, self.c.n_in, self.c.n_out, scales,
+                        self.c.scales
                     )
-                    first += BLOCK
+                done += n
         return out
 
 
-cdef void multiply_row(const WeightsC* weights, const float* row, float* out) noexcept nogil:
+cdef class Rows:
+    """Rows that are multiplied by several weights: rounded once for all of them.
+
+    Args:
+        A: float32 (rows, width), C-contiguous.
+        weights: one of the weights: whether they are rounded.
+    """
+    def __init__(self, const float[:, ::1] A, Weights weights):
+        cdef int32_t[:, ::1] pairs
+        cdef float[::1] scales
+        cdef ptrdiff_t i
+        self.numbers = numpy.asarray(A)
+        self.c.width, self.c.n_pairs = A.shape[1], nmp_pairs(A.shape[1])
+        self.pairs = self.scales = None
+        if not A.size:
+            return
+        self.c.numbers = &A[0, 0]
+        if weights.pairs is None:
+            return
+        pairs = self.pairs = numpy.empty((A.shape[0], self.c.n_pairs), dtype="int32")
+        scales = self.scales = numpy.empty(A.shape[0], dtype="float32")
+        self.c.pairs, self.c.scales = &pairs[0, 0], &scales[0]
+        with nogil:
+            for i in range(A.shape[0]):
+                scales[i] = nmp_fix_row(&pairs[i, 0], &A[i, 0], A.shape[1])
+
+
+cdef void multiply_row(
+    const WeightsC* weights, const RowsC* rows, ptrdiff_t row, float* out
+) noexcept nogil:
     """The product of one row: the bits that it has among others."""
-    if weights.pairs is not NULL:
-        nmp_bf_multiply_row(out, row, weights.pairs, weights.n_in, weights.n_out)
-    else:
+    cdef const float* numbers = rows.numbers + row * rows.width
+    cdef const int32_t* pairs
+    if weights.pairs is NULL:
         nmp_multiply(
-            out, weights.n_out, &row, 1, weights.panels, weights.n_in, weights.n_out
+            out, weights.n_out, &numbers, 1, weights.panels, weights.n_in, weights.n_out
+        )
+    else:
+        pairs = rows.pairs + row * rows.n_pairs
+        nmp_multiply_fixed(
+            out, weights.n_out, &pairs, 1, weights.pairs, weights.n_in, weights.n_out,
+            rows.scales + row, weights.scales
         )
 
 
 cdef void multiply_rows(
     const WeightsC* weights, const float** rows, ptrdiff_t n_rows, float* out, ptrdiff_t step
 ) noexcept nogil:
-    """The products of rows by weights that are not rounded, those of a row step numbers behind
-    those of the one before. Where OpenBLAS multiplies, the rows must follow one another."""
+    """The products of rows by exact weights, those of a row step numbers behind those of the one
+    before. Where OpenBLAS multiplies, the rows must follow one another."""
     if weights.plain is not NULL:
         sgemm(
             ROW_MAJOR, AS_GIVEN, TRANSPOSED, <int>n_rows, <int>weights.n_out, <int>weights.n_in,

@@ -6,16 +6,14 @@
 
 #include "cpu.h"
 
-/* tanh, within 4e-7: a quotient of polynomials between -9 and 9, behind which it is -1 or 1 */
+/* tanh, within 2e-6: a quotient of polynomials between -7 and 7 */
 NMP_INLINE float nmp_tanh(float x)
 {
-    const float a = x < -9.0f ? -9.0f : (x > 9.0f ? 9.0f : x);
+    const float low = -7.0f > x ? -7.0f : x;
+    const float a = 7.0f < low ? 7.0f : low;
     const float b = a * a;
-    const float p = a * (4.89352455891786e-03f + b * (6.37261928875436e-04f
-        + b * (1.48572235717979e-05f + b * (5.12229709037114e-08f + b * (-8.60467152213735e-11f
-        + b * (2.00018790482477e-13f + b * -2.76076847742355e-16f))))));
-    const float q = 4.89352518554385e-03f + b * (2.26843463243900e-03f
-        + b * (1.18534705686654e-04f + b * 1.19825839466702e-06f));
+    const float p = a * (0.99999571f + b * (0.12302184f + b * (2.2769901e-03f + b * 3.9300185e-06f)));
+    const float q = 1.0f + b * (0.45634031f + b * (0.021072185f + b * 1.4235097e-04f));
     return p / q;
 }
 

@@ -8,24 +8,24 @@ the formulas. The paper's highway around the unit is left out: the input is part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy
 from thinc.api import Model, get_array_module, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.mixing import new_seed
 from spacy_nmparse.layers.parameters import uniform
 from spacy_nmparse.layers.products import packed
-from spacy_nmparse.layers.sru_kernels import run_backward, run_forward
+from spacy_nmparse.layers.sru_kernels import drop, run_backward, run_forward
 
 #: Words whose gates are computed by one matrix product when nothing is learned: few enough for
 #: caches.
-WINDOW = 512
+WINDOW = 256
 
-#: float (words, width), int32 lengths of sequences, and whether products may round numbers to
-#: bfloat16 -> float (words, width + 2 * units)
-Input = tuple[Any, numpy.ndarray, bool]
+#: float (words, width), int32 lengths of sequences -> float (words, width + 2 * units)
+Input = tuple[Any, numpy.ndarray]
 
 
 def BiSRU(width: int) -> Model[Input, Any]:
@@ -67,38 +67,29 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
 
 def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     """Run the layer. Dropout (``dropout_rate``) drops outputs of its units."""
-    words, lengths, rounded = X
+    words, lengths = X
     xp = get_array_module(words)
     width = model.get_dim("nH")
     n_in = words.shape[1]
+    if not is_train:
+        said, _ = run_layers([model], words, lengths, (), n_in + 2 * width)
+        return said, not_trained
     W: Any = model.get_param("W")
     b, v = to_numpy(model.get_param("b")), to_numpy(model.get_param("v"))
-    weights = packed(W, rounded)
-
-    def products(inputs: Any) -> numpy.ndarray:
-        found: Any = to_numpy(weights.times(inputs))
-        return numpy.ascontiguousarray(found).reshape(-1, 2, 3 * width)
-
-    if not is_train:
-        result = numpy.empty((len(words), n_in + 2 * width), dtype="float32")
-        result[:, :n_in] = to_numpy(words)
-        for sequences, part in windows(lengths):
-            run_forward(products(words[part]), b, v, lengths[sequences], result[part, n_in:])
-        return xp.asarray(result), not_trained
-    gates = products(words)
+    found: Any = to_numpy(packed(W).times(words))
+    gates = found.reshape(-1, 2, 3 * width)
     hidden = numpy.empty((len(words), 2 * width), dtype="float32")
     cells = numpy.empty((len(words), 2, width), dtype="float32")
     run_forward(gates, b, v, lengths, hidden, cells)
+    rate = model.attrs["dropout_rate"]
+    seed = new_seed() if rate else 0
+    drop(hidden, rate, seed)
     outputs: Any = xp.asarray(hidden)
-    mask: Any = None
-    if model.attrs["dropout_rate"]:
-        mask = model.ops.get_dropout_mask(outputs.shape, model.attrs["dropout_rate"])
-        outputs = outputs * mask
 
     def backprop(d: Any) -> Any:
-        d_outputs = d[:, n_in:] if mask is None else d[:, n_in:] * mask
-        d_hidden = numpy.ascontiguousarray(to_numpy(d_outputs).reshape(-1, 2, width))
-        d_gates, d_v = run_backward(d_hidden, gates, cells, v, lengths)
+        d_hidden = numpy.array(to_numpy(d[:, n_in:]))
+        drop(d_hidden, rate, seed)
+        d_gates, d_v = run_backward(d_hidden.reshape(-1, 2, width), gates, cells, v, lengths)
         flat: Any = xp.asarray(d_gates.reshape(len(words), 6 * width))
         model.inc_grad("v", xp.asarray(d_v))
         model.inc_grad("W", matmul(flat.T, words))
@@ -106,6 +97,50 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
         return d[:, :n_in] + matmul(flat, W)
 
     return xp.hstack([words, outputs]), backprop
+
+
+def run_layers(
+    layers: Sequence[Model],
+    words: Any,
+    lengths: numpy.ndarray,
+    tops: Sequence[Any],
+    kept: int = 0,
+) -> tuple[Any, list[Any]]:
+    """Run layers one upon another, learning nothing, and multiply what they say by weights: so many
+    words at a time that all this stays in the caches.
+
+    Args:
+        layers: ``BiSRU``s, the lowest first.
+        words, lengths: as of ``Input``.
+        tops: arrays of weights (outputs, width + 2 * units of all layers).
+        kept: columns of what the layers say that are given back.
+
+    Returns:
+        float (words, kept); and, of each array of weights, float (words, outputs).
+    """
+    xp = get_array_module(words)
+    ends = [words.shape[1]]
+    parts = []
+    for layer in layers:
+        b, v = (to_numpy(layer.get_param(name)) for name in ("b", "v"))
+        parts.append((packed(layer.get_param("W")), b, v))
+        ends.append(ends[-1] + v.shape[1])
+    multiply = [packed(W) for W in tops]
+    products = [xp.empty((len(words), len(W)), dtype="float32") for W in tops]
+    result = xp.empty((len(words), kept), dtype="float32")
+    runs = list(windows(lengths))
+    room = numpy.empty((max((w.stop - w.start for _, w in runs), default=0), ends[-1]), "float32")
+    for sequences, part in runs:
+        said = room[: part.stop - part.start]
+        said[:, : ends[0]] = to_numpy(words[part])
+        for end, (weights, b, v) in zip(ends, parts, strict=False):
+            gates = to_numpy(weights.times(xp.asarray(said[:, :end])))
+            gates = gates.reshape(-1, 2, 3 * v.shape[1] // 2)
+            run_forward(gates, b, v, lengths[sequences], said[:, end:])
+        result[part] = xp.asarray(said[:, :kept])
+        for weights, product in zip(multiply, products, strict=True):
+            product[part] = weights.times(xp.asarray(said))
+    return result, products
 
 
 def windows(lengths: numpy.ndarray) -> Iterator[tuple[slice, slice]]:

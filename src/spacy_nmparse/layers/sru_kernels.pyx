@@ -8,6 +8,10 @@ from one matrix product.
 """
 import numpy
 
+from libc.stdint cimport uint32_t
+
+from spacy_nmparse.layers.kernels cimport nmp_drop
+
 
 cdef extern from "sru.h" nogil:
     void nmp_sru_step(
@@ -102,3 +106,13 @@ def run_backward(
                     )
             first += n
     return numpy.asarray(d_gates), numpy.asarray(d_loops)
+
+
+def drop(float[:, ::1] values, double rate, uint32_t seed):
+    """Drop each number with this probability, and scale the others so that the mean stays. The same
+    seed drops the same places."""
+    if rate and values.size:
+        nmp_drop(
+            &values[0, 0], NULL, seed, <uint32_t>min(rate * 4294967296.0, 4294967295.0),
+            1.0 / (1.0 - rate) if rate < 1.0 else 0.0, <int>values.size
+        )

@@ -93,10 +93,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     """Whether parts of speech, tags and morphological features are written, each where a token has
     none. The model must have learned them (``tag_weight`` of the scorers)."""
 
-    rounded = Setting(SWITCH)
-    """Whether matrix products round numbers to bfloat16 in parsing, where the processor is faster
-    with them."""
-
     threads = Setting(WIDTH)
     """How many threads parse a stream of documents, each some of them. The trees are the same."""
 
@@ -117,7 +113,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         beam_updates: float | Iterable[float] = 1.0,
         confidence: bool = False,
         write_tags: bool = False,
-        rounded: bool = True,
         threads: int = 1,
         scorer: Callable | None = None,
     ) -> None:
@@ -154,7 +149,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         self.beam_width = beam_width
         self.confidence = confidence
         self.write_tags = write_tags
-        self.rounded = rounded
         self.threads = threads
         self.scorer = scorer
         self.cfg: dict[str, Any] = {
@@ -393,7 +387,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
                 f"with a tag_weight above 0 on data with parts of speech, or set "
                 f"write_tags = false."
             )
-        given = words.scorer_input(wants_tags=with_tags, rounded=self.rounded)
+        given = words.scorer_input(wants_tags=with_tags)
         scorer: scoring.Scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
         return scorer

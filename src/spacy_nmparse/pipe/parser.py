@@ -193,7 +193,7 @@ class TransitionParser(ParsingComponent):
                 f"The component '{self.name}' has got labels that its teacher does not know: "
                 f"initialize it again, without the teacher or with one that knows them."
             )
-        taught = teacher.model.predict(batch.words.scorer_input(rounded=self.rounded))
+        taught = teacher.model.predict(batch.words.scorer_input())
         return rollout.learn(*what, *how, taught, teacher.weight)
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:

@@ -49,21 +49,20 @@ class Words:
         return [(self.tokens[part], self.constraints[part]) for part in parts]
 
     def scorer_input(
-        self, tags: GoldTags | None = None, wants_tags: bool = False, rounded: bool = False
+        self, tags: GoldTags | None = None, wants_tags: bool = False
     ) -> ScorerInput:
         """What a model gets.
 
         Args:
             tags: What the words' tags are, where they are learned.
             wants_tags: Whether tags are to be scored.
-            rounded: Whether matrix products may round numbers to bfloat16.
         """
         starts = self.constraints == 1
         starts[:1] = True
         starts[self.ends[self.ends < len(starts)]] = True
         lengths = numpy.diff(numpy.append(numpy.nonzero(starts)[0], len(starts)))
         lengths = lengths.astype("int32")
-        return ScorerInput(self.docs, self._rows(), lengths, tags, wants_tags, rounded)
+        return ScorerInput(self.docs, self._rows(), lengths, tags, wants_tags)
 
     def _rows(self) -> numpy.ndarray | None:
         """Rows of the words among all tokens of the documents; None: all tokens are words."""

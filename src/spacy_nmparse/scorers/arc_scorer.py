@@ -201,9 +201,11 @@ def forward(
 ) -> tuple[ArcScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
-    words, lengths, tag_scores, backprop_words = run_words(model, X, is_train)
-    projected, backprop_projected = project(model, words, X.rounded)
-    tree, backprop_tree = run_tree(model, words, lengths, is_train, X.rounded)
+    words, (projected, items), lengths, tag_scores, backprop_words = run_words(
+        model, X, is_train, ["project_W", "arc_W"]
+    )
+    projected, backprop_projected = project(model, words, projected)
+    tree, backprop_tree = run_tree(model, words, items, lengths, is_train)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     scored = ArcScorerKernel(
         compiled(model),
@@ -213,7 +215,6 @@ def forward(
         params,
         model.get_dim("nP"),
         model.attrs["n_pairs"],
-        X.rounded,
     )
     scored.tag_scores = tag_scores
 

@@ -303,7 +303,6 @@ cdef class ArcScorerKernel(Scorer):
         pieces: maxout pieces of the hidden layers.
         n_pairs: when nothing is learned, this many arcs of a configuration, the likeliest by
             P(head | word), get a score from the pair's layer; at most MOST_PAIRS; 0: all.
-        rounded: whether products of vectors may round numbers to bfloat16; not for learning.
 
     Raises:
         ValueError: weights of other shapes, or a system whose arcs do not all join one word of the
@@ -321,7 +320,7 @@ cdef class ArcScorerKernel(Scorer):
 
     def __init__(
         self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
-        int pieces, int n_pairs, bint rounded
+        int pieces, int n_pairs
     ):
         check_system(system)
         n_labels = system.c.n_labels
@@ -361,7 +360,7 @@ cdef class ArcScorerKernel(Scorer):
                 "label_b": (n_labels,),
             },
         )
-        self.rows = WordRows(vectors, weights["word_W"], layers, rounded)
+        self.rows = WordRows(vectors, weights["word_W"], layers)
         now = self.a.n_moves + self.a.pair_size
         output_W = padded(weights["output_W"][:now].T)
         label_W = padded(weights["label_W"].T)

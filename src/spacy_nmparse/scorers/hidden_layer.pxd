@@ -2,7 +2,7 @@
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport uint8_t, uint64_t
 
-from spacy_nmparse.layers.products cimport WeightsC
+from spacy_nmparse.layers.products cimport RowsC, WeightsC
 from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, Features, FeaturesC
 from spacy_nmparse.scorers.tape cimport TapeC
 from spacy_nmparse.systems.state cimport StateC
@@ -25,8 +25,7 @@ cdef struct LayerC:
     ptrdiff_t first_column  # where the layer's begin in the row of a word
     # Slots whose rows are made on demand.
     int first_vector        # the batch's word that the window starts with
-    ptrdiff_t vector_width
-    const float* vectors    # (words of the batch, vector_width)
+    const RowsC* vectors    # of the batch's words
     const WeightsC* slot_weights[MAX_SLOTS]     # NULL: not such a slot
     uint8_t* made           # (words of the window, slots): whether it is there; NULL: all are
     ptrdiff_t made_stride   # from one word's to the next word's

@@ -63,15 +63,15 @@ cdef inline const float* word_row(
     cdef ptrdiff_t size = layer.pieces * layer.width
     cdef float* row
     cdef uint8_t* made
-    cdef const float* vector
     if words[slot] < 0:
         return layer.pad_rows + (-1 - words[slot]) * size
     row = layer.word_rows + words[slot] * layer.stride + slot * size
     if layer.made is not NULL and layer.slot_weights[slot] is not NULL:
         made = layer.made + words[slot] * layer.made_stride + slot
         if not made[0]:
-            vector = layer.vectors + (layer.first_vector + words[slot]) * layer.vector_width
-            multiply_row(layer.slot_weights[slot], vector, row)
+            multiply_row(
+                layer.slot_weights[slot], layer.vectors, layer.first_vector + words[slot], row
+            )
             made[0] = True
     return row
 

@@ -29,8 +29,6 @@ class ScorerInput:
         are such stretches.
     tags: what the words' tags are, in training; None: nothing is learned of them.
     wants_tags: whether tags are to be scored.
-    rounded: whether matrix products may round numbers to bfloat16 (``layers.products``); not in
-        training.
     """
 
     docs: list[Doc]
@@ -38,7 +36,6 @@ class ScorerInput:
     lengths: numpy.ndarray | None = None
     tags: GoldTags | None = None
     wants_tags: bool = False
-    rounded: bool = False
 
     @classmethod
     def of(cls, X: ScorerInput | list[Doc]) -> ScorerInput:

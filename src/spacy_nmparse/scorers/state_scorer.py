@@ -157,8 +157,8 @@ def forward(
 ) -> tuple[StateScorerKernel, Callable[[Gradients], list[Doc]]]:
     """Score tables of a batch, and what back-propagates the gradients of a rollout over it."""
     X = ScorerInput.of(X)
-    words, _, tag_scores, backprop_words = run_words(model, X, is_train)
-    projected, backprop_projected = project(model, words, X.rounded)
+    words, products, _, tag_scores, backprop_words = run_words(model, X, is_train, ["project_W"])
+    projected, backprop_projected = project(model, words, *products)
     params: Any = {name: to_numpy(model.get_param(name)) for name in (*WEIGHTS, "word_W")}
     features = compile_features(tuple(model.attrs["features"]))
     scored = StateScorerKernel(
@@ -167,7 +167,6 @@ def forward(
         projected,
         params,
         model.get_dim("nP"),
-        X.rounded,
     )
     scored.tag_scores = tag_scores
 

@@ -144,7 +144,6 @@ cdef class StateScorerKernel(Scorer):
             (pieces * hidden,), move_W (moves, hidden), move_b, label_W (blocks, labels, hidden),
             label_b (blocks, labels).
         pieces: maxout pieces.
-        rounded: whether products of vectors may round numbers to bfloat16; not for learning.
 
     Raises:
         ValueError: weights of other shapes, or a system with non-local arcs.
@@ -156,13 +155,12 @@ cdef class StateScorerKernel(Scorer):
     cdef list arrays        # keeps the arrays alive that s points into
 
     def __init__(
-        self, Features features, TransitionSystem system, vectors, dict weights, int pieces,
-        bint rounded
+        self, Features features, TransitionSystem system, vectors, dict weights, int pieces
     ):
         cdef int i
         check_system(system)
         self.layer = Layer(features, system.c.n_labels, weights, pieces)
-        self.rows = WordRows(vectors, weights["word_W"], [self.layer], rounded)
+        self.rows = WordRows(vectors, weights["word_W"], [self.layer])
         self.weights = weights
         self.arrays = []
         self.n_words = vectors.shape[0]

@@ -14,7 +14,6 @@ from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import uniform
-from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.tree_scores import TreeScores
 
 LEAK = 0.1  # slope of the leaky ReLU below 0, as in Dozat & Manning (2017)
@@ -48,22 +47,20 @@ def init_tree(model: Model, name: str, array: Any) -> None:
 
 
 def run_tree(
-    model: Model, words: Any, lengths: numpy.ndarray, is_train: bool, rounded: bool
+    model: Model, words: Any, items: Any, lengths: numpy.ndarray, is_train: bool
 ) -> tuple[TreeScores, Callable[[Any], Any]]:
     """Score the heads of a batch's words.
 
     Args:
         model: a scorer with these parameters and the attributes dropout_rate and tree_weight.
-        words: float32 (words, nI).
+        words: float32 (words, nI); only for the gradients.
+        items: float32 (words, 2 * nA): their products by ``arc_W``.
         lengths: int32, words of each stretch that surely begins and ends a sentence.
         is_train: whether it will be back-propagated.
-        rounded: whether products may round numbers to bfloat16.
 
     Returns:
         The scores; and what takes their gradient, float32 (words, 2, nA), and gives that of words.
     """
-    arc_W: Any = model.get_param("arc_W")
-    items = packed(arc_W, rounded).times(words)
     items += model.get_param("arc_b")
     slope: Any = None
     if is_train:
@@ -79,13 +76,12 @@ def run_tree(
         lengths,
         weights,
         model.attrs["tree_weight"],
-        rounded,
     )
 
     def backprop(d: numpy.ndarray) -> Any:
         d_items: Any = model.ops.xp.asarray(d.reshape(items.shape)) * slope
         model.inc_grad("arc_W", matmul(d_items.T, words))
         model.inc_grad("arc_b", d_items.sum(axis=0))
-        return matmul(d_items, arc_W)
+        return matmul(d_items, model.get_param("arc_W"))
 
     return scores, backprop

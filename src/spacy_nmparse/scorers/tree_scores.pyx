@@ -119,12 +119,11 @@ cdef class TreeScores:
         lengths: int32, words of each stretch that surely begins and ends a sentence.
         weights: float32 arrays on the CPU: arc_U (2, width, width), root (width,).
         tree_weight: weight, in learning, of the loss of P(head | word).
-        rounded: whether products may round numbers to bfloat16; not for learning.
 
     Raises:
         ValueError: weights of other shapes.
     """
-    def __init__(self, items, lengths, dict weights, float tree_weight, bint rounded):
+    def __init__(self, items, lengths, dict weights, float tree_weight):
         ends = numpy.cumsum(lengths)
         self.starts = numpy.stack(
             [numpy.repeat(ends - lengths, lengths), numpy.repeat(ends, lengths)], axis=1
@@ -137,7 +136,7 @@ cdef class TreeScores:
         self.c.tree_weight = tree_weight
         width = items.shape[2]
         check_shapes(weights, {"arc_U": (2, width, width), "root": (width,)})
-        self.queries = packed(self.U, rounded, ((0, width), (width, 2 * width)))
+        self.queries = packed(self.U, ((0, width), (width, 2 * width)))
 
     cdef int make_tables(self, int first, int last) except -1:
         """Of the batch's words first .. last - 1."""

@@ -1,6 +1,8 @@
 """What words add to hidden layers: rows, made by matrix products or when they are looked at."""
 from libc.stddef cimport ptrdiff_t
 
+from spacy_nmparse.layers.products cimport Rows
+
 
 cdef class WordRows:
     cdef readonly object vectors
@@ -10,10 +12,10 @@ cdef class WordRows:
     cdef int first, last            # the batch's words that have rows
     cdef list layers
     cdef object weights
-    cdef bint rounded
     cdef list runs                  # of rows of the weights, that are made together
     cdef list found                 # those of the other slots
     cdef list packed                # the weights of all these, for parsing
+    cdef Rows ready                 # the vectors, for these weights
     cdef object rows
     cdef object made
 

@@ -3,7 +3,7 @@ import numpy
 
 from libc.stdint cimport uint8_t
 
-from spacy_nmparse.layers.products cimport Weights
+from spacy_nmparse.layers.products cimport Rows, Weights
 from spacy_nmparse.scorers.hidden_layer cimport Layer
 
 from spacy_nmparse.layers.products import packed
@@ -26,15 +26,13 @@ cdef class WordRows:
         vectors: float32 (words, width): of the batch.
         weights: float32 (rows' size, width): of all slots of the layers, one after the other.
         layers: the ``Layer`` objects.
-        rounded: whether numbers may be rounded to bfloat16; not for learning.
 
     Raises:
         ValueError: weights of another shape.
     """
-    def __init__(self, vectors, weights, list layers, bint rounded):
+    def __init__(self, vectors, weights, list layers):
         cdef Layer layer
         cdef int i, size
-        cdef const float[:, ::1] words
         cdef int begin = 0
         cdef int end = 0
         for layer in layers:
@@ -51,14 +49,10 @@ cdef class WordRows:
         self.runs = []
         self.found = []
         self.weights = weights
-        self.rounded = rounded
-        self.packed = None
-        words = self.vectors
+        self.packed = self.ready = None
         for layer in layers:
             size = layer.c.pieces * layer.c.width
             layer.c.first_column = end
-            layer.c.vector_width = weights.shape[1]
-            layer.c.vectors = &words[0, 0] if len(vectors) else NULL
             for i in range(layer.c.features.n_slots):
                 layer.c.slot_weights[i] = NULL
                 if layer.c.features.slots[i].n_hops:
@@ -76,9 +70,13 @@ cdef class WordRows:
         cdef Layer layer
         cdef Weights weights
         cdef int i
-        self.packed = packed(self.weights, self.rounded, (*self.runs, *self.found))
+        self.packed = packed(self.weights, (*self.runs, *self.found))
         of_slots = iter(self.packed[len(self.runs) :])
+        if not self.packed:
+            return 0
+        self.ready = Rows(self.vectors, self.packed[0])
         for layer in self.layers:
+            layer.c.vectors = &self.ready.c
             for i in range(layer.c.features.n_slots):
                 if layer.c.features.slots[i].n_hops:
                     weights = next(of_slots)
@@ -111,9 +109,12 @@ cdef class WordRows:
         else:
             if self.packed is None:
                 self.pack()
-            vectors = self.vectors[first + n_kept : last]
+            new = first + n_kept
+            vectors = self.vectors[new:last]
             for run, (begin, end) in enumerate(self.runs):
-                self.packed[run].times(vectors, self.rows[n_kept:n, begin:end])
+                self.packed[run].times(
+                    vectors, self.rows[n_kept:n, begin:end], self.ready, new
+                )
         self.first = first
         self.last = 0 if learning else last
         rows = self.rows

@@ -6,7 +6,7 @@ Where there are several, each one's input is the token vectors and what those be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.products import packed
-from spacy_nmparse.layers.sru import BiSRU
+from spacy_nmparse.layers.sru import BiSRU, not_trained, run_layers
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput
 from spacy_nmparse.scorers.tagging import REFERENCES, Tagging, learn_readings, learn_values
 
@@ -74,14 +74,22 @@ def init_words(model: Model, X: ScorerInput | None) -> int:
 
 
 def run_words(
-    model: Model, X: ScorerInput, is_train: bool
-) -> tuple[Any, numpy.ndarray, numpy.ndarray | None, Callable[[Any], list[Doc]]]:
-    """Run a scorer's tok2vec and recurrent layers; in training, learn from tags where there are
-    any, and else score their values where they are wanted.
+    model: Model, X: ScorerInput, is_train: bool, tops: Sequence[str]
+) -> tuple[Any, list[Any], numpy.ndarray, numpy.ndarray | None, Callable[[Any], list[Doc]]]:
+    """Run a scorer's tok2vec and recurrent layers, and multiply what they say by weights. In
+    training, learn from tags where there are any; else score their values where they are wanted.
+
+    Args:
+        model: the scorer.
+        X: what to parse.
+        is_train: whether it will be back-propagated.
+        tops: names of parameters (outputs, width).
 
     Returns:
-        words: float32 (words, width), one row for each parsed word.
+        words: float32 (words, width), one row for each parsed word, in training; else None.
+        products: of each of ``tops``: float32 (words, outputs).
         lengths: int32, words of each stretch that surely begins and ends a sentence.
+        tag_scores: float32 (words, values of all attributes), if they are wanted, or None.
         backprop: takes the gradient of words, returns what tok2vec's backward pass does.
 
     Raises:
@@ -105,16 +113,21 @@ def run_words(
         )
     words = flat if X.rows is None else flat[X.rows]
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
-    steps = [partial(_run_layer, layer, stretches, X.rounded) for layer in recurrent_layers(model)]
+    layers = recurrent_layers(model)
+    weights = [model.get_param(name) for name in tops]
+    if not is_train:
+        reading = model.get_ref("reading") if X.wants_tags else None
+        below = 0 if reading is None else reading.get_dim("nI")
+        known, products = run_layers(layers, words, stretches, weights, below)
+        tag_scores = None if reading is None else to_numpy(reading.predict(known))
+        return None, products, stretches, tag_scores, not_trained
+    steps: list[Callable[[Any], Step]] = [partial(_run_layer, layer, stretches) for layer in layers]
     steps.insert(0, partial(_learn_tags, learn_values, "tagging", model, X))
     steps.insert(2, partial(_learn_tags, learn_readings, "reading", model, X))
     backprops = []
-    tag_scores = None
-    for i, step in enumerate(steps):
-        words, backprop_step = step(words, is_train)
+    for step in steps:
+        words, backprop_step = step(words)
         backprops.append(backprop_step)
-        if i == min(2, len(steps) - 1) and X.wants_tags and not is_train:
-            tag_scores = to_numpy(model.get_ref("reading").predict(words))
 
     def backprop(d_words: Any) -> list[Doc]:
         for backprop_step in reversed(backprops):
@@ -125,25 +138,24 @@ def run_words(
             d_flat[X.rows] = d_words
         return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
 
-    return words, stretches, tag_scores, backprop
+    products = [packed(W).times(words) for W in weights]
+    return words, products, stretches, None, backprop
 
 
 def project(
-    model: Model, words: Any, rounded: bool
+    model: Model, words: Any, projected: Any
 ) -> tuple[numpy.ndarray, Callable[[Gradients], Any]]:
     """Project words (``project_W``, ``project_b``) to what a scorer's hidden layers see of them.
 
     Args:
         model: the scorer.
-        words: float32 (words, nI).
-        rounded: whether the product may round numbers to bfloat16.
+        words: float32 (words, nI); only for the gradients.
+        projected: float32 (words, nV): their products by ``project_W``; the bias is added to them.
 
     Returns:
-        float32 (words, nV), on the CPU; and what takes the gradients of a rollout, adds them to
-        those of the scorer's parameters, and gives the gradient of words.
+        projected, on the CPU; and what takes the gradients of a rollout, adds them to those of the
+        scorer's parameters, and gives the gradient of words.
     """
-    project_W: Any = model.get_param("project_W")
-    projected = packed(project_W, rounded).times(words)
     projected += model.get_param("project_b")
 
     def backprop(d: Gradients) -> Any:
@@ -154,7 +166,7 @@ def project(
         model.inc_grad("project_b", d_projected.sum(axis=0))
         for name, gradient in d.weights.items():
             model.inc_grad(name, model.ops.xp.asarray(gradient))
-        return matmul(d_projected, project_W)
+        return matmul(d_projected, model.get_param("project_W"))
 
     return to_numpy(projected), backprop
 
@@ -163,27 +175,16 @@ def project(
 Step = tuple[Any, Callable[[Any], Any]]
 
 
-def _run_layer(
-    layer: Model, stretches: numpy.ndarray, rounded: bool, words: Any, is_train: bool
-) -> Step:
+def _run_layer(layer: Model, stretches: numpy.ndarray, words: Any) -> Step:
     """A recurrent layer."""
-    return layer((words, stretches, rounded), is_train)
+    return layer((words, stretches), True)
 
 
 def _learn_tags(
-    learn: Callable[..., Any],
-    reference: str,
-    model: Model,
-    X: ScorerInput,
-    words: Any,
-    is_train: bool,
+    learn: Callable[..., Any], reference: str, model: Model, X: ScorerInput, words: Any
 ) -> Step:
     """Learn tags from words, which stay as they are."""
-    if not is_train or X.tags is None:
-        return words, _unchanged
+    if X.tags is None:
+        return words, lambda d_words: d_words
     d_tags = learn(model.get_ref(reference), words, X.tags, model.attrs["tag_weight"])
     return words, lambda d_words: d_words + d_tags
-
-
-def _unchanged(d_words: Any) -> Any:
-    return d_words

@@ -7,8 +7,8 @@
 For each product of token vectors and weights: multiplications for a word, and how many billions of
 additions and multiplications a second (GFLOP/s, by the processor's time) the package's tiles reach,
 of float32 and of rounded numbers (docs/speed.md), and OpenBLAS, with so many rows, those of a batch
-or of a sentence. The encoder's products are not rounded. Rows of words that are found along arcs are
-made one by one, and only those that are looked at: they are counted, not timed.
+or of a sentence. The encoder's products are not rounded. Rows of words that are found along arcs
+are made one by one, and only those that are looked at: they are counted, not timed.
 
 Result: a table.
 """

@@ -22,6 +22,8 @@ from spacy_nmparse.layers.affixes import affix_numbers
 from tests.differences import check_largest
 from tests.pipe.common import LISTENER, affix_tok2vec, learn
 
+pytestmark = pytest.mark.usefixtures("exact_products")
+
 LENGTHS = (1, 2, 3, 5)
 
 

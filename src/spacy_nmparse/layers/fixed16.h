@@ -73,22 +73,23 @@ static inline float nmp_fix_row(int32_t *pairs, const float *row, ptrdiff_t n_in
     return norm / NMP_ROW_NORM;
 }
 
-/* Pack weights (n_out, n_in) as nmp_pack does, with pairs for numbers; room: a row of pairs. Scales
- * are a whole panel's, too. */
+/* Pack weights as nmp_pack does, with pairs for numbers; room: a row of pairs. Scales are a whole
+ * panel's, too. */
 static void nmp_pack_fixed(
-    int32_t *panels, float *scales, const float *weights, ptrdiff_t n_in, ptrdiff_t n_out,
-    int32_t *room)
+    int32_t *panels, float *scales, const float *weights, ptrdiff_t n_in, ptrdiff_t width,
+    ptrdiff_t pieces, int32_t *room)
 {
     const ptrdiff_t n_pairs = nmp_pairs(n_in);
     ptrdiff_t o, j;
-    for (o = 0; o < n_out; ++o, weights += n_in) {
+    for (o = 0; o < width * pieces; ++o) {
+        const float *row = weights + (o % width * pieces + o / width) * n_in;
         int32_t *panel = panels + o / NMP_PANEL * n_pairs * NMP_PANEL + o % NMP_PANEL;
-        const float norm = nmp_length(weights, n_in);
+        const float norm = nmp_length(row, n_in);
         float largest = norm / NMP_WEIGHT_NORM * NMP_LARGEST, factor;
         for (j = 0; j < n_in; ++j)
-            largest = fmaxf(largest, fabsf(weights[j]));
+            largest = fmaxf(largest, fabsf(row[j]));
         factor = largest > 0 ? NMP_LARGEST / largest : 1;
-        nmp_fix((int16_t *)room, weights, factor, n_in);
+        nmp_fix((int16_t *)room, row, factor, n_in);
         for (j = 0; j < n_pairs; ++j)
             panel[j * NMP_PANEL] = room[j];
         scales[o] = isfinite(norm) ? 1 / factor : norm;

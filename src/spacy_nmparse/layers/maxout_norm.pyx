@@ -23,7 +23,14 @@ from spacy_nmparse.layers.kernels cimport (
     nmp_norm,
     nmp_norm_back,
 )
-from spacy_nmparse.layers.products cimport BLOCK, Weights, WeightsC, multiply_rows
+from spacy_nmparse.layers.products cimport (
+    BLOCK,
+    Rows,
+    Weights,
+    WeightsC,
+    multiply_ready,
+    multiply_rows,
+)
 
 
 cdef enum:
@@ -42,7 +49,7 @@ cdef class MaxoutNorm:
 
     Args:
         W: float32 (width * pieces, inputs), pieces of a unit side by side.
-        weights: the same, packed as pieces, exact.
+        weights: the same, packed as pieces; those of windows exact.
         b: float32 (width * pieces,).
         gain, shift: float32 (width,), of the layer normalization.
         lengths: int32, words of each sequence, each at least 1.
@@ -64,7 +71,8 @@ cdef class MaxoutNorm:
     cdef ptrdiff_t reach_in, reach_out, n_inputs, n_rows
     cdef uint32_t limit, seed
     cdef float scale
-    cdef object packed  # owns the weights
+    cdef Weights packed  # owns the weights
+    cdef Rows ready      # the inputs, where they are no windows
     cdef object learned
 
     def __init__(
@@ -72,8 +80,8 @@ cdef class MaxoutNorm:
         int reach_out=0, bint with_far=False, double rate=0.0, seed=0
     ):
         cdef ptrdiff_t n_words = int(numpy.sum(lengths))
-        if weights.pairs is not None:
-            raise ValueError("MaxoutNorm: its weights must be exact.")
+        if window >= 0 and weights.pairs is not None:
+            raise ValueError("MaxoutNorm: the weights of windows must be exact.")
         self.W, self.gain, self.shift = W, gain, shift
         self.packed = weights
         self.weights = &weights.c
@@ -141,6 +149,8 @@ cdef class MaxoutNorm:
             Y_array[0] = 0
         if self.n_rows <= self.first_row:
             return Y_array
+        if not self.with_windows:
+            self.ready = Rows(X, self.packed)
         Y = Y_array
         bests = numpy.empty((n_kept, self.width), dtype="float32")
         shrinks = numpy.empty((n_kept, 2), dtype="float32")
@@ -321,7 +331,10 @@ cdef class MaxoutNorm:
                 self.copy_window(windows + i * self.n_in, place, row + i)
             own[i] = &self.X[self.input_row(place, row + i, 0), 0]
             self.move_on(place, row + i)
-        multiply_rows(self.weights, rows, n, products, step)
+        if self.with_windows:
+            multiply_rows(self.weights, rows, n, products, step)
+        else:
+            multiply_ready(self.weights, &self.ready.c, row, n, products, step)
 
     cdef void add_up(
         self, float* products, ptrdiff_t step, const float** own, place_t* place, ptrdiff_t row,

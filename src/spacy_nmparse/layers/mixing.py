@@ -53,7 +53,7 @@ def mixer(normalized: Model, lengths: Any, window: int = -1, **options: Any) -> 
     W = _plain(weights)
     return MaxoutNorm(
         W.reshape(-1, n_in),
-        packed(W, pieces=pieces, exact=True),
+        packed(W, pieces=pieces, exact=window >= 0),
         _plain(bias).reshape(-1),
         _plain(gain),
         _plain(shift),

@@ -23,8 +23,9 @@ cdef struct RowsC:
     const float* scales     # (rows,): of these integers
 
 
-cdef void multiply_row(
-    const WeightsC* weights, const RowsC* rows, ptrdiff_t row, float* out
+cdef void multiply_ready(
+    const WeightsC* weights, const RowsC* rows, ptrdiff_t first, ptrdiff_t n, float* out,
+    ptrdiff_t step
 ) noexcept nogil
 cdef void multiply_rows(
     const WeightsC* weights, const float** rows, ptrdiff_t n_rows, float* out, ptrdiff_t step

@@ -35,8 +35,8 @@ cdef extern from "fixed16.h" nogil:
     ptrdiff_t nmp_pairs(ptrdiff_t n_in)
     float nmp_fix_row(int32_t* pairs, const float* row, ptrdiff_t n_in)
     void nmp_pack_fixed(
-        int32_t* panels, float* scales, const float* weights, ptrdiff_t n_in, ptrdiff_t n_out,
-        int32_t* room
+        int32_t* panels, float* scales, const float* weights, ptrdiff_t n_in, ptrdiff_t width,
+        ptrdiff_t pieces, int32_t* room
     )
     void nmp_multiply_fixed(
         float* out, ptrdiff_t step, const int32_t** rows, ptrdiff_t n_rows, const int32_t* panels,
@@ -97,7 +97,7 @@ cdef class Weights:
     Args:
         W: float32 (n, k).
         pieces: of a unit, which lie side by side in W: products are the first pieces of all units,
-            then the second ones. More than one only of exact weights.
+            then the second ones.
         exact: whether numbers stay what they are, also where the processor is faster with integers
             of 16 bits (HAS_FIXED), to which those of weights and vectors are rounded: a row and an
             output's weights have one scale each.
@@ -135,8 +135,8 @@ cdef class Weights:
             self.c.pairs, self.c.scales = &pairs[0], &panels[0]
             with nogil:
                 nmp_pack_fixed(
-                    &pairs[0], &panels[0], <const float*>weights, self.c.n_in, self.c.n_out,
-                    &room[0]
+                    &pairs[0], &panels[0], <const float*>weights, self.c.n_in,
+                    self.c.n_out // pieces, pieces, &room[0]
                 )
         else:
             panels = self.panels = numpy.empty(
@@ -154,12 +154,11 @@ cdef class Weights:
         ready: rows among which those of A stand, from the first one on. They save rounding.
         """
         cdef const float* rows[BLOCK]
-        cdef const int32_t* pairs[BLOCK]
         cdef float scales[BLOCK]
         cdef int32_t[::1] room = None
+        cdef RowsC block
         cdef ptrdiff_t m, n, step, stride, i
         cdef ptrdiff_t done = 0
-        cdef ptrdiff_t n_pairs = nmp_pairs(self.c.n_in)
         cdef size_t begin, products
         cdef float* to
         if self.W is not None:
@@ -171,28 +170,29 @@ cdef class Weights:
             A = numpy.ascontiguousarray(A)
         m, begin, stride = A.shape[0], A.ctypes.data, A.strides[0] // 4
         products, step = out.ctypes.data, max(out.strides[0] // 4, self.c.n_out)
-        if self.pairs is not None and (ready is None or ready.pairs is None):
+        if self.pairs is None:
             ready = None
-            room = numpy.empty(min(m, <ptrdiff_t>BLOCK) * n_pairs, dtype="int32")
+        elif ready is None:
+            block.n_pairs = nmp_pairs(self.c.n_in)
+            room = numpy.empty(min(m, <ptrdiff_t>BLOCK) * block.n_pairs, dtype="int32")
+            block.pairs, block.scales = &room[0], scales
         with nogil:
             while done < m:
                 n = min(<ptrdiff_t>BLOCK, m - done)
                 to = <float*>products + done * step
-                for i in range(n):
-                    rows[i] = <const float*>begin + (done + i) * stride
-                    if room is not None:
-                        pairs[i] = &room[i * n_pairs]
-                        scales[i] = nmp_fix_row(&room[i * n_pairs], rows[i], self.c.n_in)
-                    elif self.c.pairs is not NULL:
-                        pairs[i] = ready.c.pairs + (first + done + i) * n_pairs
-                        scales[i] = ready.c.scales[first + done + i]
-                if self.c.pairs is NULL:
-                    multiply_rows(&self.c, rows, n, to, step)
+                if ready is not None:
+                    multiply_ready(&self.c, &ready.c, first + done, n, to, step)
                 else:
-                    nmp_multiply_fixed(
-                        to, step, pairs, n, self.c.pairs, self.c.n_in, self.c.n_out, scales,
-                        self.c.scales
-                    )
+                    for i in range(n):
+                        rows[i] = <const float*>begin + (done + i) * stride
+                    if room is None:
+                        multiply_rows(&self.c, rows, n, to, step)
+                    else:
+                        for i in range(n):
+                            scales[i] = nmp_fix_row(
+                                &room[i * block.n_pairs], rows[i], self.c.n_in
+                            )
+                        multiply_ready(&self.c, &block, 0, n, to, step)
                 done += n
         return out
 
@@ -224,21 +224,24 @@ cdef class Rows:
                 scales[i] = nmp_fix_row(&pairs[i, 0], &A[i, 0], A.shape[1])
 
 
-cdef void multiply_row(
-    const WeightsC* weights, const RowsC* rows, ptrdiff_t row, float* out
+cdef void multiply_ready(
+    const WeightsC* weights, const RowsC* rows, ptrdiff_t first, ptrdiff_t n, float* out,
+    ptrdiff_t step
 ) noexcept nogil:
-    """The product of one row: the bits that it has among others."""
-    cdef const float* numbers = rows.numbers + row * rows.width
-    cdef const int32_t* pairs
+    """The products of up to BLOCK rows from the first on: the bits that each has alone."""
+    cdef const float* numbers[BLOCK]
+    cdef const int32_t* pairs[BLOCK]
+    cdef ptrdiff_t i
     if weights.pairs is NULL:
-        nmp_multiply(
-            out, weights.n_out, &numbers, 1, weights.panels, weights.n_in, weights.n_out
-        )
+        for i in range(n):
+            numbers[i] = rows.numbers + (first + i) * rows.width
+        multiply_rows(weights, numbers, n, out, step)
     else:
-        pairs = rows.pairs + row * rows.n_pairs
+        for i in range(n):
+            pairs[i] = rows.pairs + (first + i) * rows.n_pairs
         nmp_multiply_fixed(
-            out, weights.n_out, &pairs, 1, weights.pairs, weights.n_in, weights.n_out,
-            rows.scales + row, weights.scales
+            out, step, pairs, n, weights.pairs, weights.n_in, weights.n_out, rows.scales + first,
+            weights.scales
         )
 
 

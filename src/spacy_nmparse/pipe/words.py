@@ -48,9 +48,7 @@ class Words:
         parts = [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
         return [(self.tokens[part], self.constraints[part]) for part in parts]
 
-    def scorer_input(
-        self, tags: GoldTags | None = None, wants_tags: bool = False
-    ) -> ScorerInput:
+    def scorer_input(self, tags: GoldTags | None = None, wants_tags: bool = False) -> ScorerInput:
         """What a model gets.
 
         Args:

@@ -25,7 +25,7 @@ from spacy_nmparse.layers.kernels cimport (
     nmp_relu_back,
     nmp_sum_rows,
 )
-from spacy_nmparse.layers.products cimport multiply_row
+from spacy_nmparse.layers.products cimport multiply_ready
 from spacy_nmparse.scorers.features cimport find_facts, find_words
 from spacy_nmparse.scorers.tape cimport tape_begin, tape_end, tape_write
 from spacy_nmparse.systems.memory cimport allocate
@@ -69,8 +69,9 @@ cdef inline const float* word_row(
     if layer.made is not NULL and layer.slot_weights[slot] is not NULL:
         made = layer.made + words[slot] * layer.made_stride + slot
         if not made[0]:
-            multiply_row(
-                layer.slot_weights[slot], layer.vectors, layer.first_vector + words[slot], row
+            multiply_ready(
+                layer.slot_weights[slot], layer.vectors, layer.first_vector + words[slot], 1, row,
+                size
             )
             made[0] = True
     return row

@@ -87,7 +87,7 @@ def forward(model: Model, X: Input, is_train: bool) -> tuple[Any, Callable[[Any]
     outputs: Any = xp.asarray(hidden)
 
     def backprop(d: Any) -> Any:
-        d_hidden = numpy.array(to_numpy(d[:, n_in:]))
+        d_hidden = numpy.array(to_numpy(d[:, n_in:]), order="C")
         drop(d_hidden, rate, seed)
         d_gates, d_v = run_backward(d_hidden.reshape(-1, 2, width), gates, cells, v, lengths)
         flat: Any = xp.asarray(d_gates.reshape(len(words), 6 * width))

@@ -167,7 +167,7 @@ def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> No
 def test_gradients_with_a_teacher(system: str, weight: float) -> None:
     roll = Rollout(system, 2, 0.3)
     other = Rollout(system, 1, 0.0)
-    randomize(other.model, 5, scale=0.4)
+    randomize(other.model, 6, scale=0.4)
     without = roll()
     roll.parser._teacher = Teacher(other.model, other.parser.label_data["labels"], weight)
     assert abs(roll() - without) > 1

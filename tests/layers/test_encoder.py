@@ -20,7 +20,7 @@ from spacy_nmparse.layers import encoder
 from spacy_nmparse.layers.encoder import MaxoutWindowEncoder
 from spacy_nmparse.layers.known_words import Repeated
 from spacy_nmparse.layers.maxout_norm import MaxoutNorm
-from spacy_nmparse.layers.products import HAS_TILES, packed
+from spacy_nmparse.layers.products import HAS_FIXED, HAS_TILES, packed
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
 from tests.pipe.common import LISTENER, affix_tok2vec, learn
 
@@ -180,6 +180,26 @@ def test_dropout_of_a_layer() -> None:
     numpy.testing.assert_allclose(dropped[kept], plain[kept] / 0.75, rtol=1e-5)
     _, (*_, d_shift) = layer.backward(numpy.ones((100, 20), "float32"))
     numpy.testing.assert_allclose(d_shift, kept.sum(axis=0) / 0.75, rtol=1e-5)
+
+
+@pytest.mark.skipif(not HAS_FIXED, reason="the processor rounds nothing")
+def test_rounded_weights() -> None:
+    """Words may be multiplied by them, windows not."""
+    lengths = numpy.asarray([100], dtype="int32")
+    (X,) = sample((100,), 10)
+    (W,) = sample((60,), 10, seed=4)
+    gain, shift, b = (
+        numpy.ones(20, "float32"),
+        numpy.zeros(20, "float32"),
+        numpy.ones(60, "float32"),
+    )
+    found, expected = (
+        MaxoutNorm(W, packed(W, pieces=3, exact=exact), b, gain, shift, lengths).forward(X, False)
+        for exact in (False, True)
+    )
+    assert 0 < abs(found - expected).max() < 1e-3
+    with pytest.raises(ValueError, match="windows must be exact"):
+        MaxoutNorm(W, packed(W, pieces=3), b, gain, shift, lengths, window=0)
 
 
 def test_weights_of_either_load_into_the_other() -> None:

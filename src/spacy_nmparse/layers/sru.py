@@ -22,7 +22,7 @@ from spacy_nmparse.layers.sru_kernels import drop, run_backward, run_forward
 
 #: Words whose gates are computed by one matrix product when nothing is learned: few enough for
 #: caches.
-WINDOW = 256
+WINDOW = 512
 
 #: float (words, width), int32 lengths of sequences -> float (words, width + 2 * units)
 Input = tuple[Any, numpy.ndarray]

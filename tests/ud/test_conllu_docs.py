@@ -11,7 +11,9 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import KEY
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
+from spacy_nmparse.ud.columns import Texts
 from spacy_nmparse.ud.conllu import read_rows
+from spacy_nmparse.ud.docs_conllu import ROWS, doc_sentences
 from spacy_nmparse.ud.extensions import ud_words
 from tests.validator import format_errors
 
@@ -89,6 +91,19 @@ def test_extensions_stay_with_the_document() -> None:
     assert written([Doc(vocab).from_bytes(doc.to_bytes()) for doc in docs]) == text
     stored = DocBin(docs=docs, store_user_data=True).to_bytes()
     assert written(list(DocBin().from_bytes(stored).get_docs(Vocab()))) == text
+
+
+def test_what_columns_have_for_strings_is_kept(tmp_path: Path) -> None:
+    """From one document to the next, but not from one vocabulary to another."""
+    path = tmp_path / "a.conllu"
+    path.write_text(CONLLU, encoding="utf-8")
+    docs = [doc for vocab in (Vocab(), Vocab()) for doc in conllu_to_docs(path, vocab)]
+    made = Texts(docs[0].vocab)
+    for doc in docs:
+        doc.user_data.pop(ROWS, None)  # the lines that it was read from
+        found = [sentence.rows for sentence in doc_sentences(doc, made=made)]
+        assert found == [sentence.rows for sentence in doc_sentences(doc)]
+    assert {"NNS", "obj", "_"} <= set(made.names.values())
 
 
 def test_what_is_not_annotated() -> None:

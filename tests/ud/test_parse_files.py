@@ -351,7 +351,7 @@ def test_documents_keep_their_sentences(model: Path, tmp_path: Path) -> None:
 def test_words_of_plain_text_are_forgotten(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spacy_nmparse.ud.pieces.PER_ZONE", 3)
+    monkeypatch.setattr("spacy_nmparse.ud.pieces.NEW_STRINGS", 3)
     text = "\n\n".join(f"word{i} saw{i} the cat ." for i in range(50))
     source = str(write(tmp_path / "a.txt", text))
     before = len(trained.vocab.strings)

@@ -1,4 +1,4 @@
-"""What the tokens of a document have for the columns of CoNLL-U, each string looked up once."""
+"""What the tokens of documents have for the columns of CoNLL-U, each string looked up once."""
 
 from __future__ import annotations
 
@@ -10,17 +10,51 @@ import numpy
 from spacy.attrs import DEP, HEAD, IDX, LEMMA, MORPH, ORTH, POS, SPACY, TAG
 from spacy.parts_of_speech import NAMES
 from spacy.tokens import Doc, MorphAnalysis
+from spacy.vocab import Vocab
 
 from spacy_nmparse.ud.conllu import EMPTY
 from spacy_nmparse.ud.extensions import is_extension
 
 T = TypeVar("T")
-ATTRIBUTES = (ORTH, LEMMA, POS, TAG, MORPH, DEP, SPACY, HEAD, IDX)
+ATTRIBUTES = (ORTH, LEMMA, POS, TAG, MORPH, DEP, SPACY, IDX, HEAD)
 FORMAT_SPACES = re.compile(r"[ \t\r\n]+")
+
+
+class Made(dict[int, T]):
+    """What is made of numbers, each once."""
+
+    def __init__(self, make: Callable[[int], T]) -> None:
+        self._make = make
+
+    def __missing__(self, number: int) -> T:
+        made = self[number] = self._make(number)
+        return made
+
+    def each(self, numbers: list[int]) -> list[T]:
+        """What is made of each of these numbers."""
+        return list(map(self.__getitem__, numbers))
+
+
+class Texts:
+    """What columns have for the numbers of a vocabulary's strings."""
+
+    def __init__(self, vocab: Vocab) -> None:
+        strings = vocab.strings
+        self.vocab = vocab
+        self.texts = Made(strings.__getitem__)
+        self.is_space = Made(lambda orth: strings[orth].isspace())
+        self.forms = Made(lambda orth: plain(strings[orth]) or EMPTY)
+        self.upos = Made(lambda tag: NAMES[tag] or EMPTY)
+        self.names = Made(lambda number: joined(strings[number]) or EMPTY)
+        self.feats = Made(lambda key: features(MorphAnalysis.from_id(vocab, key)) or EMPTY)
 
 
 class Columns:
     """The columns of a document.
+
+    Args:
+        doc: The document.
+        made: What columns have for strings, from documents before.
 
     Attributes:
         texts: The text of each token.
@@ -32,34 +66,28 @@ class Columns:
         told: The tokens that have extensions (``spacy_nmparse.ud.extensions``).
     """
 
-    def __init__(self, doc: Doc) -> None:
-        strings, vocab = doc.vocab.strings, doc.vocab
+    def __init__(self, doc: Doc, made: Texts | None = None) -> None:
+        if made is None or made.vocab is not doc.vocab:
+            made = Texts(doc.vocab)
         array: Any = doc.to_array(list(ATTRIBUTES)).reshape(len(doc), len(ATTRIBUTES))
-        orths, lemmas, upos, xpos, feats, deprels, spaces, offsets, places = array.T
-        self.texts = _each(orths, strings.__getitem__)
-        self.is_space = _each(orths, lambda orth: strings[orth].isspace())
-        self.forms = _each(orths, lambda orth: plain(strings[orth]) or EMPTY)
-        self.lemmas = _each(lemmas, lambda lemma: plain(strings[lemma]) or EMPTY)
-        self.upos = _each(upos, lambda tag: NAMES[tag] or EMPTY)
-        self.xpos = _each(xpos, lambda tag: joined(strings[tag]) or EMPTY)
-        self.feats = _each(feats, lambda key: features(MorphAnalysis.from_id(vocab, key)) or EMPTY)
-        self.deprels = _each(deprels, lambda label: joined(strings[label]) or EMPTY)
-        known = offsets.astype("int64") * (deprels != 0)  # as Token.head: without a label, its own
+        orths, lemmas, upos, xpos, feats, deprels, spaces, places = array[:, :-1].T.tolist()
+        self.texts = made.texts.each(orths)
+        self.is_space = made.is_space.each(orths)
+        self.forms = made.forms.each(orths)
+        self.lemmas = made.forms.each(lemmas)
+        self.upos = made.upos.each(upos)
+        self.xpos = made.names.each(xpos)
+        self.feats = made.feats.each(feats)
+        self.deprels = made.names.each(deprels)
+        known = array[:, -1].astype("int64") * (array[:, 5] != 0)  # without a label, as Token.head
         self.heads: list[int] = (known + numpy.arange(len(doc))).tolist()
-        self.gaps = [" " * space for space in spaces.tolist()]
-        for i in range(len(doc) - 1, 0, -1):
+        self.gaps = [" " * space for space in spaces]
+        for i in range(len(doc) - 1, 0, -1) if any(self.is_space) else ():
             if self.is_space[i]:
                 self.gaps[i - 1] += self.texts[i] + self.gaps[i]
         self.n_leading = [*self.is_space, False].index(False)
         told = {key[2] for key in doc.user_data if is_extension(key)}
-        self.told = {i for i, place in enumerate(places.tolist()) if place in told}
-
-
-def _each(values: numpy.ndarray, make: Callable[[int], T]) -> list[T]:
-    """What is made of each value, once for equal ones."""
-    numbers = values.tolist()
-    made = {number: make(number) for number in set(numbers)}
-    return [made[number] for number in numbers]
+        self.told = {i for i, place in enumerate(places) if place in told} if told else set()
 
 
 def plain(text: str) -> str:

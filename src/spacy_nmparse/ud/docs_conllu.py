@@ -11,7 +11,7 @@ from spacy.tokens import Doc, MorphAnalysis, Span, Token
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import confidences
-from spacy_nmparse.ud.columns import Columns, joined, plain
+from spacy_nmparse.ud.columns import Columns, Texts, joined, plain
 from spacy_nmparse.ud.conllu import (
     DEPREL,
     EMPTY,
@@ -91,19 +91,22 @@ class SentenceIds:
         self._number += n_sents
 
 
-def doc_sentences(doc: Doc, *, confidence: bool = False) -> Iterator[Sentence]:
-    """The sentences that ``doc_to_conllu`` writes; those of spaces alone are left out."""
+def doc_sentences(
+    doc: Doc, *, confidence: bool = False, made: Texts | None = None
+) -> Iterator[Sentence]:
+    """The sentences that ``doc_to_conllu`` writes; those of spaces alone are left out. made: as of
+    ``Columns``."""
     sure = confidences(doc) if confidence else None
     given = [Sentence([*comments], rows) for comments, rows in doc.user_data.get(ROWS, ())]
     if given and _text(given) == doc.text.rstrip(" "):
-        yield from _filled(doc, given, sure)
+        yield from _filled(doc, given, Columns(doc, made), sure)
         return
-    for sent, rows in document_rows(doc, sure):
+    for sent, rows in document_rows(doc, sure, made):
         yield Sentence(_comments(sent), rows)
 
 
 def document_rows(
-    doc: Doc, sure: numpy.ndarray | None = None
+    doc: Doc, sure: numpy.ndarray | None = None, made: Texts | None = None
 ) -> Iterator[tuple[Span, list[list[str]]]]:
     """The sentences of a document and their rows: words, and multiword tokens before theirs.
 
@@ -112,11 +115,12 @@ def document_rows(
     Args:
         doc: The document. Without sentence boundaries it is one sentence.
         sure: What ``confidences`` gives, for MISC.
+        made: As of ``Columns``.
 
     Yields:
         The sentences but for those of spaces alone, with ten columns for each row.
     """
-    columns = Columns(doc)
+    columns = Columns(doc, made)
     for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
         tokens = [i for i in range(sent.start, sent.end) if not columns.is_space[i]]
         if tokens:
@@ -299,7 +303,9 @@ def _blocks(doc: Doc, sentences: Sequence[Sentence]) -> Iterator[_Block]:
         yield _Block(words, tokens)
 
 
-def _filled(doc: Doc, given: Sequence[Sentence], sure: numpy.ndarray | None) -> Iterator[Sentence]:
+def _filled(
+    doc: Doc, given: Sequence[Sentence], columns: Columns, sure: numpy.ndarray | None
+) -> Iterator[Sentence]:
     """Sentences of CoNLL-U with what a document says of their words.
 
     Where one token is one word, the word gets what the token has. Where tokens were merged or
@@ -309,7 +315,6 @@ def _filled(doc: Doc, given: Sequence[Sentence], sure: numpy.ndarray | None) -> 
     blocks = list(_blocks(doc, given))
     block_of_word = {word: block for block in blocks for word in block.words}
     number_of_block = {i: number for number, block in enumerate(blocks) for i in block.tokens}
-    columns = Columns(doc)
     parsed = doc.has_annotation("DEP")
     first = 0
     for sentence in given:

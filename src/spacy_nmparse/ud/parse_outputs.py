@@ -11,6 +11,7 @@ from typing import IO, Any
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.ud.columns import Texts
 from spacy_nmparse.ud.conllu import Sentence
 from spacy_nmparse.ud.docs_conllu import SentenceIds, doc_sentences
 from spacy_nmparse.ud.extensions import ud_words
@@ -55,11 +56,14 @@ class Writer:
         self._done = Written()
         self._texts: list[str] = []  # since the last number
         self._store = DocBin(store_user_data=True)
+        self._made: Texts | None = None
 
     def write(self, doc: Doc) -> None:
         """Write a document."""
         if self._form == CONLLU:
-            for sentence in doc_sentences(doc, confidence=self._confidence):
+            if self._made is None:
+                self._made = Texts(doc.vocab)
+            for sentence in doc_sentences(doc, confidence=self._confidence, made=self._made):
                 mark_failed(sentence, doc)
                 known = sentence.value("sent_id")
                 before, mark, after = sentence.to_conllu(known or MARK).partition(SENT_ID + MARK)

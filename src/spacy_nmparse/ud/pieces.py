@@ -34,7 +34,7 @@ from spacy_nmparse.ud.parse_outputs import ERROR, Writer, Written
 #: Characters of a piece of text, about; a piece of CoNLL-U has eight times as many bytes.
 SIZE = 1 << 16
 WORDS = 12_000  # of a piece of a .spacy file
-PER_ZONE = 1000  # documents after which new words are forgotten
+NEW_STRINGS = 100_000  # of plain text, after which they are forgotten
 
 
 @dataclass
@@ -202,7 +202,7 @@ class PieceParser:
         self._batch_size = batch_size
         self._keep_going = keep_going
         self._zone: ExitStack | None = None
-        self._n_held = 0  # documents since new words were last forgotten
+        self._n_known = 0  # strings when new words were last forgotten
 
     def __call__(self, piece: Piece) -> Part:
         """Parse a piece. What is wrong with it comes back in the part."""
@@ -223,13 +223,14 @@ class PieceParser:
     def _open_zone(self, wanted: bool) -> None:
         """New words of plain text are forgotten from time to time. Other inputs bring strings of
         annotation that spaCy keeps references to."""
-        if self._zone is not None and (not wanted or self._n_held >= PER_ZONE):
+        strings = self._nlp.vocab.strings
+        if self._zone is not None and (not wanted or len(strings) - self._n_known >= NEW_STRINGS):
             zone, self._zone = self._zone, None
             zone.close()
         if wanted and self._zone is None:
             self._zone = ExitStack()
             self._zone.enter_context(self._nlp.memory_zone())
-            self._n_held = 0
+            self._n_known = len(strings)
 
     def _parse(self, piece: Piece, part: Part) -> None:
         items, counts = list(self._items(piece)), part.counts
@@ -241,7 +242,6 @@ class PieceParser:
             if self._form == CONLLU:
                 counts.other_texts += [piece.line - 1 + line for line in item.other_texts]
             counts.words += len(parsed_tokens([doc])[0])
-        self._n_held += len(items)
         part.written = writer.written()
         counts.documents, counts.sentences = len(items), part.written.n_sents
 

@@ -24,7 +24,7 @@ from benchmarks.titles import short, title
 
 STAGES = {"parse": "parse stage", "pipeline": "whole pipeline", "training": "training"}
 #: The classes of processors with tables, and how the pages call them.
-CLASSES = {"avx2": "AVX2", "avx512-bf16": "AVX-512"}
+CLASSES = {"avx2": "AVX2", "avx512-vnni": "AVX-512"}
 INIT_CONFIG = "spacy_init_config"
 TIMED = ("nm_parser", "swap_parser", "swap_parser_beam4", "nl_covington_parser", BEAM4)
 
@@ -90,7 +90,7 @@ PAIR = {stage: STAGES[stage] for stage in ("parse", "pipeline")}
 @table("speed-threads")
 def _speed_threads() -> Rows:
     yield ["two threads, times one", *PAIR.values()]
-    stages = timed("avx512-bf16", f"{GOTHIC}-threads")
+    stages = timed("avx512-vnni", f"{GOTHIC}-threads")
     for name in PAIRED:
         yield [title(name), *(times(stages, stage, f"{name}_threads2", name) for stage in PAIR)]
 
@@ -106,7 +106,7 @@ WHICH = {
 @table("which-parser", left=2)
 def _which_parser() -> Rows:
     header = ["take", "where", *(short(name).split("-")[0] for name in TREEBANKS)]
-    columns = [("pipeline", "avx2"), ("pipeline", "avx512-bf16"), ("training", "avx2")]
+    columns = [("pipeline", "avx2"), ("pipeline", "avx512-vnni"), ("training", "avx2")]
     yield [*header, *(f"{STAGES[stage]}, {CLASSES[kind]}" for stage, kind in columns)]
     for name, where in WHICH.items():
         row = [title(name), where]

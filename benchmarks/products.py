@@ -1,7 +1,7 @@
 """Count the matrix products of parsers, and time them.
 
     python -m benchmarks.products
-    python -m benchmarks.products --systems nm_parser nm_parser_more --rows
+    python -m benchmarks.products --systems nm_parser swap_parser --rows
     NMPARSE_CPU=avx2 python -m benchmarks.products --rows 512 20
 
 For each product of token vectors and weights: multiplications for a word, and how many billions of

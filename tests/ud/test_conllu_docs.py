@@ -95,15 +95,18 @@ def test_extensions_stay_with_the_document() -> None:
 
 def test_what_columns_have_for_strings_is_kept(tmp_path: Path) -> None:
     """From one document to the next, but not from one vocabulary to another."""
-    path = tmp_path / "a.conllu"
-    path.write_text(CONLLU, encoding="utf-8")
-    docs = [doc for vocab in (Vocab(), Vocab()) for doc in conllu_to_docs(path, vocab)]
+    docs: list[Doc] = []
+    for number, form in enumerate(("çats", "dögs")):
+        path = tmp_path / f"{number}.conllu"
+        path.write_text(CONLLU.replace("çats", form), encoding="utf-8")
+        docs += conllu_to_docs(path, Vocab())
     made = Texts(docs[0].vocab)
     for doc in docs:
         doc.user_data.pop(ROWS, None)  # the lines that it was read from
         found = [sentence.rows for sentence in doc_sentences(doc, made=made)]
         assert found == [sentence.rows for sentence in doc_sentences(doc)]
     assert {"NNS", "obj", "_"} <= set(made.names.values())
+    assert "çats" in made.forms.values() and "dögs" not in made.forms.values()
 
 
 def test_what_is_not_annotated() -> None:

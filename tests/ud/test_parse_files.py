@@ -28,6 +28,7 @@ from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.jobs import RECORD, Job, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import text_items
+from spacy_nmparse.ud.pieces import Part, Piece, PieceParser
 from tests.commands import run as run_command
 from tests.pipe.common import TREES, gold_doc
 from tests.pipe.test_processes import Deadly
@@ -351,7 +352,17 @@ def test_documents_keep_their_sentences(model: Path, tmp_path: Path) -> None:
 def test_words_of_plain_text_are_forgotten(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spacy_nmparse.ud.pieces.NEW_STRINGS", 3)
+    monkeypatch.setattr("spacy_nmparse.ud.pieces.SIZE", 40)
+    monkeypatch.setattr("spacy_nmparse.ud.pieces.NEW_STRINGS", 30)
+    most: list[int] = []  # strings behind each piece
+    parse = PieceParser.__call__
+
+    def noted(parser: PieceParser, piece: Piece) -> Part:
+        part = parse(parser, piece)
+        most.append(len(trained.vocab.strings))
+        return part
+
+    monkeypatch.setattr(PieceParser, "__call__", noted)
     text = "\n\n".join(f"word{i} saw{i} the cat ." for i in range(50))
     source = str(write(tmp_path / "a.txt", text))
     before = len(trained.vocab.strings)
@@ -359,6 +370,7 @@ def test_words_of_plain_text_are_forgotten(
         job = plan([source], str(tmp_path / form), form)[0]
         assert parse_file(trained, job, form).words == 250
     assert len(trained.vocab.strings) < before + 20
+    assert len(most) > 30 and before + 30 < max(most) < before + 80
     assert words((tmp_path / "conllu").read_text(encoding="utf-8")) == text.split()
     docs = DocBin().from_disk(tmp_path / "spacy").get_docs(spacy.blank("xx").vocab)
     assert "\n\n".join(doc.text for doc in docs) == text

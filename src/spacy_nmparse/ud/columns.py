@@ -21,7 +21,7 @@ FORMAT_SPACES = re.compile(r"[ \t\r\n]+")
 
 
 class Made(dict[int, T]):
-    """What is made of numbers, each once."""
+    """What `make` makes of numbers: for each number it is called once."""
 
     def __init__(self, make: Callable[[int], T]) -> None:
         self._make = make
@@ -36,13 +36,13 @@ class Made(dict[int, T]):
 
 
 class Texts:
-    """What columns have for the numbers of a vocabulary's strings."""
+    """The texts of columns, by the numbers that a vocabulary has for strings. They are kept from
+    one document to the next."""
 
     def __init__(self, vocab: Vocab) -> None:
         strings = vocab.strings
         self.vocab = vocab
         self.texts = Made(strings.__getitem__)
-        self.is_space = Made(lambda orth: strings[orth].isspace())
         self.forms = Made(lambda orth: plain(strings[orth]) or EMPTY)
         self.upos = Made(lambda tag: NAMES[tag] or EMPTY)
         self.names = Made(lambda number: joined(strings[number]) or EMPTY)
@@ -54,7 +54,7 @@ class Columns:
 
     Args:
         doc: The document.
-        made: What columns have for strings, from documents before.
+        made: Texts of the documents before; those of another vocabulary are not used.
 
     Attributes:
         texts: The text of each token.
@@ -72,22 +72,23 @@ class Columns:
         array: Any = doc.to_array(list(ATTRIBUTES)).reshape(len(doc), len(ATTRIBUTES))
         orths, lemmas, upos, xpos, feats, deprels, spaces, places = array[:, :-1].T.tolist()
         self.texts = made.texts.each(orths)
-        self.is_space = made.is_space.each(orths)
+        self.is_space = list(map(str.isspace, self.texts))
         self.forms = made.forms.each(orths)
         self.lemmas = made.forms.each(lemmas)
         self.upos = made.upos.each(upos)
         self.xpos = made.names.each(xpos)
         self.feats = made.feats.each(feats)
         self.deprels = made.names.each(deprels)
-        known = array[:, -1].astype("int64") * (array[:, 5] != 0)  # without a label, as Token.head
-        self.heads: list[int] = (known + numpy.arange(len(doc))).tolist()
+        labelled = array[:, ATTRIBUTES.index(DEP)] != 0  # others have their own, as Token.head
+        offsets = array[:, -1].astype("int64") * labelled
+        self.heads: list[int] = (offsets + numpy.arange(len(doc))).tolist()
         self.gaps = [" " * space for space in spaces]
-        for i in range(len(doc) - 1, 0, -1) if any(self.is_space) else ():
+        for i in range(len(doc) - 1, 0, -1):
             if self.is_space[i]:
                 self.gaps[i - 1] += self.texts[i] + self.gaps[i]
         self.n_leading = [*self.is_space, False].index(False)
         told = {key[2] for key in doc.user_data if is_extension(key)}
-        self.told = {i for i, place in enumerate(places) if place in told} if told else set()
+        self.told = {i for i, place in enumerate(places) if place in told}
 
 
 def plain(text: str) -> str:

@@ -61,8 +61,7 @@ class Writer:
     def write(self, doc: Doc) -> None:
         """Write a document."""
         if self._form == CONLLU:
-            if self._made is None:
-                self._made = Texts(doc.vocab)
+            self._made = self._made or Texts(doc.vocab)
             for sentence in doc_sentences(doc, confidence=self._confidence, made=self._made):
                 mark_failed(sentence, doc)
                 known = sentence.value("sent_id")

@@ -34,7 +34,7 @@ from spacy_nmparse.ud.parse_outputs import ERROR, Writer, Written
 #: Characters of a piece of text, about; a piece of CoNLL-U has eight times as many bytes.
 SIZE = 1 << 16
 WORDS = 12_000  # of a piece of a .spacy file
-NEW_STRINGS = 100_000  # of plain text, after which they are forgotten
+NEW_STRINGS = 100_000  # with so many, the new words of plain text are forgotten
 
 
 @dataclass

@@ -66,7 +66,7 @@ def value(
     path, attribute = name.rsplit(".", 1)
     if attribute == "distance":
         first, second = (find(state, word) for word in path.split("-"))
-        if first is None or second is None:
+        if first is None or second is None or first == systems.ROOT:
             return 0
         apart = abs(number(state, first) - number(state, second))
         return apart and 1 + sum(apart > bound for bound in BUCKETS)

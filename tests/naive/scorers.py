@@ -26,10 +26,11 @@ Arc = tuple[int, int]  # head or ROOT, dependent
 @dataclass
 class View:
     """A configuration. heads: ROOT for children of ROOT. items: lambda1, ROOT may be the first; or
-    the stack. b: the next unread word."""
+    the stack. b: the next unread word. end: of the sentence, as far as starts are decided."""
 
     n: int
     start: int
+    end: int
     b: int
     buffer: list[int]
     items: list[int]
@@ -57,6 +58,7 @@ class View:
         return cls(
             n=n,
             start=start,
+            end=next((w for w in range(start + 1, n) if state.sent_starts[w]), n),
             b=b,
             buffer=state.buffer,
             items=state.stack + state.lambda1,
@@ -139,9 +141,9 @@ class View:
             return min(len(self.headless), COUNTS - 1), COUNTS
         if name == "stack.depth":
             return min(len(self.items), COUNTS - 1), COUNTS
-        if name == "S0-B0.distance":  # ROOT in the buffer is behind all words
-            ends = (self.word(end, None) for end in ("S0", "B0"))
-            return distance(*(self.n if end == ROOT else end for end in ends)), DISTANCES
+        if name == "S0-B0.distance":  # as the last item, ROOT is at the end
+            top, front = (self.word(end, None) for end in ("S0", "B0"))
+            return distance(top, self.end if front == ROOT else front), DISTANCES
         if name == "root.child":
             return int(bool(self.kids(ROOT)[0])), 2
         if name == "I1-B0.distance":

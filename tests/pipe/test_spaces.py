@@ -18,6 +18,7 @@ from tests.pipe.common import (
     ARC_FEATURES,
     NL,
     SMALL,
+    SYSTEMS,
     WORDS_ALONE,
     arc_model_config,
     assert_sound,
@@ -239,9 +240,11 @@ def test_how_much_is_looked_at_a_time_does_not_matter(
 
 def sees_no_later_word(name: str) -> Language:
     """A parser whose tok2vec and features look at no word behind the first of the buffer."""
-    if name == "plain":
-        features = ["S0", "S1", "B0", "S0.l1", "S0.label", "S0-B0.distance", "stack.depth"]
-        return random_parser(7, model={**WORDS_ALONE, "features": features})
+    if name in STACKS:
+        features = ["S0", "S1", "B0", "S0.h", "S0.l2", "S1.r1", "S0.label", "S1.n_left"]
+        features += ["S0-B0.distance", "S1-S0.distance", "S0-B0.crossed", "S0-B0.headless"]
+        features += ["stack.depth", "items.headless", "root.child"]
+        return random_parser(7, **SYSTEMS[name], model={**WORDS_ALONE, "features": features})
     ahead = ("B1", "B3", "B0*B1")
     model = arc_model_config(
         features={key: [f for f in names if f not in ahead] for key, names in ARC_FEATURES.items()},
@@ -250,14 +253,17 @@ def sees_no_later_word(name: str) -> Language:
     return list_parser(1, model, explicit_root=name == "explicit root")
 
 
-@pytest.mark.parametrize("name", ["plain", "explicit root", "implicit root"])
+STACKS = ("arc-eager", "labelled reduce", "root first", "arc-standard", "buffer arcs", "swap")
+
+
+@pytest.mark.parametrize("name", [*STACKS, "explicit root", "implicit root"])
 def test_forced_sentences_are_parsed_alone(name: str) -> None:
     """Recurrent layers and biaffine part see one forced sentence each; ROOT knows of no other."""
     nlp = sees_no_later_word(name)
     parser = parser_of(nlp)
     rng = random.Random(3)
-    sizes = [1, 5, 40, 1, 600, 30, 2, 150, 3, 12, *([2500, 900] if name == "plain" else [])]
-    pieces = [random_doc(nlp.vocab, rng, size, space=0.2 * (name == "plain")) for size in sizes]
+    sizes = [1, 5, 40, 1, 600, 30, 2, 150, 3, 12, *([2500, 900] if name == "arc-eager" else [])]
+    pieces = [random_doc(nlp.vocab, rng, size, space=0.2 * (name in STACKS)) for size in sizes]
     words = [token.text for piece in pieces for token in piece]
     for within in (False, None):
         starts = [within if i else True for piece in pieces for i in range(len(piece))]

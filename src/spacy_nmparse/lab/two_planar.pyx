@@ -58,7 +58,7 @@ cdef int other_stack_word(const StateC* s, int i, int head, int dependent) noexc
 
 
 cdef int other_distance(const StateC* s, int head, int dependent) noexcept nogil:
-    return apart(other_stack_word(s, 0, NONE, NONE), b0_end(s, 1))
+    return apart(s, other_stack_word(s, 0, NONE, NONE), b0_end(s, 1))
 
 
 cdef int switched(const StateC* s, int head, int dependent) noexcept nogil:

@@ -6,7 +6,7 @@ cdef enum:
     MAX_SLOTS = 32
     MAX_FACTS = 32
     MAX_HOPS = 3
-    DISTANCE_VALUES = 12    # also the number of buckets that ``bucket`` gives
+    DISTANCE_VALUES = 12    # those of ``apart``
     COUNT_VALUES = 5
 
 
@@ -52,19 +52,7 @@ cdef void find_facts(
 ) noexcept nogil
 
 
-cdef int apart(int a, int b) noexcept nogil
-
-
-cdef inline int bucket(int distance) noexcept nogil:
-    if distance <= 6:
-        return distance
-    if distance <= 8:
-        return 7
-    if distance <= 12:
-        return 8
-    if distance <= 20:
-        return 9
-    return 10 if distance <= 40 else 11
+cdef int apart(const StateC* s, int a, int b) noexcept nogil
 
 
 cdef class Features:

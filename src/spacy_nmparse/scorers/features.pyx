@@ -12,13 +12,12 @@ A *pair feature* names two words whose vectors are multiplied, each projected: `
 
 A *fact feature* names something that only the configuration knows: ``<word>.label`` (label of the
 arc into the word; none while it is headless), ``<word>.n_left`` and ``<word>.n_right`` (valency),
-``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; the
-first one: none from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same, and which one is
-first), ``H-D.crossed`` (words between H and D with an arc that theirs would cross, one from ROOT
-included), ``H-D.headless`` (words between them without a head), ``S0-B0.crossed`` and
-``S0-B0.headless`` (the same of S0 and B0), ``stack.depth``, ``items.headless`` (words of the
-sentence that have been read and have no head), ``root.child`` (whether ROOT has a child in the
-sentence).
+``S0-B0.distance``, ``S1-S0.distance``, ``I1-B0.distance`` (words between them, in buckets; none
+from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same, and which one is first),
+``H-D.crossed`` (words between H and D with an arc that theirs would cross, one from ROOT included),
+``H-D.headless`` (words between them without a head), ``S0-B0.crossed`` and ``S0-B0.headless`` (the
+same of S0 and B0), ``stack.depth``, ``items.headless`` (words of the sentence that have been read
+and have no head), ``root.child`` (whether ROOT has a child in the sentence).
 
 Dependents of ROOT are those in the current sentence. ``new_word`` and ``new_fact`` bring others.
 """
@@ -167,9 +166,25 @@ cdef void find_words(
         out[i] = find_word(&features.slots[i], s, head, dependent, out)
 
 
-cdef int apart(int a, int b) noexcept nogil:
-    """Words between a and b, in buckets; 0 where one of them is none."""
-    return 0 if a == NONE or b == NONE else bucket(abs(b - a))
+cdef inline int bucket(int distance) noexcept nogil:
+    if distance <= 6:
+        return distance
+    if distance <= 8:
+        return 7
+    if distance <= 12:
+        return 8
+    if distance <= 20:
+        return 9
+    return 10 if distance <= 40 else 11
+
+
+cdef int apart(const StateC* s, int a, int b) noexcept nogil:
+    """Words between a and b, in buckets; 0 where one of them is none or a is ROOT, as at the bottom
+    of a stack. As the last item of a buffer, ROOT stands behind its sentence. The words of other
+    sentences do not count."""
+    if a == NONE or b == NONE or a == s.n:
+        return 0
+    return bucket(abs((s.end if b == s.n else b) - a))
 
 
 cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil:
@@ -207,22 +222,21 @@ cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil:
 
 
 cdef int distance(const StateC* s, int head, int dependent) noexcept nogil:
-    return 0 if S(s, 0) == s.n else apart(S(s, 0), B(s, 0))
+    return apart(s, S(s, 0), B(s, 0))
 
 
 cdef int stack_distance(const StateC* s, int head, int dependent) noexcept nogil:
-    return apart(S(s, 1), S(s, 0))
+    return apart(s, S(s, 1), S(s, 0))
 
 
 cdef int item_distance(const StateC* s, int head, int dependent) noexcept nogil:
-    cdef int w = nth_item(s, 1, NONE, NONE)
-    return 0 if w == s.n or B(s, 0) == s.n else apart(w, B(s, 0))
+    return 0 if B(s, 0) == s.n else apart(s, nth_item(s, 1, NONE, NONE), B(s, 0))
 
 
 cdef int arc_distance(const StateC* s, int head, int dependent) noexcept nogil:
     if head == s.n or dependent == s.n:
         return 0
-    return apart(head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
+    return apart(s, head, dependent) + (DISTANCE_VALUES if dependent > head else 0)
 
 
 cdef int crossed(const StateC* s, int head, int dependent) noexcept nogil:

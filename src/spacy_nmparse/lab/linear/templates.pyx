@@ -10,7 +10,7 @@ A template and its values make one feature: their hash. Values of a word that is
 template all of whose values are 0 makes none. Different features may have the same hash; linear
 models bear that well (Bohnet 2010).
 """
-from spacy_nmparse.scorers.features cimport MAX_SLOTS, bucket, find_words
+from spacy_nmparse.scorers.features cimport MAX_SLOTS, apart, find_words
 from spacy_nmparse.systems.state cimport NONE, State
 
 
@@ -62,7 +62,7 @@ cdef uint64_t value_of(
     if w == NONE:
         return 0
     if atom.kind == DISTANCE:
-        return 0 if found[atom.other] == NONE else bucket(abs(found[atom.other] - w))
+        return apart(s, w, found[atom.other])
     if w == s.n:
         return OF_ROOT if atom.kind == WORD or atom.kind == TAG else 0
     if atom.kind == WORD:

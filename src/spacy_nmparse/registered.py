@@ -36,6 +36,7 @@ LEARNING = {
     "beam_updates": 1.0,
     "confidence": False,
     "write_tags": False,
+    "keep_heads": False,
     "threads": 1,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
@@ -114,6 +115,7 @@ def make_parser(
     beam_updates: Union[float, Iterable[float]],
     confidence: Any,
     write_tags: Any,
+    keep_heads: Any,
     threads: int,
     scorer: Optional[Callable],
 ) -> Any:

@@ -111,6 +111,33 @@ def test_conllu_keeps_what_it_says(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize(("form", "n_process"), [("conllu", 1), ("conllu", 2), ("spacy", 1)])
+def test_heads_are_kept(model: Path, tmp_path: Path, form: str, n_process: int) -> None:
+    rows = [
+        ["1\tShe", "4\tdiscourse"],
+        ["2\tsaw", "_\t_"],
+        ["3\tthe", "0\troot"],
+        ["4\tcat", "_\t_"],
+    ]
+    text = "".join("\t".join([row, *"____", arc, "_", "_"]) + "\n" for row, arc in rows) + "\n"
+    source = write(tmp_path / "a.conllu", text * 40)
+    nlp = spacy.load(model)
+    if form == "spacy":
+        source = tmp_path / "a.spacy"
+        docs = conllu_to_docs(tmp_path / "a.conllu", nlp.vocab, n_sents=3)
+        DocBin(docs=docs, store_user_data=True).to_disk(source)
+    target = tmp_path / "out.conllu"
+    plain = run(model, source, "-o", target)
+    assert "40 sentences" in plain.stderr and "discourse" not in target.read_text(encoding="utf-8")
+    done = run(model, source, "-o", target, "--keep-heads", "--n-process", n_process)
+    assert "40 sentences" in done.stderr  # it was not there already
+    out = [line.split("\t") for line in target.read_text(encoding="utf-8").split("\n")]
+    arcs = [row[6:8] for row in out if len(row) == 10]
+    assert arcs[::4] == [["4", "discourse"]] * 40 and arcs[2::4] == [["0", "root"]] * 40
+    assert all(head not in ("_", "0") for head, _ in arcs[1::4] + arcs[3::4])
+
+
+@pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("n_process", [1, 2])
 def test_texts_of_other_words(model: Path, tmp_path: Path, n_process: int) -> None:
     """They are written anew, with one warning a file."""
@@ -326,16 +353,17 @@ def test_a_bar_on_a_terminal(
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     model, out = str(tmp_path / "model"), str(tmp_path / "out")
-    run_parse(model, [str(source)], out, None, None, False, 1, 0, False, False)
+    run_parse(model, [str(source)], out, None, None, False, False, 1, 0, False, False)
     assert f"/{len(TEXT.encode())}.0" in terminal.getvalue()
     assert list(conllu_to_docs(tmp_path / "out", trained.vocab))
 
 
-def test_confidences_need_a_parser_of_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--confidence", "--keep-heads"])
+def test_what_needs_a_parser_of_ours(tmp_path: Path, option: str) -> None:
     spacy.blank("xx").to_disk(tmp_path / "model")
     source = write(tmp_path / "a.txt", TEXT)
-    done = run(tmp_path / "model", source, "--confidence")
-    assert done.exit_code == 2 and "no parser of spacy-nmparse" in done.stderr
+    done = run(tmp_path / "model", source, option)
+    assert done.exit_code == 2 and f"no parser of spacy-nmparse: {option}" in done.stderr
     plain = run(tmp_path / "model", source)
     assert words(plain.stdout) == TEXT.split()
     assert "1\tShe\t_\t_\t_\t_\t_\t_\t_\t_\n" in plain.stdout

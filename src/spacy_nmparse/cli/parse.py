@@ -43,6 +43,9 @@ def run(
     confidence: bool = typer.Option(
         False, "--confidence", help="Write how sure the parser is of each head and label"
     ),
+    keep_heads: bool = typer.Option(
+        False, "--keep-heads", help="Keep the heads and labels that the input has; parse the rest"
+    ),
     n_process: int = typer.Option(1, "--n-process", min=1, help="Processes"),
     batch_size: int = typer.Option(
         0, "--batch-size", min=0, help="Documents of a batch; 0: the pipeline's own"
@@ -70,11 +73,12 @@ def run(
         if kind == "spacy" and any(job.source is None for job in jobs):
             raise ValueError("A .spacy file cannot come from standard input: name it.")
     nlp = load(model)
-    if confidence:
-        _want_confidence(nlp, model)
+    for wanted, setting in ((confidence, "confidence"), (keep_heads, "keep_heads")):
+        if wanted:
+            _switch_on(nlp, model, setting)
     todo, refused, options = jobs, 0, None
     if not force and output != STANDARD:
-        options = options_of(nlp.path, form, kind, confidence)
+        options = options_of(nlp.path, form, kind, confidence, keep_heads)
         todo = []
         for job in jobs:
             try:
@@ -97,6 +101,7 @@ def run(
             n_process=n_process,
             batch_size=batch_size or None,
             keep_going=keep_going,
+            keep_heads=keep_heads,
             options=options,
             on_done=on_done,
         )
@@ -142,12 +147,13 @@ def _form_of(output: str) -> str:
     return {**forms, ".json": "json"}.get(suffix, CONLLU)
 
 
-def _want_confidence(nlp: Language, model: str) -> None:
+def _switch_on(nlp: Language, model: str, setting: str) -> None:
     parsers = parsers_of(nlp).values()
     if not parsers:
-        fail(f"{model} has no parser of spacy-nmparse, so there are no confidences.")
+        option = setting.replace("_", "-")
+        fail(f"{model} has no parser of spacy-nmparse: --{option} does nothing with others.")
     for parser in parsers:
-        parser.confidence = True
+        setattr(parser, setting, True)
 
 
 def _say(text: str) -> None:

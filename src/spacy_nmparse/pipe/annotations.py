@@ -43,6 +43,7 @@ class Parses:
         probabilities: float32 (2, words): those of the head, and of the label with that head. None:
             they are not wanted.
         tags: int32 (words,): the words' triples in a ``TagSet``. None: they are not wanted.
+        names: What the labels' numbers mean. None: they are those of the parser.
     """
 
     ends: numpy.ndarray
@@ -50,6 +51,7 @@ class Parses:
     arcs: Arcs
     probabilities: numpy.ndarray | None = None
     tags: numpy.ndarray | None = None
+    names: list[str] | None = None
 
     def by_document(self) -> list[Parses]:
         """The parse of each document."""

@@ -26,6 +26,7 @@ from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, T
 from spacy_nmparse.pipe.confidence import forget_confidences, register_extensions, write_confidences
 from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
+from spacy_nmparse.pipe.given import GivenTrees
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.schedule import Chance
@@ -93,6 +94,10 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     """Whether parts of speech, tags and morphological features are written, each where a token has
     none. The model must have learned them (``tag_weight`` of the scorers)."""
 
+    keep_heads = Setting(SWITCH)
+    """Whether words that have a head and a label keep them, and only the others are parsed. An arc
+    that the system cannot make is an error of its document."""
+
     threads = Setting(WIDTH)
     """How many threads parse a stream of documents, each some of them. The trees are the same."""
 
@@ -113,6 +118,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         beam_updates: float | Iterable[float] = 1.0,
         confidence: bool = False,
         write_tags: bool = False,
+        keep_heads: bool = False,
         threads: int = 1,
         scorer: Callable | None = None,
     ) -> None:
@@ -149,6 +155,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         self.beam_width = beam_width
         self.confidence = confidence
         self.write_tags = write_tags
+        self.keep_heads = keep_heads
         self.threads = threads
         self.scorer = scorer
         self.cfg: dict[str, Any] = {
@@ -297,21 +304,33 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Parse documents without changing them."""
-        return self._parse(Words.of(docs), self.confidence)
+        words = Words.of(docs)
+        return self._parse(words, self.confidence, self._given(words))
 
-    def _parse(self, words: Words, confidence: bool) -> Parses:
+    def _given(self, words: Words) -> GivenTrees | None:
+        """What is kept of the documents' trees; None: nothing."""
+        if not self.keep_heads or not any(doc.has_annotation("DEP") for doc in words.docs):
+            return None
+        projective = self.system.projective
+        return GivenTrees(words, self.gold_reader, self._learned.labels, projective)
+
+    def _parse(self, words: Words, confidence: bool, given: GivenTrees | None = None) -> Parses:
         probabilities = numpy.ones((2, len(words.tokens)), dtype="float32") if confidence else None
         scorer = self.score_moves(words, self.write_tags)
         if scorer is None:
             return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
         tags = None if scorer.tag_scores is None else self._learned.tags.best(scorer.tag_scores)
         batch = (self.system, scorer, words.lengths, words.constraints)
+        how = {"probabilities": probabilities, "given": given and given.golds}
         if self.beam_width > 1:
-            found = beam.parse(*batch, self.beam_width, probabilities=probabilities, gap=GAP)
+            found = Arcs(*beam.parse(*batch, self.beam_width, gap=GAP, **how))
         else:
-            found = greedy.parse(*batch, probabilities)
-        arcs = self._learned.labels.lowered(Arcs(*found), words.ends)
-        return Parses(words.ends, words.tokens, arcs, probabilities, tags)
+            found = Arcs(*greedy.parse(*batch, **how))
+        if given is None:
+            arcs = self._learned.labels.lowered(found, words.ends)
+            return Parses(words.ends, words.tokens, arcs, probabilities, tags)
+        arcs = given.put_back_all(found, words.lengths, probabilities)
+        return Parses(words.ends, words.tokens, arcs, probabilities, tags, given.names)
 
     def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
         """The n best trees of each document, from a beam of that width at least, or as many as it
@@ -327,22 +346,28 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             raise ValueError(f"The component '{self.name}' finds at least 1 tree, not {n}.")
         words = Words.of(docs)
         scorer = self.score_moves(words)
+        given = self._given(words)
         analyses: Iterator[list[beam.Analysis]] = iter(())
         if scorer is not None:
             batch = (self.system, scorer, words.lengths, words.constraints)
-            analyses = iter(beam.n_best(*batch, max(n, self.beam_width), n))
-        result = []
+            golds = given and given.golds
+            analyses = iter(beam.n_best(*batch, max(n, self.beam_width), n, given=golds))
+        result, number = [], 0
         for doc, (tokens, _) in zip(words.docs, words.by_document(), strict=True):
             ends = numpy.asarray([len(tokens)], dtype="int32")
             trees: dict[Any, Tree] = {}
             for analysis in next(analyses) if len(tokens) else [None]:
                 arcs = NO_ARCS
-                if analysis:
+                if analysis and given:
+                    arcs = given.put_back(number, Arcs(*analysis[1:]))
+                elif analysis:
                     arcs = self._learned.labels.lowered(Arcs(*analysis[1:]), ends)
                 copy = same_tokens(doc, sent_starts=preset_starts(doc).tolist())
-                self.set_annotations([copy], Parses(ends, tokens, arcs))
+                parses = Parses(ends, tokens, arcs, names=given.names if given else None)
+                self.set_annotations([copy], parses)
                 tree = Tree.of(copy, analysis[0] if analysis else 0.0)
                 trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
+            number += len(tokens) > 0
             result.append(list(trees.values()))
         return result
 
@@ -395,7 +420,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
         docs = list(docs)
-        names = [*self._learned.labels.names, ROOT_LABEL, SPACE_LABEL]
+        names = [*(scores.names or self._learned.labels.names), ROOT_LABEL, SPACE_LABEL]
         write_parses(docs, scores.ends, scores.tokens, *scores.arcs, names)
         if scores.probabilities is None:
             forget_confidences(docs)

@@ -259,6 +259,18 @@ def write_parses(
         first = ends[d]
 
 
+def set_heads(Doc doc, Doc known):
+    """Give a document without a parse the heads and labels that another one of the same tokens and
+    vocabulary has. Its sentence starts stay preset. Returns the document."""
+    cdef int i
+    doc.user_data[PRESET] = preset_starts(doc).tobytes()
+    for i in range(doc.length):
+        if known.c[i].dep != 0:
+            doc.c[i].head = known.c[i].head
+            doc.c[i].dep = known.c[i].dep
+    return fix_edges(doc)
+
+
 def fix_edges(Doc doc):
     """Set ``left_edge``, ``right_edge`` and the children counts of a document exactly.
 

@@ -129,12 +129,16 @@ class GoldReader:
             ValueError: the heads form a cycle.
         """
         try:
-            gold = self._gold(self._parse(example, tokens))
-            if constraints.any():
-                gold = gold.under(constraints.tolist())[0]
-            return self._within_reach(gold)
+            return self.gold(self._parse(example, tokens), constraints)
         except ValueError as error:
             raise self._bad(example, error) from error
+
+    def gold(self, parse: Parse, constraints: numpy.ndarray) -> Gold:
+        """The gold tree of a parse; otherwise like ``read``."""
+        gold = self._gold(parse)
+        if constraints.any():
+            gold = gold.under(constraints.tolist())[0]
+        return self._within_reach(gold)
 
     def from_parses(self, parses: Parses, names: Sequence[str]) -> list[Gold]:
         """Gold trees from the parses of documents that have words.

@@ -6,13 +6,14 @@ settled in each.
 import numpy
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int8_t, int32_t, uintptr_t
 
 from spacy_nmparse.search.choice cimport (
     ARC_LABEL,
     NONE,
     ChoiceC,
     SearchC,
+    addresses,
     begin_choice,
     choose_label,
     find_moves,
@@ -25,6 +26,7 @@ from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.hypotheses cimport BLIND, FINISHED, Beam, HypothesisC, OutputC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.softmax cimport log_total
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport State
 from spacy_nmparse.systems.system cimport TransitionSystem
 
@@ -121,8 +123,8 @@ cdef list analyses(Beam beam, int first, int last, int n):
 
 
 cdef list search_batch(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, int reach,
-    const OutputC* out, double gap
+    TransitionSystem system, Scorer scored, lengths, constraints, given, int width, int n,
+    int reach, const OutputC* out, double gap
 ):
     """Beam search through a batch.
 
@@ -131,6 +133,7 @@ cdef list search_batch(
         scored: the scores of the batch, as the scorer's model gives them.
         lengths: number of words of each sequence, at least 1.
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
+        given: as of ``greedy.parse``; such sequences are searched through at once.
         width: the most hypotheses at a time.
         n: how many analyses of each part are wanted; one, if there is `out`.
         reach: words of a longer sequence that are searched through at a time, at first.
@@ -153,12 +156,15 @@ cdef list search_batch(
     cdef int offset = 0
     cdef int i, j, whole
     cdef bint asked = out is not NULL and out.head_p is not NULL
+    cdef bint at_once
+    cdef const uintptr_t[::1] trees = addresses(system, given, len(lengths))
     result = []
     wanted = 1 if n == 1 else width
     for i in range(len(lengths)):
         length = lengths[i]
         base = 0
-        words = min(reach + lookahead, length) if system.c.segment else length
+        at_once = trees[i] != 0 or not system.c.segment
+        words = length if at_once else min(reach + lookahead, length)
         parts = []
         while base < length:
             n_left = length - base
@@ -181,6 +187,7 @@ cdef list search_batch(
                     last = max(last, min(offset + length, first + WINDOW))
                 scored.set_window(first, last)
             scored.begin(offset + base)
+            beam.search.given = <const GoldC*>trees[i]
             beam.begin(words, &fixed[offset + base])
             if base:
                 beam.live[0].state.constraint[0] = 0
@@ -216,11 +223,12 @@ cdef list search_batch(
 
 
 def search_parts(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
+    given=None
 ):
     """Search for several trees. Arguments and result as those of ``search_batch``."""
     return search_batch(
-        system, scored, lengths, constraints, width, n, reach, NULL, INFINITY
+        system, scored, lengths, constraints, given, width, n, reach, NULL, INFINITY
     )
 
 
@@ -237,7 +245,7 @@ cdef OutputC shifted(const OutputC* out, int n) noexcept:
 
 def parse(
     TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH,
-    probabilities=None, gap=INFINITY
+    probabilities=None, gap=INFINITY, given=None
 ):
     """Parse a batch.
 
@@ -252,6 +260,7 @@ def parse(
             head in the best tree, and of its label with that head, as ``confidence.pyx`` has it.
         gap: hypotheses whose score is lower than the best one's by more are given up, but for
             unnormalized scorers.
+        given: as of ``greedy.parse``.
 
     Returns:
         heads, labels, starts: as ``greedy.parse`` returns them.
@@ -267,12 +276,13 @@ def parse(
         out.heads, out.labels, out.starts = &heads[0], &labels[0], &starts[0]
         if sure is not None:
             out.head_p, out.label_p = &sure[0, 0], &sure[1, 0]
-        search_batch(system, scored, lengths, constraints, width, 1, reach, &out, gap)
+        search_batch(system, scored, lengths, constraints, given, width, 1, reach, &out, gap)
     return numpy.asarray(heads), numpy.asarray(labels), numpy.asarray(starts)
 
 
 def n_best(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH
+    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
+    given=None
 ):
     """The n best trees of each sequence, or as many as the beam has.
 
@@ -285,7 +295,9 @@ def n_best(
     """
     return [
         combine(parts, n)
-        for parts in search_parts(system, scored, lengths, constraints, max(width, n), 0, reach)
+        for parts in search_parts(
+            system, scored, lengths, constraints, max(width, n), 0, reach, given
+        )
     ]
 
 

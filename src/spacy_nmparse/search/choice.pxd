@@ -1,9 +1,10 @@
 """What a search chooses from: the legal moves of a configuration, their scores, their labels."""
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int8_t, int32_t, uintptr_t
 
 from spacy_nmparse.scorers.scorer cimport ScorerC
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC
+from spacy_nmparse.systems.system cimport LEARN_LABEL, CandidateC, SystemC, TransitionSystem
 
 
 cdef enum:  # which label of a move the scorer chooses
@@ -34,6 +35,7 @@ cdef struct ConfidenceC:
 cdef struct SearchC:
     const SystemC* system
     const ScorerC* scorer
+    const GoldC* given      # a tree whose known arcs are kept; NULL: none
     StateC* s               # the current configuration: own_state, or somebody else's
     StateC own_state
     void* own_block
@@ -53,6 +55,7 @@ cdef int search_init(
     SearchC* search, const SystemC* system, const ScorerC* scorer, int max_words
 ) except -1
 cdef void search_free(SearchC* search) noexcept nogil
+cdef uintptr_t[::1] addresses(TransitionSystem system, given, int n)
 cdef void begin_state(
     SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
 ) noexcept nogil
@@ -71,6 +74,8 @@ cdef inline int fixed_label(const SearchC* search, const CandidateC* c) noexcept
     cdef const SystemC* system = search.system
     if system.n_labels == 1:
         return 0
+    if search.given is not NULL and c.learn == LEARN_LABEL:
+        return c.label
     if system.root_label != NONE and c.head == search.s.n:
         return system.root_label
     if system.root_label != NONE and system.n_labels == 2:

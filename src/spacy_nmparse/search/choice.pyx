@@ -1,14 +1,21 @@
 """What a search chooses from: the legal moves of a configuration, their scores, their labels."""
+import numpy
+
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.scorers.features cimport n_crossed, n_headless_between
 from spacy_nmparse.scorers.softmax cimport argmax, probability_of
+from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_init
 from spacy_nmparse.systems.system cimport (
     CROSSES_BY_ARC,
     CROSSES_LATER,
+    DYNAMIC,
+    LEARN_NOT,
+    apply_oracle,
     legal_moves,
     max_candidates,
 )
@@ -50,6 +57,22 @@ cdef void search_free(SearchC* search) noexcept nogil:
     memset(search, 0, sizeof(SearchC))
 
 
+cdef uintptr_t[::1] addresses(TransitionSystem system, given, int n):
+    """For each of n sequences the address of the tree whose known arcs are kept; 0: there is none.
+
+    Args:
+        system: the transition system.
+        given: for each sequence a ``Gold`` or None; or None for all. It keeps the trees alive.
+    """
+    cdef Gold gold
+    found = numpy.zeros(n, dtype="uintp")
+    for i, gold in enumerate(given or ()):
+        if gold is not None:
+            system.bind(gold)
+            found[i] = <uintptr_t>&gold.c
+    return found
+
+
 cdef void begin_state(
     SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
 ) noexcept nogil:
@@ -71,9 +94,25 @@ cdef bint makes_crossing(const StateC* s, const CandidateC* c) noexcept nogil:
     return n_crossed(s, c.head, c.dependent) > 0 or n_headless_between(s, c.head, c.dependent) > 0
 
 
+cdef void keep_given(SearchC* search) noexcept nogil:
+    """Leave out the moves, and on arcs the labels, that lose a given arc. An exact cost tells them:
+    along the others all arcs are found that the first configuration can reach together."""
+    cdef int i
+    cdef int n = 0
+    apply_oracle(
+        search.s, search.given, DYNAMIC, noted_by_push(search), False, search.candidates
+    )
+    for i in range(search.n):
+        if search.candidates[i].learn != LEARN_NOT:
+            search.candidates[n] = search.candidates[i]
+            search.scores[n] = search.scores[i]
+            n += 1
+    search.n = n
+
+
 cdef bint find_moves(SearchC* search) noexcept nogil:
-    """Find and score the legal moves of the current configuration. False: there is none, or but one
-    without a label to choose; the scorer has not been asked."""
+    """Find and score the legal moves of the current configuration, of those that lose no given arc.
+    False: there is none, or but one without a label to choose; the scorer has not been asked."""
     cdef const ScorerC* scorer = search.scorer
     cdef int i
     cdef int n = legal_moves(search.s, search.candidates)
@@ -88,6 +127,8 @@ cdef bint find_moves(SearchC* search) noexcept nogil:
         for i in range(n):
             if makes_crossing(search.s, &search.candidates[i]):
                 search.scores[i] += scorer.crossing_bias
+    if search.given is not NULL:
+        keep_given(search)
     return True
 
 

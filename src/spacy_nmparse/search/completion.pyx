@@ -17,7 +17,7 @@ from spacy_nmparse.search.choice cimport (
     choose_label,
 )
 from spacy_nmparse.systems.state cimport StateC, is_above, n_items, state_add_arc
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.system cimport LEARN_ANY, SystemC
 
 
 # The best of the options offered so far.
@@ -129,9 +129,14 @@ cdef void attach_root(SearchC* search, int end, bint only_one) noexcept nogil:
     root.total = 1
     for w in range(s.start, end):
         if s.head[w] == NONE:
+            if search.given is not NULL and search.given.head[w] == s.n:
+                root.best = w
+                root.total = 1
+                break
             margin = 0 if only_one else root_margin(search, w, end)
             offer(&root, w, margin, search.confidence.head is not NULL)
     arc.k = 1
+    arc.learn = LEARN_ANY
     arc.move = search.system.right_arc
     arc.head = s.n
     arc.dependent = root.best
@@ -158,6 +163,7 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
         return True
     focus_on(s, s.entry[best], best)
     arc.k = 1
+    arc.learn = LEARN_ANY
     arc.move = search.system.right_arc if best == s.b else search.system.left_arc
     arc.head = s.entry[best]
     arc.dependent = best

@@ -1,11 +1,12 @@
 """Greedy search: in each configuration the legal move that the scorer likes best."""
 import numpy
 
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int8_t, int32_t, uintptr_t
 
 from spacy_nmparse.search.choice cimport (
     ChoiceC,
     SearchC,
+    addresses,
     begin_state,
     search_free,
     search_init,
@@ -14,6 +15,7 @@ from spacy_nmparse.search.choice cimport (
 from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.step cimport choose_best, make_move
 from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport TransitionSystem, walk_to_end
 
@@ -50,7 +52,9 @@ cdef int words_that_fit(const int* lengths, int n, int window) noexcept nogil:
     return words if words < 2 * window else window
 
 
-def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabilities=None):
+def parse(
+    TransitionSystem system, Scorer scored, lengths, constraints, probabilities=None, given=None
+):
     """Parse a batch.
 
     Args:
@@ -60,6 +64,8 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
         constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
         probabilities: float32 (2, words) to fill, or None: for each word the probability of its
             head, and of its label with that head, as ``confidence.pyx`` has it.
+        given: for each sequence a ``Gold``, whose known arcs are kept as far as the system can make
+            them, or None; None for all.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -76,6 +82,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
     cdef int n_sequences = len(lengths)
+    cdef const uintptr_t[::1] trees = addresses(system, given, n_sequences)
     cdef GreedyC greedy
     cdef SearchC* search = &greedy.search
     cdef StateC* s = &search.own_state
@@ -111,6 +118,7 @@ def parse(TransitionSystem system, Scorer scored, lengths, constraints, probabil
                 while i < n_sequences and (started or offset == first or offset + sizes[i] <= last):
                     if not started:
                         started = True
+                        search.given = <const GoldC*>trees[i]
                         begin_state(search, s, search.own_block, sizes[i], &fixed[offset])
                         if found is not None:
                             search.confidence.head = &found[0, offset]

@@ -14,6 +14,7 @@ from spacy.parts_of_speech import IDS as UPOS_TAGS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.doc_io import PRESET, is_partial
 from spacy_nmparse.ud.conllu import (
     DEPREL,
     EMPTY,
@@ -185,6 +186,9 @@ class _Columns:
         # spaCy would take them from the heads, which may be unknown, or have several roots
         starts: Any = numpy.asarray([[1 if start else -1] for start in self.starts], dtype="int64")
         doc.from_array([SENT_START], starts.astype("uint64"))
+        if is_partial(doc):  # and would again, when the document is read back
+            data: Any = doc.user_data
+            data[PRESET] = starts.astype("int8").tobytes()
         for place, key, value in self.extensions:
             doc[place]._.set(key, value)
         return doc

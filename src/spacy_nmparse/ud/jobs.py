@@ -140,7 +140,9 @@ def _checked(jobs: list[Job]) -> list[Job]:
     return jobs
 
 
-def options_of(model: Path | None, form: str, kind: str | None, confidence: bool) -> dict[str, Any]:
+def options_of(
+    model: Path | None, form: str, kind: str | None, confidence: bool, keep_heads: bool
+) -> dict[str, Any]:
     """What an output depends on beside its input, for the record.
 
     Args:
@@ -148,9 +150,11 @@ def options_of(model: Path | None, form: str, kind: str | None, confidence: bool
         form: The format of the output.
         kind: That of the input; None: by its name.
         confidence: Whether confidences are written.
+        keep_heads: Whether the heads of the input are kept.
     """
     digest = None if model is None else digest_of(model)
-    return {"format": form, "input_format": kind, "confidence": confidence, "model": digest}
+    how = {"confidence": confidence, "keep_heads": keep_heads}
+    return {"format": form, "input_format": kind, **how, "model": digest}
 
 
 def digest_of(folder: Path) -> str:

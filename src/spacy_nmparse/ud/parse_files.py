@@ -32,6 +32,7 @@ def parse_files(
     n_process: int = 1,
     batch_size: int | None = None,
     keep_going: bool = False,
+    keep_heads: bool = False,
     options: dict[str, Any] | None = None,
     on_done: Callable[[int], Any] = lambda n_bytes: None,
 ) -> Iterator[tuple[Job, Counts | Exception]]:
@@ -52,6 +53,8 @@ def parse_files(
         batch_size: Documents of a batch; None: the pipeline's own.
         keep_going: Whether a document that fails is written without a parse, with its error; else
             its file is not written.
+        keep_heads: Whether heads and labels of CoNLL-U and .spacy files are given to the pipeline,
+            whose parsers keep them if their ``keep_heads`` is on.
         options: What ``options_of`` gives, if it is known: it reads the whole model.
         on_done: Called with the bytes of the input of each piece that is written.
 
@@ -60,10 +63,10 @@ def parse_files(
         be read or written, a ValueError where the input is not what it should be, a RuntimeError
         where a process died. What was at the output before stays then.
     """
-    work = PieceParser(nlp, form, confidence, batch_size, keep_going)
+    work = PieceParser(nlp, form, confidence, batch_size, keep_going, keep_heads)
     if options is None:
         to_files = any(job.target for job in jobs)
-        options = options_of(nlp.path if to_files else None, form, kind, confidence)
+        options = options_of(nlp.path if to_files else None, form, kind, confidence, keep_heads)
     todo, alone = deque(jobs), False
     try:
         while todo:

@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.annotations import same_tokens
+from spacy_nmparse.pipe.doc_io import is_partial, preset_starts, set_heads
 from spacy_nmparse.ud.conllu import NO_SPACE, Sentence, decode, read_rows
 from spacy_nmparse.ud.conllu_docs import grouped, sentences_to_doc
 from spacy_nmparse.ud.corpus import read_spacy
@@ -129,7 +130,9 @@ def text_items(file: TextFile | IO[bytes], name: str, doc_id: str, by_line: bool
         yield Item(words, _Spacing(before, gaps, comment if begins else None))
 
 
-def conllu_items(lines: Iterable[bytes], vocab: Vocab, name: str) -> Iterator[Item]:
+def conllu_items(
+    lines: Iterable[bytes], vocab: Vocab, name: str, keep_heads: bool = False
+) -> Iterator[Item]:
     """Read the documents of CoNLL-U, N_SENTS sentences each. Words and sentence boundaries are
     given; other annotation fills in what the pipeline does not set.
 
@@ -137,6 +140,7 @@ def conllu_items(lines: Iterable[bytes], vocab: Vocab, name: str) -> Iterator[It
         lines: The lines.
         vocab: The pipeline's vocabulary.
         name: What messages call them.
+        keep_heads: Whether heads and labels are given, too.
 
     Raises:
         ValueError: If they are not UTF-8, or not CoNLL-U: the line is named.
@@ -144,7 +148,7 @@ def conllu_items(lines: Iterable[bytes], vocab: Vocab, name: str) -> Iterator[It
     for group in grouped(read_rows(decode(lines, name), name), N_SENTS):
         rows = [[sentence.comments, sentence.rows] for sentence in group]
         others = [sentence.lines[0] for sentence in group if sentence.has_other_text]
-        yield from items_of([sentences_to_doc(group, vocab, name=name)], rows, others)
+        yield from items_of([sentences_to_doc(group, vocab, name=name)], rows, others, keep_heads)
 
 
 def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:
@@ -169,7 +173,10 @@ def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:
 
 
 def items_of(
-    docs: Iterable[Doc], rows: Sequence[Any] = (), other_texts: Sequence[int] = ()
+    docs: Iterable[Doc],
+    rows: Sequence[Any] = (),
+    other_texts: Sequence[int] = (),
+    keep_heads: bool = False,
 ) -> Iterator[Item]:
     """Documents to be parsed again: what they say fills in what the pipeline does not set.
 
@@ -177,15 +184,21 @@ def items_of(
         docs: The documents.
         rows: The comments and rows of the one document's sentences, where it is of CoNLL-U.
         other_texts: As of ``Item``.
+        keep_heads: Whether the documents to be parsed have their heads and labels.
     """
     for doc in docs:
         if len(doc):
-            yield Item(unannotated(doc), _Completion(doc, list(rows)), other_texts)
+            bare = unannotated(doc)
+            to_parse = set_heads(bare, doc) if keep_heads else bare
+            yield Item(to_parse, _Completion(doc, list(rows)), other_texts)
 
 
 def unannotated(doc: Doc) -> Doc:
-    """A document with the words, spaces and, where there are any, sentence starts of another."""
-    return same_tokens(doc, sent_starts=[token.is_sent_start for token in doc])
+    """A document with the words, spaces and, where there are any, sentence starts of another.
+    (Where some words lack heads, spaCy makes each of them a sentence.)"""
+    partial = is_partial(doc)
+    starts = preset_starts(doc).tolist() if partial else [token.is_sent_start for token in doc]
+    return same_tokens(doc, sent_starts=starts)
 
 
 class _Completion:

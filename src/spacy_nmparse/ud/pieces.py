@@ -186,6 +186,7 @@ class PieceParser:
         confidence: Whether confidences are written.
         batch_size: Documents of a batch; None: the pipeline's own.
         keep_going: Whether a document that fails is written without a parse, with its error.
+        keep_heads: Whether heads and labels of CoNLL-U and .spacy files are given to the pipeline.
     """
 
     def __init__(
@@ -195,12 +196,14 @@ class PieceParser:
         confidence: bool,
         batch_size: int | None = None,
         keep_going: bool = False,
+        keep_heads: bool = False,
     ) -> None:
         self._nlp = nlp
         self._form = form
         self._confidence = confidence
         self._batch_size = batch_size
         self._keep_going = keep_going
+        self._keep_heads = keep_heads
         self._zone: ExitStack | None = None
         self._n_known = 0  # strings when new words were last forgotten
 
@@ -272,13 +275,14 @@ class PieceParser:
         if piece.kind in (TEXT, LINES):
             return iter(piece.items)
         if piece.kind == SPACY:
-            return items_of(_documents(Path(piece.name), *piece.docs, vocab))
-        name = piece.name
+            docs = _documents(Path(piece.name), *piece.docs, vocab)
+            return items_of(docs, keep_heads=self._keep_heads)
+        how = (vocab, piece.name, self._keep_heads)
         try:
-            return iter(list(conllu_items(io.BytesIO(piece.lines), vocab, name)))
+            return iter(list(conllu_items(io.BytesIO(piece.lines), *how)))
         except ValueError:  # for the line's number: once more, behind as many lines as there are
             lines = chain(repeat(b"\n", piece.line - 1), io.BytesIO(piece.lines))
-            return iter(list(conllu_items(lines, vocab, name)))
+            return iter(list(conllu_items(lines, *how)))
 
 
 def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:

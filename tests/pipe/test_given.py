@@ -1,0 +1,198 @@
+"""A parser keeps the heads and labels that a document has, and finds the rest."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.pipe.doc_io import parsed_tokens, set_heads
+from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.search import beam, greedy
+from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems.projective import is_projective
+from tests.pipe.common import (
+    NL,
+    NM,
+    SWAP,
+    SYSTEMS,
+    assert_edges,
+    assert_sound,
+    bare,
+    gold_doc,
+    parser_of,
+    random_doc,
+    random_heads,
+    random_parser,
+    randomize,
+    tree,
+)
+
+LABELS = ("nsubj", "obj", "conj", "new label")
+
+
+def keeping(seed: int = 0, **config: Any) -> Language:
+    return random_parser(seed, keep_heads=True, **config)
+
+
+def partly_annotated(
+    vocab: Vocab, rng: random.Random, n: int, share: float, n_sents: int = 1
+) -> Doc:
+    """Sentences of n tokens, of whose random trees, which mostly cross, a share is there."""
+    bared = [random_doc(vocab, rng, n, space=0.1) for _ in range(n_sents)]
+    words = [token.text for doc in bared for token in doc]
+    starts = [i % n == 0 for i in range(n * n_sents)]
+    heads: list[int] = []
+    deps: list[str] = []
+    for number, doc in enumerate(bared):
+        places = [number * n + i for i, token in enumerate(doc) if not token.is_space]
+        found = random_heads(len(places), rng) if places else []
+        above = {place: places[head] for place, head in zip(places, found, strict=True)}
+        for place in range(number * n, number * n + n):
+            known = place in above and rng.random() < share
+            heads.append(above[place] if known else place)
+            is_root = known and above[place] == place
+            deps.append("" if not known else "ROOT" if is_root else rng.choice(LABELS))
+    known = Doc(vocab, words=words, heads=heads, deps=deps)
+    return set_heads(Doc(vocab, words=words, sent_starts=starts), known)
+
+
+def given(doc: Doc) -> dict[int, tuple[int, str]]:
+    return {t.i: (t.head.i, t.dep_) for t in doc if t.dep and not t.is_space}
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_heads_and_labels_are_kept_whatever_they_are(name: str, width: int) -> None:
+    """Crossing arcs in projective systems, too, arcs that are too long, and unknown labels."""
+    rng = random.Random(width)
+    nlp = keeping(**SYSTEMS[name], projectivize=name == "arc-eager", beam_width=width)
+    shares = [0.1, 0.3, 0.6, 0.9, 1.0] * 3
+    docs = [partly_annotated(nlp.vocab, rng, rng.randint(1, 14), share, 3) for share in shares]
+    before = [given(doc) for doc in docs]
+    starts = [[sent.start for sent in doc.sents] for doc in docs]
+    n_crossing = sum(not is_projective([token.head.i for token in doc]) for doc in docs)
+    assert n_crossing > 5
+    for doc, known, begins in zip(nlp.pipe(docs), before, starts, strict=True):
+        assert_sound(doc)
+        assert_edges(doc)
+        assert given(doc).items() >= known.items()
+        assert [sent.start for sent in doc.sents] == begins
+
+
+def all_trees(n: int) -> list[tuple[int, ...]]:
+    """Heads of all trees of n words with one root."""
+
+    def is_tree(heads: Sequence[int]) -> bool:
+        above = list(range(n))
+        for _ in heads:
+            above = [heads[word] for word in above]
+        roots = {word for word in range(n) if heads[word] == word}
+        return len(roots) == 1 and set(above) == roots
+
+    return [heads for heads in product(range(n), repeat=n) if is_tree(heads)]
+
+
+#: Systems whose arcs are of any length, and whose costs are exact.
+EXACT = [name for name in SYSTEMS if name not in ("covington short", "nl nonmonotonic")]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_search_makes_all_given_arcs(name: str) -> None:
+    """Every part of every tree of up to five words that the system can make, with random labels."""
+    nlp = random_parser(3, **SYSTEMS[name], projectivize=False)
+    parser, rng = parser_of(nlp), random.Random(3)
+    words = ["She", "saw", "the", "cat", "."]
+    names = parser.label_data["labels"]
+    n_cases = 0
+    for n in range(1, 6):
+        doc = Doc(nlp.vocab, words=words[:n])
+        trees = all_trees(n)
+        if parser.system.projective:
+            trees = [heads for heads in trees if is_projective(heads)]
+        parts = {
+            tuple(head if known else None for head, known in zip(heads, kept, strict=True))
+            for heads in trees
+            for kept in product((False, True), repeat=n)
+        }
+        golds = []
+        for part in sorted(parts, key=str):
+            labels = [rng.choice(LABELS[:3]) for _ in part]
+            labels = ["ROOT" if part[word] == word else labels[word] for word in range(n)]
+            golds.append(Gold(part, labels, [word == 0 for word in range(n)]))
+        tokens, *_ = parsed_tokens([doc] * len(golds))
+        inside = numpy.where(tokens == 0, 0, -1).astype("int8")
+        scored = parser.model.predict(ScorerInput([doc] * len(golds), None, None))
+        batch = (parser.system, scored, [n] * len(golds), inside)
+        for found in (greedy.parse(*batch, given=golds), beam.parse(*batch, 3, given=golds)):
+            every = zip(golds, *(array.reshape(-1, n).tolist() for array in found[:2]), strict=True)
+            for gold, heads, labels in every:
+                n_cases += 1
+                for word, head in enumerate(gold.heads):
+                    if head is not None:
+                        assert (heads[word], names[labels[word]]) == (head, gold.labels[word])
+    assert n_cases in (2936, 7660)  # projective trees, all trees; searched twice
+
+
+@pytest.mark.parametrize("factory", [NM, NL, SWAP])
+def test_what_is_not_given_is_parsed(factory: str) -> None:
+    """Without annotation as ever; a whole tree stays; given heads change how others are parsed."""
+    nlp, plain = keeping(factory=factory), random_parser(factory=factory)
+    docs = [gold_doc(nlp.vocab, trees) for trees in ([0, 1], [2], [4])]
+    assert [tree(nlp(bare(doc))) for doc in docs] == [tree(plain(bare(doc))) for doc in docs]
+    assert [tree(doc) for doc in nlp.pipe([doc.copy() for doc in docs])] == [tree(d) for d in docs]
+    assert [tree(doc) for doc in plain.pipe([doc.copy() for doc in docs])] != [
+        tree(d) for d in docs
+    ]
+    rng = random.Random(1)
+    changed = 0
+    for _ in range(20):
+        doc = partly_annotated(nlp.vocab, rng, 12, 0.3)
+        free = plain(Doc(nlp.vocab, [t.text for t in doc], sent_starts=[True] + [False] * 11))
+        known, kept = given(doc), nlp(doc)
+        others = [t.i for t in kept if t.i not in known and not t.is_space]
+        changed += any(kept[i].head.i != free[i].head.i for i in others)
+    assert changed > 10
+
+
+def test_what_is_given_is_sure_and_in_every_tree() -> None:
+    nlp = keeping(beam_width=4, confidence=True, threads=2)
+    parser = parser_of(nlp)
+    randomize(parser.model, 0, 0.1)
+    doc = partly_annotated(nlp.vocab, random.Random(4), 12, 0.3)
+    known = given(doc)
+    trees = parser.n_best([doc], 12)[0]
+    assert len(trees) > 1
+    for found in trees:
+        assert {i: (found.heads[i], found.labels[i]) for i in known} == known
+    (parsed,) = nlp.pipe([doc])
+    sure = confidences(parsed)
+    assert sure is not None and (sure[:, list(known)] == 1).all() and sure.min() < 1
+
+
+def test_what_is_no_tree_fails_alone() -> None:
+    nlp = keeping()
+    words = ["She", "saw", "the", "cat"]
+    good = Doc(nlp.vocab, words=words)
+    two_roots = Doc(nlp.vocab, words=words, heads=[0, 1, 2, 3], deps=["ROOT", "ROOT", "", ""])
+    in_one = set_heads(
+        Doc(nlp.vocab, words=words, sent_starts=[True, False, False, False]), two_roots
+    )
+    across = Doc(nlp.vocab, words=words, heads=[3, 1, 2, 3], deps=["nsubj", "", "", ""])
+    apart = set_heads(Doc(nlp.vocab, words=words, sent_starts=[True, False, True, False]), across)
+    with pytest.raises(ValueError, match=r"head of 'saw' in 'She saw the cat ?' cannot be kept"):
+        nlp(in_one.copy())
+    failed: list[str] = []
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append(str(error)))
+    assert len(list(nlp.pipe([good, in_one, good.copy(), apart]))) == 2
+    assert len(failed) == 2 and "'She'" in failed[1]
+    nlp(two_roots)
+    assert [sent.start for sent in two_roots.sents] == [0, 1]

@@ -15,8 +15,8 @@ With `--write`, what stands between the markers of a page is written again from 
 
     <!-- end -->
 
-and, for a figure within a sentence, `<!-- figure: NAME -->...<!-- end -->`. Without the runs,
-`--write` works as well. benchmarks/tables/ makes the tables.
+and, for a figure within a sentence, `<!-- figure: NAME -->...<!-- end -->`; and the picture of
+accuracy and speed. Without the runs, `--write` works as well. benchmarks/tables/ makes the tables.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from benchmarks.runs import load
 from benchmarks.summary import Pair, merge, summarize, write
 from benchmarks.tables import TABLES
 from benchmarks.tables.common import OWN, SPACY, SPACY_LONG, STOCK, STOCK_LONG
+from benchmarks.tables.front import PICTURE, front
 
 PAGES = (
     ROOT / "README.md",
@@ -184,6 +185,11 @@ def filled(text: str) -> str:
     return MARKED.sub(make, text)
 
 
+def pages() -> dict[Path, str]:
+    """The pages as they should be, and the picture."""
+    return {page: filled(page.read_text(encoding="utf-8")) for page in PAGES} | {PICTURE: front()}
+
+
 @program
 def main(argv: Sequence[str] | None) -> int | None:
     """Run the command line."""
@@ -198,12 +204,10 @@ def main(argv: Sequence[str] | None) -> int | None:
             raise ValueError(f"No benchmark {benchmark!r}: {', '.join(SUMMARIZERS)}.")
         for change in update(benchmark, args.runs, args.results):
             print(f"{benchmark}: {change}", flush=True)
-    for page in PAGES if args.write else ():
-        before = page.read_text(encoding="utf-8")
-        after = filled(before)
-        if after != before:
-            page.write_text(after, encoding="utf-8")
-            print(f"{page.relative_to(ROOT)}: written")
+    for path, text in pages().items() if args.write else ():
+        if path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: written")
 
 
 if __name__ == "__main__":

@@ -32,10 +32,10 @@ def test_one_document_fails() -> None:
     docs = random_docs(nlp.vocab, 3, [6] * 9)
     whole = parser_of(nlp)._parse
 
-    def failing(words: Any, confidence: bool) -> Any:
+    def failing(words: Any, *how: Any) -> Any:
         if any(doc.text == bare(docs[4]).text for doc in words.docs):
             raise RuntimeError("one")
-        return whole(words, confidence)
+        return whole(words, *how)
 
     parser_of(nlp)._parse = failing
     errors: list[Any] = []

@@ -263,7 +263,8 @@ def set_heads(Doc doc, Doc known):
     """Give a document without a parse the heads and labels that another one of the same tokens and
     vocabulary has. Its sentence starts stay preset. Returns the document."""
     cdef int i
-    doc.user_data[PRESET] = preset_starts(doc).tobytes()
+    starts = preset_starts(doc)
+    doc.user_data[PRESET] = starts.tobytes()
     for i in range(doc.length):
         if known.c[i].dep != 0:
             doc.c[i].head = known.c[i].head

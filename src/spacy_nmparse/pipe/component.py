@@ -95,8 +95,8 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     none. The model must have learned them (``tag_weight`` of the scorers)."""
 
     keep_heads = Setting(SWITCH)
-    """Whether words that have a head and a label keep them, and only the others are parsed. An arc
-    that the system cannot make is an error of its document."""
+    """Whether words that have a head and a label keep them, and only the others are parsed. A
+    document whose heads are no part of a tree fails (see ``pipe.given``)."""
 
     threads = Setting(WIDTH)
     """How many threads parse a stream of documents, each some of them. The trees are the same."""

@@ -96,13 +96,13 @@ def comparison(
 
 
 def lead(treebank: str, system: str, baseline: str, *, briefly: bool = False) -> str:
-    """Write by how much LAS on test a system is ahead of another: with interval and p, if not
-    `briefly`, where sentences were compared, else of the means; empty where one of the two has no
-    score."""
+    """Write by how much LAS on test a system is ahead of another: with interval and p, over the
+    seeds that both have, if not `briefly`, where sentences were compared, else of the means; empty
+    where one of the two has no score."""
     key = Pair(system, baseline, "test", "las_all").key
     found = results("accuracy")["comparisons"].get(treebank, {}).get(key)
-    if found is not None:
-        return f"{found['difference']:+.2f}" if briefly else difference(found)
+    if found is not None and not briefly:
+        return difference(found)
     pair = [entry(treebank, name) for name in (system, baseline)]
     means = [raw_mean(one, "las_all") for one in pair if one is not None]
     return f"{means[0] - means[1]:+.2f}" if len(means) == 2 else ""

@@ -70,12 +70,6 @@ def entry(treebank: str, system: str, benchmark: str = "accuracy") -> Entry | No
     return found
 
 
-def stock(treebank: str) -> str:
-    """Choose the runs of spaCy's parser as installed: those with as many epochs as ours if there
-    are any; on English they would take an hour."""
-    return STOCK_LONG if entry(treebank, STOCK_LONG) else STOCK
-
-
 def comparison(
     treebank: str,
     system: str,

@@ -196,3 +196,12 @@ def test_what_is_no_tree_fails_alone() -> None:
     assert len(failed) == 2 and "'She'" in failed[1]
     nlp(two_roots)
     assert [sent.start for sent in two_roots.sents] == [0, 1]
+
+
+def test_heads_of_other_tokens_are_refused() -> None:
+    vocab = Vocab()
+    doc = Doc(vocab, words=["She", "saw", "him"])
+    for known in (Doc(vocab, words=["She"]), Doc(Vocab(), words=["She", "saw", "him"])):
+        with pytest.raises(ValueError, match="do not have the same tokens and vocabulary"):
+            set_heads(doc, known)
+    assert not doc.user_data

@@ -261,8 +261,16 @@ def write_parses(
 
 def set_heads(Doc doc, Doc known):
     """Give a document without a parse the heads and labels that another one of the same tokens and
-    vocabulary has. Its sentence starts stay preset. Returns the document."""
+    vocabulary has. Its sentence starts stay preset. Returns the document.
+
+    Raises ValueError where tokens or vocabulary differ.
+    """
     cdef int i
+    if not same_tokens(doc, known) or doc.vocab.strings is not known.vocab.strings:
+        raise ValueError(
+            f"set_heads: {doc.text!r:.80} and {known.text!r:.80} do not have the same tokens and "
+            f"vocabulary: make both from the same words, with nlp.vocab."
+        )
     starts = preset_starts(doc)
     doc.user_data[PRESET] = starts.tobytes()
     for i in range(doc.length):

@@ -119,7 +119,8 @@ cdef float root_margin(SearchC* search, int w, int end) noexcept nogil:
 
 
 cdef void attach_root(SearchC* search, int end, bint only_one) noexcept nogil:
-    """Choose the root among the headless words; only_one: there is one, not to be scored."""
+    """Choose the root among the headless words, a given one first; only_one: there is one, not to
+    be scored."""
     cdef StateC* s = search.s
     cdef int w
     cdef float margin

@@ -75,8 +75,9 @@ nox.options.error_on_missing_interpreters = True
 def sources() -> list[Path]:
     """The files that a wheel is made of."""
     files = [ROOT / name for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in")]
-    kinds = (".py", ".pyx", ".pxd", ".pyi", ".h", ".html", ".css", ".js")
-    return files + [p for p in (ROOT / "src").rglob("*") if p.suffix in kinds]
+    kinds = (".py", ".pyx", ".pxd", ".pyi", ".h", ".html", ".css", ".js", ".cfg")
+    folders = (ROOT / "spacy_nmparse", ROOT / "configs")
+    return files + [p for one in folders for p in one.rglob("*") if p.suffix in kinds]
 
 
 def tracked_files() -> list[str]:
@@ -118,7 +119,8 @@ def build_copy(session: nox.Session, variables: Mapping[str, str]) -> None:
     folder = Path(session.create_tmp()).resolve() / "checkout"
     copy_files(folder, tracked_files())
     session.chdir(folder)
-    session.env["PYTHONPATH"] = str(folder / "src")
+    shutil.copytree(folder / "configs", folder / "spacy_nmparse" / "configs")
+    session.env["PYTHONPATH"] = str(folder)
     session.run("python", "setup.py", "-q", "build_ext", "--inplace", env=variables)
 
 
@@ -129,7 +131,10 @@ def run_tests(session: nox.Session, *requirements: str, tests: Sequence[str] = (
     session.env["PYTHONPATH"] = ""  # or it might lead to the sources
     session.run("python", "-m", "pip", "check")
     folder = Path(session.create_tmp()) / "tests"
-    copy_files(folder, (name for name in tracked_files() if not name.startswith("src/")))
+    copy_files(
+        folder,
+        (name for name in tracked_files() if not name.startswith(("spacy_nmparse/", "configs/"))),
+    )
     session.chdir(folder)
     session.run("python", "-m", "pip", "list")
     chosen = [*tests, *session.posargs]
@@ -188,7 +193,7 @@ def coverage(session: nox.Session) -> None:
     session.run("coverage", "combine")
     session.run("coverage", "report")
     session.run(
-        *("gcovr", "--filter", r"src/.*\.(pyx|pxd|h)$", "--gcov-ignore-parse-errors=all"),
+        *("gcovr", "--filter", r"spacy_nmparse/.*\.(pyx|pxd|h)$", "--gcov-ignore-parse-errors=all"),
         *("--exclude-lines-by-pattern", NOT_RUN, "--txt-metric", "line"),
     )
 
@@ -225,7 +230,7 @@ def lint(session: nox.Session) -> None:
     session.install("ruff>=0.8", "cython-lint>=0.16")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
-    session.run("cython-lint", "src", "tests")
+    session.run("cython-lint", "spacy_nmparse", "tests")
 
 
 def build_site(session: nox.Session) -> None:
@@ -245,7 +250,7 @@ def release(session: nox.Session) -> None:
     """Make and check what a release publishes: sdist, wheel, their page on PyPI, site, changelog;
     then install the wheel without the sources, and run the README's programs."""
     about: dict[str, str] = {}
-    exec((ROOT / "src" / "spacy_nmparse" / "about.py").read_text(encoding="utf-8"), about)
+    exec((ROOT / "spacy_nmparse" / "about.py").read_text(encoding="utf-8"), about)
     heading = rf"(?m)^## {re.escape(about['__version__'])} \(\d{{4}}-\d\d-\d\d\)$"
     if not re.search(heading, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")):
         session.error(f"CHANGELOG.md has no heading '## {about['__version__']} (YYYY-MM-DD)'.")
@@ -262,7 +267,7 @@ def types(session: nox.Session) -> None:
     wheel = wheel_for(session)
     session.install(f"{wheel}[lint]")
     session.run("mypy", f"--python-version={session.python}")
-    stubs = (path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.pyi"))
+    stubs = (path.relative_to(ROOT) for path in (ROOT / "spacy_nmparse").rglob("*.pyi"))
     session.chdir(session.create_tmp())  # away from the sources: the installed modules
     session.run(
         *("python", "-m", "mypy.stubtest", "--ignore-disjoint-bases"),

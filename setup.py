@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
-from setuptools import Extension, setup
+from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 # Modules that cimport spaCy's Doc are C++, all others C.
@@ -15,8 +15,7 @@ CPP = ("spacy_nmparse.layers.word_types", "spacy_nmparse.pipe.doc_io")
 MODULES = {
     name: "c++" if name in CPP else "c"
     for name in sorted(
-        ".".join(path.relative_to("src").with_suffix("").parts)
-        for path in Path("src").rglob("*.pyx")
+        ".".join(path.with_suffix("").parts) for path in Path("spacy_nmparse").rglob("*.pyx")
     )
 }
 
@@ -66,7 +65,7 @@ if COUNTED:
     C_ARGS, CPP_ARGS = [*C_ARGS, "--coverage", "-O1"], [*CPP_ARGS, "--coverage", "-O1"]
 
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-HEADERS = [str(path) for path in Path("src").rglob("*.h")]  # they include one another
+HEADERS = [str(path) for path in Path("spacy_nmparse").rglob("*.h")]  # they include one another
 
 
 def page() -> str:
@@ -78,13 +77,13 @@ def page() -> str:
 
 
 def extension(name: str, language: str) -> Extension:
-    source = str(Path("src", *name.split("."))) + ".pyx"
+    source = str(Path(*name.split("."))) + ".pyx"
     fast = name.removeprefix("spacy_nmparse.").startswith(FAST)
     return Extension(
         name,
         [source],
         language=language,
-        include_dirs=[numpy.get_include(), str(Path("src", "spacy_nmparse", "layers"))],
+        include_dirs=[numpy.get_include(), str(Path("spacy_nmparse", "layers"))],
         define_macros=MACROS,
         extra_compile_args=(CPP_ARGS if language == "c++" else C_ARGS) + PLAIN * (not fast),
         extra_link_args=LINK_ARGS,
@@ -137,11 +136,12 @@ class BuildExtensions(build_ext):
 if __name__ == "__main__":
     setup(
         long_description=page(),
+        packages=[*find_packages(include=["spacy_nmparse*"]), "spacy_nmparse.configs"],
         ext_modules=[
             *(extension(name, language) for name, language in MODULES.items()),
             Extension(
                 SHARED,
-                [f"src/{SHARED.replace('.', '/')}.c"],
+                [f"{SHARED.replace('.', '/')}.c"],
                 extra_compile_args=C_ARGS,
                 extra_link_args=LINK_ARGS,
             ),

@@ -5,7 +5,7 @@
         --system monotonic=nm_parser,components.parser.system.nonmonotonic_left=false
 
 TREEBANK is a folder with the CoNLL-U files of Universal Dependencies, or one with train.spacy,
-dev.spacy and test.spacy. A system is a name (a config in src/spacy_nmparse/configs/, or a system of
+dev.spacy and test.spacy. A system is a name (a config in configs/, or a system of
 benchmarks/systems.yml), or NAME=BASE with settings after commas. Each run (system and seed) becomes
 one file, benchmarks/runs/accuracy/TREEBANK/SYSTEM-seedN.json; a run that has its file is skipped,
 and a file that was made in another way is refused.

@@ -21,7 +21,7 @@ if SEED := os.environ.get("NMPARSE_NOISE"):
 #: Tests that read the package's sources, where these are not: beside an installed wheel.
 ROOT = Path(__file__).parents[1]
 NEED_SOURCES = ["test_guide.py", "test_imports.py", "test_mutants.py"]
-collect_ignore = [] if (ROOT / "src").is_dir() else NEED_SOURCES
+collect_ignore = [] if (ROOT / "spacy_nmparse").is_dir() else NEED_SOURCES
 
 
 @pytest.fixture(autouse=True)

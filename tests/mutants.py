@@ -79,18 +79,19 @@ def copy_checkout(folder: Path) -> None:
     """Copy what git does not ignore, the compiled modules and the entry points."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    made = [*ROOT.glob(f"src/**/*{SUFFIX}"), *ROOT.glob("src/*.egg-info/*")]
+    made = [*ROOT.glob(f"spacy_nmparse/**/*{SUFFIX}"), *ROOT.glob("*.egg-info/*")]
     for path in [*(ROOT / name for name in listed.splitlines()), *made]:
         if path.is_file():
             target = folder / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
+    shutil.copytree(ROOT / "configs", folder / "spacy_nmparse" / "configs")
 
 
 def python(folder: Path, *arguments: str, limit: float | None = None) -> tuple[int | None, str]:
     """Run Python on the sources of a copy. Its exit status (None: it ran past the limit, in
     seconds), and what it has printed."""
-    variables = {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    variables = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryFile() as printed:
         process = subprocess.Popen(
             [sys.executable, *arguments],
@@ -132,7 +133,7 @@ def try_out(mutant: Mutant, folder: Path) -> str | None:
     path.write_text(text.replace(mutant.old, mutant.new), encoding="utf8")
     try:
         if source.suffix == ".pyx":
-            module = ".".join(source.relative_to(folder / "src").with_suffix("").parts)
+            module = ".".join(source.relative_to(folder).with_suffix("").parts)
             status, output = python(folder, "-c", COMPILE, module)
             if status:
                 raise SystemExit(f"{mutant.name} cannot be compiled:\n{output[-2000:]}")

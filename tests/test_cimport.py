@@ -155,7 +155,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cimport")
     for source in SOURCES.glob("*.pyx"):
         shutil.copy(source, folder)
-    shutil.copy(ROOT / "src/spacy_nmparse/systems/arc_hybrid.pyx", folder / "copied.pyx")
+    shutil.copy(ROOT / "spacy_nmparse/systems/arc_hybrid.pyx", folder / "copied.pyx")
     (folder / "setup.py").write_text(SETUP, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],

@@ -171,7 +171,7 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
     """A folder in which the pages' paths are there: configs, a treebank, data and a model, those of
     the demo with logs, models of three seeds, what benchmarks have written."""
     folder = tmp_path_factory.mktemp("commands")
-    shutil.copytree(CONFIGS, folder / "src" / "spacy_nmparse" / "configs")
+    shutil.copytree(CONFIGS, folder / "configs")
     treebank = folder / "path" / "to" / "UD_English-EWT"
     treebank.mkdir(parents=True)
     for split in ("train", "dev", "test"):

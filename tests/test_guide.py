@@ -7,8 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = (ROOT / "docs" / "add_a_system.md").read_text(encoding="utf-8")
-SYSTEM = (ROOT / "src" / "spacy_nmparse" / "systems" / "arc_hybrid.pyx").read_text(encoding="utf-8")
-REGISTRY = (ROOT / "src" / "spacy_nmparse" / "systems" / "__init__.py").read_text(encoding="utf-8")
+SOURCES = ROOT / "spacy_nmparse"
+SYSTEM = (SOURCES / "systems" / "arc_hybrid.pyx").read_text(encoding="utf-8")
+REGISTRY = (SOURCES / "systems" / "__init__.py").read_text(encoding="utf-8")
 
 
 def test_the_guide_quotes_the_file() -> None:
@@ -25,6 +26,6 @@ def test_the_guide_quotes_the_file() -> None:
 def test_one_line_registers_it() -> None:
     assert '"arc_hybrid": "arc_hybrid:ArcHybrid",\n' in GUIDE
     assert REGISTRY.count("arc_hybrid") == 2  # both in that line
-    code = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.p[yx][xd]")]
+    code = [*SOURCES.rglob("*.py"), *SOURCES.rglob("*.p[yx][xd]")]
     naming = {path.name for path in code if re.search("arc_?hybrid", path.read_text("utf-8"), re.I)}
     assert naming == {"__init__.py", "arc_hybrid.pyx"}

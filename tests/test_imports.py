@@ -6,7 +6,7 @@ import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[1] / "src"
+SOURCES = Path(__file__).resolve().parents[1]
 PACKAGE = "spacy_nmparse"
 #: Each folder imports from itself and from those behind it: none from the lab.
 ORDER = (

@@ -23,14 +23,15 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package and the tests without what is about the lab, installed in a folder."""
     folder = tmp_path_factory.mktemp("no_lab")
     away = shutil.ignore_patterns("lab", "__pycache__", "*.c", "*.cpp", "cimport_example")
-    shutil.copytree(ROOT / "src" / "spacy_nmparse", folder / "src" / "spacy_nmparse", ignore=away)
+    shutil.copytree(ROOT / "spacy_nmparse", folder / "spacy_nmparse", ignore=away)
+    shutil.copytree(ROOT / "configs", folder / "spacy_nmparse" / "configs", ignore=away)
     shutil.copytree(ROOT / "tests", folder / "tests", ignore=away)
     shutil.copy(ROOT / "pyproject.toml", folder)
     shutil.copy(ROOT / "setup.cfg", folder)
     config = configparser.ConfigParser(delimiters="=")
     config.optionxform = str  # type: ignore[assignment, method-assign]
     config.read(ROOT / "setup.cfg", encoding="utf-8")
-    metadata = folder / "src" / "spacy_nmparse-0.dist-info"
+    metadata = folder / "spacy_nmparse-0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: spacy-nmparse\nVersion: 0\n")
     lines = []

@@ -110,16 +110,14 @@ def test_links(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(page)):
         if not target.startswith("http"):
             path = (page.parent / target).resolve().relative_to(ROOT)
-            source = path.is_relative_to("src")
-            place = SOURCES / path.relative_to("src") if source else ROOT / path
+            source = path.is_relative_to("spacy_nmparse")
+            place = SOURCES / path if source else ROOT / path
             assert place.exists(), target
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_name_files_that_exist(page: Path) -> None:
-    for path in re.findall(
-        r"\b(?:scripts|benchmarks|src/spacy_nmparse/configs)/\w+\.(?:py|cfg|yml)\b", read(page)
-    ):
+    for path in re.findall(r"\b(?:scripts|benchmarks|configs)/\w+\.(?:py|cfg|yml)\b", read(page)):
         assert (ROOT / path).is_file(), path
 
 

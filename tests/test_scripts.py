@@ -215,7 +215,7 @@ def test_the_wheel_is_the_model_s_own(
 
 def dry_run(folder: Path, *options: str) -> str:
     """What the workflow `ud` would run, as spaCy prints it."""
-    for name in ("src", "scripts", "project.yml"):
+    for name in ("configs", "scripts", "project.yml"):
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / name)
     command = [sys.executable, "-m", "spacy", "project", "run", "ud", str(folder), "--dry"]
@@ -274,5 +274,5 @@ def test_project_file() -> None:
         for file in (interpolate(file, project["vars"]) for file in files):
             # the other benchmarks have tests of their own
             own = ("accuracy", "compare", "segmentation", "table")
-            if file.startswith(("scripts/", "src/", *(f"benchmarks/{name}" for name in own))):
+            if file.startswith(("scripts/", "configs", *(f"benchmarks/{name}" for name in own))):
                 assert (ROOT / file).exists(), (command["name"], file)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from thinc.api import Config
 
 #: The package's configs, one for each parser.
-CONFIGS = Path(__file__).parents[1] / "configs"
+CONFIGS = Path(str(files("spacy_nmparse.configs")))
 LEMMATIZER, MULTIWORD = "ud_lemmatizer", "multiword_tokens"
 #: What teachers differ in, by turns, so that they err in different places: the config; phrases are
 #: exchanged, and no words; a wider network.

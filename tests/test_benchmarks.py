@@ -401,6 +401,22 @@ def test_jackknife_and_the_linear_learner(
     assert run["command"].endswith("bn15_beam --only linear_swap_nd_all_beam")
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        'training.before_update={"@callbacks": "spacy_nmparse.count_swaps.v1", "path": "x"}',
+        *("training.dropout=0.5", "corpora.dev.limit=3", "system.seed=4", "nlp.lang=xx"),
+    ],
+)
+def test_linear_variants_refuse_settings_that_change_nothing(
+    setting: str, treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["bn15_linear", str(treebank), "--runs", str(tmp_path / "runs"), "--set", setting]
+    assert variants.main([*command, "--work", str(tmp_path / "work")]) == 1
+    assert f"{setting.partition('=')[0]} would change nothing" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("*.json"))
+
+
 def test_folds_hold_every_sentence_once() -> None:
     assert jackknife.fold_bounds(7, 3) == [(0, 2), (2, 4), (4, 7)]
     with pytest.raises(ValueError, match="not 1"):

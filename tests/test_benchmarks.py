@@ -27,7 +27,7 @@ from benchmarks import (
     treebanks,
     variants,
 )
-from benchmarks.significance import bootstrap, signed_rank
+from benchmarks.significance import bootstrap, holm, signed_rank
 from benchmarks.systems import System, find_system, parse_system
 from spacy_nmparse.ud import records
 from spacy_nmparse.ud.treebank import convert, find_splits
@@ -225,6 +225,22 @@ def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:
 )
 def test_signed_rank(differences: list[float], expected: float) -> None:
     assert signed_rank(differences) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("ps", "expected"),
+    [
+        ([], []),
+        ([0.05], [True]),
+        ([0.0251, 0.04], [False, False]),
+        ([0.04, 0.025], [True, True]),
+        ([0.0124, 0.9, 0.0166, 0.03], [True, False, True, False]),
+        ([0.02, 0.02, 0.02], [False, False, False]),
+    ],
+)
+def test_holm(ps: list[float], expected: list[bool]) -> None:
+    """The least p may be 0.05 / n at most, the next 0.05 / (n - 1); none passes after a failure."""
+    assert holm(ps) == expected
 
 
 def toy_run(system: str, seed: int, right: list[int], split: str = "dev") -> dict[str, Any]:

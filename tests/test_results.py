@@ -11,6 +11,8 @@ import pytest
 
 from benchmarks import report, tables
 from benchmarks.common import ROOT
+from benchmarks.tables.common import marked
+from benchmarks.titles import difference
 from tests.test_benchmarks import toy_run, write_run
 
 
@@ -115,6 +117,21 @@ def test_report_writes_all_summaries_or_none(
     assert "swaps: UD_X-dev" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["swaps.json"]
     assert read(tmp_path / "results" / "swaps.json") == {"UD_X-dev": {"words": 1}}
+
+
+def test_differences_beyond_chance_are_marked() -> None:
+    """Those that pass Holm's correction among all the differences of a table are in bold."""
+
+    def cell(p: float) -> str:
+        found = {"difference": 1.0, "low": 0.5, "high": 1.5, "p_bootstrap": p}
+        return difference(found, "; more")
+
+    rows = [["a", cell(0.0125), cell(0.9)], ["b", cell(0.02), cell(0.016)]]
+    shown = [[text.partition(" ")[0] for text in row] for row in marked(rows)]
+    assert shown == [["a", "**+1.00**", "+1.00"], ["b", "**+1.00**", "**+1.00**"]]
+    assert marked(rows)[0][1] == "**+1.00** (0.50 to 1.50), p = 0.01; more"
+    # with one more difference in the table, 0.0125 is above 0.05 / 5
+    assert marked([*rows, ["c", cell(0.8), ""]])[0][1] == rows[0][1]
 
 
 def test_report_of_timings(tmp_path: Path) -> None:

@@ -187,6 +187,15 @@ def _bn15_test() -> Rows:
         yield [*row, against(treebank, chosen[1], chosen[0])]
 
 
+@table("bn15-choice", left=3)
+def _bn15_choice() -> Rows:
+    yield ["search", "oracle", "against", *map(short, BN15_TREEBANKS)]
+    for (ending, search), *pair in itertools.product(SEARCHES.items(), CHOOSING, STATIC):
+        names = [f"linear_swap_{oracle}{ending}" for oracle in pair]
+        cells = [against(treebank, *names) for treebank in BN15_TREEBANKS]
+        yield [search, *(f"`{oracle}`" for oracle in pair), *cells]
+
+
 #: The rows of HGJ13's tables: the runs with the paper's learner, and what tables call them.
 HGJ13 = {
     "linear_monotonic": "monotonic",

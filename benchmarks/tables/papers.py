@@ -59,14 +59,16 @@ def count(one: Entry) -> str:
 
 
 def made(one: Entry, move: str, without_punct: bool = False) -> list[str]:
-    """Write how often a non-monotonic move was made or not, rightly or not, a mean over seeds."""
+    """Write how often a non-monotonic move was made or not, rightly or not, a mean over seeds; and
+    the share of TP in TP and FP over all seeds."""
     moves = one["moves"]
     left_out = moves["punct"].get(move, {}) if without_punct else {}
     counts = {kind: moves["repairs"][move][kind] - left_out.get(kind, 0) for kind in COUNTS}
-    return [f"{count / moves['seeds']:,.0f}" for count in counts.values()]
+    share = 100 * counts["tp"] / (counts["tp"] + counts["fp"])
+    return [*(f"{count / moves['seeds']:,.0f}" for count in counts.values()), f"{share:.0f} %"]
 
 
-MADE = [*map(str.upper, COUNTS[:4]), *COUNTS[4:]]
+MADE = [*map(str.upper, COUNTS[:4]), *COUNTS[4:], "TP in TP + FP"]
 
 
 def cell(treebank: str, name: str, first: str, metric: str) -> str:
@@ -226,6 +228,29 @@ for _split in ("dev", "test"):
     table(f"hgj13-linear-{_split}", left=2)(partial(hgj13, _split))
 _others = (GOTHIC, TURKISH, HUNGARIAN)
 table("hgj13-oracles")(partial(differences, "hgj13_linear", _others, [*HGJ13][1:]))
+
+
+@table("hgj13-static")
+def _hgj13_static() -> Rows:
+    yield ["L+D against monotonic, UAS", *map(short, _others)]
+    for split in ("dev", "test"):
+        names = "linear_both_static", "linear_monotonic_static"
+        yield [split, *(against(one, *names, "uas_all", split) for one in _others)]
+
+
+@table("hgj13-explore")
+def _hgj13_explore() -> Rows:
+    columns = ("monotonic", "L+D", "difference")
+    yield ["UAS", "seeds", *(f"{what}, {split}" for split in ("dev", "test") for what in columns)]
+    names = [f"linear_{name}_explore0.9" for name in ("monotonic", "both_combined")]
+    for treebank in _others:
+        pair = [found(treebank, name) for name in names]
+        row = [short(treebank), count(pair[0])]
+        for split in ("dev", "test"):
+            means = [raw_mean(one, "uas_all", split) for one in pair]
+            row += [score(one, "uas_all", split) for one in pair]
+            row.append(f"{means[1] - means[0]:+.2f}")
+        yield row
 
 
 @table("hgj13-beam")

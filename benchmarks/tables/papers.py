@@ -300,6 +300,32 @@ def draft() -> Iterator[tuple[str, str, str, str, Entry]]:
                 yield treebank, variant.name, variant.name.split("_")[1], variant.title, one
 
 
+#: The parsers with all four of the draft's repairs whose use is shown: their runs, what tables call
+#: them, and the treebanks.
+REPAIRING = (
+    ("all_repairs", "neural, `dynamic`", (ENGLISH, GOTHIC, HUNGARIAN)),
+    ("logistic_additional_all_repairs", "the draft's, `dynamic`", (GOTHIC, HUNGARIAN)),
+    ("logistic_additional_all_repairs_combined", "the draft's, `combined`", (GOTHIC, HUNGARIAN)),
+)
+REPAIRS = {
+    "LEFT-ARC": "left reattach",
+    "RIGHT-LOWER": "right lower",
+    "RIGHT-RAISE": "right raise",
+    "LEFT-INVERT": "left invert",
+}
+
+
+@table("rep-moves", left=3)
+def _rep_moves() -> Rows:
+    yield ["learner and oracle", "treebank", "repair", "right", "wrong", "neutral", "missed"]
+    for name, title, treebanks in REPAIRING:
+        for treebank, (move, repair) in itertools.product(treebanks, REPAIRS.items()):
+            moves = found(treebank, name)["moves"]
+            counts = [moves["repairs"][move][kind] for kind in ("tp", "fp", "neutral", "fn")]
+            shown = [f"{number / moves['seeds']:,.1f}" for number in counts]
+            yield [title, short(treebank), repair, *shown]
+
+
 @table("rep-linear-iterations", left=3)
 def _rep_linear_iterations() -> Rows:
     rows = [row for row in draft() if not row[1].endswith("_200")]

@@ -134,6 +134,15 @@ def test_differences_beyond_chance_are_marked() -> None:
     assert marked([*rows, ["c", cell(0.8), ""]])[0][1] == rows[0][1]
 
 
+@pytest.mark.parametrize(
+    "page", [page for page in report.PAGES if "beyond chance" in page.read_text("utf-8")]
+)
+def test_beyond_chance_is_said_once(page: Path) -> None:
+    """Pages that use the words lead to what they mean."""
+    text = page.read_text(encoding="utf-8")
+    assert "results.md#beyond-chance)" in text or "\n## Beyond chance\n" in text
+
+
 def test_report_of_timings(tmp_path: Path) -> None:
     """Ratios compare the timings of a repetition."""
 

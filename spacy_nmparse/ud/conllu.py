@@ -15,6 +15,7 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 NO_SPACE = "SpaceAfter=No"
 EMPTY = "_"
+BOM = codecs.BOM_UTF8
 NUMBER = re.compile("[1-9][0-9]*")
 RANGE = re.compile("([1-9][0-9]*)-([1-9][0-9]*)")
 EMPTY_NODE = re.compile(r"([0-9]+)\.([1-9][0-9]*)")
@@ -92,18 +93,24 @@ class Sentence:
         Returns:
             The lines. ``# text`` stays where it has the letters of the forms.
         """
-        text = self.text
+        before, after = self.around_id()
+        return f"{before}{sent_id}{after}" if after else before
+
+    def around_id(self) -> tuple[str, str]:
+        """What ``to_conllu`` writes before and behind the id that it is given; where the comments
+        have one, all that it writes, and nothing."""
         comments = [c for c in self.comments if _parts(c) != ("sent_id", "")]
-        if not self.value("sent_id"):
-            place = [*(_parts(c)[0] for c in comments), "text"].index("text")
-            comments.insert(place, f"# sent_id = {sent_id}")
-        known = self.value("text")
+        place = [*(_parts(c)[0] for c in comments), "text"].index("text")
+        known, text = self.value("text"), self.text
         if known is None:
             comments.append(f"# text = {text}")
         elif not _same_letters(known, text):
-            place = [_parts(c)[0] for c in comments].index("text")
             comments[place] = f"# text = {text}"
-        return "\n".join([*comments, *map("\t".join, self.rows)]) + "\n\n"
+        rows = list(map("\t".join, self.rows))
+        if self.value("sent_id"):
+            return "\n".join([*comments, *rows]) + "\n\n", ""
+        before = "\n".join([*comments[:place], "# sent_id = "])
+        return before, "\n" + "\n".join([*comments[place:], *rows]) + "\n\n"
 
 
 def find_cycle(heads: Sequence[int | None]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,11 +50,13 @@ class Item:
         finish: Completes the parsed document: what the input says and the pipeline does not.
         other_texts: Of CoNLL-U, the line of the first row of each sentence whose ``# text`` is not
             that of its words.
+        continues: Whether it is the next part of the document before.
     """
 
     doc: str | Doc
     finish: Callable[[Doc], None]
     other_texts: Sequence[int] = ()
+    continues: bool = False
 
 
 def kind_of(path: Path) -> str:
@@ -131,16 +133,24 @@ def text_items(file: TextFile | IO[bytes], name: str, doc_id: str, by_line: bool
 
 
 def conllu_items(
-    lines: Iterable[bytes], vocab: Vocab, name: str, keep_heads: bool = False
+    lines: Iterable[bytes],
+    vocab: Vocab,
+    name: str,
+    keep_heads: bool = False,
+    in_newdoc: bool = False,
 ) -> Iterator[Item]:
-    """Read the documents of CoNLL-U, N_SENTS sentences each. Words and sentence boundaries are
-    given; other annotation fills in what the pipeline does not set.
+    """Read the documents of CoNLL-U, in parts of N_SENTS sentences. Words and sentence boundaries
+    are given; other annotation fills in what the pipeline does not set.
 
     Args:
         lines: The lines.
         vocab: The pipeline's vocabulary.
         name: What messages call them.
         keep_heads: Whether heads and labels are given, too.
+        in_newdoc: Whether a ``# newdoc`` came before the lines.
+
+    Yields:
+        The parts. A document begins where ``# newdoc`` says so; before the first, each part is one.
 
     Raises:
         ValueError: If they are not UTF-8, or not CoNLL-U: the line is named.
@@ -148,7 +158,11 @@ def conllu_items(
     for group in grouped(read_rows(decode(lines, name), name), N_SENTS):
         rows = [[sentence.comments, sentence.rows] for sentence in group]
         others = [sentence.lines[0] for sentence in group if sentence.has_other_text]
-        yield from items_of([sentences_to_doc(group, vocab, name=name)], rows, others, keep_heads)
+        begins = group[0].starts("newdoc")
+        doc = sentences_to_doc(group, vocab, name=name)
+        for item in items_of([doc], rows, others, keep_heads):
+            yield replace(item, continues=in_newdoc and not begins)
+        in_newdoc = in_newdoc or begins
 
 
 def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, repeat
 from pathlib import Path
@@ -16,6 +16,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.ud.conllu import BOM, Sentence
 from spacy_nmparse.ud.corpus import open_spacy
 from spacy_nmparse.ud.parse_inputs import (
     CONLLU,
@@ -48,7 +49,8 @@ class Piece:
         name: What messages call the input.
         n_bytes: Bytes of the input, for a progress bar.
         items: Paragraphs or lines of plain text.
-        lines: Lines of CoNLL-U: whole sentences.
+        lines: Lines of CoNLL-U: whole sentences. There are several stretches only within a
+            ``# newdoc``.
         line: The number of the first one.
         docs: Documents of a .spacy file: the first, and the one behind the last.
         error: Why there is no such piece.
@@ -59,7 +61,7 @@ class Piece:
     name: str
     n_bytes: int = 0
     items: list[Item] = field(default_factory=list)
-    lines: bytes = b""
+    lines: list[bytes] = field(default_factory=list)
     line: int = 1
     docs: tuple[int, int] = (0, 0)
     error: Exception | None = None
@@ -104,7 +106,14 @@ class Part:
 
 
 def cut(
-    file: IO[bytes], path: Path | None, kind: str, *, job: int, name: str, is_guess: bool
+    file: IO[bytes],
+    path: Path | None,
+    kind: str,
+    *,
+    job: int,
+    name: str,
+    is_guess: bool,
+    whole: bool = False,
 ) -> Iterator[Piece]:
     """Cut an input into pieces, in order; an empty one has one, too.
 
@@ -115,6 +124,7 @@ def cut(
         job: The number of its job.
         name: What messages call it.
         is_guess: Whether its name alone says the kind.
+        whole: Whether what a ``# newdoc`` of CoNLL-U begins is in one piece.
 
     Raises:
         OSError: If it cannot be read.
@@ -124,7 +134,7 @@ def cut(
         doc_id = path.stem.replace(" ", "_") if path else "stdin"
         yield from _cut_text(TextFile(file, name, is_guess), Piece(job, kind, name), doc_id)
     elif kind == CONLLU:
-        yield from _cut_conllu(file, job, name)
+        yield from _cut_conllu(file, Piece(job, CONLLU, name), whole)
     else:
         yield from _cut_store(Path(name), job)
 
@@ -142,20 +152,47 @@ def _cut_text(file: TextFile, piece: Piece, doc_id: str) -> Iterator[Piece]:
     yield piece
 
 
-def _cut_conllu(file: IO[bytes], job: int, name: str) -> Iterator[Piece]:
-    """Cut behind blank lines that end sentences: comments stay with the sentence that follows."""
-    lines: list[bytes] = []
-    size, first, in_sentence = 0, 1, False
+def _cut_conllu(file: IO[bytes], piece: Piece, whole: bool) -> Iterator[Piece]:
+    """Cut behind blank lines that end sentences: comments stay with the sentence that follows. The
+    stretches of lines that are cut off are the same with `whole`, which puts those of a
+    ``# newdoc`` into one piece."""
+    held, size = bytearray(), 0  # of the stretch
+    number = 1  # of the line
+    end, end_number = 0, 1  # where the sentence that is held last ends, with blank lines
+    in_sentence = in_newdoc = False
     for line in file:
-        lines.append(line)
+        if line.startswith((b"#", BOM + b"#")):
+            if in_sentence:
+                end, end_number = len(held), number
+            in_sentence = False
+            if whole and _is_newdoc(line):
+                if piece.lines:
+                    yield _with_lines(piece, held[:end])
+                    piece = Piece(piece.job, piece.kind, piece.name, line=end_number)
+                    held, end = held[end:], 0
+                in_newdoc = True
+        elif line.strip():
+            in_sentence = True
+        held += line
         size += len(line)
-        if line.strip():
-            in_sentence = not line.startswith(b"#")
-        elif in_sentence and size >= 8 * SIZE:
-            yield Piece(job, CONLLU, name, size, lines=b"".join(lines), line=first)
-            first += len(lines)
-            lines, size, in_sentence = [], 0, False
-    yield Piece(job, CONLLU, name, size, lines=b"".join(lines), line=first)
+        number += 1
+        if in_sentence and size >= 8 * SIZE and not line.strip():
+            piece = _with_lines(piece, held)
+            if not in_newdoc:
+                yield piece
+                piece = Piece(piece.job, piece.kind, piece.name, line=number)
+            held, size, in_sentence = bytearray(), 0, False
+            end, end_number = 0, number
+    yield _with_lines(piece, held)
+
+
+def _with_lines(piece: Piece, lines: bytearray) -> Piece:
+    return replace(piece, lines=[*piece.lines, bytes(lines)], n_bytes=piece.n_bytes + len(lines))
+
+
+def _is_newdoc(line: bytes) -> bool:
+    comment = line.removeprefix(BOM).decode("utf-8", "replace")
+    return Sentence([comment], []).starts("newdoc")
 
 
 def _cut_store(path: Path, job: int) -> Iterator[Piece]:
@@ -241,7 +278,7 @@ class PieceParser:
         for item, doc in zip(items, self._parsed(items), strict=True):
             item.finish(doc)
             counts.failed += ERROR in doc.user_data
-            writer.write(doc)
+            writer.write(doc, item.continues)
             if self._form == CONLLU:
                 counts.other_texts += [piece.line - 1 + line for line in item.other_texts]
             counts.words += len(parsed_tokens([doc])[0])
@@ -277,12 +314,16 @@ class PieceParser:
         if piece.kind == SPACY:
             docs = _documents(Path(piece.name), *piece.docs, vocab)
             return items_of(docs, keep_heads=self._keep_heads)
-        how = (vocab, piece.name, self._keep_heads)
-        try:
-            return iter(list(conllu_items(io.BytesIO(piece.lines), *how)))
-        except ValueError:  # for the line's number: once more, behind as many lines as there are
-            lines = chain(repeat(b"\n", piece.line - 1), io.BytesIO(piece.lines))
-            return iter(list(conllu_items(lines, *how)))
+        items, line = [], piece.line
+        for number, lines in enumerate(piece.lines):
+            how = (vocab, piece.name, self._keep_heads, number > 0)
+            try:
+                items += conllu_items(io.BytesIO(lines), *how)
+            except ValueError:  # for the line's number: once more, behind as many lines
+                before = repeat(b"\n", line - 1)
+                items += conllu_items(chain(before, io.BytesIO(lines)), *how)
+            line += lines.count(b"\n")
+        return iter(items)
 
 
 def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:

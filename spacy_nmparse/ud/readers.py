@@ -20,6 +20,7 @@ from spacy.training.augment import dont_augment
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.folders import files_in
 from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
 
 SUFFIXES = (".spacy", ".conllu")
@@ -122,7 +123,7 @@ def copy_tags(source: Doc, target: Doc) -> None:
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """The data files of paths, those of folders in the order of their names.
+    """The data files of paths, those of folders in the order of their names, without hidden ones.
 
     Raises:
         FileNotFoundError: If a path does not exist, or a folder has no such file.
@@ -132,7 +133,7 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         files = [path]
         if path.is_dir():
-            files = [file for file in sorted(path.rglob("*")) if file.suffix in SUFFIXES]
+            files = [file for file in files_in(path) if file.suffix in SUFFIXES]
         if not path.exists() or not files:
             a_list = ' (a list is JSON: \'["FILE", "FILE"]\')' * str(path).startswith("[")
             raise FileNotFoundError(f"There is no .spacy or .conllu file {path}{a_list}.")

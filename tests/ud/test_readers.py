@@ -134,8 +134,14 @@ def test_several_files_and_folders(conllu: Path, tmp_path: Path) -> None:
     convert({"train": conllu, "dev": conllu}, folder)
     (folder / "b.conllu").write_text(MULTIWORD, encoding="utf-8")
     (folder / "notes.txt").write_text("no data", encoding="utf-8")
+    hidden = folder / ".ipynb_checkpoints"
+    hidden.mkdir()
+    for path in (folder / "._b.conllu", hidden / "b-ud-dev.conllu"):
+        path.write_text("no data", encoding="utf-8")
     assert len(examples(folder.parent, n_sents=1)) == 3 + 3 + 3
     assert len(examples([conllu, str(folder)], n_sents=2, limit=3)) == 3
+    (hidden / "b-ud-dev.conllu").write_text(MULTIWORD, encoding="utf-8")
+    assert len(examples(hidden, n_sents=1)) == 3  # it is named
     for name in ("x-ud-train", "x-ud-test"):
         (folder / f"{name}.conllu").write_text(MULTIWORD, encoding="utf-8")
     for path, message in (

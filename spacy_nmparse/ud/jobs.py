@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from spacy_nmparse.ud.folders import files_in
-from spacy_nmparse.ud.parse_outputs import FORMATS, SPACY
+from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS, SPACY
 
 STANDARD = "-"  # standard input or output
-PARSED = (".txt", ".conllu", ".conll", ".spacy")  # the files of a folder that are parsed
+PARSED = (".txt", ".conllu", PLUS, ".conll", ".spacy")  # the files of a folder that are parsed
 #: In each folder with outputs: how they were made, a line of JSON each.
 RECORD = ".nmparse.jsonl"
 
@@ -93,7 +93,7 @@ def plan(
                 f"{target} is named like a file, but of a folder, or of several inputs, the output "
                 f"is a folder: --output {target.with_suffix('')} (and --format)."
             )
-        jobs = [Job(one, target / place.with_suffix(FORMATS[form])) for one, place in found]
+        jobs = [Job(one, target / _named(place, form)) for one, place in found]
         for job in jobs:
             assert job.target is not None
             if not job.target.parent.resolve().is_relative_to(target.resolve()):
@@ -120,6 +120,12 @@ def _files_of(folder: Path, output: Path) -> tuple[list[Path], int, int]:
         else:
             n_others += 1
     return files, n_written, n_others
+
+
+def _named(place: Path, form: str) -> Path:
+    """The name of an output; that of CoNLL-U Plus has more columns than CoNLL-U, too."""
+    is_plus = form == CONLLU and place.suffix.lower() == PLUS
+    return place if is_plus else place.with_suffix(FORMATS[form])
 
 
 def _checked(jobs: list[Job]) -> list[Job]:

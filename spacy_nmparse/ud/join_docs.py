@@ -26,13 +26,15 @@ def join_docs(docs: Sequence[Doc]) -> Doc:
     """
     if len(docs) == 1:
         return docs[0]
-    whole: Any = Doc.from_docs(list(docs), ensure_whitespace=False, exclude=("tensor", "user_data"))
+    joins: Any = Doc.from_docs
+    whole = joins(list(docs), ensure_whitespace=False, exclude=("tensor", "user_data"))
     # from_docs takes sentence starts from the heads, which may be unknown.
     starts = numpy.concatenate([doc.to_array([SENT_START]) for doc in docs])
     whole.from_array([SENT_START], starts.reshape(-1, 1))
     n_letters = 0
     for doc in docs:
-        for key, value in doc.user_data.items():
+        data: dict[Any, Any] = doc.user_data
+        for key, value in data.items():
             if is_extension(key) and key[2] is not None:
                 end = None if key[3] is None else key[3] + n_letters
                 key = (*key[:2], key[2] + n_letters, end)
@@ -47,8 +49,10 @@ def join_docs(docs: Sequence[Doc]) -> Doc:
 def _of_all_tokens(docs: Sequence[Doc]) -> dict[Any, Any]:
     """The entries of ``user_data`` that are arrays or lists over a whole document."""
     found: dict[Any, Any] = {}
-    if any(PRESET in doc.user_data for doc in docs):
-        found[PRESET] = b"".join(doc.user_data.get(PRESET, bytes(len(doc))) for doc in docs)
+    data: list[dict[Any, Any]] = [doc.user_data for doc in docs]
+    if any(PRESET in one for one in data):
+        starts = (one.get(PRESET, bytes(len(doc))) for doc, one in zip(docs, data, strict=True))
+        found[PRESET] = b"".join(starts)
     sure = [confidences(doc) for doc in docs]
     if any(one is not None for one in sure):
         filled = [
@@ -56,6 +60,6 @@ def _of_all_tokens(docs: Sequence[Doc]) -> dict[Any, Any]:
             for doc, one in zip(docs, sure, strict=True)
         ]
         found[KEY] = numpy.concatenate(filled, axis=1).tobytes()
-    if any(ROWS in doc.user_data for doc in docs):
-        found[ROWS] = [sentence for doc in docs for sentence in doc.user_data.get(ROWS, ())]
+    if any(ROWS in one for one in data):
+        found[ROWS] = [sentence for one in data for sentence in one.get(ROWS, ())]
     return found

@@ -20,6 +20,7 @@ from spacy_nmparse.ud.join_docs import join_docs
 CONLLU, JSON, SPACY = "conllu", "json", "spacy"
 #: Formats, and how the names of their files end.
 FORMATS = {CONLLU: ".conllu", JSON: ".jsonl", SPACY: ".spacy"}
+PLUS = ".conllup"  # CoNLL-U with more columns
 ERROR = "spacy_nmparse.parse_error"  # in ``doc.user_data``: why there is no parse
 FAILED = "# parse_error = "
 

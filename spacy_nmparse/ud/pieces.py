@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -16,7 +15,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import parsed_tokens
-from spacy_nmparse.ud.conllu import BOM, Sentence
+from spacy_nmparse.ud.conllu import BOM, PLUS, Sentence
 from spacy_nmparse.ud.corpus import open_spacy
 from spacy_nmparse.ud.parse_inputs import (
     CONLLU,
@@ -24,6 +23,7 @@ from spacy_nmparse.ud.parse_inputs import (
     SPACY,
     TEXT,
     Item,
+    Stretch,
     TextFile,
     conllu_items,
     items_of,
@@ -49,9 +49,7 @@ class Piece:
         name: What messages call the input.
         n_bytes: Bytes of the input, for a progress bar.
         items: Paragraphs or lines of plain text.
-        lines: Lines of CoNLL-U: whole sentences. There are several stretches only within a
-            ``# newdoc``.
-        line: The number of the first one.
+        stretches: Lines of CoNLL-U; there are several stretches only within a ``# newdoc``.
         docs: Documents of a .spacy file: the first, and the one behind the last.
         error: Why there is no such piece.
     """
@@ -61,8 +59,7 @@ class Piece:
     name: str
     n_bytes: int = 0
     items: list[Item] = field(default_factory=list)
-    lines: list[bytes] = field(default_factory=list)
-    line: int = 1
+    stretches: list[Stretch] = field(default_factory=list)
     docs: tuple[int, int] = (0, 0)
     error: Exception | None = None
 
@@ -154,45 +151,43 @@ def _cut_text(file: TextFile, piece: Piece, doc_id: str) -> Iterator[Piece]:
 
 def _cut_conllu(file: IO[bytes], piece: Piece, whole: bool) -> Iterator[Piece]:
     """Cut behind blank lines that end sentences: comments stay with the sentence that follows. The
-    stretches of lines that are cut off are the same with `whole`, which puts those of a
-    ``# newdoc`` into one piece."""
+    stretches are the same with `whole`, which puts those of a ``# newdoc`` into one piece."""
     held, size = bytearray(), 0  # of the stretch
-    number = 1  # of the line
-    end, end_number = 0, 1  # where the sentence that is held last ends, with blank lines
-    in_sentence = in_newdoc = False
-    for line in file:
+    stretch = Stretch(b"")  # what is known of it
+    end = 0, 1, ""  # where the sentence held last ends, the line behind it, its columns
+    columns, in_sentence, in_newdoc = "", False, False
+    for number, line in enumerate(file, start=1):
         if line.startswith((b"#", BOM + b"#")):
             if in_sentence:
-                end, end_number = len(held), number
+                end = len(held), number, columns
             in_sentence = False
-            if whole and _is_newdoc(line):
-                if piece.lines:
-                    yield _with_lines(piece, held[:end])
-                    piece = Piece(piece.job, piece.kind, piece.name, line=end_number)
-                    held, end = held[end:], 0
+            comment = Sentence([line.removeprefix(BOM).decode("utf-8", "replace")], [])
+            columns = comment.value(PLUS) or columns
+            if whole and comment.starts("newdoc"):
+                if piece.stretches:
+                    yield _with(piece, stretch, held[: end[0]])
+                    piece, stretch = replace(piece, stretches=[]), Stretch(b"", *end[1:])
+                    held, end = held[end[0] :], (0, *end[1:])
                 in_newdoc = True
         elif line.strip():
             in_sentence = True
         held += line
         size += len(line)
-        number += 1
         if in_sentence and size >= 8 * SIZE and not line.strip():
-            piece = _with_lines(piece, held)
+            piece = _with(piece, stretch, held)
             if not in_newdoc:
                 yield piece
-                piece = Piece(piece.job, piece.kind, piece.name, line=number)
+                piece = replace(piece, stretches=[])
             held, size, in_sentence = bytearray(), 0, False
-            end, end_number = 0, number
-    yield _with_lines(piece, held)
+            end = 0, number + 1, columns
+            stretch = Stretch(b"", *end[1:], in_newdoc)
+    yield _with(piece, stretch, held)
 
 
-def _with_lines(piece: Piece, lines: bytearray) -> Piece:
-    return replace(piece, lines=[*piece.lines, bytes(lines)], n_bytes=piece.n_bytes + len(lines))
-
-
-def _is_newdoc(line: bytes) -> bool:
-    comment = line.removeprefix(BOM).decode("utf-8", "replace")
-    return Sentence([comment], []).starts("newdoc")
+def _with(piece: Piece, stretch: Stretch, lines: bytearray) -> Piece:
+    """The piece with one more stretch, of these lines."""
+    stretches = [*piece.stretches, stretch._replace(lines=bytes(lines))]
+    return replace(piece, stretches=stretches, n_bytes=sum(len(one.lines) for one in stretches))
 
 
 def _cut_store(path: Path, job: int) -> Iterator[Piece]:
@@ -280,7 +275,7 @@ class PieceParser:
             counts.failed += ERROR in doc.user_data
             writer.write(doc, item.continues)
             if self._form == CONLLU:
-                counts.other_texts += [piece.line - 1 + line for line in item.other_texts]
+                counts.other_texts += item.other_texts
             counts.words += len(parsed_tokens([doc])[0])
         part.written = writer.written()
         counts.documents, counts.sentences = len(items), part.written.n_sents
@@ -314,16 +309,8 @@ class PieceParser:
         if piece.kind == SPACY:
             docs = _documents(Path(piece.name), *piece.docs, vocab)
             return items_of(docs, keep_heads=self._keep_heads)
-        items, line = [], piece.line
-        for number, lines in enumerate(piece.lines):
-            how = (vocab, piece.name, self._keep_heads, number > 0)
-            try:
-                items += conllu_items(io.BytesIO(lines), *how)
-            except ValueError:  # for the line's number: once more, behind as many lines
-                before = repeat(b"\n", line - 1)
-                items += conllu_items(chain(before, io.BytesIO(lines)), *how)
-            line += lines.count(b"\n")
-        return iter(items)
+        how = (vocab, piece.name, self._keep_heads)
+        return chain.from_iterable(conllu_items(one, *how) for one in piece.stretches)
 
 
 def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:

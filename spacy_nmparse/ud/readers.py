@@ -23,7 +23,7 @@ from spacy_nmparse.ud.extensions import split_doc
 from spacy_nmparse.ud.folders import files_in
 from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
 
-SUFFIXES = (".spacy", ".conllu")
+SUFFIXES = (".spacy", ".conllu", ".conllup")
 
 
 class Corpus:

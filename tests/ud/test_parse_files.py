@@ -203,6 +203,76 @@ def test_conllu_is_no_text(model: Path, tmp_path: Path) -> None:
         assert len(words(run(model, given, "--input-format", "text", input=conllu).stdout)) > 1
 
 
+PLUS_ROWS = """\
+# global.columns = HEAD ID FORM UPOS PARSEME:MWE MISC
+# sent_id = a
+_\t1\tYes\tINTJ\t1:VID\tx=y
+
+# newdoc
+_\t1-2\tdont\t_\t*\t_
+_\t1\tdo\tAUX\t*\t_
+_\t2\tnt\tPART\t1\tSpaceAfter=No
+
+"""
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_conllu_plus(model: Path, tmp_path: Path, n_process: int) -> None:
+    """Its other columns stay, behind the ten of CoNLL-U."""
+    folder = tmp_path / "in"
+    text = PLUS_ROWS + PLUS_ROWS[PLUS_ROWS.index("# sent_id") :] * 5
+    source = write(folder / "a.conllup", "\ufeff" + text)
+    done = run(model, folder, "-o", tmp_path / "out", "--n-process", n_process)
+    assert done.exit_code == 0, done.output
+    found = (tmp_path / "out" / "a.conllup").read_text(encoding="utf-8")
+    names = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE"
+    assert found.startswith(f"# global.columns = {names}\n# sent_id = a\n# text = Yes\n1\tYes")
+    rows = [row for row in table(found) if len(row) > 1]
+    assert [row[0:2] + row[3:4] + row[9:] for row in rows] == 6 * [
+        ["1", "Yes", "INTJ", "x=y", "1:VID"],
+        ["1-2", "dont", "_", "_", "*"],
+        ["1", "do", "AUX", "_", "*"],
+        ["2", "nt", "PART", "SpaceAfter=No", "1"],
+    ]
+    assert {row[6] for row in rows if row[0] == "1" and row[1] == "Yes"} == {"0"}
+    again = tmp_path / "again.conllup"
+    assert run(model, tmp_path / "out" / "a.conllup", "-o", again).exit_code == 0
+    assert run(model, source, "-o", tmp_path / "a.spacy").exit_code == 0
+    for other in (again.read_text(encoding="utf-8"), run(model, tmp_path / "a.spacy").stdout):
+        assert [(row[:6], row[8:]) for row in table(other)] == [
+            (row[:6], row[8:]) for row in table(found)
+        ]
+    (first, _, *_) = conllu_to_docs(source, spacy.blank("xx").vocab)
+    assert doc_to_conllu(first).startswith(f"# global.columns = {names[:-12]}\n# sent_id = a\n")
+    for wrong in ("ID FORM FORM", "FORM"):
+        write(source, PLUS_ROWS.replace("HEAD ID FORM", wrong))
+        done = run(model, source)
+        assert done.exit_code == 1 and f"{source}, line 1: # global.columns" in done.stderr
+
+
+def table(conllu: str) -> list[list[str]]:
+    return [line.split("\t") for line in conllu.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PLUS_ROWS, "looks like CoNLL-U Plus: --input-format conllu"),
+        ("1\tYes" + "\t_" * 12, "a table of words, but not like CoNLL-U"),
+        ("1 Yes _ INTJ _ _ 0 root _ _", "a table of words, but not like CoNLL-U"),
+        ("1   Yes  _ INTJ  _  0  root  _ ", "a table of words, but not like CoNLL-U"),
+    ],
+)
+def test_tables_are_no_text(model: Path, tmp_path: Path, text: str, message: str) -> None:
+    for given in (write(tmp_path / "a.dat", text), "-"):
+        done = run(model, given, input=text)
+        assert done.exit_code == 1 and message in done.stderr
+        assert len(words(run(model, given, "--input-format", "text", input=text).stdout)) > 1
+    text = "1 The 7 cats sat on the mats in 3 rows of 10 ."
+    assert words(run(model, "-", input=text).stdout) == text.split()
+
+
 def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
     """What was parsed is not parsed again; what failed, or has changed, is."""
     folder, out = tmp_path / "in", tmp_path / "out"

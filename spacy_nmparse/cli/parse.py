@@ -21,6 +21,7 @@ from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS
 from spacy_nmparse.ud.pieces import Counts
+from spacy_nmparse.ud.terminal import shown
 from spacy_nmparse.ud.tokens import counted
 
 
@@ -158,7 +159,7 @@ def _switch_on(nlp: Language, model: str, setting: str) -> None:
 
 
 def _say(text: str) -> None:
-    tqdm.write(text, file=sys.stderr)
+    tqdm.write(shown(text), file=sys.stderr)
 
 
 def _say_skipped(folder: Path, n_written: int, n_others: int) -> None:

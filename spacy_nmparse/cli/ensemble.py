@@ -10,6 +10,7 @@ from spacy_nmparse.cli.console import COMPONENT, OUTPUT, check_absent, failures,
 from spacy_nmparse.pipe.ensemble import merge
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.members import parser_of
+from spacy_nmparse.ud.terminal import show
 
 
 def run(
@@ -23,4 +24,4 @@ def run(
     with failures():
         names = [parser_of(nlp, component).name for nlp in pipelines]
         safe_to_disk(merge(pipelines, names), output)
-    print(f"{output}: {pipelines[0].pipe_names}, {len(models)} parsers in {names[0]}")
+    show(f"{output}: {pipelines[0].pipe_names}, {len(models)} parsers in {names[0]}")

@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import PRESET, is_partial
 from spacy_nmparse.ud.conllu import (
+    COLUMNS,
     DEPREL,
     EMPTY,
     FEATS,
@@ -24,9 +25,13 @@ from spacy_nmparse.ud.conllu import (
     ID,
     LEMMA,
     MISC,
+    PLUS,
     UPOS,
     XPOS,
     Sentence,
+    columns_comment,
+    depths,
+    parts_of,
     read_rows,
 )
 from spacy_nmparse.ud.extensions import UDWord, register_extensions
@@ -141,10 +146,15 @@ class _Columns:
                     f"NAME=VALUE|NAME=VALUE (FEATS)."
                 )
         groups = _groups(sentence, merges)
+        depth = []
+        if len(groups) < len(words):
+            heads = (row[HEAD] for row in words)
+            depth = depths([i if h in ("0", EMPTY) else int(h) - 1 for i, h in enumerate(heads)])
         token_of = [number for number, group in enumerate(groups) for _ in group.words]
         for number, group in enumerate(groups):
             first = group.words[0]
-            chosen = first if len(group.words) == 1 else group.highest(words)
+            # With the head of the word nearest to the root, tokens are a tree again.
+            chosen = first if len(group.words) == 1 else min(group.words, key=depth.__getitem__)
             row = words[chosen]
             head = None if row[HEAD] == EMPTY else int(row[HEAD]) - 1
             self.words.append(group.form)
@@ -164,8 +174,12 @@ class _Columns:
                 self.deps.append("ROOT" if head < 0 and label == "root" else label)
             for key, value in group.extensions(words, chosen):
                 self.extensions.append((base + number, key, value))
-        if sentence.comments:
-            self.extensions.append((base, "ud_comments", sentence.comments))
+        comments = sentence.comments
+        if len(sentence.rows[0]) > len(COLUMNS):  # a document has no others
+            ten = columns_comment(COLUMNS)
+            comments = [ten if parts_of(one)[0] == PLUS else one for one in comments]
+        if comments:
+            self.extensions.append((base, "ud_comments", comments))
 
     def doc(self, vocab: Vocab) -> Doc:
         """The document."""
@@ -209,18 +223,6 @@ class _Group:
     words: range
     misc: str
     whole: list[str] | None = None
-
-    def highest(self, words: Sequence[Sequence[str]]) -> int:
-        """The word nearest to the root of the sentence: with its head, tokens are a tree again."""
-
-        def depth(word: int) -> int:
-            steps = 0
-            while words[word][HEAD] not in ("0", EMPTY) and steps < len(words):
-                word = int(words[word][HEAD]) - 1
-                steps += 1
-            return steps
-
-        return min(self.words, key=depth)
 
     def tag(self, words: Sequence[Sequence[str]]) -> str:
         """The tags of the words, joined; of several, UPOS where there is no XPOS."""

@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 SPLITS = ("train", "dev", "test")
@@ -46,8 +47,9 @@ def find_files(folder: Path) -> Files:
     if not folder.is_dir():
         raise FileNotFoundError(f"No folder {folder}: give the folder of a UD treebank.")
     found: Files = {}
+    shown = [file for file in sorted(folder.glob("*.conllu")) if not file.name.startswith(".")]
     for split in SPLITS:
-        files = [file for file in sorted(folder.glob("*.conllu")) if split_of(file) == split]
+        files = [file for file in shown if split_of(file) == split]
         names = {match["treebank"] for file in files if (match := NAME.fullmatch(file.name))}
         if len(names) > 1:
             listed = ", ".join(file.name for file in files)
@@ -236,7 +238,7 @@ def convert(
     def write(split: str, docs: list[Doc], what: str) -> None:
         written[split] = output / f"{split}.spacy"
         n_docs, n_tokens = write_docs(docs, written[split])
-        print(
+        show(
             f"{what} -> {split}.spacy: {counted(n_docs, 'document')}, {counted(n_tokens, 'token')}"
         )
 

@@ -55,6 +55,24 @@ def test_swaps() -> None:
     assert found["swaps"]["minimal"] <= found["swaps"]["lazy"] <= found["swaps"]["eager"]
 
 
+def test_swaps_are_those_of_derivations() -> None:
+    """Though they are counted without them."""
+    rng = random.Random(0)
+    system = systems.create("swap_standard")
+    n_found = 0
+    for n in range(1, 41):
+        heads = random_heads(n % 14 + 1, rng)
+        found = count_swaps([heads])["swaps"]
+        moves = {name: system.derivation(Gold(heads), name) for name in found}
+        n_found += found["eager"]
+        assert found == {
+            name: sum(action.move == "SWAP" for action in made) for name, made in moves.items()
+        }
+        counted = count_transitions([heads])["swap_standard"]["transitions"]
+        assert counted == len(moves["eager"])
+    assert n_found > 100
+
+
 def test_unique_derivations_are_those_of_which_there_is_one() -> None:
     rng = random.Random(0)
     system = systems.create("swap_standard")

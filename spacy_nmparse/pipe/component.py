@@ -23,7 +23,12 @@ import spacy_nmparse.learning.beam_rollout as beam_rollout
 import spacy_nmparse.search.beam as beam
 import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, Tree, same_tokens
-from spacy_nmparse.pipe.confidence import forget_confidences, register_extensions, write_confidences
+from spacy_nmparse.pipe.confidence import (
+    TEMPERATURES,
+    forget_confidences,
+    register_extensions,
+    write_confidences,
+)
 from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.given import GivenTrees
@@ -31,6 +36,7 @@ from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.settings import (
+    NAME,
     SWITCH,
     WIDTH,
     KnownAttributes,
@@ -67,10 +73,12 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     """
 
     system_spec: SystemSpec
-    oracle: str
     explore: Chance
     beam_updates: Chance
     error_handler: Callable  # spaCy sets it
+
+    oracle = Setting(NAME)
+    """The name of the system's oracle that training learns from."""
 
     beam_width = Setting(WIDTH)
     """How many hypotheses parsing follows side by side; 1 is greedy search."""
@@ -129,7 +137,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             model: a scorer, or an ensemble of scorers.
             name: the component's name in the pipeline.
             system: the transition system.
-            oracle: name of the system's oracle that training learns from.
             explore: probability of following the model rather than the oracle at each training
                 step; a number or a schedule of one value an update.
             projectivize: lift crossing arcs for training and lower them after parsing.
@@ -392,11 +399,13 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             )
         if lacks_token_vectors(words.docs, self.model):  # spaCy then takes zeros
             warnings.warn(
-                f"The component '{self.name}' shares a 'tok2vec' component that has not processed "
-                f"these documents: it parses without any knowledge of their words. Enable that "
-                f"component, before this one (in training, list it in annotating_components).",
+                f"The component '{self.name}' shares a 'tok2vec' or transformer component that has "
+                f"not processed these documents: it parses without any knowledge of their words. "
+                f"Enable that component, before this one (in training, list it in "
+                f"annotating_components).",
                 stacklevel=2,
             )
+            words = words.without_vectors(self.model)
         elif not self._fingerprint.fits(self.model, words.docs):
             warnings.warn(
                 f"The component '{self.name}' listens to a 'tok2vec' that is not the one which it "
@@ -426,14 +435,19 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             forget_confidences(docs)
         if scores.probabilities is None and scores.tags is None:
             return
+        temperatures = self._temperatures()
         for doc, parse in zip(docs, scores.by_document(), strict=True):
             if parse.probabilities is not None:
-                head, label = self.cfg.get("temperatures", (1.0, 1.0))
-                write_confidences(doc, parse.tokens, parse.probabilities, (head, label))
+                write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
             if parse.tags is not None:
                 if doc.vocab is not self.vocab:  # of another pipeline
                     self._learned.tags.register(doc.vocab, set(parse.tags.tolist()))
                 self._learned.tags.write(doc, parse.tokens, parse.tags)
+
+    def _temperatures(self) -> tuple[float, float]:
+        """Those of the confidences; ValueError where someone has set others than there can be."""
+        found = self.cfg.get("temperatures", (1.0, 1.0))
+        return TEMPERATURES.checked(found, self.name, "temperatures")
 
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """Score parses, and the tags if they are written."""

@@ -23,6 +23,7 @@ from spacy_nmparse.pipe.members import (
     parser_of,
     title,
 )
+from spacy_nmparse.pipe.settings import changed_settings
 from spacy_nmparse.scorers.operations import is_ensemble, is_initialized
 from spacy_nmparse.scorers.tagging import REFERENCES
 from spacy_nmparse.scorers.words import recurrent_layers
@@ -87,6 +88,8 @@ def merge(pipelines: Sequence[Language], names: Sequence[str]) -> Language:
     if not keeps_tags:
         labels = {"labels": labels["labels"]}
     ensemble.initialize(lambda: [Example(doc, doc.copy())], nlp=first, labels=labels)  # type: ignore[attr-defined]
+    for setting, values in changed_settings(parsers[0]).items():
+        setattr(ensemble, setting, values["set"])
     for target, parser in zip(ensemble.model.layers, parsers, strict=True):  # type: ignore[attr-defined]
         _copy(parser.model, target)
     for unused in [key for key, pipe in first.pipeline if _is_unused(pipe)]:

@@ -56,8 +56,10 @@ def test_twins_decide_as_one(factory: str, width: int) -> None:
     docs = some_docs(nlp)
     nlp.get_pipe(factory).beam_width = width  # type: ignore[attr-defined]
     expected = parsed(nlp, docs)
-    twins = merged(*(random_parser(1, factory=factory) for _ in range(3)))
-    twins.get_pipe(factory).beam_width = width  # type: ignore[attr-defined]
+    members = [random_parser(1, factory=factory) for _ in range(3)]
+    members[0].get_pipe(factory).beam_width = width  # type: ignore[attr-defined]
+    twins = merged(*members)
+    assert twins.get_pipe(factory).beam_width == width  # type: ignore[attr-defined]
     assert parsed(twins, docs) == expected
     best = parser_of(nlp).n_best([bare(docs[3])], 3)[0]
     again = parser_of(twins).n_best([bare(docs[3])], 3)[0]

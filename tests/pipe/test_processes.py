@@ -71,10 +71,24 @@ def test_documents_as_arrays() -> None:
     unparsed[1].is_sent_start = False
     given = [full_doc(vocab), empty, unparsed, full_doc(vocab)]
     given[3].tensor = numpy.zeros(0, dtype="float32")
+    check_packed(given)
+
+
+@pytest.mark.parametrize("others", [None, numpy.zeros((6, 2)), numpy.float32(1)])
+def test_documents_without_a_tensor(others: object) -> None:
+    """None, as spaCy's ``doc_cleaner`` leaves it."""
+    given = [full_doc(Vocab()) for _ in range(3)]
+    given[1].tensor, given[2].tensor = None, others
+    check_packed(given)
+    check_packed(given[1:2])
+
+
+def check_packed(given: list[Doc]) -> None:
     found = list(unpack(pickle.loads(pickle.dumps(pack(given))), Vocab()))
     assert [doc.to_json() for doc in found] == [doc.to_json() for doc in given]
     for one, other in zip(found, given, strict=True):
-        assert (one.tensor == other.tensor).all() and one.tensor.dtype == other.tensor.dtype
+        tensors = [numpy.asarray(doc.tensor) for doc in (one, other)]
+        assert tensors[0].dtype == tensors[1].dtype and numpy.array_equal(*tensors)
         assert one.user_data == other.user_data and one.cats == other.cats
         assert one.sentiment == other.sentiment
         assert [token.is_sent_start for token in one] == [token.is_sent_start for token in other]
@@ -88,6 +102,16 @@ def test_documents_as_arrays() -> None:
         assert [t.left_edge.i for t in one] == [t.left_edge.i for t in other]
         for attribute in ("DEP", "TAG", "SENT_START", "ENT_IOB", "LEMMA"):
             assert one.has_annotation(attribute) == other.has_annotation(attribute)
+
+
+def test_cleaned_documents(nlp: Language) -> None:
+    cleaned = overfitted()
+    cleaned.add_pipe("doc_cleaner")
+    docs = list(pipe_in_processes(cleaned, TEXTS, n_process=2))
+    assert [doc.tensor for doc in docs] == [None] * len(TEXTS)
+    expected = [tree(doc) for doc in nlp.pipe(TEXTS)]
+    assert [tree(doc) for doc in docs] == expected
+    assert [tree(doc) for doc in pipe_in_processes(cleaned, docs, n_process=2)] == expected
 
 
 def test_a_killed_process(nlp: Language) -> None:

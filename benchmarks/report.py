@@ -35,6 +35,7 @@ from benchmarks.summary import Pair, merge, summarize, write
 from benchmarks.tables import TABLES
 from benchmarks.tables.common import OWN, SPACY, SPACY_LONG, STOCK, STOCK_LONG
 from benchmarks.tables.front import PICTURE, front
+from spacy_nmparse.pipe.files import write_files
 
 PAGES = (
     ROOT / "README.md",
@@ -206,7 +207,7 @@ def main(argv: Sequence[str] | None) -> int | None:
             print(f"{benchmark}: {change}", flush=True)
     for path, text in pages().items() if args.write else ():
         if path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+            write_files({path: text.encode()})
             print(f"{path.relative_to(ROOT)}: written")
 
 

@@ -53,7 +53,13 @@ from benchmarks.training import (
     settings_of,
     train_model,
 )
-from benchmarks.treebanks import Treebank, add_run_arguments, add_treebank_arguments, open_treebank
+from benchmarks.treebanks import (
+    Treebank,
+    add_run_arguments,
+    add_treebank_arguments,
+    open_treebank,
+    path_of,
+)
 from spacy_nmparse.ud.records import parse_settings, write_setting
 
 SYSTEMS = ("nm_parser", "spacy_parser")
@@ -276,7 +282,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     parser.add_argument(
         "--mixed", action="store_true", help="evaluate the systems as one parser, too"
     )
-    parser.add_argument("--teacher", type=Path, metavar="MODEL", help="a pipeline to learn from")
+    parser.add_argument("--teacher", type=path_of, metavar="MODEL", help="a pipeline to learn from")
     args = parser.parse_args(argv)
     systems = [parse_system(text) for text in args.system or SYSTEMS]
     if args.teacher:

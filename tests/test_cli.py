@@ -12,6 +12,7 @@ import string
 from ast import literal_eval
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -592,18 +593,38 @@ def test_a_pipeline_below_the_folder(folder: Path) -> None:
     assert f"Did you mean {folder / 'trained' / 'x' / 'model-best'}?" in done.stderr
 
 
+#: Commands that write a file.
+WRITERS: list[Arguments] = [
+    lambda f: ("init-config", "OUT"),
+    lambda f: ("evaluate", f / "model", f / "gold.spacy", "-o", "OUT"),
+    lambda f: ("trace", f / "model", "a b", "--html", "OUT"),
+    lambda f: ("errors", f / "model", f / "gold.spacy", "--displacy", "OUT"),
+    lambda f: ("oracle", "arc_eager", "0", "--html", "OUT"),
+    lambda f: ("lattice", "arc_eager", "0", "--dot", "OUT"),
+]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes FIFOs")
+@pytest.mark.parametrize("arguments", WRITERS)
+def test_outputs_that_are_no_files(folder: Path, tmp_path: Path, arguments: Arguments) -> None:
+    """A FIFO is written into, and so is what is behind a link."""
+    fifo, link = tmp_path / "fifo", tmp_path / "link"
+    os.mkfifo(fifo)
+    found: list[bytes] = []
+    reader = Thread(target=lambda: found.append(fifo.read_bytes()), daemon=True)
+    reader.start()
+    link.symlink_to("file")
+    for out in (fifo, link):
+        succeed(*(out if argument == "OUT" else argument for argument in arguments(folder)))
+    assert fifo.is_fifo() and link.is_symlink()
+    reader.join()
+    assert len(found[0]) > 8 and len((tmp_path / "file").read_bytes()) > 8
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        lambda f: ("init-config", "OUT"),
-        lambda f: ("convert", "OUT", "--dev", f / "gold.conllu"),
-        lambda f: ("evaluate", f / "model", f / "gold.spacy", "-o", "OUT"),
-        lambda f: ("trace", f / "model", "a b", "--html", "OUT"),
-        lambda f: ("errors", f / "model", f / "gold.spacy", "--displacy", "OUT"),
-        lambda f: ("oracle", "arc_eager", "0", "--html", "OUT"),
-        lambda f: ("lattice", "arc_eager", "0", "--dot", "OUT"),
-    ],
+    "arguments", [*WRITERS, lambda f: ("convert", "OUT", "--dev", f / "gold.conllu")]
 )
 def test_a_full_disk(folder: Path, tmp_path: Path, arguments: Arguments) -> None:
     """Nothing half-written stays, and the message names the file."""

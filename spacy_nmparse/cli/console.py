@@ -18,6 +18,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import table
 
+from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
 from spacy_nmparse.ud.evaluate import references
 from spacy_nmparse.ud.terminal import colored, show, shown
@@ -53,7 +54,7 @@ def has_color(stream: Any) -> bool:
     """Whether a stream takes colours: a terminal, or FORCE_COLOR is set, and NO_COLOR is not."""
     if os.environ.get("NO_COLOR") or os.environ.get("ANSI_COLORS_DISABLED"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or (stream is not None and stream.isatty())
 
 
 def paint(text: str, style: str) -> str:
@@ -87,8 +88,8 @@ def check_choice(option: str, value: str | None, choices: Iterable[str]) -> None
 
 
 def check_absent(output: Path) -> None:
-    """Fail where something is at an output that is to be made."""
-    if output.exists():
+    """Fail where a file or folder is at an output that is to be made."""
+    if output.is_dir() or (output.exists() and is_replaced(output)):
         fail(f"{output} exists already: give another path.")
 
 

@@ -68,8 +68,10 @@ def run(
         check_trees([file for parts in files.values() for file in parts], one_root)
         written = convert(files, output, n_sents, with_single, merge)
         for split in SPLITS if folders else ():
-            if split not in written:  # of another treebank
-                (output / f"{split}.spacy").unlink(missing_ok=True)
+            stale = output / f"{split}.spacy"  # of another treebank
+            if split not in written and stale.exists():
+                stale.unlink()
+                print(f"{stale} is removed: this treebank has no such data.")
         if lang:
             report_tokens(files, written, lang, merge_subtokens)
 

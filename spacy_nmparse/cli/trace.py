@@ -83,7 +83,11 @@ def _document(
         if number > len(docs):
             raise ValueError(f"{corpus} has {counted(len(docs), 'sentence')}, not {number}.")
         return docs[number - 1], docs[number - 1]
-    text = sys.stdin.read().rstrip("\n") if text == "-" else text or ""
+    if text == "-":
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed: give a text.")
+        text = sys.stdin.read().rstrip("\n")
+    text = text or ""
     return Doc(nlp.vocab, words=text.split()) if words else nlp.make_doc(text), None
 
 

@@ -1,10 +1,14 @@
-"""Worker processes: the same trees as in one, and an error when one is killed."""
+"""Worker processes: the same trees as in one, an error when one is killed, and none stays."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import numpy
 import pytest
@@ -135,3 +139,41 @@ def test_an_endless_stream(nlp: Language) -> None:
     docs = pipe_in_processes(nlp, endless(), n_process=1, batch_size=2)  # type: ignore[arg-type]
     assert [next(docs).text for _ in range(3)] == ["Yes"] * 3
     docs.close()  # type: ignore[attr-defined]
+
+
+PARENT = """
+import multiprocessing, sys, time
+from spacy_nmparse.pipe.processes import in_order
+
+def work(seconds):
+    time.sleep(seconds)
+    return seconds
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    for seconds in in_order(work, [0, 0, 1000, 1000, 1000], 2):
+        print(seconds, flush=True)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL", "SIGHUP"])
+def test_workers_end_with_their_parent(tmp_path: Path, method: str, name: str) -> None:
+    """Of any signal. While one lives, it holds standard output and error open."""
+    (tmp_path / "parent.py").write_text(PARENT)
+    with subprocess.Popen(
+        [sys.executable, "parent.py", method],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        start_new_session=True,
+    ) as parent:
+        try:
+            assert parent.stdout is not None
+            assert [parent.stdout.readline() for _ in range(2)] == [b"0\n"] * 2
+            parent.send_signal(getattr(signal, name))
+            parent.communicate(timeout=60)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(parent.pid, signal.SIGKILL)
+    assert parent.returncode == -getattr(signal, name)

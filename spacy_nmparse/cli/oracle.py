@@ -102,7 +102,7 @@ def read_tree(tree: str | None, words: str | None, number: int) -> Tree:
             raise typer.BadParameter("Give a TREE, or --words and --moves.")
         return Tree(texts, [None] * len(texts), [None] * len(texts))
     path = Path(tree)
-    if path.suffix in (".conllu", ".conll", ".spacy"):
+    if path.suffix in (".conllu", ".conllup", ".conll", ".spacy"):
         if texts is not None:
             raise typer.BadParameter(f"{path} has words of its own: leave --words out.")
         with failures():

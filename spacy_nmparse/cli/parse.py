@@ -19,7 +19,7 @@ from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
-from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS
+from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS
 from spacy_nmparse.ud.pieces import Counts
 from spacy_nmparse.ud.tokens import counted
 
@@ -59,7 +59,8 @@ def run(
 ) -> None:
     """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
     suffix = Path(output).suffix
-    is_guess = form is None and suffix.lower() not in ("", ".conll", ".json", *FORMATS.values())
+    known = ("", ".conll", PLUS, ".json", *FORMATS.values())
+    is_guess = form is None and suffix.lower() not in known
     form = form or _form_of(output)
     check_choice("--format", form, FORMATS)
     check_choice("--input-format", kind, KINDS)

@@ -18,7 +18,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from spacy_nmparse.ud import conllu
-from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID, XPOS
+from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID, MISC, XPOS
 from spacy_nmparse.ud.docs_conllu import document_rows
 
 Rows = list[list[str]]
@@ -56,7 +56,7 @@ def read_rows(path: Path) -> list[Rows]:
     """
     sentences = []
     for sentence in conllu.read_rows(path):
-        rows = [row for row in sentence.rows if "." not in row[ID]]
+        rows = [row[: MISC + 1] for row in sentence.rows if "." not in row[ID]]
         for row in rows:
             row[DEPS] = EMPTY
         sentences.append(rows)

@@ -1,4 +1,4 @@
-"""CoNLL-U: sentences as rows, read by the format's own rules."""
+"""CoNLL-U and CoNLL-U Plus: sentences as rows, read by the formats' own rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from spacy_nmparse.ud.tokens import counted
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 NO_SPACE = "SpaceAfter=No"
+PLUS = "global.columns"  # the comment of CoNLL-U Plus that names the columns
 EMPTY = "_"
+BOM = codecs.BOM_UTF8
 NUMBER = re.compile("[1-9][0-9]*")
 RANGE = re.compile("([1-9][0-9]*)-([1-9][0-9]*)")
 EMPTY_NODE = re.compile(r"([0-9]+)\.([1-9][0-9]*)")
@@ -26,7 +28,8 @@ class Sentence:
 
     Attributes:
         comments: The lines before it that begin with ``#``.
-        rows: Its lines, ten columns each: words, multiword tokens (``1-2``), empty nodes (``1.1``).
+        rows: Its lines: words, multiword tokens (``1-2``), empty nodes (``1.1``). The ten columns
+            of CoNLL-U are in their order; behind them are those that CoNLL-U Plus has besides.
         lines: The number of each row's line in the file; none, where it is from no file.
     """
 
@@ -68,7 +71,7 @@ class Sentence:
     def value(self, key: str) -> str | None:
         """What the comment ``# key = value`` says, "" for ``# key``; None: there is none."""
         for comment in self.comments:
-            name, value = _parts(comment)
+            name, value = parts_of(comment)
             if name == key:
                 return value
         return None
@@ -92,18 +95,24 @@ class Sentence:
         Returns:
             The lines. ``# text`` stays where it has the letters of the forms.
         """
-        text = self.text
-        comments = [c for c in self.comments if _parts(c) != ("sent_id", "")]
-        if not self.value("sent_id"):
-            place = [*(_parts(c)[0] for c in comments), "text"].index("text")
-            comments.insert(place, f"# sent_id = {sent_id}")
-        known = self.value("text")
+        before, after = self.around_id()
+        return f"{before}{sent_id}{after}" if after else before
+
+    def around_id(self) -> tuple[str, str]:
+        """What ``to_conllu`` writes before and behind the id that it is given; where the comments
+        have one, all that it writes, and nothing."""
+        comments = [c for c in self.comments if parts_of(c) != ("sent_id", "")]
+        place = [*(parts_of(c)[0] for c in comments), "text"].index("text")
+        known, text = self.value("text"), self.text
         if known is None:
             comments.append(f"# text = {text}")
         elif not _same_letters(known, text):
-            place = [_parts(c)[0] for c in comments].index("text")
             comments[place] = f"# text = {text}"
-        return "\n".join([*comments, *map("\t".join, self.rows)]) + "\n\n"
+        rows = list(map("\t".join, self.rows))
+        if self.value("sent_id"):
+            return "\n".join([*comments, *rows]) + "\n\n", ""
+        before = "\n".join([*comments[:place], "# sent_id = "])
+        return before, "\n" + "\n".join([*comments[place:], *rows]) + "\n\n"
 
 
 def find_cycle(heads: Sequence[int | None]) -> list[int]:
@@ -129,19 +138,31 @@ def _same_letters(one: str, other: str) -> bool:
     return one == other or "".join(one.split()) == "".join(other.split())
 
 
-def _parts(comment: str) -> tuple[str, str]:
+def parts_of(comment: str) -> tuple[str, str]:
+    """Key and value of a comment ``# key = value``; the value of ``# key`` is ""."""
     name, _, value = comment[1:].partition("=")
     return name.strip(), value.strip()
 
 
+def columns_comment(names: Iterable[str]) -> str:
+    """The comment that names the columns of a file."""
+    return f"# {PLUS} = {' '.join(names)}"
+
+
 def read_rows(
-    source: Path | str | Iterable[str], name: str = "the CoNLL-U text"
+    source: Path | str | Iterable[str],
+    name: str = "the CoNLL-U text",
+    *,
+    columns: str = "",
+    first_line: int = 1,
 ) -> Iterator[Sentence]:
     """Read sentences, one at a time.
 
     Args:
         source: A file (UTF-8, with any line ends), CoNLL-U text, or its lines.
         name: What messages call the source; a file goes by its path.
+        columns: What ``# global.columns`` has said before; "": nothing.
+        first_line: The number of the first line, for messages.
 
     Yields:
         The sentences.
@@ -155,18 +176,19 @@ def read_rows(
     if isinstance(source, Path):
         name = str(source)
         with source.open("rb") as file:
-            yield from _sentences(decode(file, name), name)
+            yield from _sentences(decode(file, name), name, columns, first_line)
     else:
         lines = source.split("\n") if isinstance(source, str) else source
-        yield from _sentences(lines, name)
+        yield from _sentences(lines, name, columns, first_line)
 
 
-def decode(lines: Iterable[bytes], name: str) -> Iterator[str]:
+def decode(lines: Iterable[bytes], name: str, first_line: int = 1) -> Iterator[str]:
     """Decode UTF-8, with or without a byte order mark.
 
     Args:
         lines: Lines; long ones may come in pieces.
         name: What the message calls their source.
+        first_line: The number of the first line, for the message.
 
     Yields:
         The lines, or pieces of them.
@@ -175,7 +197,7 @@ def decode(lines: Iterable[bytes], name: str) -> Iterator[str]:
         ValueError: If a line is not UTF-8: it is named.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    number = 1
+    number = first_line
     for line in chain(lines, [b""]):
         try:
             text = decoder.decode(line, final=not line)
@@ -189,10 +211,47 @@ def decode(lines: Iterable[bytes], name: str) -> Iterator[str]:
             yield text
 
 
-def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence]:
+class _Order:
+    """The columns of rows.
+
+    Args:
+        names: What ``# global.columns`` says; "": those of CoNLL-U.
+        where: What a message begins with.
+
+    Raises:
+        ValueError: ID or FORM is missing, or one is named twice.
+    """
+
+    def __init__(self, names: str, where: str) -> None:
+        own = names.split() or list(COLUMNS)
+        if not {"ID", "FORM"} <= {*own} or len({*own}) < len(own):
+            raise ValueError(
+                f"{where} # {PLUS} must name ID, FORM and other columns, none of them twice, not "
+                f"{names!r}."
+            )
+        others = [name for name in own if name not in COLUMNS]
+        self.n = len(own)
+        self.names = [*COLUMNS, *others]
+        self._places: list[int] | None = None
+        if own != self.names:
+            known = {name: place for place, name in enumerate(own)}
+            self._places = [known.get(name, self.n) for name in self.names]
+
+    def sorted(self, row: list[str]) -> list[str]:
+        """A row with the columns of CoNLL-U in their order, the others behind."""
+        if self._places is None:
+            return row
+        padded = [*row, EMPTY]
+        return [padded[place] for place in self._places]
+
+
+def _sentences(
+    lines: Iterable[str], name: str, columns: str, first_line: int
+) -> Iterator[Sentence]:
     sentence = Sentence([], [], [])
     number = 0
-    for number, raw in enumerate(lines, start=1):
+    order = _Order(columns, f"{name}:")
+    for number, raw in enumerate(lines, start=first_line):
         line = raw.rstrip("\r\n")
         if not line.strip(" \t"):
             if sentence.rows:
@@ -204,15 +263,20 @@ def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence]:
                     f"{name}, line {number}: a comment within a sentence; write it before the "
                     f"first word, or a blank line before it."
                 )
+            if PLUS in line and parts_of(line)[0] == PLUS:
+                names = parts_of(line)[1]
+                order = _Order(names, f"{name}, line {number}:")
+                line = line if names.split() == order.names else columns_comment(order.names)
             sentence.comments.append(line)
         else:
             row = line.split("\t")
-            if len(row) != 10:
+            if len(row) != order.n:
                 why = "is it CoNLL-U?" if row[1:] else "columns are parted by tabs, not spaces."
                 raise ValueError(
-                    f"{name}, line {number}: {counted(len(row), 'column')} instead of 10; {why}"
+                    f"{name}, line {number}: {counted(len(row), 'column')} instead of {order.n}; "
+                    f"{why}"
                 )
-            sentence.rows.append(row)
+            sentence.rows.append(order.sorted(row))
             sentence.lines.append(number)
     if sentence.rows:
         yield _checked(sentence, name)
@@ -267,7 +331,7 @@ def _check_spaces(row: list[str], where: str) -> None:
     """Only U+0020 is a space of the format; others are characters like letters."""
     if not any(not value or " " in value or "\r" in value for value in row):
         return
-    for number, value in enumerate(row):
+    for number, value in enumerate(row[: len(COLUMNS)]):
         column = f"{where} column {number + 1} ({COLUMNS[number]})"
         if not value:
             raise ValueError(f"{column} is empty; write _.")

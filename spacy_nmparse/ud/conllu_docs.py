@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import PRESET, is_partial
 from spacy_nmparse.ud.conllu import (
+    COLUMNS,
     DEPREL,
     EMPTY,
     FEATS,
@@ -24,9 +25,12 @@ from spacy_nmparse.ud.conllu import (
     ID,
     LEMMA,
     MISC,
+    PLUS,
     UPOS,
     XPOS,
     Sentence,
+    columns_comment,
+    parts_of,
     read_rows,
 )
 from spacy_nmparse.ud.extensions import UDWord, register_extensions
@@ -164,8 +168,12 @@ class _Columns:
                 self.deps.append("ROOT" if head < 0 and label == "root" else label)
             for key, value in group.extensions(words, chosen):
                 self.extensions.append((base + number, key, value))
-        if sentence.comments:
-            self.extensions.append((base, "ud_comments", sentence.comments))
+        comments = sentence.comments
+        if len(sentence.rows[0]) > len(COLUMNS):  # a document has no others
+            ten = columns_comment(COLUMNS)
+            comments = [ten if parts_of(one)[0] == PLUS else one for one in comments]
+        if comments:
+            self.extensions.append((base, "ud_comments", comments))
 
     def doc(self, vocab: Vocab) -> Doc:
         """The document."""

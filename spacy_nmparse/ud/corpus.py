@@ -15,7 +15,7 @@ from spacy_nmparse.ud.conllu import DEPREL, EMPTY, FORM, HEAD, UPOS, Sentence, r
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 from spacy_nmparse.ud.treebank import refuse_cycles
 
-CONLLU = (".conllu", ".conll", ".txt")
+CONLLU = (".conllu", ".conllup", ".conll", ".txt")
 
 
 @dataclass

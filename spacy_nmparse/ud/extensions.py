@@ -104,6 +104,33 @@ def in_multiword_tokens(doc: Doc) -> set[int]:
     return found
 
 
+def copy_words(source: Doc, target: Doc) -> bool:
+    """Give a document the words and ranges of multiword tokens that another one has, as augmenters
+    make it: some tokens in lower case, or with other letters (then they are not told), or more
+    tokens of spaces. Returns False where it has other tokens, and they are lost."""
+    given = [token for token in source if not token.is_space]
+    tokens = [token for token in target if not token.is_space]
+    if len(given) != len(tokens):
+        return not in_multiword_tokens(source)
+    for old, new in zip(given, tokens, strict=True):
+        words, span = ud_words(old), ud_range(old)
+        n = span[1] if span else 1
+        before, text = source[old.i : old.i + n].text, target[new.i : new.i + n].text
+        if (not words and not span) or text not in (before, before.lower()):
+            continue
+        low = text != before
+        found = {"ud_form": text, "ud_columns": value_of(old, "ud_columns")}
+        if span:
+            found["ud_range"] = [span[0].lower() if low else span[0], *span[1:]]
+        if words:
+            found["ud_words"] = [[one[0].lower() if low else one[0], *one[1:]] for one in words]
+        data: Any = target.user_data
+        for name, value in found.items():
+            if value is not None:
+                data["._.", name, new.idx, None] = value
+    return True
+
+
 def split_doc(doc: Doc) -> Iterator[Doc]:
     """The sentences of a document as documents, with the extensions of their tokens and spans; the
     document itself, where it is one sentence or its sentences are not known."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.ud.parse_outputs import FORMATS, SPACY
+from spacy_nmparse.ud.folders import files_in
+from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS, SPACY
 
 STANDARD = "-"  # standard input or output
-PARSED = (".txt", ".conllu", ".conll", ".spacy")  # the files of a folder that are parsed
+PARSED = (".txt", ".conllu", PLUS, ".conll", ".spacy")  # the files of a folder that are parsed
 #: In each folder with outputs: how they were made, a line of JSON each.
 RECORD = ".nmparse.jsonl"
 
@@ -40,8 +41,8 @@ def plan(
 
     Args:
         inputs: Files, folders, or "-" for standard input. Of a folder all files with an ending of
-            PARSED are parsed, those of folders in it too, but nothing that earlier runs have
-            written: files in their records, and the folder ``output``.
+            PARSED are parsed, those of folders in it too, but no hidden ones, and nothing that
+            earlier runs have written: files in their records, and the folder ``output``.
         output: A file, a folder, or "-" for standard output. It must be a folder where there are
             several inputs or a folder among them; the files in it have the names and places of the
             inputs.
@@ -92,7 +93,7 @@ def plan(
                 f"{target} is named like a file, but of a folder, or of several inputs, the output "
                 f"is a folder: --output {target.with_suffix('')} (and --format)."
             )
-        jobs = [Job(one, target / place.with_suffix(FORMATS[form])) for one, place in found]
+        jobs = [Job(one, target / _named(place, form)) for one, place in found]
         for job in jobs:
             assert job.target is not None
             if not job.target.parent.resolve().is_relative_to(target.resolve()):
@@ -102,14 +103,12 @@ def plan(
 
 def _files_of(folder: Path, output: Path) -> tuple[list[Path], int, int]:
     """The files of a folder that are to be parsed, how many others are earlier outputs, and how
-    many have other endings and are not hidden."""
+    many have other endings; without hidden files."""
     files, n_written, n_others = [], 0, 0
     made = output.resolve()
     made_below = made != folder.resolve() and made.is_relative_to(folder.resolve())
     written: dict[Path, set[str]] = {}
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file() or path.name == RECORD:
-            continue
+    for path in files_in(folder):
         if path.parent not in written:
             written[path.parent] = set(read_record(path.parent))
         if path.name in written[path.parent] or (
@@ -119,8 +118,14 @@ def _files_of(folder: Path, output: Path) -> tuple[list[Path], int, int]:
         elif path.suffix.lower() in PARSED:
             files.append(path)
         else:
-            n_others += not any(one.startswith(".") for one in path.relative_to(folder).parts)
+            n_others += 1
     return files, n_written, n_others
+
+
+def _named(place: Path, form: str) -> Path:
+    """The name of an output; that of CoNLL-U Plus has more columns than CoNLL-U, too."""
+    is_plus = form == CONLLU and place.suffix.lower() == PLUS
+    return place if is_plus else place.with_suffix(FORMATS[form])
 
 
 def _checked(jobs: list[Job]) -> list[Job]:
@@ -158,12 +163,11 @@ def options_of(
 
 
 def digest_of(folder: Path) -> str:
-    """The SHA-256 of a folder's files."""
+    """The SHA-256 of a folder's files, hidden ones left out."""
     whole = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            whole.update(path.relative_to(folder).as_posix().encode())
-            whole.update(path.read_bytes())
+    for path in files_in(folder):
+        whole.update(path.relative_to(folder).as_posix().encode())
+        whole.update(path.read_bytes())
     return whole.hexdigest()
 
 

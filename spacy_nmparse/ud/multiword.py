@@ -85,11 +85,12 @@ class MultiwordTokens(Pipe):
             return
         corpus = nlp.config.get("corpora", {}).get("train", {}) if nlp is not None else {}
         if corpus.get("@readers") == "spacy.Corpus.v1" and (
-            corpus.get("gold_preproc") or corpus.get("max_length")
+            corpus.get("gold_preproc") or corpus.get("max_length") or corpus.get("augmenter")
         ):
             warnings.warn(
                 f"The component '{self.name}' learns nothing where spacy.Corpus.v1 cuts documents "
-                f"into sentences: take the reader spacy_nmparse.Corpus.v1 in [corpora.train].",
+                f"into sentences, or an augmenter changes them: take the reader "
+                f"spacy_nmparse.Corpus.v1 in [corpora.train].",
                 stacklevel=2,
             )
         forms: dict[str, Counter[str]] = {}

@@ -118,7 +118,13 @@ def _parse_group(
                         ids[number] = given_ids(file, its_kind, job.name)
                     is_guess = kind is None
                     for piece in cut(
-                        file, job.source, its_kind, job=number, name=job.name, is_guess=is_guess
+                        file,
+                        job.source,
+                        its_kind,
+                        job=number,
+                        name=job.name,
+                        is_guess=is_guess,
+                        whole=form != CONLLU,
                     ):
                         if number in failed:
                             break

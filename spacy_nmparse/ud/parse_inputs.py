@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.doc_io import is_partial, preset_starts, set_heads
-from spacy_nmparse.ud.conllu import NO_SPACE, Sentence, decode, read_rows
+from spacy_nmparse.ud.conllu import BOM, NO_SPACE, PLUS, Sentence, decode, parts_of, read_rows
 from spacy_nmparse.ud.conllu_docs import grouped, sentences_to_doc
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.docs_conllu import (
@@ -29,14 +30,18 @@ from spacy_nmparse.ud.extensions import EXTENSIONS, register_extensions
 
 TEXT, LINES, CONLLU, SPACY = "text", "lines", "conllu", "spacy"
 KINDS = (TEXT, LINES, CONLLU, SPACY)
-SUFFIXES = {".conllu": CONLLU, ".conll": CONLLU, ".spacy": SPACY}
+SUFFIXES = {".conllu": CONLLU, ".conllup": CONLLU, ".conll": CONLLU, ".spacy": SPACY}
 #: Characters of a document of plain text: a longer paragraph is cut.
 LONGEST = 100_000
 CHUNK = 1 << 16
 N_SENTS = 50  # of a document of CoNLL-U
 ODD_SPACE = re.compile(r"\s{2,}|[^\S ]")  # all whitespace but single spaces
 #: A row of CoNLL-U: ten columns, the first one the id of a word, a range or an empty node.
-ROW = re.compile(rb"(?:\xef\xbb\xbf)?[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
+ROW = re.compile(rb"[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
+#: Rows of other formats: more columns, or columns parted by spaces, one of them ``_``.
+OTHER_ROW = re.compile(
+    rb"[0-9]+(?:[-.][0-9]+)?(?:(?:\t[^\t]*){9,}|(?=.*\s_(?:\s|$))(?:\s+\S+){7,}\s*)"
+)
 N_CHECKED = 100  # lines
 SENTENCE_END = re.compile(r"[.!?…。！？]\S{0,2}\s")
 
@@ -50,11 +55,29 @@ class Item:
         finish: Completes the parsed document: what the input says and the pipeline does not.
         other_texts: Of CoNLL-U, the line of the first row of each sentence whose ``# text`` is not
             that of its words.
+        continues: Whether it is the next part of the document before.
     """
 
     doc: str | Doc
     finish: Callable[[Doc], None]
     other_texts: Sequence[int] = ()
+    continues: bool = False
+
+
+class Stretch(NamedTuple):
+    """Lines of CoNLL-U: whole sentences.
+
+    Attributes:
+        lines: The lines.
+        number: That of the first one in its file.
+        columns: What ``# global.columns`` has said before; "": nothing.
+        in_newdoc: Whether there was a ``# newdoc`` before.
+    """
+
+    lines: bytes
+    number: int = 1
+    columns: str = ""
+    in_newdoc: bool = False
 
 
 def kind_of(path: Path) -> str:
@@ -68,7 +91,8 @@ class TextFile:
     Args:
         file: The open file.
         name: What messages call it.
-        is_guess: Whether it is text by its name alone: then its first lines must not be CoNLL-U.
+        is_guess: Whether it is text by its name alone: then its first lines must not be CoNLL-U, or
+            rows of a similar format.
     """
 
     def __init__(self, file: IO[bytes], name: str, is_guess: bool) -> None:
@@ -78,16 +102,27 @@ class TextFile:
         self._n_bytes = 0
 
     def readline(self, size: int = -1) -> bytes:
-        """Read a line; ValueError, if it is a row of CoNLL-U."""
+        """Read a line; ValueError, if it is of CoNLL-U, or of another table of words."""
         line = self._file.readline(size)
         self._n_bytes += len(line)
         if self._n_left:
             self._n_left -= 1
-            if ROW.fullmatch(line.rstrip(b"\r\n")):
-                raise ValueError(
-                    f"{self._name} looks like CoNLL-U: --input-format conllu (text, if it is none)."
-                )
+            self._check(line.removeprefix(BOM).rstrip(b"\r\n"))
         return line
+
+    def _check(self, line: bytes) -> None:
+        plus = line.startswith(b"#") and parts_of(line.decode("utf-8", "replace"))[0] == PLUS
+        if plus or ROW.fullmatch(line):
+            what = "CoNLL-U Plus" if plus else "CoNLL-U"
+            raise ValueError(
+                f"{self._name} looks like {what}: --input-format conllu (text, if it is none)."
+            )
+        if OTHER_ROW.fullmatch(line):
+            raise ValueError(
+                f"{self._name} looks like a table of words, but not like CoNLL-U, whose ten "
+                f"columns are parted by tabs: convert it to CoNLL-U (--input-format text, if it is "
+                f"text)."
+            )
 
     def taken(self) -> int:
         """How many bytes were read since this was last asked."""
@@ -131,24 +166,34 @@ def text_items(file: TextFile | IO[bytes], name: str, doc_id: str, by_line: bool
 
 
 def conllu_items(
-    lines: Iterable[bytes], vocab: Vocab, name: str, keep_heads: bool = False
+    stretch: Stretch, vocab: Vocab, name: str, keep_heads: bool = False
 ) -> Iterator[Item]:
-    """Read the documents of CoNLL-U, N_SENTS sentences each. Words and sentence boundaries are
-    given; other annotation fills in what the pipeline does not set.
+    """Read the documents of CoNLL-U, in parts of N_SENTS sentences. Words and sentence boundaries
+    are given; other annotation fills in what the pipeline does not set.
 
     Args:
-        lines: The lines.
+        stretch: The lines.
         vocab: The pipeline's vocabulary.
-        name: What messages call them.
+        name: What messages call the file.
         keep_heads: Whether heads and labels are given, too.
+
+    Yields:
+        The parts. A document begins where ``# newdoc`` says so; before the first, each part is one.
 
     Raises:
         ValueError: If they are not UTF-8, or not CoNLL-U: the line is named.
     """
-    for group in grouped(read_rows(decode(lines, name), name), N_SENTS):
+    in_newdoc, how = stretch.in_newdoc, {"first_line": stretch.number}
+    lines = decode(io.BytesIO(stretch.lines), name, **how)
+    sentences = read_rows(lines, name, columns=stretch.columns, **how)
+    for group in grouped(sentences, N_SENTS):
         rows = [[sentence.comments, sentence.rows] for sentence in group]
         others = [sentence.lines[0] for sentence in group if sentence.has_other_text]
-        yield from items_of([sentences_to_doc(group, vocab, name=name)], rows, others, keep_heads)
+        begins = group[0].starts("newdoc")
+        doc = sentences_to_doc(group, vocab, name=name)
+        for item in items_of([doc], rows, others, keep_heads):
+            yield replace(item, continues=in_newdoc and not begins)
+        in_newdoc = in_newdoc or begins
 
 
 def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:

@@ -14,15 +14,15 @@ from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.ud.columns import Texts
 from spacy_nmparse.ud.conllu import Sentence
 from spacy_nmparse.ud.docs_conllu import SentenceIds, doc_sentences
-from spacy_nmparse.ud.extensions import ud_words
+from spacy_nmparse.ud.extensions import ud_words, value_of
+from spacy_nmparse.ud.join_docs import join_docs
 
 CONLLU, JSON, SPACY = "conllu", "json", "spacy"
 #: Formats, and how the names of their files end.
 FORMATS = {CONLLU: ".conllu", JSON: ".jsonl", SPACY: ".spacy"}
-SENT_ID = "# sent_id = "
+PLUS = ".conllup"  # CoNLL-U with more columns
 ERROR = "spacy_nmparse.parse_error"  # in ``doc.user_data``: why there is no parse
 FAILED = "# parse_error = "
-MARK = "\0"  # stands for the number of a sentence, which is not known yet
 
 
 @dataclass
@@ -57,23 +57,32 @@ class Writer:
         self._texts: list[str] = []  # since the last number
         self._store = DocBin(store_user_data=True)
         self._made: Texts | None = None
+        self._parts: list[Doc] = []  # of a document that may go on
 
-    def write(self, doc: Doc) -> None:
-        """Write a document."""
+    def write(self, doc: Doc, continues: bool = False) -> None:
+        """Write a document. continues: whether it is the next part of the one before."""
         if self._form == CONLLU:
             self._made = self._made or Texts(doc.vocab)
             for sentence in doc_sentences(doc, confidence=self._confidence, made=self._made):
                 mark_failed(sentence, doc)
-                known = sentence.value("sent_id")
-                before, mark, after = sentence.to_conllu(known or MARK).partition(SENT_ID + MARK)
+                before, after = sentence.around_id()
                 self._texts.append(before)
-                if mark and not known:
-                    self._texts.append(SENT_ID)
+                if after:  # the number of the sentence is not known yet
                     self._done.texts.append("".join(self._texts).encode())
                     self._done.numbers.append(self._done.n_sents)
                     self._texts = [after]
                 self._done.n_sents += 1
             return
+        if not continues:
+            self._finish()
+        self._parts.append(doc)
+
+    def _finish(self) -> None:
+        """Write the document whose parts are known."""
+        if not self._parts:
+            return
+        doc = join_docs(self._parts)
+        self._parts = []
         self._done.n_sents += len(list(doc.sents)) if doc.has_annotation("SENT_START") else 1
         if self._form == JSON:
             line = json.dumps(doc_to_json(doc, self._confidence), ensure_ascii=False)
@@ -83,6 +92,7 @@ class Writer:
 
     def written(self) -> Written:
         """What was written."""
+        self._finish()
         self._done.texts.append("".join(self._texts).encode())
         if self._form == SPACY:
             self._done.store = vars(self._store)  # as a DocBin, it would be compressed
@@ -134,15 +144,17 @@ def mark_failed(sentence: Sentence, doc: Doc) -> None:
 
 
 def doc_to_json(doc: Doc, confidence: bool = False) -> dict[str, Any]:
-    """A document as ``Doc.to_json`` gives it; with the ``words`` of multiword tokens and, where
-    they are wanted and known, ``head_confidence`` and ``dep_confidence``; with ``parse_error``
-    where it could not be parsed.
+    """A document as ``Doc.to_json`` gives it; with its ``id``, if ``# newdoc`` says one; with the
+    ``words`` of multiword tokens and, where they are wanted and known, ``head_confidence`` and
+    ``dep_confidence``; with ``parse_error`` where it could not be parsed.
 
     Args:
         doc: The document.
         confidence: Whether confidences are wanted.
     """
-    found: dict[str, Any] = doc.to_json()
+    comments = (value_of(doc[0], "ud_comments") if len(doc) else None) or []
+    doc_id = Sentence(comments, []).value("newdoc id")
+    found: dict[str, Any] = {**({"id": doc_id} if doc_id else {}), **doc.to_json()}
     if error := doc.user_data.get(ERROR):
         found["parse_error"] = error
     sure = confidences(doc) if confidence else None

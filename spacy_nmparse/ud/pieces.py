@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +15,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.ud.conllu import BOM, PLUS, Sentence
 from spacy_nmparse.ud.corpus import open_spacy
 from spacy_nmparse.ud.parse_inputs import (
     CONLLU,
@@ -23,6 +23,7 @@ from spacy_nmparse.ud.parse_inputs import (
     SPACY,
     TEXT,
     Item,
+    Stretch,
     TextFile,
     conllu_items,
     items_of,
@@ -48,8 +49,7 @@ class Piece:
         name: What messages call the input.
         n_bytes: Bytes of the input, for a progress bar.
         items: Paragraphs or lines of plain text.
-        lines: Lines of CoNLL-U: whole sentences.
-        line: The number of the first one.
+        stretches: Lines of CoNLL-U; there are several stretches only within a ``# newdoc``.
         docs: Documents of a .spacy file: the first, and the one behind the last.
         error: Why there is no such piece.
     """
@@ -59,8 +59,7 @@ class Piece:
     name: str
     n_bytes: int = 0
     items: list[Item] = field(default_factory=list)
-    lines: bytes = b""
-    line: int = 1
+    stretches: list[Stretch] = field(default_factory=list)
     docs: tuple[int, int] = (0, 0)
     error: Exception | None = None
 
@@ -104,7 +103,14 @@ class Part:
 
 
 def cut(
-    file: IO[bytes], path: Path | None, kind: str, *, job: int, name: str, is_guess: bool
+    file: IO[bytes],
+    path: Path | None,
+    kind: str,
+    *,
+    job: int,
+    name: str,
+    is_guess: bool,
+    whole: bool = False,
 ) -> Iterator[Piece]:
     """Cut an input into pieces, in order; an empty one has one, too.
 
@@ -115,6 +121,7 @@ def cut(
         job: The number of its job.
         name: What messages call it.
         is_guess: Whether its name alone says the kind.
+        whole: Whether what a ``# newdoc`` of CoNLL-U begins is in one piece.
 
     Raises:
         OSError: If it cannot be read.
@@ -124,7 +131,7 @@ def cut(
         doc_id = path.stem.replace(" ", "_") if path else "stdin"
         yield from _cut_text(TextFile(file, name, is_guess), Piece(job, kind, name), doc_id)
     elif kind == CONLLU:
-        yield from _cut_conllu(file, job, name)
+        yield from _cut_conllu(file, Piece(job, CONLLU, name), whole)
     else:
         yield from _cut_store(Path(name), job)
 
@@ -142,20 +149,45 @@ def _cut_text(file: TextFile, piece: Piece, doc_id: str) -> Iterator[Piece]:
     yield piece
 
 
-def _cut_conllu(file: IO[bytes], job: int, name: str) -> Iterator[Piece]:
-    """Cut behind blank lines that end sentences: comments stay with the sentence that follows."""
-    lines: list[bytes] = []
-    size, first, in_sentence = 0, 1, False
-    for line in file:
-        lines.append(line)
+def _cut_conllu(file: IO[bytes], piece: Piece, whole: bool) -> Iterator[Piece]:
+    """Cut behind blank lines that end sentences: comments stay with the sentence that follows. The
+    stretches are the same with `whole`, which puts those of a ``# newdoc`` into one piece."""
+    held, size = bytearray(), 0  # of the stretch
+    stretch = Stretch(b"")  # what is known of it
+    end = 0, 1, ""  # where the sentence held last ends, the line behind it, its columns
+    columns, in_sentence, in_newdoc = "", False, False
+    for number, line in enumerate(file, start=1):
+        if line.startswith((b"#", BOM + b"#")):
+            if in_sentence:
+                end = len(held), number, columns
+            in_sentence = False
+            comment = Sentence([line.removeprefix(BOM).decode("utf-8", "replace")], [])
+            columns = comment.value(PLUS) or columns
+            if whole and comment.starts("newdoc"):
+                if piece.stretches:
+                    yield _with(piece, stretch, held[: end[0]])
+                    piece, stretch = replace(piece, stretches=[]), Stretch(b"", *end[1:])
+                    held, end = held[end[0] :], (0, *end[1:])
+                in_newdoc = True
+        elif line.strip():
+            in_sentence = True
+        held += line
         size += len(line)
-        if line.strip():
-            in_sentence = not line.startswith(b"#")
-        elif in_sentence and size >= 8 * SIZE:
-            yield Piece(job, CONLLU, name, size, lines=b"".join(lines), line=first)
-            first += len(lines)
-            lines, size, in_sentence = [], 0, False
-    yield Piece(job, CONLLU, name, size, lines=b"".join(lines), line=first)
+        if in_sentence and size >= 8 * SIZE and not line.strip():
+            piece = _with(piece, stretch, held)
+            if not in_newdoc:
+                yield piece
+                piece = replace(piece, stretches=[])
+            held, size, in_sentence = bytearray(), 0, False
+            end = 0, number + 1, columns
+            stretch = Stretch(b"", *end[1:], in_newdoc)
+    yield _with(piece, stretch, held)
+
+
+def _with(piece: Piece, stretch: Stretch, lines: bytearray) -> Piece:
+    """The piece with one more stretch, of these lines."""
+    stretches = [*piece.stretches, stretch._replace(lines=bytes(lines))]
+    return replace(piece, stretches=stretches, n_bytes=sum(len(one.lines) for one in stretches))
 
 
 def _cut_store(path: Path, job: int) -> Iterator[Piece]:
@@ -241,9 +273,9 @@ class PieceParser:
         for item, doc in zip(items, self._parsed(items), strict=True):
             item.finish(doc)
             counts.failed += ERROR in doc.user_data
-            writer.write(doc)
+            writer.write(doc, item.continues)
             if self._form == CONLLU:
-                counts.other_texts += [piece.line - 1 + line for line in item.other_texts]
+                counts.other_texts += item.other_texts
             counts.words += len(parsed_tokens([doc])[0])
         part.written = writer.written()
         counts.documents, counts.sentences = len(items), part.written.n_sents
@@ -278,11 +310,7 @@ class PieceParser:
             docs = _documents(Path(piece.name), *piece.docs, vocab)
             return items_of(docs, keep_heads=self._keep_heads)
         how = (vocab, piece.name, self._keep_heads)
-        try:
-            return iter(list(conllu_items(io.BytesIO(piece.lines), *how)))
-        except ValueError:  # for the line's number: once more, behind as many lines as there are
-            lines = chain(repeat(b"\n", piece.line - 1), io.BytesIO(piece.lines))
-            return iter(list(conllu_items(lines, *how)))
+        return chain.from_iterable(conllu_items(one, *how) for one in piece.stretches)
 
 
 def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:

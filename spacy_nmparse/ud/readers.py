@@ -6,6 +6,7 @@ spaCy's ``Corpus`` reads .spacy files only, and where it cuts documents into sen
 
 # No postponed annotations: spaCy validates configs by the readers' signatures.
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,10 +20,11 @@ from spacy.training.augment import dont_augment
 
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
-from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.extensions import copy_words, split_doc
+from spacy_nmparse.ud.folders import files_in
 from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
 
-SUFFIXES = (".spacy", ".conllu")
+SUFFIXES = (".spacy", ".conllu", ".conllup")
 
 
 class Corpus:
@@ -44,7 +46,9 @@ class Corpus:
             gold_preproc: Whether each sentence is a document, with gold tokens.
             max_length: Longer documents are cut into sentences; 0: none are.
             limit: Only so many documents; 0: all.
-            augmenter: Makes other examples of each.
+            augmenter: Makes other examples of each. Where it changes the words of multiword tokens
+                otherwise than to lower case, they are lost; a warning says so where it changes the
+                number of tokens.
             n_sents: Sentences of a document of CoNLL-U.
 
         Raises:
@@ -80,7 +84,18 @@ class Corpus:
             whole = not self.max_length or len(doc) < self.max_length
             for part in split_doc(doc) if self.gold_preproc or not whole else [doc]:
                 if self.gold_preproc or not self.max_length or len(part) < self.max_length:
-                    yield from self.augmenter(nlp, self.example(nlp, part))
+                    yield from self._augmented(nlp, part)
+
+    def _augmented(self, nlp: Language, reference: Doc) -> Iterator[Example]:
+        for example in self.augmenter(nlp, self.example(nlp, reference)):
+            # What augmenters make of an example has no extensions.
+            if example.reference is not reference and not copy_words(reference, example.reference):
+                warnings.warn(
+                    f"The augmenter of the corpus {', '.join(map(str, self.paths))} makes "
+                    f"documents with other tokens: the words of multiword tokens are lost in them.",
+                    stacklevel=2,
+                )
+            yield example
 
     def example(self, nlp: Language, reference: Doc) -> Example:
         """An example of a gold document: its words, or its text as the tokenizer splits it."""
@@ -122,7 +137,7 @@ def copy_tags(source: Doc, target: Doc) -> None:
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """The data files of paths, those of folders in the order of their names.
+    """The data files of paths, those of folders in the order of their names, without hidden ones.
 
     Raises:
         FileNotFoundError: If a path does not exist, or a folder has no such file.
@@ -132,7 +147,7 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         files = [path]
         if path.is_dir():
-            files = [file for file in sorted(path.rglob("*")) if file.suffix in SUFFIXES]
+            files = [file for file in files_in(path) if file.suffix in SUFFIXES]
         if not path.exists() or not files:
             a_list = ' (a list is JSON: \'["FILE", "FILE"]\')' * str(path).startswith("[")
             raise FileNotFoundError(f"There is no .spacy or .conllu file {path}{a_list}.")

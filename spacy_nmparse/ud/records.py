@@ -63,6 +63,9 @@ def dump(result: dict[str, Any], path: Path) -> None:
         path: The file; its folder is made if needed.
     """
     lines: list[str] = []
+    mark = "@line"  # stands for one of them
+    while mark in str(result):
+        mark = f"@{mark}"
 
     def are_numbers(values: Iterable[Any]) -> bool:
         return all(isinstance(value, (int, float)) for value in values)
@@ -81,10 +84,10 @@ def dump(result: dict[str, Any], path: Path) -> None:
         if not small:
             return folded
         lines.append(json.dumps(folded, separators=(",", ":"), ensure_ascii=False))
-        return f"@line{len(lines) - 1}@"
+        return f"{mark}{len(lines) - 1}@"
 
     text = json.dumps(fold(result), indent=1, ensure_ascii=False)
-    text = re.sub(r'"@line(\d+)@"', lambda match: lines[int(match[1])], text)
+    text = re.sub(rf'"{mark}(\d+)@"', lambda match: lines[int(match[1])], text)
     write_files({path: f"{text}\n".encode()})
 
 

@@ -46,8 +46,9 @@ def find_files(folder: Path) -> Files:
     if not folder.is_dir():
         raise FileNotFoundError(f"No folder {folder}: give the folder of a UD treebank.")
     found: Files = {}
+    shown = [file for file in sorted(folder.glob("*.conllu")) if not file.name.startswith(".")]
     for split in SPLITS:
-        files = [file for file in sorted(folder.glob("*.conllu")) if split_of(file) == split]
+        files = [file for file in shown if split_of(file) == split]
         names = {match["treebank"] for file in files if (match := NAME.fullmatch(file.name))}
         if len(names) > 1:
             listed = ", ".join(file.name for file in files)

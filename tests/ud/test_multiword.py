@@ -147,6 +147,11 @@ def test_saving(nlp: Language, tmp_path: Path) -> None:
     [
         ("spacy.Corpus.v1", {"gold_preproc": True}, True),
         ("spacy.Corpus.v1", {"max_length": 20}, True),
+        (
+            "spacy.Corpus.v1",
+            {"augmenter": {"@augmenters": "spacy.lower_case.v1", "level": 1.0}},
+            True,
+        ),
         ("spacy.Corpus.v1", {"gold_preproc": False, "max_length": 0}, False),
         ("spacy_nmparse.Corpus.v1", {"gold_preproc": True}, False),
     ],

@@ -25,6 +25,7 @@ from spacy_nmparse.pipe import processes
 from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import parse_inputs
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
+from spacy_nmparse.ud.docs_conllu import doc_to_conllu
 from spacy_nmparse.ud.jobs import RECORD, Job, plan
 from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import text_items
@@ -202,6 +203,76 @@ def test_conllu_is_no_text(model: Path, tmp_path: Path) -> None:
         assert len(words(run(model, given, "--input-format", "text", input=conllu).stdout)) > 1
 
 
+PLUS_ROWS = """\
+# global.columns = HEAD ID FORM UPOS PARSEME:MWE MISC
+# sent_id = a
+_\t1\tYes\tINTJ\t1:VID\tx=y
+
+# newdoc
+_\t1-2\tdont\t_\t*\t_
+_\t1\tdo\tAUX\t*\t_
+_\t2\tnt\tPART\t1\tSpaceAfter=No
+
+"""
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_conllu_plus(model: Path, tmp_path: Path, n_process: int) -> None:
+    """Its other columns stay, behind the ten of CoNLL-U."""
+    folder = tmp_path / "in"
+    text = PLUS_ROWS + PLUS_ROWS[PLUS_ROWS.index("# sent_id") :] * 5
+    source = write(folder / "a.conllup", "\ufeff" + text)
+    done = run(model, folder, "-o", tmp_path / "out", "--n-process", n_process)
+    assert done.exit_code == 0, done.output
+    found = (tmp_path / "out" / "a.conllup").read_text(encoding="utf-8")
+    names = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE"
+    assert found.startswith(f"# global.columns = {names}\n# sent_id = a\n# text = Yes\n1\tYes")
+    rows = [row for row in table(found) if len(row) > 1]
+    assert [row[0:2] + row[3:4] + row[9:] for row in rows] == 6 * [
+        ["1", "Yes", "INTJ", "x=y", "1:VID"],
+        ["1-2", "dont", "_", "_", "*"],
+        ["1", "do", "AUX", "_", "*"],
+        ["2", "nt", "PART", "SpaceAfter=No", "1"],
+    ]
+    assert {row[6] for row in rows if row[0] == "1" and row[1] == "Yes"} == {"0"}
+    again = tmp_path / "again.conllup"
+    assert run(model, tmp_path / "out" / "a.conllup", "-o", again).exit_code == 0
+    assert run(model, source, "-o", tmp_path / "a.spacy").exit_code == 0
+    for other in (again.read_text(encoding="utf-8"), run(model, tmp_path / "a.spacy").stdout):
+        assert [(row[:6], row[8:]) for row in table(other)] == [
+            (row[:6], row[8:]) for row in table(found)
+        ]
+    (first, _, *_) = conllu_to_docs(source, spacy.blank("xx").vocab)
+    assert doc_to_conllu(first).startswith(f"# global.columns = {names[:-12]}\n# sent_id = a\n")
+    for wrong in ("ID FORM FORM", "FORM"):
+        write(source, PLUS_ROWS.replace("HEAD ID FORM", wrong))
+        done = run(model, source)
+        assert done.exit_code == 1 and f"{source}, line 1: # global.columns" in done.stderr
+
+
+def table(conllu: str) -> list[list[str]]:
+    return [line.split("\t") for line in conllu.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PLUS_ROWS, "looks like CoNLL-U Plus: --input-format conllu"),
+        ("1\tYes" + "\t_" * 12, "a table of words, but not like CoNLL-U"),
+        ("1 Yes _ INTJ _ _ 0 root _ _", "a table of words, but not like CoNLL-U"),
+        ("1   Yes  _ INTJ  _  0  root  _ ", "a table of words, but not like CoNLL-U"),
+    ],
+)
+def test_tables_are_no_text(model: Path, tmp_path: Path, text: str, message: str) -> None:
+    for given in (write(tmp_path / "a.dat", text), "-"):
+        done = run(model, given, input=text)
+        assert done.exit_code == 1 and message in done.stderr
+        assert len(words(run(model, given, "--input-format", "text", input=text).stdout)) > 1
+    text = "1 The 7 cats sat on the mats in 3 rows of 10 ."
+    assert words(run(model, "-", input=text).stdout) == text.split()
+
+
 def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
     """What was parsed is not parsed again; what failed, or has changed, is."""
     folder, out = tmp_path / "in", tmp_path / "out"
@@ -211,6 +282,8 @@ def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
     write(folder / "empty.txt", "")
     write(folder / "notes.md", "not parsed")
     write(folder / ".git" / "config", "not parsed")
+    for name in (".ipynb_checkpoints/a.txt", "._a.txt", "sub/.git/d.conllu"):
+        write(folder / name, LATIN)
     for path in folder.rglob("*.*"):
         os.utime(path, (1_500_000_000, 1_500_000_000))
     done = run(model, folder, "-o", out)
@@ -229,6 +302,8 @@ def test_folders_and_starting_again(model: Path, tmp_path: Path) -> None:
     good.write_text("Sleep !", encoding="utf-8")
     assert run(model, folder, "-o", out, "--force").exit_code == 0
     assert words((out / "a.conllu").read_text(encoding="utf-8")) == ["Sleep", "!"]
+    hidden = write(folder / ".git" / "d.txt", "Yes")  # a path that is named is parsed
+    assert words(run(model, hidden).stdout) == words(run(model, hidden.parent).stdout) == ["Yes"]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +335,7 @@ def test_output_that_cannot_be_written(
     source = write(tmp_path / "a.txt", TEXT)
     target = write(tmp_path / "out.conllu", "old")
 
-    def full(self: Any, doc: Doc) -> None:
+    def full(self: Any, doc: Doc, continues: bool) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("spacy_nmparse.ud.parse_outputs.Writer.write", full)
@@ -453,6 +528,59 @@ def test_pieces_have_the_bytes_of_the_whole(
     if kind != "conllu" or form == "conllu":  # else documents, of up to 50 sentences, end there
         assert made[0] == made[2]
     assert n_pieces[0] == n_pieces[1] > 3 and n_pieces[2] == 1
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_documents_are_those_of_newdoc(model: Path, tmp_path: Path, n_process: int) -> None:
+    """However long they are, in JSON and .spacy files; parsed in the parts of CoNLL-U."""
+    sentences = numbered(130).rstrip().split("\n\n")
+    for i, comments in (
+        (60, "# of d\n# newdoc id = d"),
+        (120, "# newdoc"),
+        (125, "# newdoc id = e"),
+    ):
+        sentences[i] = f"{comments}\n{sentences[i]}"
+    source = write(tmp_path / "a.conllu", "\n\n".join(sentences) + "\n\n")
+    for form in ("conllu", "jsonl", "spacy"):
+        done = run(
+            *(model, source, "-o", tmp_path / f"out.{form}", "--confidence"),
+            *("--n-process", n_process),
+        )
+        assert done.exit_code == 0 and "130 sentences" in done.stderr
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    docs = [json.loads(line) for line in lines]
+    assert [doc.get("id") for doc in docs][-3:] == ["d", None, "e"]
+    assert [len(doc["sents"]) for doc in docs][-3:] == [60, 5, 5]
+    vocab = spacy.blank("xx").vocab
+    loaded = list(DocBin().from_disk(tmp_path / "out.spacy").get_docs(vocab))
+    assert [doc.text for doc in loaded] == [doc["text"] for doc in docs]
+    made = "".join(doc_to_conllu(doc, confidence=True) for doc in loaded)
+    whole = (tmp_path / "out.conllu").read_text(encoding="utf-8")
+    assert without_ids(made) == without_ids(whole) and whole.count("HeadConfidence") == 260
+    sentences[100] += "\n3"
+    write(source, "\n\n".join(sentences))
+    done = run(model, source, "-f", "json", "--n-process", n_process)
+    line = "\n\n".join(sentences[:101]).count("\n") + 1
+    assert done.exit_code == 1 and f"{source}, line {line}: 1 column" in done.stderr
+
+
+def without_ids(conllu: str) -> list[str]:
+    return [line for line in conllu.split("\n") if not line.startswith("# sent_id")]
+
+
+@pytest.mark.parametrize(
+    "comment", ["# sent_id = \0x", "# sent_id = \0", "# note = # sent_id = \0", "# sent_id"]
+)
+def test_any_comment_comes_back(model: Path, tmp_path: Path, comment: str) -> None:
+    row = "1\tYes" + "\t_" * 8 + "\n\n"
+    source = write(tmp_path / "a.conllu", f"{comment}\n{row}{row}")
+    done = run(model, source)
+    sent_id = "" if "\0" in comment and "note" not in comment else "# sent_id = 1\n"
+    kept = "" if comment == "# sent_id" else f"{comment}\n"
+    head = f"{kept}{sent_id}# text = Yes\n1\tYes"
+    assert done.exit_code == 0 and done.stdout.startswith(head)
+    assert words(done.stdout) == ["Yes", "Yes"] and "# sent_id = 2\n" in done.stdout
 
 
 @pytest.mark.usefixtures("small_pieces")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.cli.train import train
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus as SpacyCorpus
 from spacy.training import Example
 from spacy.util import registry
+from thinc.api import fix_random_seed
 
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
-from spacy_nmparse.ud.extensions import split_doc
+from spacy_nmparse.ud.extensions import split_doc, ud_range, ud_words
+from spacy_nmparse.ud.readers import Corpus
 from spacy_nmparse.ud.treebank import convert, split_by
 from tests.toy_treebank import nmparse
 
@@ -115,6 +119,52 @@ def test_words_of_multiword_tokens_stay(
     assert component.tables["ranges"] == {"ca n't": True}  # type: ignore[attr-defined]
 
 
+NO_VARIANTS = {"lower_level": 0.0, "orth_level": 0.0, "orth_variants": None}
+SPACES = {"whitespace_level": 1.0, "whitespace_per_token": 0.5, "whitespace_variants": ["\n"]}
+QUOTES = {"single": [{"tags": ["N"], "variants": ["pain", "lac"]}]}
+
+
+@pytest.mark.parametrize("settings", [{"gold_preproc": True}, {}])
+@pytest.mark.parametrize(
+    ("augmenter", "low"),
+    [
+        ({"@augmenters": "spacy.lower_case.v1", "level": 1.0}, True),
+        (
+            {
+                "@augmenters": "spacy.orth_variants.v1",
+                "level": 1.0,
+                "lower": 1.0,
+                "orth_variants": QUOTES,
+            },
+            True,
+        ),
+        ({"@augmenters": "spacy.combined_augmenter.v1", **NO_VARIANTS, **SPACES}, False),
+    ],
+)
+def test_augmenters(
+    conllu: Path, augmenter: dict[str, object], low: bool, settings: dict[str, object]
+) -> None:
+    """They make new documents, in which the words of multiword tokens stay."""
+    conllu.write_text(MULTIWORD.replace("du", "Du").replace("\tde", "\tDe"), encoding="utf-8")
+    fix_random_seed(0)
+    found = [example.reference for example in examples(conllu, augmenter=augmenter, **settings)]
+    merged = [[word.form for word in ud_words(token)] for doc in found for token in doc]
+    assert [words for words in merged if words] == [["de" if low else "De", "le"], ["à", "le"]]
+    spans = [ud_range(token) for doc in found for token in doc]
+    inside = any("ca\n" in doc.text for doc in found)  # then it is none any more
+    assert [span[0] for span in spans if span] == ([] if inside else ["can't"])
+    assert not (low and inside)
+
+
+def test_an_augmenter_that_changes_the_number_of_tokens(conllu: Path) -> None:
+    def shorter(nlp: Language, example: Example) -> Iterator[Example]:
+        yield Example(nlp.make_doc("du"), Doc(nlp.vocab, words=["du"]))
+
+    read = Corpus(conllu, augmenter=shorter)
+    with pytest.warns(UserWarning, match="makes documents with other tokens: the words of"):
+        list(read(spacy.blank("en")))
+
+
 def test_sentences_keep_what_is_theirs(conllu: Path) -> None:
     """Also extensions of spans, and no other's."""
     Span.set_extension("for_test_readers", default=None, force=True)
@@ -134,8 +184,14 @@ def test_several_files_and_folders(conllu: Path, tmp_path: Path) -> None:
     convert({"train": conllu, "dev": conllu}, folder)
     (folder / "b.conllu").write_text(MULTIWORD, encoding="utf-8")
     (folder / "notes.txt").write_text("no data", encoding="utf-8")
+    hidden = folder / ".ipynb_checkpoints"
+    hidden.mkdir()
+    for path in (folder / "._b.conllu", hidden / "b-ud-dev.conllu"):
+        path.write_text("no data", encoding="utf-8")
     assert len(examples(folder.parent, n_sents=1)) == 3 + 3 + 3
     assert len(examples([conllu, str(folder)], n_sents=2, limit=3)) == 3
+    (hidden / "b-ud-dev.conllu").write_text(MULTIWORD, encoding="utf-8")
+    assert len(examples(hidden, n_sents=1)) == 3  # it is named
     for name in ("x-ud-train", "x-ud-test"):
         (folder / f"{name}.conllu").write_text(MULTIWORD, encoding="utf-8")
     for path, message in (

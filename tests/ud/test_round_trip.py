@@ -23,7 +23,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.conllu import DEPS, ID, MISC, Sentence, read_rows
-from spacy_nmparse.ud.parse_inputs import conllu_items, text_items
+from spacy_nmparse.ud.parse_inputs import Stretch, conllu_items, text_items
 from tests.hostile import PROFILE
 from tests.pipe.common import tiny_parser
 from tests.validator import format_errors
@@ -178,7 +178,7 @@ def parsed(text: str, kind: str, nlp: Language) -> str:
     docs = []
     file = io.BytesIO(text.encode())
     items = text_items(file, "a", "a", kind == "lines")
-    for item in conllu_items(file, nlp.vocab, "a") if kind == "conllu" else items:
+    for item in conllu_items(Stretch(file.read()), nlp.vocab, "a") if kind == "conllu" else items:
         doc = nlp(item.doc)
         item.finish(doc)
         docs.append(doc)

@@ -107,6 +107,7 @@ def in_parts(tmp_path: Path) -> Path:
 
 
 def test_parts_are_joined(in_parts: Path, tmp_path: Path) -> None:
+    (in_parts / "._de_parts-ud-train-a-1.conllu").write_text("no data", encoding="utf-8")
     dev = in_parts / "de_parts-ud-dev.conllu"
     dev.write_text(numbered(800, 4), encoding="utf-8")
     assert [len(find_files(in_parts)[split]) for split in ("train", "dev", "test")] == [3, 1, 1]

@@ -28,7 +28,8 @@ cdef struct ConfidenceC:
     float* label        # the probability of its label
     float* untouched    # that the other moves before and after attach it nowhere
     float* noted        # the probability of the label noted when it was pushed
-    float* attaching    # that of the current configuration's moves that attach it
+    float* attaching    # that of the current configuration's moves that attach it; 0: there are none
+    int* listed         # how many words have one above 0, and these words
 
 
 # A search over sequences of up to max_words words; its memory is for one configuration at a time.

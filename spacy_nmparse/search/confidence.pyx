@@ -29,19 +29,27 @@ cdef bint is_only_word(const SearchC* search) noexcept nogil:
 
 
 cdef void record_attaching(SearchC* search) noexcept nogil:
-    """Note, for each word of the sentence, the probability of the legal moves that attach it."""
+    """Note, for each word that legal moves attach, their probability."""
     cdef float* attaching = search.confidence.attaching
+    cdef int* listed = search.confidence.listed
     cdef double total
+    cdef float before
     cdef int i, w
-    for w in range(search.s.start, min(search.s.b + 1, search.s.n)):
-        attaching[w] = 0
+    for i in range(listed[0]):
+        attaching[listed[1 + i]] = 0
+    listed[0] = 0
     if search.n == 1 or is_only_word(search):
         return
     total = log_total(search.scores, search.n, NONE)
     for i in range(search.n):
         w = attached(search, &search.candidates[i])
-        if w != NONE:
-            attaching[w] += <float>exp(search.scores[i] - total)
+        if w == NONE:
+            continue
+        before = attaching[w]
+        attaching[w] += <float>exp(search.scores[i] - total)
+        if before == 0 and attaching[w] > 0:
+            listed[0] += 1
+            listed[listed[0]] = w
 
 
 cdef void record_missed(SearchC* search, const CandidateC* c, BeforeC* before) noexcept nogil:
@@ -54,8 +62,9 @@ cdef void record_missed(SearchC* search, const CandidateC* c, BeforeC* before) n
     cdef int taken = attached(search, c)
     cdef int last = s.b if system.moves[c.move].ends_sentence else min(s.b + 1, s.n)
     cdef int i, w
-    for w in range(s.start, last):
-        if w != taken and confidence.attaching[w] > 0:
+    for i in range(confidence.listed[0]):
+        w = confidence.listed[1 + i]
+        if w != taken and w < last:
             confidence.untouched[w] *= max(1 - confidence.attaching[w], LEAST)
     before.words[0] = B(s, 0)
     before.words[1] = S(s, 0)

@@ -93,6 +93,8 @@ def parse(
     cdef SearchC* search = &greedy.search
     cdef StateC* s = &search.own_state
     cdef float[:, ::1] room = None
+    cdef float[::1] moves = None
+    cdef int[::1] words = None
     cdef int margin = scored.margin
     cdef int window = WINDOW
     cdef int i, first, last, offset
@@ -101,8 +103,10 @@ def parse(
         return heads_array, labels_array, starts_array
     if probabilities is not None:
         probabilities.fill(1)
-        untouched = numpy.ones((3, n_words), dtype="float32")
-        room = untouched
+        untouched = numpy.ones((2, n_words), dtype="float32")
+        attaching = numpy.zeros(n_words, dtype="float32")
+        listed = numpy.zeros(1 + longest, dtype="intc")
+        room, moves, words = untouched, attaching, listed
     greedy.lookahead = scored.lookahead
     search_init(search, &system.c, &scored.c, longest)
     try:
@@ -129,7 +133,9 @@ def parse(
                             search.confidence.label = &found[1, offset]
                             search.confidence.untouched = &room[0, offset]
                             search.confidence.noted = &room[1, offset]
-                            search.confidence.attaching = &room[2, offset]
+                            search.confidence.attaching = &moves[offset]
+                            search.confidence.listed = &words[0]
+                            words[0] = 0
                     search.scorer.begin(search.scorer.self, first, offset)
                     greedy.last = last - offset
                     if not walk_to_end(s, step, &greedy):

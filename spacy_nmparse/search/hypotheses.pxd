@@ -80,6 +80,7 @@ cdef class Beam:
     cdef BestItemsC moves
     cdef BestItemsC choices     # moves with labels
     cdef float* attaching       # (width, max_words), see ConfidenceC; NULL: nobody asks
+    cdef int* listed            # (width, 1 + max_words)
     # Learning.
     cdef const GoldC* gold      # NULL: parsing
     cdef int oracle

@@ -109,6 +109,7 @@ cdef class Beam:
         self.moves.most = self.choices.most = width
         if asked:
             self.attaching = <float*>allocate(width * size, sizeof(float))
+            self.listed = <int*>allocate(width * size, sizeof(int))
         for i in range(2 * width):
             self.n_free += 1
             self.unused[i].block = allocate(state_block_size(max_words), 1)
@@ -129,6 +130,7 @@ cdef class Beam:
             free(self.unused[i].entered)
             free(self.unused[i].confidence)
         free(self.attaching)
+        free(self.listed)
         free(self.live)
         free(self.next)
         free(self.unused)
@@ -168,6 +170,7 @@ cdef class Beam:
             self.search.confidence.untouched = &h.confidence[2 * self.max_words]
             self.search.confidence.noted = &h.confidence[3 * self.max_words]
             self.search.confidence.attaching = &self.attaching[parent * self.max_words]
+            self.search.confidence.listed = &self.listed[parent * (1 + self.max_words)]
 
     cdef void take(self, HypothesisC* out) noexcept nogil:
         self.n_free -= 1

@@ -47,7 +47,7 @@ FAST = (
     "search",
     "learning",
     "systems.swap",
-    "systems.crossing",
+    "lab.crossing",
     "lab.linear.kernel",
 )
 

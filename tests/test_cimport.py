@@ -235,9 +235,8 @@ def test_a_copied_system(built: Path) -> None:
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("loss", "costless has no costs: call use_differences, or set c.loss and c.cost."),
-        ("cost", "costless: SHIFT has no cost: "),
-        ("rest", "costless: SHIFT has no rest, which use_differences needs: "),
+        ("loss", "costless has no loss: give each move its rest, or set c.rest or c.loss."),
+        ("cost", "costless: SHIFT has no cost: give add_move its cost or its rest, or set c.costs."),
     ],
 )
 def test_a_system_without_costs(

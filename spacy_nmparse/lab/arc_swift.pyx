@@ -23,26 +23,23 @@ and all words that can, can together; loss = words that cannot, plus
 A cost is the difference of two losses; tests/exhaustive.py compares both with search over all small
 trees and all configurations.
 """
-from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
-from spacy_nmparse.systems.crossing.stretches cimport use_tables
-from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.errors cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport b0_end, can_be_right, is_lost, least_error
+from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
     do_break,
     gold_breaks,
+    least_rest,
     missed_start,
     must_break,
-    rest,
     shift_rest,
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    BY_LEAVING,
     COMBINED,
     LEARN_NOT,
     LEFT_ARC,
@@ -118,22 +115,9 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
     return least
 
 
-cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
-    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
-    end."""
-    cdef int w = stack_item(s, v, i)
-    cdef int g = gold.head[w]
-    cdef bint right = g == front
-    if is_headed(s, v, i):
-        return 0
-    if front == gold.n and i > 0 and s.system.single_root:
-        right = False
-        while i > 0 and not right:
-            i -= 1
-            right = g == stack_item(s, v, i)
-            if not is_headed(s, v, i):
-                break
-    return is_lost(s, gold, w, right)
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+    """Errors to come."""
+    return least_rest(s, gold, v, inner, s.system.single_root)
 
 
 cdef int open_k(const StateC* s) noexcept nogil:
@@ -328,10 +312,7 @@ cdef class ArcSwift(TransitionSystem):
         self.c.projective = True
         self.c.one_focus = True
         self.c.start = start
-        self.c.inner = inner
-        self.c.end_attaches = self.c.single_root
-        use_tables(&self.c, BY_LEAVING, leave)
-        use_differences(&self.c)
+        self.c.rest = rest
         use_static(&self.c, wanted_move)
         self.c.oracles[COMBINED] = learn_combined
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

@@ -18,9 +18,9 @@ as in the list systems.
 """
 from spacy_nmparse.scorers.features cimport DISTANCE_VALUES, apart, new_fact, new_word
 from spacy_nmparse.systems.covington.loss cimport behind
-from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.errors cimport can_be_right, least_error, settled
 from spacy_nmparse.systems.gold cimport GoldC, far_end
-from spacy_nmparse.systems.moves cimport b0_end, can_be_right, least_error, s0_end, settled
+from spacy_nmparse.systems.moves cimport b0_end, s0_end
 from spacy_nmparse.lab.planes cimport PlanesC, derive_planes, fewest_given_up, planar_tables
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, missed_start, must_break
 from spacy_nmparse.systems.state cimport (
@@ -473,7 +473,6 @@ cdef class TwoPlanar(TransitionSystem):
         self.c.start = start
         self.c.is_final = is_final
         self.c.derive = derive_planes
-        use_differences(&self.c)
         self.c.loss = planar_loss
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

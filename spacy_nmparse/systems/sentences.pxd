@@ -1,14 +1,16 @@
 """Where sentences start and end: BREAK, what it costs, and roots."""
 from spacy_nmparse.systems.gold cimport GoldC, far_end
 from spacy_nmparse.systems.state cimport NONE, StateC, n_items
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.structs cimport SystemC, inner_t
 from spacy_nmparse.systems.views cimport ViewC
 
 
 cdef bint can_break(const StateC* s, int k) noexcept nogil
 cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
+cdef int least_rest(
+    const StateC* s, const GoldC* gold, const ViewC* v, inner_t inner, bint end_attaches
+) noexcept nogil
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
@@ -57,8 +59,6 @@ cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nog
 
 cdef inline int errors_behind(const StateC* s, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
-    if s.system.tabulates and gold.crossing != NULL:
-        return gold.crossing.behind[e]
     return gold.lost_from[e] + (gold.surplus_from[e] if s.system.single_root else 0)
 
 

@@ -2,12 +2,11 @@
 
 A gold tree that tells all starts says where each sentence ends. Where starts are unknown, the loss
 of a configuration is the least over the places where its sentence may end: what the sentence loses
-then (a system's ``inner``), the known starts that it misses, and what is lost behind it.
+then (``inner``), the known starts that it misses, and what is lost behind it.
 
 With ``single_root``, only one of several gold roots of a sentence can be its root; the others are
 surplus.
 """
-from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch
 from spacy_nmparse.systems.gold cimport last_child
 from spacy_nmparse.systems.state cimport NONE, B
 from spacy_nmparse.systems.views cimport height, is_fresh, is_headed, push_in_view, stack_item, view
@@ -27,19 +26,23 @@ cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
 
 # The best end of a sentence.
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
-    """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
+cdef int least_rest(
+    const StateC* s, const GoldC* gold, const ViewC* v, inner_t inner, bint end_attaches
+) noexcept nogil:
+    """Errors to come: in words on the stack and in the buffer, and in undecided starts.
+
+    inner: what a sentence loses that ends before a word. end_attaches: the end can give heads to
+    words of the sentence that have lost them, so that a later end is worth a look.
+    """
     cdef int n = gold.n
     cdef int missed = 0
     cdef int far = NONE     # the last word with which one before e can still get an arc
     cdef int least = NONE
     cdef int i, e, w, loss
-    if crosses_at(s, gold, v):
-        return rest_of_stretch(s, gold, v)
     if not s.system.segment:
-        return s.system.inner(s, gold, v, n)
+        return inner(s, gold, v, n)
     if v.closed:
-        return s.system.inner(s, gold, v, v.b) + errors_behind(s, gold, v.b)
+        return inner(s, gold, v, v.b) + errors_behind(s, gold, v.b)
     for i in range(height(v)):
         w = stack_item(s, v, i)
         if is_headed(s, v, i) and not s.system.nonmonotonic:
@@ -48,15 +51,15 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
             far = max(far, far_end(gold, w))
     for e in range(v.b, n):
         if may_end(s, gold, e) and not (e == v.b and v.has_left):
-            if gold.sent_start[e] == 1 or far < e or s.system.end_attaches:
-                loss = s.system.inner(s, gold, v, e) + missed
+            if gold.sent_start[e] == 1 or far < e or end_attaches:
+                loss = inner(s, gold, v, e) + missed
                 loss += errors_behind(s, gold, e)
                 least = loss if least == NONE else min(least, loss)
             if gold.sent_start[e] == 1 or far < e:
                 return least
         missed += gold.sent_start[e] == 1 and not (e == v.b and is_fresh(s, v))
         far = max(far, far_end(gold, e))
-    loss = s.system.inner(s, gold, v, n) + missed
+    loss = inner(s, gold, v, n) + missed
     return loss if least == NONE else min(least, loss)
 
 
@@ -64,16 +67,16 @@ cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     """Errors to come after SHIFT, and its own, where ROOT is the last buffer item."""
     cdef ViewC v = view(s)
     if B(s, 0) == s.n:
-        return rest(s, gold, &v)
+        return s.system.rest(s, gold, &v)
     push_in_view(s, &v, False)
-    return missed_start(s, gold) + rest(s, gold, &v)
+    return missed_start(s, gold) + s.system.rest(s, gold, &v)
 
 
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     """Errors to come after BREAK, and its own."""
     cdef ViewC v = view(s)
     v.closed = True
-    return (gold.sent_start[s.b] == 0) + rest(s, gold, &v)
+    return (gold.sent_start[s.b] == 0) + s.system.rest(s, gold, &v)
 
 
 cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:

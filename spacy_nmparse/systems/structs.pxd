@@ -35,12 +35,6 @@ cdef enum:  # what a move has to do with crossing arcs
     CROSSES_BY_ARC      # its arc may cross others
 
 
-cdef enum:  # by which tables a system knows what is lost where gold arcs cross; see crossing/
-    BY_NONE
-    BY_LEAVING
-    BY_GROWING
-
-
 cdef enum:  # names of oracles; others have the numbers that new_oracle gives them
     DYNAMIC
     STATIC
@@ -48,7 +42,6 @@ cdef enum:  # names of oracles; others have the numbers that new_oracle gives th
     COMBINED
     EAGER
     LAZY
-    MINIMAL
     ND_SW
     ND_ALL
 
@@ -116,16 +109,6 @@ cdef struct TablesC:        # in front of the tables that a system makes of a go
     void* more              # a block that is freed with them, or NULL
 
 
-cdef struct CrossingC:               # what is lost where arcs cross; see crossing/stretches.pyx
-    int* head                        # word -> gold head, FREE or LOST
-    int* first                       # word -> the first word of its stretch
-    int* size                        # word -> how many words that has; 0: no arcs cross in it
-    int* table                       # word -> where in tables those of its stretch begin
-    int* behind                      # word -> errors from it on, when a sentence starts there
-    int* room                        # for growing.pyx: words times the longest stretch's words + 3
-    short* tables
-
-
 cdef struct GoldC:
     int n
     const int* head                  # word -> gold head (n: ROOT), NONE: unknown
@@ -140,8 +123,6 @@ cdef struct GoldC:
     bint unknown_starts              # whether any sentence start is unknown
     int n_unknown                    # words whose head is unknown
     TablesC* tables                  # of systems' own; see tables_of
-    CrossingC* crossing              # NULL: no arcs cross, or no system needs it
-    int crossing_form                # of which systems' tables these are; 0: of none
 
 
 # A move k of which is taken in configuration s; label is the new arc's, push_label the one noted.
@@ -155,19 +136,12 @@ ctypedef int (*arc_end_t)(const StateC* s, int k) noexcept nogil
 # The k to try after k (the first: after 0), or NONE.
 ctypedef int (*next_k_t)(const StateC* s, int k) noexcept nogil
 ctypedef int (*loss_t)(const StateC* s, const GoldC* gold) noexcept nogil
-# The cost of the move at this place of the table.
-ctypedef int (*move_cost_t)(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil
 # Words on the stack and from v.b to e that lose their gold head when the sentence ends before e.
 ctypedef int (*inner_t)(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil
-# Errors in the i-th stack item when it leaves the stack with this word at the front, or ROOT: at
-# the end of the sentence; NONE: a word that is not its gold head.
-ctypedef int (*leave_t)(
-    const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
-) noexcept nogil
 # Errors to come after the move, and its own, but for labels.
 ctypedef int (*rest_t)(const StateC* s, const GoldC* gold, int k) noexcept nogil
+# Errors to come in a configuration of a stack system.
+ctypedef int (*view_rest_t)(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
 # The place among the candidates of the move of the canonical derivation, or NONE.
 ctypedef int (*wanted_t)(
     const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
@@ -188,8 +162,10 @@ ctypedef int (*derive_t)(GoldC* gold, const SystemC* system) except -1
 ctypedef bint (*step_t)(void* walker, StateC* s) noexcept nogil
 
 # Fills `cost` and `cost_other` of each candidate, and `label` where it is not the dependent's own.
+# The candidates are all legal moves, or one of them. Not exact: a cost above the minimum may be
+# told as the minimum + 1.
 ctypedef void (*costs_t)(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, bint exact, CandidateC* candidates, int n
 ) noexcept nogil
 
 
@@ -197,8 +173,9 @@ cdef struct MoveC:
     int name                    # SHIFT, REDUCE, ...
     precondition_t precondition
     effect_t effect
-    cost_t cost                 # the paper's formula; NULL: the system's ``cost`` has all
-    rest_t rest                 # what ``differences`` makes costs of; NULL: not used
+    # What it costs, see candidates.pyx: a formula; or, without, what is lost behind it.
+    cost_t cost
+    rest_t rest
     arc_end_t head
     arc_end_t dependent
     next_k_t next_k             # NULL: k is 1
@@ -235,21 +212,9 @@ cdef struct SystemC:
     final_t is_final
     alike_t alike
     loss_t loss
-    # The cost of a move; the one place that chooses between the formulas of the table and others.
-    move_cost_t cost
-    bint formulas               # the cost is told by the ``cost`` of each move
-    bint differences            # it is told by the ``rest`` of each move
-    # What sentences, differences and static make losses, costs and oracles of; NULL: not used.
-    inner_t inner
-    int tabulates               # BY_NONE, ...
-    leave_t leave               # with BY_LEAVING
-    bint root_first             # with BY_LEAVING: ROOT is at the bottom of the stack
-    bint end_attaches           # its end can give heads to words of a sentence that have lost them
-    loss_t rest_here            # errors to come, as far as they are known without making a move
-    wanted_t wanted
-    costs_t costs               # all costs of a configuration at once; NULL: one by one
-    # Like costs, but a cost above the minimum may be reported as minimum + 1. NULL: use costs.
-    costs_t least_costs
+    costs_t costs               # all costs of a configuration at once; NULL: the moves tell them
+    view_rest_t rest            # errors to come; NULL: those of the best move
+    wanted_t wanted             # for ``static``
     oracle_t oracles[MAX_ORACLES]  # NULL: the system has no such oracle
 
 

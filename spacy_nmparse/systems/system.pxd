@@ -5,21 +5,23 @@ allocates, takes the GIL or touches a Python object.
 """
 from spacy_nmparse.systems.candidates cimport (
     apply_oracle,
-    cost_each,
-    formula_cost,
-    label_fits,
+    cost_of,
+    formula_costs,
     learn_cheapest,
     legal_moves,
     max_candidates,
+    rest_loss,
     walk_to_end,
 )
+from spacy_nmparse.systems.errors cimport label_fits
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport State
 from spacy_nmparse.systems.structs cimport *
 
 
 cpdef int new_move(str name, str colour=*, str glossary=*) except -1
-cpdef int new_oracle(str name) except -1
+cpdef int new_oracle(str name, bint follows_tree=*) except -1
+cdef bint follows_tree(int oracle) noexcept nogil
 cdef int no_arc(const StateC* s, int k) noexcept nogil
 
 

@@ -21,6 +21,7 @@ MOVE_NAMES = []         # by number
 COLOURS = {}            # of moves by name
 GLOSSARY = {}           # what a move does, by name, where it is the same in every system
 ORACLE_NAMES = []       # by number
+cdef bint[MAX_ORACLES] FOLLOWS_TREE
 
 
 cpdef int new_move(str name, str colour=None, str glossary="") except -1:
@@ -50,8 +51,13 @@ cpdef int new_move(str name, str colour=None, str glossary="") except -1:
     return MOVE_NAMES.index(name)
 
 
-cpdef int new_oracle(str name) except -1:
+cpdef int new_oracle(str name, bint follows_tree=False) except -1:
     """Name an oracle. A name has the same number in every system.
+
+    Args:
+        name: what ``TransitionSystem.oracles`` calls it.
+        follows_tree: whether it makes up the heads that are not known, to follow one tree. Learning
+            puts the dynamic oracle in its place where heads are unknown.
 
     Returns:
         Its number: the place of its function in ``SystemC.oracles``.
@@ -62,6 +68,7 @@ cpdef int new_oracle(str name) except -1:
     if name not in ORACLE_NAMES:
         if len(ORACLE_NAMES) == MAX_ORACLES:
             raise ValueError(f"No oracle {name!r}: there are {MAX_ORACLES} oracles already.")
+        FOLLOWS_TREE[len(ORACLE_NAMES)] = follows_tree
         ORACLE_NAMES.append(name)
     return ORACLE_NAMES.index(name)
 
@@ -74,10 +81,16 @@ new_move("RIGHT-ARC", "#059669")
 new_move("NO-ARC")
 new_move("SWAP", "#dc2626")
 new_move("BREAK", "#b45309")
-for _name in (
-    "dynamic", "static", "monotonic", "combined", "eager", "lazy", "minimal", "nd_sw", "nd_all"
+for _name, _follows_tree in (
+    ("dynamic", False), ("static", True), ("monotonic", False), ("combined", False),
+    ("eager", True), ("lazy", True), ("nd_sw", True), ("nd_all", True),
 ):
-    new_oracle(_name)
+    new_oracle(_name, _follows_tree)
+
+
+cdef bint follows_tree(int oracle) noexcept nogil:
+    """Whether the oracle makes up the heads that are not known."""
+    return FOLLOWS_TREE[oracle]
 
 
 cdef int no_arc(const StateC* s, int k) noexcept nogil:
@@ -133,7 +146,7 @@ cdef class TransitionSystem:
         self.c.noted_arc = NONE
         self.c.is_final = state_is_final
         self.c.alike = state_alike
-        self.c.cost = formula_cost
+        self.c.loss = rest_loss
         self.c.oracles[DYNAMIC] = learn_cheapest
 
     cdef int begin(self, str name, dict shared, dict own=None) except -1:
@@ -345,7 +358,7 @@ cdef class TransitionSystem:
         cdef int i, k, label
         gold, _ = self._check_gold(state, gold)
         i, k, label = self._legal_move(state, action)
-        return float(self.c.cost(&state.c, &gold.c, i, k, label, noted))
+        return float(cost_of(&state.c, &gold.c, i, k, label, noted))
 
     def costs(self, State state not None, Gold gold not None, push_label=None):
         """Cost of each legal action: the loss it adds to what is still reachable.
@@ -456,26 +469,21 @@ cdef class TransitionSystem:
         return self.label_ids[label]
 
     def _check_made(self):
-        """Raises TypeError where the class has not set what costs and losses need."""
+        """Raises TypeError where the class has not said what costs and losses need."""
         cdef int i
         cdef const MoveC* move
         if self.c.start is NULL:
             raise TypeError("A system without moves: make systems by systems.create(name).")
-        if self.c.loss is NULL:
-            raise TypeError(
-                f"{self.name} has no costs: call use_differences, or set c.loss and c.cost."
-            )
         for i in range(self.c.n_moves):
             move = &self.c.moves[i]
-            if move.cost is NULL and (self.c.formulas or self.c.cost is formula_cost):
+            if self.c.costs is NULL and move.cost is NULL and move.rest is NULL:
                 raise TypeError(
-                    f"{self.name}: {MOVE_NAMES[move.name]} has no cost: give add_move one, or call "
-                    f"use_differences without use_formulas, or set c.cost."
+                    f"{self.name}: {MOVE_NAMES[move.name]} has no cost: give add_move its cost or "
+                    f"its rest, or set c.costs."
                 )
-            if move.rest is NULL and self.c.differences:
+            if self.c.loss is rest_loss and self.c.rest is NULL and move.rest is NULL:
                 raise TypeError(
-                    f"{self.name}: {MOVE_NAMES[move.name]} has no rest, which use_differences "
-                    f"needs: give add_move one."
+                    f"{self.name} has no loss: give each move its rest, or set c.rest or c.loss."
                 )
 
     def _check_state(self, State state):

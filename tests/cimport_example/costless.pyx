@@ -1,8 +1,8 @@
 # cython: language_level=3
 """A transition system that lacks what costs need: `tests/test_cimport.py` compiles this."""
-from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
-from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.arc_hybrid cimport shift_cost
 from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.moves cimport can_shift, do_shift, root_last
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SHIFT, TransitionSystem
 
@@ -11,16 +11,12 @@ cdef int no_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     return 0
 
 
-cdef void start(StateC* s) noexcept nogil:
-    s.root_last = 1
-
-
 cdef class Costless(TransitionSystem):
     def __init__(self, labels=None, *, missing="loss", **options):
         self.begin("costless", options, {"missing": missing})
-        self.c.start = start
-        if missing == "rest":
-            use_differences(&self.c)
-        elif missing == "cost":
+        self.c.start = root_last
+        if missing == "cost":
             self.c.loss = no_loss
-        self.add_move(SHIFT, can_shift, do_shift, NULL, NULL)
+            self.add_move(SHIFT, can_shift, do_shift, NULL, NULL)
+        else:
+            self.add_move(SHIFT, can_shift, do_shift, shift_cost, NULL)

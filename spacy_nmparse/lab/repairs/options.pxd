@@ -1,6 +1,6 @@
 """The options of arc-eager with repair transitions or Unshift."""
 from spacy_nmparse.systems.arc_eager_options cimport EagerC
-from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.structs cimport StateC, SystemC
 
 
 cdef struct RepairsC:
@@ -11,6 +11,7 @@ cdef struct RepairsC:
     bint decoupled_repairs      # these moves make no arc with B0
     bint unshift                # REDUCE of a headless S0 puts it back into the buffer
     int max_search_states       # configurations that a loss may be searched in; 0: any number
+    const SystemC* plain        # the same system without repair transitions
 
 
 cdef inline const RepairsC* revised(const StateC* s) noexcept nogil:

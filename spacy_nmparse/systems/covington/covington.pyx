@@ -13,16 +13,8 @@ heads is climbed, from h, to see whether h -> d closes a cycle; then the arc int
 
 Losses are in ``loss``, all costs of a configuration at once in ``costs``.
 """
-from spacy_nmparse.systems.covington.costs cimport fill_costs
-from spacy_nmparse.systems.covington.loss cimport (
-    behind,
-    covington_loss,
-    inner,
-    missed_starts,
-    rest,
-    root_has_child,
-)
-from spacy_nmparse.systems.covington.views cimport ListViewC, list_view
+from spacy_nmparse.systems.covington.costs cimport list_costs
+from spacy_nmparse.systems.covington.loss cimport list_loss, root_has_child
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, must_break
 from spacy_nmparse.systems.state cimport (
@@ -102,20 +94,6 @@ cdef bint right_deletes(const StateC* s, int k) noexcept nogil:
     return deletes(s, item(s, k), s.b)
 
 
-cdef inline ListViewC with_arc(
-    const StateC* s, int k, int head, int dependent, int label
-) noexcept nogil:
-    """The configuration after an arc move."""
-    cdef ListViewC v = list_view(s)
-    v.n_lambda1 -= k
-    v.head = head
-    v.dependent = dependent
-    v.label = label
-    if s.system.nonmonotonic and is_above(s, dependent, head):
-        v.freed = head
-    return v
-
-
 # SHIFT: (L1, L2, j|B, A) => (L1.L2|j, [], B, A). The pending arcs between j and lambda1 are lost.
 
 cdef bint can_shift(const StateC* s, int k) noexcept nogil:
@@ -189,32 +167,6 @@ cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.sentence_start[s.b] = 1
     s.start = s.b
     s.n_lambda1 = s.root_first
-
-
-# Costs.
-
-cdef int covington_cost(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil:
-    """The loss after the move less the loss before."""
-    cdef ListViewC before = list_view(s)
-    cdef ListViewC v = before
-    cdef int name = s.system.moves[move].name
-    cdef int after
-    if name == BREAK:
-        after = inner(s, gold, &v, s.b) + missed_starts(gold, &v)
-        after += behind(s.system, gold, s.b) + (gold.sent_start[s.b] == 0)
-        return after - rest(s, gold, &before)
-    if name == SHIFT:
-        v.b += 1
-        v.n_lambda1 = n_items(s) + 1
-    elif name == NO_ARC:
-        v.n_lambda1 -= 1
-    elif name == LEFT_ARC:
-        v = with_arc(s, k, s.b, item(s, k), label)
-    else:
-        v = with_arc(s, k, item(s, k), s.b, label)
-    return rest(s, gold, &v) - rest(s, gold, &before)
 
 
 # The static oracle.
@@ -338,9 +290,8 @@ cdef class Covington(TransitionSystem):
         self.c.nonmonotonic = nonmonotonic
         self.c.explicit_root = explicit_root
         self.c.start = start
-        self.c.loss = covington_loss
-        self.c.cost = covington_cost
-        self.c.costs = fill_costs
+        self.c.loss = list_loss
+        self.c.costs = list_costs
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, NULL)
         self.c.shift = self.c.n_moves - 1

@@ -11,7 +11,7 @@ cdef int sentence_end(const StateC* s, const GoldC* gold, const ListViewC* v) no
 cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil
 cdef int missed_starts(const GoldC* gold, const ListViewC* v) noexcept nogil
 cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil
-cdef int covington_loss(const StateC* s, const GoldC* gold) noexcept nogil
+cdef int list_loss(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef inline bint root_has_child(const StateC* s) noexcept nogil:

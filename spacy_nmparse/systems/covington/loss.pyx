@@ -238,7 +238,7 @@ cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept n
     return loss
 
 
-cdef int covington_loss(const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int list_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef ListViewC v = list_view(s)
     cdef int loss = rest(s, gold, &v) + decided_starts(s, gold)
     cdef int first

@@ -1,6 +1,6 @@
 """A configuration of a list system, as the difference from a StateC, and its pending arcs."""
+from spacy_nmparse.systems.errors cimport label_ok
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport label_ok
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport SystemC
 

@@ -25,7 +25,7 @@ trees and all configurations.
 """
 from spacy_nmparse.systems.errors cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift
+from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, root_last
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
@@ -149,8 +149,6 @@ cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     while k > 1:
         pop(s)
         k -= 1
-    if b0 == s.n:
-        s.root_child = S(s, 0)
     state_add_arc(s, b0, pop(s), l)
 
 
@@ -277,9 +275,8 @@ cdef void learn_combined(
         candidates[shift].learn = LEARN_NOT
 
 
-cdef void start(StateC* s) noexcept nogil:
-    s.root_last = 1
-    s.one_root = s.system.single_root
+cdef int nth_item(const StateC* s, int k) noexcept nogil:
+    return S(s, k - 1)
 
 
 TEXTS = {
@@ -310,8 +307,8 @@ cdef class ArcSwift(TransitionSystem):
         if self.c.single_root:
             self.texts["RIGHT-ARC"] += SINGLE_ROOT
         self.c.projective = True
-        self.c.one_focus = True
-        self.c.start = start
+        self.c.item = nth_item
+        self.c.start = root_last
         self.c.rest = rest
         use_static(&self.c, wanted_move)
         self.c.oracles[COMBINED] = learn_combined

@@ -1,7 +1,7 @@
 """What search and learning ask of a scorer, whichever it is."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC
+from spacy_nmparse.systems.structs cimport CandidateC
 
 
 # Configurations are, from now on, those of the sequence that starts at the batch's word ``offset``.

@@ -4,7 +4,8 @@ from libc.stdint cimport int8_t, int32_t, uintptr_t
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport LEARN_LABEL, CandidateC, SystemC, TransitionSystem
+from spacy_nmparse.systems.structs cimport LEARN_LABEL, CandidateC, SystemC
+from spacy_nmparse.systems.table cimport MoveTable
 
 
 cdef enum:  # which label of a move the scorer chooses
@@ -40,6 +41,11 @@ cdef struct SearchC:
     StateC own_state
     void* own_block
     bint completes          # headless words get a head at the end of their sentence
+    StateC probe            # then: a copy, in which arcs are brought into focus,
+    void* probe_block
+    int shift               # and the places of these moves in the table
+    int left_arc
+    int right_arc
     ConfidenceC confidence
     CandidateC* candidates  # the legal moves of s
     int n                   # how many they are
@@ -55,7 +61,7 @@ cdef int search_init(
     SearchC* search, const SystemC* system, const ScorerC* scorer, int max_words
 ) except -1
 cdef void search_free(SearchC* search) noexcept nogil
-cdef uintptr_t[::1] addresses(TransitionSystem system, given, int n)
+cdef uintptr_t[::1] addresses(MoveTable system, given, int n)
 cdef void begin_state(
     SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
 ) noexcept nogil

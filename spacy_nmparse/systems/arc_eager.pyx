@@ -26,20 +26,17 @@ from spacy_nmparse.systems.arc_eager_options cimport (
     eager,
 )
 from spacy_nmparse.systems.arc_eager_oracles cimport learn_combined, learn_monotonic
-from spacy_nmparse.systems.errors cimport label_ok
-from spacy_nmparse.systems.gold cimport children_from
-from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, never, root_last, s0_end
-from spacy_nmparse.systems.sentences cimport (
+from spacy_nmparse.systems.arc_eager_roots cimport (
     all_surplus_roots,
     bottom_is_root,
-    can_break,
-    do_break,
-    gold_breaks,
     more_surplus_roots,
-    must_break,
     push_roots,
     start_errors,
 )
+from spacy_nmparse.systems.errors cimport label_ok
+from spacy_nmparse.systems.gold cimport children_from
+from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, never, root_last, s0_end
+from spacy_nmparse.systems.sentences cimport can_break, do_break, gold_breaks, must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
     B,
@@ -396,10 +393,8 @@ cdef class ArcEager(TransitionSystem):
             RIGHT_ARC, never if push == "shift" else can_right_arc, do_right_arc, right_arc_cost,
             NULL, s0_end, b0_end
         )
-        self.c.left_arc = self.c.n_moves - 2
-        self.c.right_arc = self.c.n_moves - 1
         if self.c.moves[0].notes_label:
-            self.c.noted_arc = self.c.right_arc
+            self.c.noted_arc = self.c.n_moves - 1
         self.add_form()
         self.add_break(can_break, do_break, break_cost, NULL)
         self.monotonic = self.c

@@ -1,6 +1,6 @@
 """Where sentences start and end: BREAK, what it costs, and roots."""
 from spacy_nmparse.systems.gold cimport GoldC, far_end
-from spacy_nmparse.systems.state cimport NONE, StateC, n_items
+from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.structs cimport SystemC, inner_t
 from spacy_nmparse.systems.views cimport ViewC
 
@@ -13,19 +13,7 @@ cdef int least_rest(
 ) noexcept nogil
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
-cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
-
-cdef int surplus_behind(const GoldC* gold, int e) noexcept nogil
-cdef int surplus_roots(
-    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
-) noexcept nogil
-cdef int more_surplus_roots(
-    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
-) noexcept nogil
-cdef int push_roots(const StateC* s, const GoldC* gold) noexcept nogil
 cdef int decided_starts(const StateC* s, const GoldC* gold) noexcept nogil
-cdef int start_errors(const StateC* s, const GoldC* gold) noexcept nogil
-cdef int all_surplus_roots(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef inline bint may_break(const StateC* s) noexcept nogil:
@@ -34,7 +22,6 @@ cdef inline bint may_break(const StateC* s) noexcept nogil:
     return (
         s.system.segment and s.start < s.b < s.end and s.n_rebuffer == 0 and s.n_left[s.b] == 0
         and s.head[s.b] == NONE and s.constraint[s.b] != -1
-        and (not s.lists or s.n_lambda1 == n_items(s))
     )
 
 
@@ -60,10 +47,6 @@ cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nog
 cdef inline int errors_behind(const StateC* s, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
     return gold.lost_from[e] + (gold.surplus_from[e] if s.system.single_root else 0)
-
-
-cdef inline bint bottom_is_root(const StateC* s, const GoldC* gold) noexcept nogil:
-    return s.n_stack > 0 and gold.head[s.stack[0]] == s.n
 
 
 cdef inline void finish(StateC* s) noexcept nogil:

@@ -6,7 +6,8 @@ memory; copying it is one memcpy.
 
 
 cdef enum:
-    MAX_OWN = 4         # arrays of a system's own
+    MAX_OWN = 4         # arrays of a system's own,
+    MAX_NUMBERS = 4     # and numbers
 
 
 cdef enum:
@@ -54,21 +55,11 @@ cdef struct StateC:
     int b               # next unread word; equals end when all are read
     int root_last       # 1: ROOT waits behind the last word of the buffer
     int n_stack
-    int n_other
-    int plane           # two_planar: which plane the stack is of, 0 or 1
-    int switched        # two_planar, 1: SWITCH was made since the last SHIFT
-    int revised         # decoupled repairs: S0, if it was lowered or raised with this B0, or NONE
     int n_rebuffer
     int n_swaps         # SWAPs made so far
-    int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
-    int lists           # 1: a configuration of a list system
-    int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
     int last_root_child   # ROOT's last dependent, or NONE: the innermost one
-    int root_child      # with one_root: the last word that got an arc from ROOT, or NONE
-    int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
-    int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT
-    int extended        # 1: ``start`` has declared that other_stack .. mark are used
-    int n_own           # and that so many arrays of its own are, up to MAX_OWN
+    int n_own           # how many arrays of its own the system uses: ``start`` tells
+    int[MAX_NUMBERS] numbers   # for the system's own use, NONE at first
     int* stack          # bottom first
     int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
     int* position       # word -> its place on the stack, or NONE
@@ -83,12 +74,6 @@ cdef struct StateC:
     int* n_right        # word -> number of right dependents
     signed char* sentence_start   # word -> 1: a BREAK was made before it; 0
     signed char* constraint       # word -> 1: must start a sentence, -1: must not, 0: free
-    # Of systems with ``extended``; copied for those only.
-    int* other_stack    # two_planar: that of the other plane; see swap_stacks
-    int* other_position   # word -> its place there, or NONE
-    int* link           # union-find: word -> the next, or minus its set's size
-    int* top            # first of a set -> the word that heads it, or NONE: itself
-    int* mark           # room for the cost functions: word -> a mark, 0 at first; see covington.pyx
     int* own            # n_own arrays of n + 1 numbers, NONE at first: for the system's own use
     int* entry          # room for the cost functions: not copied
 
@@ -148,6 +133,8 @@ ctypedef int (*wanted_t)(
 ) noexcept nogil
 ctypedef bint (*final_t)(const StateC* s) noexcept nogil
 ctypedef void (*start_t)(StateC* s) noexcept nogil
+# Brings an arc between words a and b into focus, one of which is headless: see search/completion.
+ctypedef void (*focus_t)(StateC* s, int a, int b) noexcept nogil
 # Whether a and b do not differ in anything from word ``first`` on.
 ctypedef bint (*alike_t)(const StateC* a, const StateC* b, int first) noexcept nogil
 # Fills `learn` of each candidate, its costs given.
@@ -192,16 +179,12 @@ cdef struct SystemC:
     int root_label              # the label that arcs from ROOT, and they alone, take; NONE: any
     const void* own             # the system's own options; NULL: it has none
     bint nonmonotonic           # moves may delete arcs
-    bint explicit_root          # systems with headless words: arcs from ROOT are moves
-    int max_length              # no arc between words is longer; 0: any length
     bint projective         # no arcs cross
-    bint headless           # final configurations may have headless words
-    # Places, in the move table, of the moves that pass j by (systems with headless words) and that
-    # make its arcs (the same, and arc-eager).
-    int shift
-    int left_arc
-    int right_arc
-    bint one_focus          # the arcs of a configuration all join one word, the later, to others
+    bint headless           # final configurations may have headless words;
+    focus_t focus           # then: brings an arc into focus
+    bint explicit_root      # then: arcs from ROOT are moves, and have labels
+    # The k-th item, from 1, that an arc with B0 can reach, or NONE. NULL: arcs reach the next one.
+    arc_end_t item
     bint single_root
     bint segment
     int noted_arc           # place of the move whose labels pushes note, or NONE: they note none

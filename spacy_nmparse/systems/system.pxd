@@ -17,6 +17,7 @@ from spacy_nmparse.systems.errors cimport label_fits
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport State
 from spacy_nmparse.systems.structs cimport *
+from spacy_nmparse.systems.table cimport MoveTable
 
 
 cpdef int new_move(str name, str colour=*, str glossary=*) except -1
@@ -25,13 +26,9 @@ cdef bint follows_tree(int oracle) noexcept nogil
 cdef int no_arc(const StateC* s, int k) noexcept nogil
 
 
-cdef class TransitionSystem:
-    cdef SystemC c
+cdef class TransitionSystem(MoveTable):
     cdef readonly str name
     cdef readonly dict options
-    cdef readonly tuple labels          # as given, or None: unlabelled
-    cdef readonly tuple label_names     # labels, or (None,)
-    cdef dict label_ids
 
     cdef dict repair_names      # name of a move -> its name as a repair, if that is another
     cdef dict features          # name of a move -> features that a scorer of it should look at
@@ -45,4 +42,3 @@ cdef class TransitionSystem:
         self, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest
     ) except -1
     cdef int begin(self, str name, dict shared, dict own=*) except -1
-    cpdef int bind(self, Gold gold) except -1

@@ -10,6 +10,7 @@ from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_alike, state_is_final
 
 from spacy_nmparse.systems.action import Action, Move
+from spacy_nmparse.systems.parts import ROOT, Items
 
 
 cdef enum:  # in a message
@@ -113,7 +114,7 @@ cdef str shorten(str text):
     return text if len(text) <= SHOWN_LETTERS else f"{text[:SHOWN_LETTERS]} ..."
 
 
-cdef class TransitionSystem:
+cdef class TransitionSystem(MoveTable):
     """A transition system: what the moves are, when they are legal, what they do and cost.
 
     Made by ``systems.create(name, labels=..., **options)``. Stateless: a configuration is a
@@ -126,24 +127,9 @@ cdef class TransitionSystem:
             label that arcs from ROOT, and they alone, take (None: any label).
     """
     def __cinit__(self, labels=None, *args, **kwargs):
-        if isinstance(labels, str):
-            raise ValueError(f"Labels are a sequence of strings, not the string {labels!r}.")
-        if labels is not None:
-            labels = tuple(labels)
-            for label in labels:
-                if not isinstance(label, str) or not label:
-                    raise ValueError(f"Labels must be non-empty strings, not {label!r}.")
-            if len(set(labels)) != len(labels) or not labels:
-                raise ValueError(f"Labels must be distinct and at least one: {labels}.")
-        self.labels = labels
-        self.label_names = (None,) if labels is None else labels
-        self.label_ids = None if labels is None else {l: i for i, l in enumerate(labels)}
-        self.c.n_labels = len(self.label_names)
         self.repair_names = {}
         self.features = {}
         self.texts = {}
-        self.c.root_label = NONE
-        self.c.noted_arc = NONE
         self.c.is_final = state_is_final
         self.c.alike = state_alike
         self.c.loss = rest_loss
@@ -208,20 +194,6 @@ cdef class TransitionSystem:
             self.add_move(BREAK, precondition, effect, cost, rest).ends_sentence = True
         return 0
 
-    cpdef int bind(self, Gold gold) except -1:
-        """Give the gold tree what the system reads of it: labels by number, and its own tables.
-
-        ``costs``, ``loss`` and ``oracle`` do this themselves. Cython code that calls cost functions
-        does it first.
-
-        Raises:
-            ValueError: gold has a label that the system lacks.
-        """
-        gold.bind(self.label_names, self.label_ids)
-        if self.c.derive is not NULL:
-            self.c.derive(&gold.c, &self.c)
-        return 0
-
     def __reduce__(self):
         return partial(type(self), self.labels, **self.options), ()
 
@@ -263,6 +235,33 @@ cdef class TransitionSystem:
         """How many words, from the next unread one on, its preconditions look at (int)."""
         return 1
 
+    def parts(self, State state not None):
+        """What holds the words of a configuration: dict from names to word numbers (ROOT is
+        ``systems.ROOT``), as ``glossary`` names them, the buffer last. Stacks end with their top, a
+        buffer begins with its front."""
+        root = (ROOT,) if state.c.root_last else ()
+        buffer = Items(state.returned, range(state.c.b, state.c.end), root)
+        return {"stack": state.stack, "buffer": buffer}
+
+    def details(self, State state not None):
+        """What else tells configurations apart (dict from names to values); by default nothing."""
+        return {}
+
+    def hang_headless(self, heads, labels, starts):
+        """Give a head to the words of a final configuration that have none, in place, as
+        ``State.tree`` shows them. Systems without headless words have nothing to do.
+
+        Args:
+            heads: as in ``State.heads``.
+            labels: as in ``State.labels``.
+            starts: as in ``State.sent_starts``.
+        """
+
+    def within_reach(self, gold):
+        """What is left of a gold tree without the arcs that no configuration can have: (``Gold``,
+        number of arcs given up); by default all of it."""
+        return gold, 0
+
     @property
     def oracles(self):
         """Names of the oracles that ``oracle`` and ``derivation`` take."""
@@ -276,7 +275,7 @@ cdef class TransitionSystem:
 
         Returns:
             dict from str to str, a sentence or two each: for the moves, as ``moves`` names them,
-            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. Moves of which
+            and for the ``parts`` of a configuration. Moves of which
             a system says nothing have the line that came with their name (``new_move``).
         """
         moves = set(self.moves)
@@ -506,8 +505,8 @@ cdef class TransitionSystem:
         return f"{shown}, ..." if len(found) > SHOWN_MOVES else shown or "nothing"
 
     def _check_gold(self, State state, Gold gold):
-        """The gold tree under the state's preset sentence starts, the system's limit of lengths and
-        its root label, and the errors they force."""
+        """What is left of the gold tree under the state's preset sentence starts, within the
+        system's reach and under its root label, and the errors that these force."""
         cdef int w
         self._check_state(state)
         if gold.c.n != state.c.n:
@@ -518,9 +517,8 @@ cdef class TransitionSystem:
                 if state.c.constraint[w] != 0:
                     gold, errors = gold.under([state.c.constraint[i] for i in range(state.c.n)])
                     break
-        if self.c.max_length:
-            gold, too_long = gold.within(self.c.max_length)
-            errors += too_long
+        gold, given_up = self.within_reach(gold)
+        errors += given_up
         if self.c.root_label != NONE:
             gold, wrong = gold.labelled_by(self.label_names[self.c.root_label])
             errors += wrong

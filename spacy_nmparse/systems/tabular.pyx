@@ -19,7 +19,7 @@ nearest to the stack's top enter it; others are taken to lose nothing.
 """
 from spacy_nmparse.systems.errors cimport can_be_right
 from spacy_nmparse.systems.gold cimport far_end, first_child
-from spacy_nmparse.systems.sentences cimport errors_behind, latest_end, may_end
+from spacy_nmparse.systems.sentences cimport errors_behind, may_end
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.views cimport height, stack_item
 
@@ -36,6 +36,17 @@ cdef enum:
 
 cdef inline bint on_stack(const StateC* s, const ViewC* v, int w) noexcept nogil:
     return w == v.top or 0 <= s.position[w] < v.below
+
+
+cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:
+    """Where the sentence ends at the latest: at a gold start from b on, or at the first place that
+    may be one and that no gold arc crosses any more. far: where those of words before b lead."""
+    cdef int e
+    for e in range(b, gold.n):
+        if may_end(s, gold, e) and (gold.sent_start[e] == 1 or far < e):
+            return e
+        far = max(far, far_end(gold, e))
+    return gold.n
 
 
 cdef int view_end(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:

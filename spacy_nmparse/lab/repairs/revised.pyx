@@ -1,5 +1,5 @@
 """Arc-eager with repair transitions or Unshift: the options ``repairs`` and ``unshift``."""
-from spacy_nmparse.lab.repairs.options cimport RepairsC, has_repairs, revised
+from spacy_nmparse.lab.repairs.options cimport RepairsC, has_repairs, revised, revised_word
 from spacy_nmparse.lab.repairs.repair cimport add_repairs
 from spacy_nmparse.lab.repairs.revision cimport revised_costs, revised_loss, searches
 from spacy_nmparse.systems.arc_eager cimport (
@@ -14,7 +14,7 @@ from spacy_nmparse.systems.arc_eager_oracles cimport in_system, keep_allowed, le
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport can_shift
 from spacy_nmparse.systems.sentences cimport must_break
-from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop
+from spacy_nmparse.systems.state cimport NONE, B, S, State, StateC, pop, words_alike
 from spacy_nmparse.systems.system cimport (
     COMBINED,
     LEARN_ANY,
@@ -61,6 +61,10 @@ cdef int unshifted_head(const StateC* s, int k) noexcept nogil:
 
 cdef int unshifted_dependent(const StateC* s, int k) noexcept nogil:
     return NONE if revised(s).unshift else reduced_dependent(s, k)
+
+
+cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+    return words_alike(a, b, first) and revised_word(a) == revised_word(b)
 
 
 # Losses and oracles.
@@ -149,6 +153,7 @@ cdef class RevisedArcEager(ArcEager):
             "max_search_states": max_search_states,
         })
         self.texts.update(revised_glossary(self.options))
+        self.c.alike = alike
         self.c.loss = loss
         self.c.costs = revised_costs
         if wanted or unshift:
@@ -157,6 +162,12 @@ cdef class RevisedArcEager(ArcEager):
             if self.options["push"] == "any":
                 self.c.oracles[COMBINED] = learn_combined
         self.make_others()
+
+    def details(self, State state not None):
+        """As ``TransitionSystem.details``: the word that was revised last, if none was read since.
+        """
+        word = revised_word(&state.c)
+        return {"revised": None if word == NONE else word}
 
     cdef int make_others(self) except -1:
         """The same system without repair transitions, and monotonic, too, without Unshift."""
@@ -180,6 +191,8 @@ cdef class RevisedArcEager(ArcEager):
         cdef MoveC* shift = &self.c.moves[0]
         cdef MoveC* reduce_ = &self.c.moves[1]
         self.own_revised.eager = self.own
+        self.own_revised.left_arc = self.c.n_moves - 2
+        self.own_revised.right_arc = self.c.n_moves - 1
         self.c.own = &self.own_revised
         add_repairs(self)
         if self.own_revised.unshift:

@@ -13,7 +13,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from spacy_nmparse.lab.repairs.bounds cimport FAR, BoundsC, bounds_of
-from spacy_nmparse.lab.repairs.options cimport RepairsC, revised
+from spacy_nmparse.lab.repairs.options cimport RepairsC, revised, revised_word
 from spacy_nmparse.lab.repairs.repair cimport LEFT_INVERT
 from spacy_nmparse.lab.repairs.trial cimport TrialC, make, take_back
 from spacy_nmparse.systems.errors cimport arc_error
@@ -97,7 +97,7 @@ cdef uint64_t fingerprint(const StateC* s) noexcept nogil:
         h = (h ^ <uint64_t>(s.position[w] + 2)) * 1099511628211ULL
         h = (h ^ <uint64_t>(s.push_label[w] + 3)) * 1099511628211ULL
         h ^= h >> 29
-    h = (h ^ <uint64_t>(s.revised + 2)) * 1099511628211ULL
+    h = (h ^ <uint64_t>(revised_word(s) + 2)) * 1099511628211ULL
     return (h ^ (h >> 29)) | 1
 
 

@@ -3,13 +3,13 @@
 What an arc move adds to the loss follows from the pending arcs that it drops, and by the cycles
 that it cuts and closes.
 """
+from spacy_nmparse.systems.covington.lists cimport N_LAMBDA1, item, marks, n_items
 from spacy_nmparse.systems.covington.loss cimport (
     behind,
     fresh_marks,
     inner,
     missed_starts,
     rest,
-    root_has_child,
     sentence_end,
 )
 from spacy_nmparse.systems.covington.views cimport (
@@ -20,14 +20,8 @@ from spacy_nmparse.systems.covington.views cimport (
     root_is_open,
 )
 from spacy_nmparse.systems.errors cimport label_fits
-from spacy_nmparse.systems.state cimport (
-    NONE,
-    UNKNOWN_LABEL,
-    is_above,
-    item,
-    n_items,
-    treetop,
-)
+from spacy_nmparse.systems.headless cimport treetop
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, is_above, root_child
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, NO_ARC, SHIFT
 
 
@@ -39,23 +33,24 @@ cdef enum:
 
 cdef inline int lambda1_place(const StateC* s, int w) noexcept nogil:
     """The k of a word in lambda1; <= 0: it is in lambda2."""
-    return s.n_lambda1 - s.root_first - (w - s.start)
+    return s.numbers[N_LAMBDA1] - s.system.explicit_root - (w - s.start)
 
 
 cdef void mark_paths(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Mark the treetops up to j in s.entry: where the paths of pending arcs through them lead."""
+    cdef int* mark = marks(s)
     cdef int tj = treetop(s, s.b)
     cdef int first = fresh_marks(s)
     cdef int walk = first - 1
     cdef int w, top, last, following, entry
     for w in range(s.start, s.b + 1):
-        if s.head[w] != NONE or s.mark[w] >= first:
+        if s.head[w] != NONE or mark[w] >= first:
             continue
         walk += 1
         top = w
         entry = 0
         while True:
-            s.mark[top] = walk
+            mark[top] = walk
             s.entry[top] = 0
             last = top
             if not is_pending(s, gold, v, top, e):
@@ -64,8 +59,8 @@ cdef void mark_paths(const StateC* s, const GoldC* gold, const ListViewC* v, int
             if following == tj:
                 entry = (1 + top) * ENTRY
                 break
-            if s.mark[following] >= first:
-                if s.mark[following] < walk:
+            if mark[following] >= first:
+                if mark[following] < walk:
                     entry = s.entry[following] // ENTRY * ENTRY
                     break
                 top = following
@@ -80,7 +75,7 @@ cdef void mark_paths(const StateC* s, const GoldC* gold, const ListViewC* v, int
             if top == last:
                 break
             top = treetop(s, gold.head[top])
-    s.mark[s.n] = walk
+    mark[s.n] = walk
     top = tj
     if s.head[tj] != NONE:
         s.entry[tj] = 0
@@ -223,7 +218,7 @@ cdef void list_costs(
             base = rest(s, gold, &v) - rest(s, gold, &before)
             mark_paths(s, gold, &v, e)
             if s.system.single_root:
-                taken = root_has_child(s)
+                taken = root_child(s) != NONE
                 roots = n_open_roots(s, gold, &v, e, taken)
             if gold.head[j] != NONE and gold.head[j] < j and (is_pending(s, gold, &v, j, e)):
                 place_j = lambda1_place(s, gold.head[j])

@@ -96,15 +96,25 @@ cdef class EnsembleKernel(Scorer):
     Args:
         members: their scores of the batch; at least one.
         system: the transition system of all.
+
+    Raises:
+        ValueError: there are no members, or they score other words, labels or moves.
     """
     cdef EnsembleC e
     cdef list members
 
-    def __init__(self, members, TransitionSystem system):
+    def __cinit__(self, members, TransitionSystem system):
         cdef Scorer one
         cdef int i
         cdef size_t room
         self.members = list(members)
+        if not self.members:
+            raise ValueError("An ensemble needs at least one scorer.")
+        for one in self.members:
+            if one is None:
+                raise TypeError("A member of an ensemble is a Scorer, not None.")
+            one.check_system(system)
+        self.system = system
         one = self.members[0]
         self.n_words = one.n_words
         self.c = one.c
@@ -136,6 +146,8 @@ cdef class EnsembleKernel(Scorer):
         self.c.keep = keep
         self.c.recall = recall
         self.c.learn_tree = NULL
+        self.c.note_example = NULL
+        self.c.add = NULL
 
     def __dealloc__(self):
         free(self.e.members)

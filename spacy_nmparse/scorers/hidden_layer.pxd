@@ -85,6 +85,7 @@ cdef class Layer:
     cdef list arrays        # keeps the arrays alive that c points into
     cdef object sums
 
+    cdef int sort_features(self, bint sums_items) except -1
     cdef int make_places(self, int n) except -1
     cdef void make_sums(self, int n_rows) except *
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1

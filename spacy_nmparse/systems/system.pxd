@@ -27,9 +27,6 @@ cdef int no_arc(const StateC* s, int k) noexcept nogil
 
 
 cdef class TransitionSystem(MoveTable):
-    cdef readonly str name
-    cdef readonly dict options
-
     cdef dict repair_names      # name of a move -> its name as a repair, if that is another
     cdef dict features          # name of a move -> features that a scorer of it should look at
     cdef dict texts             # of the glossary: name of a move or part -> what it does, or holds
@@ -42,3 +39,8 @@ cdef class TransitionSystem(MoveTable):
         self, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest
     ) except -1
     cdef int begin(self, str name, dict shared, dict own=*) except -1
+    cdef int check_state(self, State state) except -1
+    cdef tuple check_gold(self, State state, Gold gold)
+    cdef tuple legal_move(self, State state, action)
+    cdef bint is_legal(self, State state, int i, int k, int label)
+    cdef list expand(self, State state, Gold gold, int oracle, int push_label, bint exact)

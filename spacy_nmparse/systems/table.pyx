@@ -21,6 +21,7 @@ cdef class MoveTable:
                     raise ValueError(f"Labels must be non-empty strings, not {label!r}.")
             if len(set(labels)) != len(labels) or not labels:
                 raise ValueError(f"Labels must be distinct and at least one: {labels}.")
+        self.options = {}
         self.labels = labels
         self.label_names = (None,) if labels is None else labels
         self.label_ids = None if labels is None else {l: i for i, l in enumerate(labels)}
@@ -41,3 +42,10 @@ cdef class MoveTable:
         if self.c.derive is not NULL:
             self.c.derive(&gold.c, &self.c)
         return 0
+
+    cdef bint is_like(self, MoveTable other):
+        """Whether the other system is this one, or has its class, labels and options."""
+        return other is self or (
+            type(other) is type(self) and other.labels == self.labels
+            and other.options == self.options
+        )

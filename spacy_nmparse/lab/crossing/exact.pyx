@@ -196,7 +196,7 @@ def exact_loss(TransitionSystem system not None, State state not None, Gold gold
     cdef const CrossingC* c
     system.oracle_id("exact")
     form = form_of(system, &oracle)
-    gold, errors = system._check_gold(state, gold)
+    gold, errors = system.check_gold(state, gold)
     c = crossing_of(&gold.c, &system.c, form)
     if c == NULL:
         raise MemoryError(f"No memory for the tables of {gold.c.n} words.")

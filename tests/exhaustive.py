@@ -60,14 +60,11 @@ class Result:
         return self.case.exact and self.wrong_costs + self.wrong_losses > 0
 
 
-#: What tells configurations apart.
-LISTS = ("stack", "other_stack", "buffer", "returned", "lambda1", "lambda2")
-LISTS += ("heads", "labels", "push_labels", "sent_starts")
-
-
-def key(state: systems.State) -> tuple[Any, ...]:
+def key(system: systems.TransitionSystem, state: systems.State) -> tuple[Any, ...]:
     """What tells configurations apart, hashable."""
-    return (state.switched, state.revised, *(tuple(getattr(state, name)) for name in LISTS))
+    lists = (*state.parts.values(), state.returned, system.details(state).values())
+    arcs = (state.heads, state.labels, state.push_labels, state.sent_starts)
+    return tuple(tuple(part) for part in (*lists, *arcs))
 
 
 @dataclass
@@ -102,7 +99,7 @@ def graph(
         name, node, ahead = todo[-1]
         if ahead:
             push_label, place, state = ahead[-1]
-            known = places.get(key(state))
+            known = places.get(key(system, state))
             if known is None:
                 todo.append(_expand(system, state, noted))
             else:
@@ -130,7 +127,7 @@ def _expand(
             copy = state.copy()
             system.apply(copy, action, push_label=push_label)
             ahead.append((push_label, place, copy))
-    return key(state), Node(state, actions, []), ahead
+    return key(system, state), Node(state, actions, []), ahead
 
 
 def final_losses(

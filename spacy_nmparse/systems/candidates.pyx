@@ -3,7 +3,8 @@
 What a move costs is said in one of three ways. ``MoveC.cost`` is a formula. ``MoveC.rest`` counts
 the errors to come behind the move: the cost is that number less the errors to come here, which
 ``SystemC.rest`` counts; without that function, here is as good as behind the best move.
-``SystemC.costs`` tells all costs of a configuration at once.
+``SystemC.costs`` tells all costs of a configuration at once. A system that says nothing has no
+costs: all are 0 here.
 """
 from spacy_nmparse.systems.errors cimport label_counts, label_fits, settled
 from spacy_nmparse.systems.structs cimport *
@@ -132,10 +133,10 @@ cdef inline void fill_costs(
     cdef int i
     if s.system.costs is not NULL:
         s.system.costs(s, gold, push_label, exact, candidates, n)
-    elif s.system.moves[0].cost is NULL:
-        rest_costs(s, gold, candidates, n)
-    else:
+    elif s.system.moves[0].cost is not NULL:
         formula_costs(s, gold, push_label, candidates, n)
+    elif s.system.moves[0].rest is not NULL:
+        rest_costs(s, gold, candidates, n)
     for i in range(n):
         if candidates[i].cost != candidates[i].cost_other and candidates[i].label == NONE:
             candidates[i].label = gold.label[candidates[i].dependent]

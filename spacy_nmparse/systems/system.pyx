@@ -233,6 +233,16 @@ cdef class TransitionSystem(MoveTable):
         return bool(self.c.headless)
 
     @property
+    def has_costs(self):
+        """Whether it tells costs and losses. A system without can be followed, and learned by a
+        static oracle."""
+        cdef int i
+        return self.c.costs is not NULL or any([
+            self.c.moves[i].cost is not NULL or self.c.moves[i].rest is not NULL
+            for i in range(self.c.n_moves)
+        ])
+
+    @property
     def lookahead(self):
         """How many words, from the next unread one on, its preconditions look at (int)."""
         return 1
@@ -268,7 +278,8 @@ cdef class TransitionSystem(MoveTable):
     def oracles(self):
         """Names of the oracles that ``oracle`` and ``derivation`` take."""
         return tuple(
-            name for i, name in enumerate(ORACLE_NAMES) if self.c.oracles[i] is not NULL
+            name for i, name in enumerate(ORACLE_NAMES)
+            if self.c.oracles[i] is not NULL and (i != DYNAMIC or self.has_costs)
         )
 
     def glossary(self):
@@ -357,6 +368,7 @@ cdef class TransitionSystem(MoveTable):
         """
         cdef int noted = self._label_id(push_label)
         cdef int i, k, label
+        self._check_costs()
         gold, _ = self.check_gold(state, gold)
         i, k, label = self.legal_move(state, action)
         return float(cost_of(&state.c, &gold.c, i, k, label, noted))
@@ -377,6 +389,7 @@ cdef class TransitionSystem(MoveTable):
                 of another system.
         """
         cdef int noted = self._label_id(push_label)
+        self._check_costs()
         gold, _ = self.check_gold(state, gold)
         return {
             action: float(cost)
@@ -386,6 +399,7 @@ cdef class TransitionSystem(MoveTable):
     def loss(self, State state not None, Gold gold not None):
         """The least loss of any final configuration that is reachable from state (float)."""
         cdef int errors
+        self._check_costs()
         gold, errors = self.check_gold(state, gold)
         return float(self.c.loss(&state.c, &gold.c) + errors)
 
@@ -475,22 +489,30 @@ cdef class TransitionSystem(MoveTable):
         return self.label_ids[label]
 
     def _check_made(self):
-        """Raises TypeError where the class has not said what costs and losses need."""
+        """Raises TypeError where the class has no moves, or has costs for some of them only."""
         cdef int i
         cdef const MoveC* move
         if self.c.start is NULL:
             raise TypeError("A system without moves: make systems by systems.create(name).")
+        if not self.has_costs:
+            return
         for i in range(self.c.n_moves):
             move = &self.c.moves[i]
             if self.c.costs is NULL and move.cost is NULL and move.rest is NULL:
                 raise TypeError(
-                    f"{self.name}: {MOVE_NAMES[move.name]} has no cost: give add_move its cost or "
-                    f"its rest, or set c.costs."
+                    f"{self.name}: {MOVE_NAMES[move.name]} has no cost, and others have: give "
+                    f"add_move its cost or its rest, or set c.costs."
                 )
             if self.c.loss is rest_loss and self.c.rest is NULL and move.rest is NULL:
                 raise TypeError(
-                    f"{self.name} has no loss: give each move its rest, or set c.rest or c.loss."
+                    f"{self.name} has costs and no loss: give each move its rest, or set c.rest or "
+                    f"c.loss."
                 )
+
+    def _check_costs(self):
+        """Raises TypeError where the system has no costs."""
+        if not self.has_costs:
+            raise TypeError(f"{self.name} has no costs: give add_move the cost or rest of each move.")
 
     cdef int check_state(self, State state) except -1:
         """Raises ValueError where the configuration was not made by a system like this one."""

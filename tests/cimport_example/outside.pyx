@@ -58,7 +58,7 @@ cdef int LEFT_ARC_SHIFT = new_move(
 
 
 cdef bint can_left_arc_shift(const StateC* s, int k) noexcept nogil:
-    if own(s).most and s.own[0] == own(s).most:
+    if own(s).most and s.numbers[0] == own(s).most:
         return False
     return B(s, 0) != s.n and s.b <= own(s).share * s.n and can_left_arc(s, k)
 
@@ -66,11 +66,11 @@ cdef bint can_left_arc_shift(const StateC* s, int k) noexcept nogil:
 cdef void do_left_arc_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
     push(s, read(s))
-    s.own[0] += 1
+    s.numbers[0] += 1
 
 
 cdef int shifts_made(const StateC* s, int head, int dependent) noexcept nogil:
-    return min(s.own[0], COUNT_VALUES - 1)
+    return min(s.numbers[0], COUNT_VALUES - 1)
 
 
 new_fact("outside.made", COUNT_VALUES, shifts_made)
@@ -147,8 +147,7 @@ cdef int wanted_move(
 
 cdef void start(StateC* s) noexcept nogil:
     s.root_last = 1
-    s.n_own = 1     # its first number counts LEFT-ARC-SHIFTs
-    s.own[0] = 0
+    s.numbers[0] = 0    # counts LEFT-ARC-SHIFTs
 
 
 cdef class Outside(TransitionSystem):

@@ -115,7 +115,7 @@ def test_configurations_are_told_apart() -> None:
     state = system.initial(2)
     after = state.copy()
     system.apply(after, system.actions(after)[0])
-    assert key(state) == key(system.initial(2)) != key(after)
+    assert key(system, state) == key(system, system.initial(2)) != key(system, after)
 
 
 @pytest.mark.parametrize("program", [main, fuzz.main])

@@ -49,7 +49,7 @@ FAST = (
     "search",
     "learning",
     "systems.swap",
-    "systems.crossing",
+    "lab.crossing",
     "lab.linear.kernel",
 )
 

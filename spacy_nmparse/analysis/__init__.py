@@ -14,7 +14,6 @@ from spacy_nmparse.analysis.errors import find_errors
 from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.noun_chunks import register_noun_chunks, ud_noun_chunks
 from spacy_nmparse.analysis.page import render
-from spacy_nmparse.analysis.repairs import find_repairs
 from spacy_nmparse.analysis.steps import Arc, Choice, Step
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "derive_gold",
     "displacy_data",
     "find_errors",
-    "find_repairs",
     "lost_arcs",
     "register_noun_chunks",
     "render",

@@ -11,7 +11,6 @@ from spacy_nmparse import systems
 from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import crossing_arcs, is_projective
-from spacy_nmparse.systems.swap.counts import count_swaps
 from spacy_nmparse.ud.corpus import Tree, whole_trees
 
 
@@ -67,7 +66,7 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
 
 def describe(sentences: Iterable[Tree]) -> dict[str, Any]:
     """What a treebank is like: sizes, lengths, roots, crossing arcs, labels, and the counts of
-    ``count_swaps`` and ``count_transitions``.
+    ``count_transitions``.
 
     Sentences that are no whole trees (unknown heads, cycles) count as sentences and words only.
     """
@@ -79,7 +78,6 @@ def describe(sentences: Iterable[Tree]) -> dict[str, Any]:
     arcs = [(heads, word) for heads in trees for word, head in enumerate(heads) if head != word]
     crossing = [(heads, word) for heads in trees for word in crossing_arcs(heads)]
     labels = Counter(label for sentence in whole for label in sentence.labels if label is not None)
-    swaps = count_swaps(trees)
     return {
         "sentences": len(sentences),
         "words": sum(lengths),
@@ -90,12 +88,9 @@ def describe(sentences: Iterable[Tree]) -> dict[str, Any]:
         "arc_length": _lengths([abs(heads[word] - word) for heads, word in arcs]),
         "crossing_arcs": len(crossing),
         "crossing_arc_length": _lengths([abs(heads[word] - word) for heads, word in crossing]),
-        "projective_sentences": swaps["projective"],
+        "projective_sentences": sum(map(is_projective, trees)),
         "trees": len(trees),
         "labels": dict(labels.most_common()),
-        "swaps": swaps["swaps"],
-        "swaps_not_proven": swaps["not_proven"],
-        "unique_sequences": swaps["unique"],
         "transitions": count_transitions(trees),
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from spacy_nmparse.analysis.tracer import changes, items
+from spacy_nmparse.analysis.tracer import changes, first_word
 from spacy_nmparse.systems import ROOT, Action, State
 
 MOVE, COMPLETE, LOWER = "move", "complete", "lower"  # kinds of steps
@@ -24,34 +24,6 @@ class Arc(NamedTuple):
         """The arc in a sentence by itself, which begins with the word ``first``."""
         head = ROOT if self.head == ROOT else self.head - first
         return Arc(head, self.dependent - first, self.label)
-
-
-class Items(Sequence[int]):
-    """A tuple of word numbers in little memory: numbers, a range, numbers."""
-
-    def __init__(self, front: Sequence[int], words: range, back: Sequence[int] = ()) -> None:
-        self.front, self.words, self.back = tuple(front), words, tuple(back)
-
-    def __len__(self) -> int:
-        return len(self.front) + len(self.words) + len(self.back)
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return tuple(self[j] for j in range(*i.indices(len(self))))
-        i = i + len(self) if i < 0 else i
-        for part in (self.front, self.words, self.back):
-            if 0 <= i < len(part):
-                return part[i]
-            i -= len(part)
-        raise IndexError("No such item.")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
 
 
 @dataclass(frozen=True)
@@ -207,7 +179,7 @@ def make_step(
         kind: MOVE, COMPLETE or LOWER.
         arcs: those added and deleted; None: those by which the configurations differ.
     """
-    start, stack, put_back, unread, root_last, root_first, lambda1, lambda2 = items(before)
+    parts = before.parts
     added, deleted = [], []
     if arcs is None:
         for word, old_head, old_label, head, label in changes(before, after):
@@ -225,13 +197,13 @@ def make_step(
         chosen,
         tuple(one for i, one in enumerate(choices) if i < n_choices or one in (chosen, cheapest)),
         least,
-        start,
-        tuple(stack),
-        Items(put_back, unread, (ROOT,) if root_last else ()),
-        Items((ROOT,) if root_first else (), lambda1),
-        Items((), lambda2),
+        first_word(before),
+        tuple(parts.get("stack", ())),
+        parts["buffer"],
+        parts.get("lambda1", ()),
+        parts.get("lambda2", ()),
         tuple(added),
         tuple(deleted),
         None if chosen is None else chosen.repair,
-        tuple(before.other_stack),
+        tuple(parts.get("other_stack", ())),
     )

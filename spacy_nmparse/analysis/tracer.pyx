@@ -116,25 +116,9 @@ cdef class Tracer:
             complete(&self.search)
 
 
-def items(State state):
-    """Stack, buffer and lists of a configuration in short, as buffers are long.
-
-    Returns:
-        (start, stack, put back, unread, root last, root first, before, after): the first word of
-        the current sentence; words on the stack (ROOT too); words put back in front of the buffer,
-        front first; the range of unread words that follow; whether ROOT ends the buffer; whether
-        ROOT is the first item of lambda1; the ranges of the words in lambda1 and lambda2.
-    """
-    cdef StateC* s = &state.c
-    cdef int i
-    put_back = [s.rebuffer[s.n_rebuffer - 1 - i] for i in range(s.n_rebuffer)]
-    cdef int focus = s.start + max(0, s.n_lambda1 - s.root_first)
-    before = range(s.start, focus) if s.lists else range(0)
-    after = range(focus, s.b) if s.lists else range(0)
-    return (
-        s.start, state.stack, put_back, range(s.b, s.end), bool(s.root_last),
-        bool(s.lists and s.root_first and s.n_lambda1), before, after,
-    )
+def first_word(State state):
+    """The first word of the current sentence."""
+    return state.c.start
 
 
 def changes(State before, State after):

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 COMMANDS = (
-    *("parse", "convert", "init-config", "evaluate", "trace", "stats", "repairs", "errors"),
+    *("parse", "convert", "init-config", "evaluate", "trace", "stats", "errors"),
     *("ensemble", "replace", "oracle", "systems", "debug-data"),
 )
 

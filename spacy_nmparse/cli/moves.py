@@ -89,4 +89,4 @@ def _told(state: State, words: list[str]) -> str:
     def texts(numbers: list[int]) -> str:
         return " ".join("ROOT" if w == systems.ROOT else words[w] for w in numbers)
 
-    return " ".join(f"[{texts(getattr(state, part))}]" for part in state.parts)
+    return " ".join(f"[{texts(words)}]" for words in state.parts.values())

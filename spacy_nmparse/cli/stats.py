@@ -14,7 +14,7 @@ N_LABELS = 15
 
 
 def run(corpus: Path = CORPUS, as_json: bool = JSON) -> None:
-    """Describe a treebank: sizes, crossing arcs, SWAPs by oracle, transitions by system."""
+    """Describe a treebank: sizes, crossing arcs, transitions by system."""
     with failures():
         found = {"file": corpus.name, **describe(read_sentences(corpus))}
     if as_json:
@@ -24,8 +24,6 @@ def run(corpus: Path = CORPUS, as_json: bool = JSON) -> None:
     _print_lengths(found)
     trees = found["trees"]
     if trees:
-        title("SWAPs that derive the trees (BN15, Table 1)")
-        print_table(("", "value"), _swap_rows(found))
         title("Transitions that derive the trees, static oracles (FG18, Table 4)")
         rows = [
             (column, one["sentences"], one["transitions"], _decimals(one["per_sentence"]))
@@ -53,9 +51,9 @@ def _print_sizes(found: dict[str, Any]) -> None:
         ("longest sentence", found["sentence_length"]["most"]),
         *((f"no whole tree: {fault}", count) for fault, count in found["faults"].items()),
         ("several roots", found["several_roots"]),
-        ("projective trees", _share(found["projective_sentences"], trees)),
+        ("projective trees", share(found["projective_sentences"], trees)),
         ("arcs between words", found["arcs"]),
-        ("crossing arcs", _share(found["crossing_arcs"], found["arcs"])),
+        ("crossing arcs", share(found["crossing_arcs"], found["arcs"])),
         ("their median length", _decimals(found["crossing_arc_length"]["median"])),
     ]
     title(found["file"])
@@ -74,19 +72,8 @@ def _print_lengths(found: dict[str, Any]) -> None:
     print_table(("words", "sentences", "arcs", "crossing arcs"), rows)
 
 
-def _swap_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    eager, lazy, minimal = (found["swaps"][name] for name in ("eager", "lazy", "minimal"))
-    return [
-        ("projective trees", _share(found["projective_sentences"], found["trees"])),
-        ("SWAPs by EAGER", str(eager)),
-        ("fewer by LAZY", f"{100 * (1 - lazy / eager):.2f} %" if eager else "-"),
-        ("fewer by MINIMAL", f"{100 * (1 - minimal / eager):.2f} %" if eager else "-"),
-        ("MINIMAL not proven", str(found["swaps_not_proven"])),
-        ("trees with one derivation", _share(found["unique_sequences"], found["trees"])),
-    ]
-
-
-def _share(part: int, whole: int) -> str:
+def share(part: int, whole: int) -> str:
+    """A count, and its share."""
     return f"{part} ({100 * part / whole:.2f} %)" if whole else str(part)
 
 

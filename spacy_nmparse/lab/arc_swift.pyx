@@ -23,26 +23,23 @@ and all words that can, can together; loss = words that cannot, plus
 A cost is the difference of two losses; tests/exhaustive.py compares both with search over all small
 trees and all configurations.
 """
-from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
-from spacy_nmparse.systems.crossing.stretches cimport use_tables
-from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.errors cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport b0_end, can_be_right, is_lost, least_error
+from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, root_last
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
     do_break,
     gold_breaks,
+    least_rest,
     missed_start,
     must_break,
-    rest,
     shift_rest,
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    BY_LEAVING,
     COMBINED,
     LEARN_NOT,
     LEFT_ARC,
@@ -118,22 +115,9 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
     return least
 
 
-cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
-    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
-    end."""
-    cdef int w = stack_item(s, v, i)
-    cdef int g = gold.head[w]
-    cdef bint right = g == front
-    if is_headed(s, v, i):
-        return 0
-    if front == gold.n and i > 0 and s.system.single_root:
-        right = False
-        while i > 0 and not right:
-            i -= 1
-            right = g == stack_item(s, v, i)
-            if not is_headed(s, v, i):
-                break
-    return is_lost(s, gold, w, right)
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+    """Errors to come."""
+    return least_rest(s, gold, v, inner, s.system.single_root)
 
 
 cdef int open_k(const StateC* s) noexcept nogil:
@@ -165,8 +149,6 @@ cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     while k > 1:
         pop(s)
         k -= 1
-    if b0 == s.n:
-        s.root_child = S(s, 0)
     state_add_arc(s, b0, pop(s), l)
 
 
@@ -293,9 +275,8 @@ cdef void learn_combined(
         candidates[shift].learn = LEARN_NOT
 
 
-cdef void start(StateC* s) noexcept nogil:
-    s.root_last = 1
-    s.one_root = s.system.single_root
+cdef int nth_item(const StateC* s, int k) noexcept nogil:
+    return S(s, k - 1)
 
 
 TEXTS = {
@@ -326,12 +307,9 @@ cdef class ArcSwift(TransitionSystem):
         if self.c.single_root:
             self.texts["RIGHT-ARC"] += SINGLE_ROOT
         self.c.projective = True
-        self.c.one_focus = True
-        self.c.start = start
-        self.c.inner = inner
-        self.c.end_attaches = self.c.single_root
-        use_tables(&self.c, BY_LEAVING, leave)
-        use_differences(&self.c)
+        self.c.item = nth_item
+        self.c.start = root_last
+        self.c.rest = rest
         use_static(&self.c, wanted_move)
         self.c.oracles[COMBINED] = learn_combined
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

@@ -9,17 +9,16 @@ illegal: no stack word could get a head any more.
 Final: the buffer is empty and the stack holds ROOT alone.
 """
 from spacy_nmparse.systems.arc_eager cimport do_left_arc
-from spacy_nmparse.systems.arc_standard cimport do_shift
-from spacy_nmparse.systems.crossing.stretches cimport use_tables
-from spacy_nmparse.systems.differences cimport difference_loss, use_differences
+from spacy_nmparse.systems.arc_standard cimport do_shift, is_complete
+from spacy_nmparse.systems.candidates cimport rest_loss
+from spacy_nmparse.systems.errors cimport least_error
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport b0_end, is_complete, least_error, root_at_bottom, s0_end
+from spacy_nmparse.systems.moves cimport b0_end, root_at_bottom, s0_end
 from spacy_nmparse.systems.sentences cimport finish
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    BY_GROWING,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
@@ -54,7 +53,7 @@ cdef inline int missed_start(const StateC* s, const GoldC* gold) noexcept nogil:
 
 # Losses are those of arc_standard.pyx after the next SHIFT.
 
-cdef inline ViewC behind_shift(const StateC* s) noexcept nogil:
+cdef ViewC behind_shift(const StateC* s) noexcept nogil:
     """The configuration there: b0 is on the stack."""
     cdef ViewC v = view(s)
     v.top = B(s, 0)
@@ -67,6 +66,12 @@ cdef inline void next_word(const StateC* s, ViewC* v) noexcept nogil:
     """Let the next word be the top there."""
     v.top = B(s, 1)
     v.b += v.top != NONE
+
+
+cdef int rest_here(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+    """Errors to come in the configuration itself."""
+    cdef ViewC behind = behind_shift(s)
+    return rest(s, gold, &behind)
 
 
 # SHIFT: (S, b0|b1|B, A) => (S|b0, b1|B, A).
@@ -154,7 +159,7 @@ cdef int loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef int missed = 0
     if s.system.segment and s.n_rebuffer == 0 and s.start < s.b < s.end:
         missed = gold.sent_start[s.b] == 1
-    return missed + difference_loss(s, gold)
+    return missed + rest_loss(s, gold)
 
 
 # The static oracle.
@@ -204,8 +209,7 @@ cdef class BufferArcStandard(TransitionSystem):
         self.texts = TEXTS
         self.c.projective = True
         self.c.start = root_at_bottom
-        use_differences(&self.c)
-        use_tables(&self.c, BY_GROWING)
+        self.c.rest = rest_here
         self.c.loss = loss
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

@@ -7,8 +7,8 @@ BREAK: the oracle allows that where gold has a start, and nothing else there. Fo
 they are wrong as printed: ``docs/proofs.md`` lists where.
 """
 from spacy_nmparse.systems.arc_eager_options cimport eager
+from spacy_nmparse.systems.errors cimport label_counts
 from spacy_nmparse.systems.gold cimport Gold, GoldC, children_from
-from spacy_nmparse.systems.moves cimport label_counts
 from spacy_nmparse.systems.state cimport NONE, B, S, State, StateC, in_buffer
 from spacy_nmparse.systems.system cimport (
     BREAK,

@@ -17,7 +17,6 @@ from spacy_nmparse.ud.tokens import counted
 
 MAX_NODES = 300
 #: What of a configuration is in JSON.
-PARTS = ("stack", "other_stack", "lambda1", "lambda2", "buffer", "heads", "labels")
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Lattice:
         return found
 
     def _parts(self, state: State) -> list[str]:
-        return [f"[{' '.join(map(self.text, getattr(state, part)))}]" for part in state.parts]
+        return [f"[{' '.join(map(self.text, words))}]" for words in state.parts.values()]
 
     def text(self, word: int) -> str:
         """A word, or ROOT."""
@@ -91,7 +90,12 @@ class Lattice:
             "words": self.words,
             "derivations": self.n_derivations,
             "nodes": [
-                {**{name: getattr(node, name) for name in PARTS}, "final": node.is_final}
+                {
+                    **{name: list(words) for name, words in node.parts.items()},
+                    "heads": node.heads,
+                    "labels": node.labels,
+                    "final": node.is_final,
+                }
                 for node in self.nodes
             ],
             "edges": [[edge.source, edge.target, list(edge.action)] for edge in self.edges],
@@ -124,7 +128,7 @@ def derivation_lattice(
     if len(texts) != len(gold):
         raise ValueError(f"{counted(len(texts), 'word')} for a tree over {len(gold)}.")
     states = [system.initial(len(gold))]
-    known = {_key(states[0]): 0}
+    known = {_key(system, states[0]): 0}
     moves: list[tuple[int, int, Action]] = []
     for number, state in enumerate(states):  # which grows
         if state.is_final:
@@ -137,7 +141,7 @@ def derivation_lattice(
                 continue
             after = state.copy()
             system.apply(after, action)
-            target = known.setdefault(_key(after), len(states))
+            target = known.setdefault(_key(system, after), len(states))
             if target == len(states):
                 states.append(after)
             moves.append((number, target, action))
@@ -167,8 +171,7 @@ def _arcs(state: State) -> set[Arc]:
     }
 
 
-def _key(state: State) -> tuple[Any, ...]:
-    stacks = (state.stack, state.other_stack, [state.switched, state.revised])
-    items = (state.buffer, state.returned, state.lambda1, state.lambda2)
+def _key(system: TransitionSystem, state: State) -> tuple[Any, ...]:
+    parts = (*state.parts.values(), state.returned, system.details(state).values())
     tree = (state.heads, state.labels, state.push_labels, state.sent_starts)
-    return tuple(tuple(part) for part in (*stacks, *items, *tree))
+    return tuple(tuple(part) for part in (*parts, *tree))

@@ -22,18 +22,9 @@ of its own, and the other gold roots lose ROOT.
 """
 from spacy_nmparse.systems.arc_eager cimport do_left_arc, do_right_arc
 from spacy_nmparse.systems.arc_standard cimport do_break, do_shift
-from spacy_nmparse.systems.crossing.spans cimport INFINITY
-from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch, use_tables
-from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.errors cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.gold cimport GoldC, far_end, last_child
-from spacy_nmparse.systems.moves cimport (
-    b0_end,
-    can_be_right,
-    is_lost,
-    least_error,
-    root_at_bottom,
-    s0_end,
-)
+from spacy_nmparse.systems.moves cimport b0_end, root_at_bottom, s0_end
 from spacy_nmparse.systems.sentences cimport (
     errors_behind,
     finish,
@@ -46,7 +37,6 @@ from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    BY_LEAVING,
     LEFT_ARC,
     REDUCE,
     RIGHT_ARC,
@@ -253,8 +243,6 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
     cdef int least = NONE
     cdef int forced = 0
     cdef int i, e, w, loss
-    if crosses_at(s, gold, v):
-        return rest_of_stretch(s, gold, v)
     if not s.system.segment:
         return inner(s, gold, v, p, n, &forced)
     if v.closed:
@@ -274,15 +262,6 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
         far = max(far, far_end(gold, e))
     loss = inner(s, gold, v, p, n, &forced) + missed
     return loss if least == NONE else min(least, loss)
-
-
-cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
-    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
-    end."""
-    cdef int w = stack_item(s, v, i)
-    if is_headed(s, v, i):
-        return INFINITY if i == 1 and s.system.single_root and front < gold.n else 0
-    return INFINITY if front == gold.n else is_lost(s, gold, w, gold.head[w] == front)
 
 
 # The static oracle.
@@ -343,9 +322,7 @@ cdef class RootFirstArcEager(TransitionSystem):
             self.texts["REDUCE"] += " The child of ROOT stays until the buffer is empty."
         self.c.projective = True
         self.c.start = root_at_bottom
-        use_differences(&self.c)
-        use_tables(&self.c, BY_LEAVING, leave)
-        self.c.root_first = True
+        self.c.rest = rest
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)

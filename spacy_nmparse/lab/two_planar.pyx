@@ -18,21 +18,22 @@ as in the list systems.
 """
 from spacy_nmparse.scorers.features cimport DISTANCE_VALUES, apart, new_fact, new_word
 from spacy_nmparse.systems.covington.loss cimport behind
-from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.errors cimport can_be_right, least_error, settled
 from spacy_nmparse.systems.gold cimport GoldC, far_end
-from spacy_nmparse.systems.moves cimport b0_end, can_be_right, least_error, s0_end, settled
+from spacy_nmparse.systems.moves cimport b0_end, s0_end
 from spacy_nmparse.lab.planes cimport PlanesC, derive_planes, fewest_given_up, planar_tables
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, missed_start, must_break
+from spacy_nmparse.systems.headless cimport N_SETS, join, treetop
 from spacy_nmparse.systems.state cimport (
     NONE,
     S,
+    State,
     StateC,
+    own_array,
     pop,
     push,
     state_add_arc,
-    state_join,
-    swap_stacks,
-    treetop,
+    words_alike,
 )
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
@@ -47,14 +48,37 @@ from spacy_nmparse.systems.system cimport (
     new_move,
 )
 
+from spacy_nmparse.systems.headless import hang
+from spacy_nmparse.systems.parts import Items
+
 
 cdef int SWITCH = new_move("SWITCH")
+
+
+cdef enum:  # numbers of a configuration
+    N_OTHER         # height of the other stack
+    PLANE           # which plane the stack is of, 0 or 1
+    SWITCHED        # 1: SWITCH was made since the last SHIFT
+
+
+cdef enum:  # its arrays
+    OTHER_STACK = N_SETS
+    OTHER_POSITION          # word -> its place there, or NONE
+    N_ARRAYS
+
+
+cdef inline int* other_stack(const StateC* s) noexcept nogil:
+    return own_array(s, OTHER_STACK)
+
+
+cdef inline int* other_position(const StateC* s) noexcept nogil:
+    return own_array(s, OTHER_POSITION)
 
 
 # The other stack, as features: T0, T1, ... from its top on.
 
 cdef int other_stack_word(const StateC* s, int i, int head, int dependent) noexcept nogil:
-    return s.other_stack[s.n_other - 1 - i] if i < s.n_other else NONE
+    return other_stack(s)[s.numbers[N_OTHER] - 1 - i] if i < s.numbers[N_OTHER] else NONE
 
 
 cdef int other_distance(const StateC* s, int head, int dependent) noexcept nogil:
@@ -62,7 +86,7 @@ cdef int other_distance(const StateC* s, int head, int dependent) noexcept nogil
 
 
 cdef int switched(const StateC* s, int head, int dependent) noexcept nogil:
-    return s.switched
+    return s.numbers[SWITCHED]
 
 
 new_word("T", other_stack_word)
@@ -84,11 +108,11 @@ cdef bint can_shift(const StateC* s, int k) noexcept nogil:
 
 cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     push(s, s.b)
-    s.other_position[s.b] = s.n_other
-    s.other_stack[s.n_other] = s.b
-    s.n_other += 1
+    other_position(s)[s.b] = s.numbers[N_OTHER]
+    other_stack(s)[s.numbers[N_OTHER]] = s.b
+    s.numbers[N_OTHER] += 1
     s.b += 1
-    s.switched = 0
+    s.numbers[SWITCHED] = 0
 
 
 # REDUCE: (S|s0, T, B, A) => (S, T, B, A).
@@ -111,7 +135,7 @@ cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
 
 
 cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
-    state_join(s, s.b, S(s, 0))
+    join(s, s.b, S(s, 0))
     state_add_arc(s, s.b, S(s, 0), l)
 
 
@@ -125,32 +149,39 @@ cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
 
 
 cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
-    state_join(s, S(s, 0), s.b)
+    join(s, S(s, 0), s.b)
     state_add_arc(s, S(s, 0), s.b, l)
 
 
 # SWITCH: (S, T, B, A) => (T, S, B, A). T is not empty, and there was none since the last SHIFT.
 
 cdef bint can_switch(const StateC* s, int k) noexcept nogil:
-    return s.n_other > 0 and s.b < s.n and not s.switched and not must_break(s)
+    return s.numbers[N_OTHER] > 0 and s.b < s.n and not s.numbers[SWITCHED] and not must_break(s)
 
 
 cdef void do_switch(StateC* s, int k, int l, int push_label) noexcept nogil:
-    swap_stacks(s)
-    s.switched = 1
+    cdef int* other = other_stack(s)
+    cdef int* places = other_position(s)
+    cdef int i, w
+    for i in range(max(s.n_stack, s.numbers[N_OTHER])):
+        s.stack[i], other[i] = other[i], s.stack[i]
+    for w in range(s.start, s.b):
+        s.position[w], places[w] = places[w], s.position[w]
+    s.n_stack, s.numbers[N_OTHER] = s.numbers[N_OTHER], s.n_stack
+    s.numbers[PLANE] = 1 - s.numbers[PLANE]
+    s.numbers[SWITCHED] = 1
 
 
 # BREAK: (S, T, b0|B, A) => ([], [], b0|B, A), as at the start.
 
 cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
-    cdef int _
-    for _ in range(2):
-        while s.n_stack:
-            pop(s)
-        swap_stacks(s)
-    if s.plane:
-        swap_stacks(s)
-    s.switched = 0
+    while s.n_stack:
+        pop(s)
+    while s.numbers[N_OTHER]:
+        s.numbers[N_OTHER] -= 1
+        other_position(s)[other_stack(s)[s.numbers[N_OTHER]]] = NONE
+    s.numbers[PLANE] = 0
+    s.numbers[SWITCHED] = 0
     s.sentence_start[s.b] = 1
     s.start = s.b
 
@@ -171,9 +202,9 @@ cdef inline PlanarViewC planar_view(const StateC* s) noexcept nogil:
     cdef PlanarViewC v
     v.b = s.b
     v.n_stack = s.n_stack
-    v.n_other = s.n_other
+    v.n_other = s.numbers[N_OTHER]
     v.pushed = NONE
-    v.closed = OTHER if s.switched else 0
+    v.closed = OTHER if s.numbers[SWITCHED] else 0
     v.head = NONE
     v.dependent = NONE
     return v
@@ -196,7 +227,7 @@ cdef inline int planes_of(const StateC* s, const PlanarViewC* v, int w) noexcept
         return BOTH
     if 0 <= s.position[w] < v.n_stack:
         planes = STACK
-    if 0 <= s.other_position[w] < v.n_other:
+    if 0 <= other_position(s)[w] < v.n_other:
         planes |= OTHER
     return planes
 
@@ -419,24 +450,46 @@ cdef int wanted_move(
     if gold_breaks(s, gold):
         name = BREAK
     else:
-        near_ = nearest_arc(s, gold, s.stack, s.n_stack, 1 + s.plane)
+        near_ = nearest_arc(s, gold, s.stack, s.n_stack, 1 + s.numbers[PLANE])
         if near_ != NONE and near_ == S(s, 0):
             name = LEFT_ARC if gold.head[near_] == s.b else RIGHT_ARC
         elif near_ != NONE:
             name = REDUCE
-        elif nearest_arc(s, gold, s.other_stack, s.n_other, 2 - s.plane) != NONE:
+        elif nearest_arc(
+            s, gold, other_stack(s), s.numbers[N_OTHER], 2 - s.numbers[PLANE]
+        ) != NONE:
             name = SWITCH
     return find_move(s, candidates, n, name, 1)
 
 
 cdef void start(StateC* s) noexcept nogil:
-    s.extended = 1
-    s.root_label = s.system.root_label
-    s.one_root = s.system.single_root
+    s.n_own = N_ARRAYS
+    s.numbers[N_OTHER] = 0
+    s.numbers[PLANE] = 0
+    s.numbers[SWITCHED] = 0
 
 
 cdef bint is_final(const StateC* s) noexcept nogil:
     return s.b == s.n
+
+
+cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+    cdef int i
+    if not words_alike(a, b, first) or a.numbers[SWITCHED] != b.numbers[SWITCHED]:
+        return False
+    for i in range(a.numbers[N_OTHER]):
+        if other_stack(a)[i] != other_stack(b)[i]:
+            return False
+    return a.numbers[N_OTHER] == b.numbers[N_OTHER]
+
+
+cdef void focus(StateC* s, int a, int b) noexcept nogil:
+    """The later word is the first of the buffer, and the earlier one all that is on the stack."""
+    s.b = max(a, b)
+    s.stack[0] = min(a, b)
+    s.n_stack = 1
+    s.numbers[N_OTHER] = 0
+    s.numbers[SWITCHED] = 0
 
 
 CONDITION = " Only a word without a head can be the dependent, and the arc must not close a cycle."
@@ -472,20 +525,36 @@ cdef class TwoPlanar(TransitionSystem):
         self.c.headless = True
         self.c.start = start
         self.c.is_final = is_final
+        self.c.alike = alike
+        self.c.focus = focus
         self.c.derive = derive_planes
-        use_differences(&self.c)
         self.c.loss = planar_loss
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
-        self.c.shift = self.c.n_moves - 1
         self.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, s0_end
         ).crossing = CROSSES_BY_ARC
-        self.c.left_arc = self.c.n_moves - 1
         self.add_move(
             RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s0_end, b0_end
         ).crossing = CROSSES_BY_ARC
-        self.c.right_arc = self.c.n_moves - 1
         self.add_move(SWITCH, can_switch, do_switch, NULL, switch_rest)
         self.add_break(can_break, do_break, NULL, break_rest)
+
+    def parts(self, State state not None):
+        """As ``TransitionSystem.parts``."""
+        cdef int i
+        other = [other_stack(&state.c)[i] for i in range(state.c.numbers[N_OTHER])]
+        return {
+            "stack": state.stack,
+            "other_stack": other,
+            "buffer": Items((), range(state.c.b, state.c.end)),
+        }
+
+    def details(self, State state not None):
+        """As ``TransitionSystem.details``: whether SWITCH was made since the last SHIFT."""
+        return {"switched": state.c.numbers[SWITCHED] == 1}
+
+    def hang_headless(self, heads, labels, starts):
+        """As ``TransitionSystem.hang_headless``."""
+        hang(heads, labels, starts, self.c.single_root, self.options["root_label"])

@@ -41,14 +41,13 @@ from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.scorers.softmax cimport argmax, log_softmax, log_total, softmax
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.system cimport (
-    COMBINED,
     DYNAMIC,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
-    MONOTONIC,
     TransitionSystem,
     apply_oracle,
+    follows_tree,
     max_candidates,
     walk_to_end,
 )
@@ -61,14 +60,12 @@ cdef enum:
 
 
 cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
-    """The oracle that judges a tree in learning. Where heads are unknown, the dynamic one does for
-    those that follow one tree: they would have invented arcs, or none, learned as right ones. Where
-    no head is known, it does for all, and so nothing is learned."""
-    if gold.n_unknown == 0:
-        return oracle
-    if gold.n_unknown < gold.n and (oracle == MONOTONIC or oracle == COMBINED):
-        return oracle
-    return DYNAMIC
+    """The oracle that judges a tree in learning. On partial trees ``dynamic`` replaces oracles that
+    follow one tree: those would teach invented arcs. Where no head is known it replaces all, and so
+    nothing is learned."""
+    if gold.n_unknown == gold.n or (gold.n_unknown > 0 and follows_tree(oracle)):
+        return DYNAMIC
+    return oracle
 
 
 cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:

@@ -283,7 +283,7 @@ cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
 
 def check_system(TransitionSystem system):
     """Raise ValueError where the arcs of a configuration do not all join one word to others."""
-    if not system.c.one_focus:
+    if system.c.item is NULL:
         raise ValueError(
             f"An arc scorer cannot score {system.name}: it scores arcs between the first word of "
             f"the buffer and any item of a list or stack. A state scorer can."

@@ -1,4 +1,5 @@
 """Which words and facts of a configuration a state scorer looks at."""
+from spacy_nmparse.systems.between cimport COUNT_VALUES
 from spacy_nmparse.systems.state cimport StateC
 
 
@@ -7,7 +8,6 @@ cdef enum:
     MAX_FACTS = 32
     MAX_HOPS = 3
     DISTANCE_VALUES = 12    # those of ``apart``
-    COUNT_VALUES = 5
 
 
 # The i-th word of its kind, or NONE; head and dependent are those of an arc that is looked at, or
@@ -45,8 +45,6 @@ cdef int new_fact(str name, int n_values, fact_t value) except -1
 cdef void find_words(
     const FeaturesC* features, const StateC* s, int head, int dependent, int* out
 ) noexcept nogil
-cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil
-cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil
 cdef void find_facts(
     const FeaturesC* features, const StateC* s, int head, int dependent, const int* words, int* out
 ) noexcept nogil

@@ -25,7 +25,8 @@ from importlib.metadata import entry_points
 
 from libc.stdint cimport uintptr_t
 
-from spacy_nmparse.systems.state cimport NONE, B, S, item, nth_left_child, nth_right_child
+from spacy_nmparse.systems.between cimport n_crossed, n_headless_between
+from spacy_nmparse.systems.state cimport NONE, B, S, nth_left_child, nth_right_child, root_child
 
 
 cdef enum:  # hops
@@ -74,11 +75,8 @@ cdef int nth_root_child(const StateC* s, int i) noexcept nogil:
     """The i-th child of ROOT in the current sentence, or NONE. Those of sentences before may not
     even be among the words at hand."""
     cdef int w
-    if s.one_root:  # noted
-        w = s.root_child
-        return w if i == 0 and w >= s.start and s.head[w] == s.n else NONE
-    w = s.last_root_child
-    if w < s.start:
+    w = root_child(s)
+    if w == NONE:
         return NONE
     while s.outward[w] >= s.start:
         w = s.outward[w]
@@ -92,8 +90,6 @@ cdef int n_root_children(const StateC* s) noexcept nogil:
     """Children of ROOT in the current sentence, as far as counts tell them apart."""
     cdef int w = nth_root_child(s, 0)
     cdef int n = 0
-    if s.one_root:
-        return w != NONE
     while w != NONE and n < COUNT_VALUES:
         w = s.inward[w]
         n += 1
@@ -109,9 +105,9 @@ cdef int buffer_word(const StateC* s, int i, int head, int dependent) noexcept n
 
 
 cdef int nth_item(const StateC* s, int k, int head, int dependent) noexcept nogil:
-    """The k-th item, from 1, of lambda1 from its end or of the stack from its top, or NONE: no
-    system has both."""
-    return item(s, k) if k <= s.n_lambda1 else S(s, k - 1)
+    """The k-th item, from 1, that an arc with B0 can reach: of lambda1 from its end, or of the
+    stack from its top; or NONE."""
+    return S(s, k - 1) if s.system.item is NULL else s.system.item(s, k)
 
 
 cdef int arc_head(const StateC* s, int i, int head, int dependent) noexcept nogil:
@@ -185,40 +181,6 @@ cdef int apart(const StateC* s, int a, int b) noexcept nogil:
     if a == NONE or b == NONE or a == s.n:
         return 0
     return bucket(abs((s.end if b == s.n else b) - a))
-
-
-cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil:
-    """Words between a and b with an arc that one of a and b would cross, as far as counts tell them
-    apart."""
-    cdef int first = min(a, b)
-    cdef int last = max(a, b)
-    cdef int w, head
-    cdef int n = 0
-    if last == s.n:  # arcs from ROOT cross none
-        return 0
-    for w in range(first + 1, last):
-        head = s.head[w]
-        n += (
-            (head != NONE and (head < first or head > last))
-            or (s.left_child[w] != NONE and s.left_child[w] < first)
-            or s.right_child[w] > last
-        )
-        if n == COUNT_VALUES - 1:
-            break
-    return n
-
-
-cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil:
-    """Words between a and b without a head, as far as counts tell them apart."""
-    cdef int w
-    cdef int n = 0
-    if max(a, b) == s.n:
-        return 0
-    for w in range(min(a, b) + 1, max(a, b)):
-        n += s.head[w] == NONE
-        if n == COUNT_VALUES - 1:
-            break
-    return n
 
 
 cdef int distance(const StateC* s, int head, int dependent) noexcept nogil:

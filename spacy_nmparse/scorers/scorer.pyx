@@ -16,7 +16,7 @@ cdef class Scorer:
     def crossing_bias(self, float bias):
         self.c.crossing_bias = bias
 
-    cdef int check_system(self, TransitionSystem system) except -1:
+    cdef int check_system(self, MoveTable system) except -1:
         """Raise ValueError where these are not scores of the system's moves."""
         if self.system is not system and (self.system is None or not system.is_like(self.system)):
             raise ValueError(

@@ -4,7 +4,8 @@ from libc.stdint cimport int8_t, int32_t, uintptr_t
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport LEARN_LABEL, CandidateC, SystemC, TransitionSystem
+from spacy_nmparse.systems.structs cimport LEARN_LABEL, CandidateC, SystemC
+from spacy_nmparse.systems.table cimport MoveTable
 
 
 cdef enum:  # which label of a move the scorer chooses
@@ -41,6 +42,11 @@ cdef struct SearchC:
     StateC own_state
     void* own_block
     bint completes          # headless words get a head at the end of their sentence
+    StateC probe            # then: a copy, in which arcs are brought into focus,
+    void* probe_block
+    int shift               # and the places of these moves in the table
+    int left_arc
+    int right_arc
     ConfidenceC confidence
     CandidateC* candidates  # the legal moves of s
     int n                   # how many they are
@@ -57,10 +63,10 @@ cdef int search_init(
 ) except -1
 cdef void search_free(SearchC* search) noexcept nogil
 cdef int check_batch(
-    TransitionSystem system, Scorer scored, const int[::1] sizes, const int8_t[::1] constraints,
+    MoveTable system, Scorer scored, const int[::1] sizes, const int8_t[::1] constraints,
     const float[:, ::1] probabilities=*
 ) except -1
-cdef uintptr_t[::1] addresses(TransitionSystem system, given, const int[::1] sizes)
+cdef uintptr_t[::1] addresses(MoveTable system, given, const int[::1] sizes)
 cdef void begin_state(
     SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
 ) noexcept nogil

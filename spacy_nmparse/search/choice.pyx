@@ -6,20 +6,30 @@ from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from spacy_nmparse.scorers.features cimport n_crossed, n_headless_between
 from spacy_nmparse.scorers.softmax cimport argmax, probability_of
+from spacy_nmparse.systems.between cimport n_crossed, n_headless_between
+from spacy_nmparse.systems.candidates cimport apply_oracle, legal_moves, max_candidates
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_init
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.structs cimport (
     CROSSES_BY_ARC,
     CROSSES_LATER,
     DYNAMIC,
     LEARN_NOT,
-    apply_oracle,
-    legal_moves,
-    max_candidates,
+    LEFT_ARC,
+    RIGHT_ARC,
+    SHIFT,
 )
+
+
+cdef int place_of(const SystemC* system, int name) noexcept nogil:
+    """The place of a move in the table, or NONE."""
+    cdef int i
+    for i in range(system.n_moves):
+        if system.moves[i].name == name:
+            return i
+    return NONE
 
 
 cdef int search_init(
@@ -32,7 +42,12 @@ cdef int search_init(
     search.scorer = scorer
     search.s = &search.own_state
     search.completes = system.headless and system.single_root
+    search.shift = place_of(system, SHIFT)
+    search.left_arc = place_of(system, LEFT_ARC)
+    search.right_arc = place_of(system, RIGHT_ARC)
     try:
+        if search.completes:
+            search.probe_block = allocate(state_block_size(max_words), 1)
         search.own_block = allocate(state_block_size(max_words), 1)
         search.candidates = <CandidateC*>allocate(n, sizeof(CandidateC))
         search.scores = <float*>allocate(n, sizeof(float))
@@ -49,6 +64,7 @@ cdef int search_init(
 cdef void search_free(SearchC* search) noexcept nogil:
     """Give the memory back. A struct of zeros has none."""
     free(search.own_block)
+    free(search.probe_block)
     free(search.candidates)
     free(search.scores)
     free(search.labels)
@@ -59,7 +75,7 @@ cdef void search_free(SearchC* search) noexcept nogil:
 
 
 cdef int check_batch(
-    TransitionSystem system, Scorer scored, const int[::1] sizes, const int8_t[::1] constraints,
+    MoveTable system, Scorer scored, const int[::1] sizes, const int8_t[::1] constraints,
     const float[:, ::1] probabilities=None
 ) except -1:
     """The words of the longest sequence. Raises ValueError where the scores are not of the system's
@@ -92,7 +108,7 @@ cdef int check_batch(
     return longest
 
 
-cdef uintptr_t[::1] addresses(TransitionSystem system, given, const int[::1] sizes):
+cdef uintptr_t[::1] addresses(MoveTable system, given, const int[::1] sizes):
     """For each sequence the address of the tree whose known arcs are kept; 0: there is none.
 
     Args:

@@ -3,8 +3,8 @@
 The arcs that a sentence lacks are chosen by the scorer, among those that make no cycle: first the
 root, if it has none, then the arc of the headless word that likes its best head most, until all
 have one. An arc is as good as its score is above that of SHIFT, at the moment when the later of its
-ends was the first word of the buffer; with a stack, when the other end was alone on it. Then there
-is no score for arcs from ROOT either: the root is the word that likes its best head least.
+ends was the first word of the buffer (``SystemC.focus``). Where items are in reach, as in list
+systems, ROOT is scored as a head, too; else the root is the word that likes its best head least.
 """
 from libc.math cimport INFINITY, exp
 
@@ -16,8 +16,8 @@ from spacy_nmparse.search.choice cimport (
     begin_choice,
     choose_label,
 )
-from spacy_nmparse.systems.state cimport StateC, is_above, n_items, state_add_arc
-from spacy_nmparse.systems.system cimport LEARN_ANY, SystemC
+from spacy_nmparse.systems.state cimport StateC, is_above, root_child, state_add_arc, state_copy
+from spacy_nmparse.systems.structs cimport LEARN_ANY, SystemC
 
 
 # The best of the options offered so far.
@@ -63,29 +63,16 @@ cdef float score_margin(const SearchC* search, int head, int dependent) noexcept
     cdef const StateC* s = search.s
     cdef CandidateC pair[2]
     cdef float scores[2]
-    pair[0].move = system.shift
+    pair[0].move = search.shift
     pair[0].k = 1
     pair[0].head = NONE
     pair[0].dependent = NONE
-    pair[1].move = system.right_arc if dependent == s.b else system.left_arc
+    pair[1].move = search.right_arc if dependent == s.b else search.left_arc
     pair[1].k = 1
     pair[1].head = head
     pair[1].dependent = dependent
     search.scorer.score(search.scorer.self, s, pair, 2, scores)
     return scores[1] - scores[0]
-
-
-cdef inline void focus_on(StateC* s, int a, int b) noexcept nogil:
-    """Make the later word the first of the buffer, and the earlier one all that is on the stack; of
-    a list system, all items before the later one lambda1."""
-    s.b = max(a, b)
-    if s.lists:
-        s.n_lambda1 = n_items(s)
-    else:
-        s.stack[0] = min(a, b)
-        s.n_stack = 1
-        s.n_other = 0
-        s.switched = 0
 
 
 cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
@@ -99,10 +86,10 @@ cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
     head.total = 1
     for h in range(max(s.start, w - FAR), min(end, w + FAR + 1)):
         if h != w and not is_above(s, w, h):
-            focus_on(s, h, w)
+            s.system.focus(s, h, w)
             offer(&head, h, score_margin(search, h, w), wanted)
     if head.best == NONE:  # nothing near but its own descendants
-        head.best = s.root_child
+        head.best = root_child(s)
         head.margin = -INFINITY
     s.entry[w] = head.best
     search.values[w] = head.margin
@@ -110,9 +97,9 @@ cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
 
 
 cdef float root_margin(SearchC* search, int w, int end) noexcept nogil:
-    """How good it is that w is the root."""
-    if search.s.lists:
-        focus_on(search.s, w, w)
+    """How good it is that w is the root. Where items are in reach, so is ROOT."""
+    if search.system.item is not NULL:
+        search.system.focus(search.s, w, w)
         return score_margin(search, search.s.n, w)
     find_head(search, w, end)
     return -search.values[w]
@@ -138,14 +125,13 @@ cdef void attach_root(SearchC* search, int end, bint only_one) noexcept nogil:
             offer(&root, w, margin, search.confidence.head is not NULL)
     arc.k = 1
     arc.learn = LEARN_ANY
-    arc.move = search.system.right_arc
+    arc.move = search.right_arc
     arc.head = s.n
     arc.dependent = root.best
-    if s.lists:
-        focus_on(s, root.best, root.best)
+    if s.system.item is not NULL:
+        s.system.focus(s, root.best, root.best)
         score_margin(search, s.n, root.best)
     attach(search, &arc, <float>(1 / root.total))
-    s.root_child = root.best
 
 
 cdef bint attach_next(SearchC* search, int end) noexcept nogil:
@@ -162,10 +148,10 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
     if is_above(s, best, s.entry[best]):  # an arc made meanwhile has put it below
         find_head(search, best, end)
         return True
-    focus_on(s, s.entry[best], best)
+    s.system.focus(s, s.entry[best], best)
     arc.k = 1
     arc.learn = LEARN_ANY
-    arc.move = search.system.right_arc if best == s.b else search.system.left_arc
+    arc.move = search.right_arc if best == s.b else search.left_arc
     arc.head = s.entry[best]
     arc.dependent = best
     score_margin(search, arc.head, best)
@@ -176,31 +162,27 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
 cdef void complete(SearchC* search) noexcept nogil:
     """Give every headless word of the current sentence, which ends before j, a head, where the
     search completes trees."""
-    cdef StateC* s = search.s
-    cdef int end = s.b
-    cdef int n_lambda1 = s.n_lambda1
-    cdef int bottom = s.stack[0]
-    cdef int n_stack = s.n_stack
-    cdef int n_other = s.n_other
-    cdef int switched = s.switched
+    cdef StateC* whole = search.s
+    cdef StateC* s = &search.probe
+    cdef int end = whole.b
     cdef int headless = 0
     cdef int w
     if not search.completes:
         return
-    for w in range(s.start, end):
-        headless += s.head[w] == NONE
+    for w in range(whole.start, end):
+        headless += whole.head[w] == NONE
     if headless == 0:
         return
-    if s.root_child < s.start or s.head[s.root_child] != s.n:
+    state_copy(s, search.probe_block, whole)
+    search.s = s
+    if root_child(s) == NONE:
         attach_root(search, end, headless == 1)
     for w in range(s.start, end):
         if s.head[w] == NONE:
             find_head(search, w, end)
     while attach_next(search, end):
         pass
-    s.b = end
-    s.n_lambda1 = n_lambda1
-    s.stack[0] = bottom
-    s.n_stack = n_stack
-    s.n_other = n_other
-    s.switched = switched
+    search.s = whole
+    for w in range(whole.start, end):
+        if whole.head[w] == NONE:
+            state_add_arc(whole, s.head[w], w, s.label[w])

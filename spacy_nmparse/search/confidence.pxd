@@ -1,6 +1,6 @@
 """How sure a search is of each word's head and label."""
 from spacy_nmparse.search.choice cimport ChoiceC, SearchC
-from spacy_nmparse.systems.system cimport CandidateC
+from spacy_nmparse.systems.structs cimport CandidateC
 
 
 # The words that a move may attach, and their heads before it.

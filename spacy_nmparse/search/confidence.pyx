@@ -9,7 +9,7 @@ from libc.math cimport exp
 from spacy_nmparse.scorers.softmax cimport log_total
 from spacy_nmparse.search.choice cimport ConfidenceC
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.structs cimport SystemC
 
 # What the made move adds to 1 - attaching may be lost in rounding.
 cdef float LEAST = 1e-6

@@ -16,9 +16,10 @@ from spacy_nmparse.search.choice cimport (
 from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.step cimport choose_best, make_move
 from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.systems.candidates cimport walk_to_end
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport TransitionSystem, walk_to_end
+from spacy_nmparse.systems.table cimport MoveTable
 
 # Words whose tables are made by one matrix product: enough to be efficient, few enough for caches.
 WINDOW = 256
@@ -54,7 +55,7 @@ cdef int words_that_fit(const int* lengths, int n, int window) noexcept nogil:
 
 
 def parse(
-    TransitionSystem system, Scorer scored, lengths, constraints, probabilities=None, given=None
+    MoveTable system, Scorer scored, lengths, constraints, probabilities=None, given=None
 ):
     """Parse a batch.
 

@@ -10,7 +10,7 @@ from spacy_nmparse.search.confidence cimport (
     record_attaching,
 )
 from spacy_nmparse.systems.state cimport NONE
-from spacy_nmparse.systems.system cimport MoveC
+from spacy_nmparse.systems.structs cimport MoveC
 
 
 cdef void choose_best(SearchC* search, ChoiceC* best) noexcept nogil:

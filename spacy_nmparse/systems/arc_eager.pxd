@@ -5,8 +5,6 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 
 
-cdef bint can_shift(const StateC* s, int k) noexcept nogil
-cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil
 cdef int shift_cost(
     const StateC* s, const GoldC* gold, int k, int label, int push_label
 ) noexcept nogil
@@ -36,15 +34,12 @@ cdef int break_cost(
 cdef int reduced_head(const StateC* s, int k) noexcept nogil
 cdef int reduced_dependent(const StateC* s, int k) noexcept nogil
 
-# By the formulas of the moves, or where these are not exact (single roots, crossing gold) by the
-# exact loss.
-cdef int arc_eager_cost(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil
 cdef int arc_eager_loss(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef class ArcEager(TransitionSystem):
     cdef EagerC own
+    cdef EagerC own_monotonic
+    cdef SystemC monotonic
     cdef int add_form(self) except -1
     cdef int _add_reduce(self) except -1

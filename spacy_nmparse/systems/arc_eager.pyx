@@ -15,15 +15,10 @@ Loss. On a projective gold tree, a word w with gold head g can still get it iff
 and all words that can, can together; loss = words that cannot, plus
   * single_root: of several gold roots that are each reachable in one sentence, all but one;
   * segment: each known sentence start that was missed or invented.
-A cost is the difference that a move makes to these terms.
+A cost is the difference that a move makes to these terms. Where gold arcs cross, the loss is a lower
+bound.
 """
-from spacy_nmparse.systems.arc_eager_exact cimport (
-    exact_cost,
-    exact_loss,
-    inner,
-    leave,
-    needs_exact,
-)
+from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, needs_exact, rest
 from spacy_nmparse.systems.arc_eager_options cimport (
     PUSH_ANY,
     PUSH_RIGHT_ARC,
@@ -31,20 +26,17 @@ from spacy_nmparse.systems.arc_eager_options cimport (
     eager,
 )
 from spacy_nmparse.systems.arc_eager_oracles cimport learn_combined, learn_monotonic
-from spacy_nmparse.systems.crossing.stretches cimport use_tables
-from spacy_nmparse.systems.gold cimport children_from
-from spacy_nmparse.systems.moves cimport b0_end, label_ok, never, s0_end
-from spacy_nmparse.systems.sentences cimport (
+from spacy_nmparse.systems.arc_eager_roots cimport (
     all_surplus_roots,
     bottom_is_root,
-    can_break,
-    do_break,
-    gold_breaks,
     more_surplus_roots,
-    must_break,
     push_roots,
     start_errors,
 )
+from spacy_nmparse.systems.errors cimport label_ok
+from spacy_nmparse.systems.gold cimport children_from
+from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, never, root_last, s0_end
+from spacy_nmparse.systems.sentences cimport can_break, do_break, gold_breaks, must_break
 from spacy_nmparse.systems.state cimport (
     NONE,
     B,
@@ -59,7 +51,6 @@ from spacy_nmparse.systems.state cimport push as push_word
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    BY_LEAVING,
     COMBINED,
     LEFT_ARC,
     MONOTONIC,
@@ -123,36 +114,11 @@ cdef inline int lost_by_push(const StateC* s, const GoldC* gold) noexcept nogil:
     return lost
 
 
-cdef int arc_eager_cost(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil:
-    """The cost of the move at this place of the table: by the exact loss, or by the formula."""
-    if needs_exact(s, gold):
-        return exact_cost(s, gold, s.system.moves[move].name, label, push_label)
-    return s.system.moves[move].cost(s, gold, k, label, push_label)
-
-
 # SHIFT: (S, b0|B, A) => (S|b0, B, A). ROOT, and where RIGHT-ARC is the only push any word, only to
-# an empty stack.
-
-cdef bint can_shift(const StateC* s, int k) noexcept nogil:
-    cdef int b0 = B(s, 0)
-    return b0 != NONE and (b0 != s.n or s.n_stack == 0) and not must_break(s)
-
+# an empty stack. Its effect is in ``moves``.
 
 cdef bint can_shift_first(const StateC* s, int k) noexcept nogil:
     return s.n_stack == 0 and can_shift(s, k)
-
-
-cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
-    cdef int b0 = read(s)
-    if b0 == s.n and s.end < s.n:  # the sentence is complete: a fresh one starts behind it
-        s.start = s.end
-        s.end = s.n
-        s.root_last = 1
-        return
-    s.push_label[b0] = push_label
-    push_word(s, b0)
 
 
 cdef int shift_cost(
@@ -162,6 +128,8 @@ cdef int shift_cost(
     dependents on the stack."""
     cdef int b0 = B(s, 0)
     cdef int g, cost
+    if needs_exact(s, gold):
+        return exact_cost(s, gold, SHIFT, label, push_label)
     if b0 == s.n:
         return 0
     g = gold.head[b0]
@@ -198,6 +166,8 @@ cdef int right_arc_cost(
     cdef int b0 = B(s, 0)
     cdef int g = gold.head[b0]
     cdef int cost
+    if needs_exact(s, gold):
+        return exact_cost(s, gold, RIGHT_ARC, label, push_label)
     cost = lost_by_push(s, gold) + gold_breaks(s, gold)
     if g == s.n:
         cost += s.system.single_root or not s.system.nonmonotonic
@@ -235,6 +205,8 @@ cdef int left_arc_cost(
     cdef int s0 = S(s, 0)
     cdef int b0 = B(s, 0)
     cdef int cost
+    if needs_exact(s, gold):
+        return exact_cost(s, gold, LEFT_ARC, label, push_label)
     cost = lost_by_pop(s, gold) + recoverable(s, gold, s0)
     if gold.head[s0] == b0:
         cost -= label_ok(gold, s0, label)
@@ -267,6 +239,8 @@ cdef int reduce_cost(
     dependents in the buffer."""
     cdef int s0 = S(s, 0)
     cdef int cost
+    if needs_exact(s, gold):
+        return exact_cost(s, gold, REDUCE, label, push_label)
     cost = lost_by_pop(s, gold) + recoverable(s, gold, s0)
     if s.head[s0] != NONE:
         cost -= s.head[s0] == gold.head[s0] and label_ok(gold, s0, s.label[s0])
@@ -308,6 +282,8 @@ cdef int break_cost(
     """An invented start; and the gold arcs between stack and buffer."""
     cdef int cost = 0
     cdef int i, w, g
+    if needs_exact(s, gold):
+        return exact_cost(s, gold, BREAK, label, push_label)
     if gold.sent_start[s.b] == 0:
         cost += s.constraint[s.b] != 1  # a forced start was lost from the beginning
     if gold.sent_start[s.b] != 1:
@@ -362,10 +338,6 @@ cdef int wanted_move(
     return find_move(s, candidates, n, name, 1)
 
 
-cdef void start(StateC* s) noexcept nogil:
-    s.root_last = 1
-
-
 PUSHES = {"any": PUSH_ANY, "shift": PUSH_SHIFT, "right_arc": PUSH_RIGHT_ARC}
 
 
@@ -403,12 +375,9 @@ cdef class ArcEager(TransitionSystem):
         self.c.own = &self.own
         self.c.projective = True
         self.c.nonmonotonic = nonmonotonic_left
-        self.c.start = start
-        self.c.inner = inner
-        self.c.end_attaches = not nonmonotonic_reduce
-        self.c.cost = arc_eager_cost
+        self.c.start = root_last
         self.c.loss = arc_eager_loss
-        use_tables(&self.c, BY_LEAVING, leave)
+        self.c.rest = rest
         use_static(&self.c, wanted_move)
         if push == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic
@@ -424,12 +393,16 @@ cdef class ArcEager(TransitionSystem):
             RIGHT_ARC, never if push == "shift" else can_right_arc, do_right_arc, right_arc_cost,
             NULL, s0_end, b0_end
         )
-        self.c.left_arc = self.c.n_moves - 2
-        self.c.right_arc = self.c.n_moves - 1
         if self.c.moves[0].notes_label:
-            self.c.noted_arc = self.c.right_arc
+            self.c.noted_arc = self.c.n_moves - 1
         self.add_form()
         self.add_break(can_break, do_break, break_cost, NULL)
+        self.monotonic = self.c
+        self.monotonic.nonmonotonic = False
+        self.monotonic.own = &self.own_monotonic
+        self.own_monotonic = self.own
+        self.own_monotonic.nonmonotonic_reduce = False
+        self.own.monotonic = &self.monotonic
 
     cdef int add_form(self) except -1:
         """Moves that a form adds, before BREAK; and what else it changes in the table."""

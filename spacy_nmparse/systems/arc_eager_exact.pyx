@@ -6,13 +6,11 @@ head, ``gold.lost_from`` and ``gold.surplus_from`` those behind e. With single_r
 several gold roots that could still be one is kept. With single_root, but without a non-monotonic
 REDUCE, the forced REDUCEs at the end of a sentence attach headless words to the words beneath: a
 word may be kept on the stack for that, which keeps all beneath it there too.
-
-Where gold arcs cross, crossing/leaving.pyx tells the errors still to come.
 """
 from spacy_nmparse.systems.arc_eager_options cimport eager
+from spacy_nmparse.systems.errors cimport arc_error, label_ok
 from spacy_nmparse.systems.gold cimport children_from
-from spacy_nmparse.systems.moves cimport arc_error, is_lost, label_ok
-from spacy_nmparse.systems.sentences cimport decided_starts, rest
+from spacy_nmparse.systems.sentences cimport decided_starts, least_rest
 from spacy_nmparse.systems.state cimport NONE, B, S
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, REDUCE, SHIFT
 from spacy_nmparse.systems.views cimport (
@@ -23,18 +21,6 @@ from spacy_nmparse.systems.views cimport (
     stack_item,
     view,
 )
-
-
-cdef inline bint label_is_right(
-    const StateC* s, const GoldC* gold, const ViewC* v, int w
-) noexcept nogil:
-    """Of the arc into w from the item beneath it, built or to be built by REDUCE."""
-    cdef bint headed = v.headed if w == v.top else s.head[w] != NONE
-    if w == v.top:
-        return label_ok(gold, w, v.label) or (eager(s).labelled_reduce and not headed)
-    if label_ok(gold, w, s.label[w] if headed else s.push_label[w]):
-        return True
-    return eager(s).labelled_reduce and not headed
 
 
 cdef bint lost_if_popped(
@@ -53,22 +39,6 @@ cdef bint lost_if_popped(
         i > 0 and g == stack_item(s, v, i - 1) and (headed or eager(s).nonmonotonic_reduce)
         and label_is_right(s, gold, v, w)
     )
-
-
-cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
-    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
-    end."""
-    cdef int w = stack_item(s, v, i)
-    cdef int g = gold.head[w]
-    cdef bint headed = is_headed(s, v, i)
-    cdef bint right = g == front and (not headed or s.system.nonmonotonic)
-    if g == gold.n and i > 0 and s.system.single_root:
-        right = False
-    if i > 0 and g == stack_item(s, v, i - 1) and (
-        headed or eager(s).nonmonotonic_reduce or (s.system.single_root and front == gold.n)
-    ):
-        return not label_is_right(s, gold, v, w)
-    return is_lost(s, gold, w, right)
 
 
 cdef inline bint lost_if_kept(
@@ -122,6 +92,11 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
             loss += children_from(gold, w, v.b) - children_from(gold, w, e)
         least = min(least, loss)
     return loss if e == v.b else least
+
+
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+    """Errors to come."""
+    return least_rest(s, gold, v, inner, not eager(s).nonmonotonic_reduce)
 
 
 cdef int exact_loss(const StateC* s, const GoldC* gold) noexcept nogil:

@@ -1,5 +1,5 @@
 """Arc-eager's own options."""
-from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.structs cimport StateC, SystemC
 
 
 cdef enum:  # which pushes are legal where SHIFT and RIGHT-ARC both are
@@ -12,6 +12,7 @@ cdef struct EagerC:     # a non-monotonic LEFT-ARC: SystemC.nonmonotonic
     bint nonmonotonic_reduce
     bint labelled_reduce
     int push
+    const SystemC* monotonic    # the same system, monotonic
 
 
 cdef inline const EagerC* eager(const StateC* s) noexcept nogil:

@@ -1,5 +1,4 @@
 """The oracles ``monotonic`` and ``combined`` of arc-eager."""
-from spacy_nmparse.systems.arc_eager_options cimport EagerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC
@@ -20,7 +19,6 @@ cdef inline StateC in_system(const StateC* s, const SystemC* system) noexcept no
     return other
 
 
-cdef void make_monotonic(SystemC* system, EagerC* own) noexcept nogil
 cdef void keep_allowed(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil

@@ -1,6 +1,6 @@
 """The oracles ``monotonic`` and ``combined`` of arc-eager (Honnibal, Goldberg & Johnson 2013,
 section 6)."""
-from spacy_nmparse.systems.arc_eager_options cimport EagerC, eager
+from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL
 from spacy_nmparse.systems.system cimport (
     LEARN_ANY,
@@ -8,6 +8,7 @@ from spacy_nmparse.systems.system cimport (
     LEARN_NOT,
     MAX_MOVES,
     MoveC,
+    cost_of,
     label_fits,
     learn_cheapest,
 )
@@ -17,11 +18,7 @@ cdef void learn_monotonic(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """What the monotonic system's dynamic oracle allows here."""
-    cdef SystemC monotonic = s.system[0]
-    cdef EagerC own = eager(s)[0]
-    cdef StateC other = in_system(s, &monotonic)
-    monotonic.own = &own
-    make_monotonic(&monotonic, &own)
+    cdef StateC other = in_system(s, eager(s).monotonic)
     learn_in(&other, gold, push_label, candidates, n)
 
 
@@ -30,20 +27,9 @@ cdef void learn_combined(
 ) noexcept nogil:
     """Of the moves that cost least, those that the monotonic oracle also allows; all of them where
     it allows none: a non-monotonic move is learned where it is needed, and not relied on."""
-    cdef SystemC monotonic = s.system[0]
-    cdef EagerC own = eager(s)[0]
-    cdef StateC other = in_system(s, &monotonic)
-    monotonic.own = &own
-    make_monotonic(&monotonic, &own)
+    cdef StateC other = in_system(s, eager(s).monotonic)
     learn_cheapest(s, gold, push_label, candidates, n)
     keep_allowed(&other, gold, push_label, candidates, n)
-
-
-cdef void make_monotonic(SystemC* system, EagerC* own) noexcept nogil:
-    """Make a copy of a system, and of its own options, monotonic."""
-    system.nonmonotonic = False
-    system.end_attaches = True
-    own.nonmonotonic_reduce = False
 
 
 cdef void keep_allowed(
@@ -77,7 +63,7 @@ cdef void learn_in(
         candidates[i].learn = LEARN_NOT
         move = &s.system.moves[candidates[i].move]
         if move.precondition(s, candidates[i].k):
-            cost = s.system.cost(
+            cost = cost_of(
                 s, gold, candidates[i].move, candidates[i].k,
                 gold_label(s, gold, &candidates[i]), push_label,
             )
@@ -89,9 +75,9 @@ cdef void learn_in(
         if not move.precondition(s, c.k):
             continue
         label = gold_label(s, gold, c)
-        if s.system.cost(s, gold, c.move, c.k, label, push_label) == least:
+        if cost_of(s, gold, c.move, c.k, label, push_label) == least:
             c.learn = LEARN_LABEL
-            if c.dependent == NONE or s.system.cost(
+            if c.dependent == NONE or cost_of(
                 s, gold, c.move, c.k, UNKNOWN_LABEL, push_label
             ) == least:
                 c.learn = LEARN_ANY

@@ -12,24 +12,21 @@ iff the arc g -> w is built (with the right label); or
 and all words that can, can together. single_root: the bottom of the stack is the only stack item
 that ROOT can take; of several gold roots that can be had, all but one are lost.
 """
-from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
-from spacy_nmparse.systems.crossing.stretches cimport use_tables
-from spacy_nmparse.systems.differences cimport use_differences, use_formulas
+from spacy_nmparse.systems.errors cimport can_be_right, is_lost, label_ok, least_error
 from spacy_nmparse.systems.gold cimport GoldC, children_from
-from spacy_nmparse.systems.moves cimport can_be_right, is_lost, label_ok, least_error
-from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
+from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, root_last, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
     do_break,
     gold_breaks,
+    least_rest,
     must_break,
-    rest,
     shift_rest,
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport BREAK, BY_LEAVING, LEFT_ARC, RIGHT_ARC, SHIFT
+from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT
 from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item, view
 
@@ -110,7 +107,7 @@ cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogi
     return least_error(s, gold, S(s, 1), S(s, 0)) + rest(s, gold, &v)
 
 
-# With single roots and sentence starts, and where gold arcs cross: differences of losses.
+# With single roots and sentence starts: differences of losses.
 
 cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
@@ -134,13 +131,9 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
     return lost + (max(0, roots - 1) if s.system.single_root else 0)
 
 
-cdef int leave(const StateC* s, const GoldC* gold, const ViewC* v, int i, int front) noexcept nogil:
-    """Errors in the i-th stack item when it leaves the stack before the front word, or at the
-    end."""
-    cdef int w = stack_item(s, v, i)
-    cdef int g = gold.head[w]
-    cdef bint right = g == front and (g < gold.n or i == 0 or not s.system.single_root)
-    return is_lost(s, gold, w, right or (i > 0 and g == stack_item(s, v, i - 1)))
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+    """Errors to come."""
+    return least_rest(s, gold, v, inner, False)
 
 
 cdef int wanted_move(
@@ -159,10 +152,6 @@ cdef int wanted_move(
     return find_move(s, candidates, n, name, 1)
 
 
-cdef void start(StateC* s) noexcept nogil:
-    s.root_last = 1
-
-
 TEXTS = {
     "stack": "Words that were read and have no head yet; the top is the last one shown.",
     "buffer": "What is to come, the next one first. ROOT is the last item.",
@@ -179,16 +168,13 @@ TEXTS = {
 cdef class ArcHybrid(TransitionSystem):
     """The arc-hybrid system. Its options are those of every system."""
     def __init__(self, labels=None, **options):
+        cdef int i
         self.begin("arc_hybrid", options)
         self.texts = TEXTS
         self.c.projective = True
-        self.c.start = start
-        self.c.inner = inner
-        use_differences(&self.c)
-        use_tables(&self.c, BY_LEAVING, leave)
+        self.c.start = root_last
+        self.c.rest = rest
         use_static(&self.c, wanted_move)
-        if not self.c.single_root and not self.c.segment:
-            use_formulas(&self.c)
         self.add_move(SHIFT, can_shift, do_shift, shift_cost, shift_rest)
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, left_arc_cost, left_arc_rest, b0_end, s0_end
@@ -196,4 +182,7 @@ cdef class ArcHybrid(TransitionSystem):
         self.add_move(
             RIGHT_ARC, can_right_arc, do_right_arc, right_arc_cost, right_arc_rest, s1_end, s0_end
         )
+        if self.c.single_root or self.c.segment:  # the formulas know neither
+            for i in range(self.c.n_moves):
+                self.c.moves[i].cost = NULL
         self.add_break(can_break, do_break, NULL, break_rest)

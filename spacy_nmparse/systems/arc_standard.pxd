@@ -1,6 +1,15 @@
 """Arc-standard (Nivre 2004): preconditions, effects, and what is lost after each move."""
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.state cimport NONE, StateC
+
+
+cdef inline bint is_complete(const StateC* s, const GoldC* gold, int w) noexcept nogil:
+    """Whether w has the gold dependents that wait for a head."""
+    cdef int i
+    for i in range(gold.child_offset[w], gold.child_offset[w + 1]):
+        if s.head[gold.children[i]] == NONE:
+            return False
+    return True
 
 
 cdef bint can_shift(const StateC* s, int k) noexcept nogil

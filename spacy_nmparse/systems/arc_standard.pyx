@@ -9,16 +9,14 @@ Loss: no closed form is known. tabular.pyx has it by dynamic programming (Goldbe
 2014); a cost is the difference of two losses. tests/exhaustive.py compares both with search over
 all small trees and all configurations.
 """
-from spacy_nmparse.systems.crossing.stretches cimport use_tables
-from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.moves cimport is_complete, least_error, root_at_bottom, s0_end, s1_end
+from spacy_nmparse.systems.errors cimport least_error
+from spacy_nmparse.systems.moves cimport root_at_bottom, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport can_break, finish, gold_breaks, must_break
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
-from spacy_nmparse.systems.state cimport NONE, B, S, pop, push, read, state_add_arc
+from spacy_nmparse.systems.state cimport B, S, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
     BREAK,
-    BY_GROWING,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
@@ -145,8 +143,7 @@ cdef class ArcStandard(TransitionSystem):
         self.texts = TEXTS
         self.c.projective = True
         self.c.start = root_at_bottom
-        use_differences(&self.c)
-        use_tables(&self.c, BY_GROWING)
+        self.c.rest = rest
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, s0_end, s1_end)

@@ -1,5 +1,5 @@
 """The gold tree: heads, labels, sentence starts, and the tables derived from them once."""
-from spacy_nmparse.systems.structs cimport NONE, CrossingC, GoldC, TablesC
+from spacy_nmparse.systems.structs cimport NONE, GoldC, TablesC
 
 
 cdef inline void* tables_of(const GoldC* gold, const void* owner) noexcept nogil:

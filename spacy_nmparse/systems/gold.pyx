@@ -66,7 +66,6 @@ cdef class Gold:
             self.c.tables = tables.next
             free(tables.more)
             free(tables)
-        free(self.c.crossing)
         free(self.block)
 
     def __reduce__(self):
@@ -253,7 +252,6 @@ cdef class Gold:
         cdef int w
         if self.bound_to is label_names:
             return 0
-        self.c.crossing_form = 0
         if label_ids is None:  # unlabelled: labels never count
             for w in range(self.c.n):
                 self.label_ids[w] = NONE

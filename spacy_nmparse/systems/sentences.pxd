@@ -1,29 +1,19 @@
 """Where sentences start and end: BREAK, what it costs, and roots."""
 from spacy_nmparse.systems.gold cimport GoldC, far_end
-from spacy_nmparse.systems.state cimport NONE, StateC, n_items
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.state cimport NONE, StateC
+from spacy_nmparse.systems.structs cimport SystemC, inner_t
 from spacy_nmparse.systems.views cimport ViewC
 
 
 cdef bint can_break(const StateC* s, int k) noexcept nogil
 cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
+cdef int least_rest(
+    const StateC* s, const GoldC* gold, const ViewC* v, inner_t inner, bint end_attaches
+) noexcept nogil
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
-cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
-
-cdef int surplus_behind(const GoldC* gold, int e) noexcept nogil
-cdef int surplus_roots(
-    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
-) noexcept nogil
-cdef int more_surplus_roots(
-    const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
-) noexcept nogil
-cdef int push_roots(const StateC* s, const GoldC* gold) noexcept nogil
 cdef int decided_starts(const StateC* s, const GoldC* gold) noexcept nogil
-cdef int start_errors(const StateC* s, const GoldC* gold) noexcept nogil
-cdef int all_surplus_roots(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef inline bint may_break(const StateC* s) noexcept nogil:
@@ -32,7 +22,6 @@ cdef inline bint may_break(const StateC* s) noexcept nogil:
     return (
         s.system.segment and s.start < s.b < s.end and s.n_rebuffer == 0 and s.n_left[s.b] == 0
         and s.head[s.b] == NONE and s.constraint[s.b] != -1
-        and (not s.lists or s.n_lambda1 == n_items(s))
     )
 
 
@@ -57,13 +46,7 @@ cdef inline bint may_end(const StateC* s, const GoldC* gold, int e) noexcept nog
 
 cdef inline int errors_behind(const StateC* s, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
-    if s.system.tabulates and gold.crossing != NULL:
-        return gold.crossing.behind[e]
     return gold.lost_from[e] + (gold.surplus_from[e] if s.system.single_root else 0)
-
-
-cdef inline bint bottom_is_root(const StateC* s, const GoldC* gold) noexcept nogil:
-    return s.n_stack > 0 and gold.head[s.stack[0]] == s.n
 
 
 cdef inline void finish(StateC* s) noexcept nogil:

@@ -1,10 +1,10 @@
-"""The configuration of every transition system: stack, buffer, lists, arcs.
+"""The configuration of every transition system: stack, buffer, arcs, and what a system adds.
 
 The primitive edits below allocate nothing and need no GIL.
 """
 from libc.stddef cimport size_t
 
-from spacy_nmparse.systems.structs cimport MAX_OWN, NONE, UNKNOWN_LABEL, StateC, SystemC
+from spacy_nmparse.systems.structs cimport MAX_NUMBERS, MAX_OWN, NONE, UNKNOWN_LABEL, StateC, SystemC
 
 
 cdef size_t state_block_size(int n) noexcept nogil
@@ -12,10 +12,10 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil
 cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept nogil
 cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil
 cdef void state_del_arc(StateC* s, int dependent) noexcept nogil
-cdef void state_join(StateC* s, int head, int dependent) noexcept nogil
 
 
 cdef bint state_is_final(const StateC* s) noexcept nogil
+cdef bint words_alike(const StateC* a, const StateC* b, int first) noexcept nogil
 cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogil
 
 
@@ -36,6 +36,11 @@ cdef inline int B(const StateC* s, int i) noexcept nogil:
     return NONE
 
 
+cdef inline int* own_array(const StateC* s, int i) noexcept nogil:
+    """The i-th array of the system's own."""
+    return s.own + i * (<size_t>s.n + 1)
+
+
 cdef inline int n_buffer(const StateC* s) noexcept nogil:
     return s.n_rebuffer + (s.end - s.b) + s.root_last
 
@@ -51,24 +56,6 @@ cdef inline bint in_buffer(const StateC* s, int w) noexcept nogil:
         if s.rebuffer[i] == w:
             return True
     return False
-
-
-cdef inline int n_items(const StateC* s) noexcept nogil:
-    """List systems: the length of lambda1 and lambda2 together."""
-    return s.root_first + s.b - s.start
-
-
-cdef inline int item(const StateC* s, int k) noexcept nogil:
-    """List systems: the k-th item of lambda1 (ROOT is n), counted from its end, from 1."""
-    k = s.n_lambda1 - k
-    return s.n if k < s.root_first else s.start + k - s.root_first
-
-
-cdef inline int treetop(const StateC* s, int w) noexcept nogil:
-    """List systems: the word at the top of the tree that w is in (see state_join)."""
-    while s.link[w] >= 0:
-        w = s.link[w]
-    return w if s.top[w] == NONE else s.top[w]
 
 
 cdef inline bint is_above(const StateC* s, int w, int below) noexcept nogil:
@@ -94,18 +81,9 @@ cdef inline int pop(StateC* s) noexcept nogil:
     return w
 
 
-cdef inline void swap_stacks(StateC* s) noexcept nogil:
-    """The stack becomes the other one."""
-    s.stack, s.other_stack = s.other_stack, s.stack
-    s.position, s.other_position = s.other_position, s.position
-    s.n_stack, s.n_other = s.n_other, s.n_stack
-    s.plane = 1 - s.plane
-
-
 cdef inline int read(StateC* s) noexcept nogil:
     """Take the first item off the buffer."""
     cdef int w
-    s.revised = NONE
     if s.n_rebuffer:
         s.n_rebuffer -= 1
         return s.rebuffer[s.n_rebuffer]
@@ -115,6 +93,11 @@ cdef inline int read(StateC* s) noexcept nogil:
         return w
     s.root_last = 0
     return s.n
+
+
+cdef inline int root_child(const StateC* s) noexcept nogil:
+    """The child of ROOT in the current sentence, the last one if there are several, or NONE."""
+    return s.last_root_child if s.last_root_child >= s.start else NONE
 
 
 cdef inline int nth_left_child(const StateC* s, int w, int i) noexcept nogil:

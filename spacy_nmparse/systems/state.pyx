@@ -4,12 +4,12 @@ from libc.string cimport memcmp, memcpy, memset
 
 from spacy_nmparse.systems.memory cimport allocate
 
-ROOT = -1  # the number that stands for ROOT in the Python face
+from spacy_nmparse.systems.parts import ROOT
+
 
 cdef enum:  # arrays of n + 1 numbers in the block of a state, in this order
     N_SHARED = 12       # rebuffer .. n_right; behind them, sentence_start and constraint
-    N_EXTENDED = 5      # other_stack .. mark
-    N_MORE = N_EXTENDED + MAX_OWN + 1
+    N_MORE = MAX_OWN + 1    # own, entry
 
 
 cdef inline size_t shared_size(int n) noexcept nogil:
@@ -39,17 +39,8 @@ cdef void set_pointers(StateC* s, void* block, int n) noexcept nogil:
     s.n_right = ints + 11 * size
     s.sentence_start = <signed char*>(ints + N_SHARED * size)
     s.constraint = s.sentence_start + size
-    ints += shared_size(n)
-    s.other_stack = ints
-    s.other_position = ints + size
-    s.link = ints + 2 * size
-    s.top = ints + 3 * size
-    s.mark = ints + 4 * size
-    s.own = ints + 5 * size
+    s.own = ints + shared_size(n)
     s.entry = s.own + MAX_OWN * size
-    if s.plane:
-        s.stack, s.other_stack = s.other_stack, s.stack
-        s.position, s.other_position = s.other_position, s.position
 
 
 cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
@@ -59,14 +50,11 @@ cdef void state_init(StateC* s, void* block, int n) noexcept nogil:
     set_pointers(s, block, n)
     s.n = n
     s.end = n
-    s.revised = NONE
     s.last_root_child = NONE
-    s.root_child = NONE
-    s.root_label = NONE
+    memset(s.numbers, 0xFF, sizeof(s.numbers))
     memset(block, 0xFF, 10 * size * sizeof(int))  # rebuffer .. outward: NONE
     memset(s.n_left, 0, 2 * size * sizeof(int) + 2 * size)
-    memset(s.other_stack, 0xFF, N_MORE * size * sizeof(int))
-    memset(s.mark, 0, size * sizeof(int))
+    memset(s.own, 0xFF, MAX_OWN * size * sizeof(int))
     memset(s.entry, 0, size * sizeof(int))
 
 
@@ -74,14 +62,9 @@ cdef void state_copy(StateC* target, void* block, const StateC* source) noexcept
     """Copy source, over a block of the same size: what every system has, and what the system has
     declared besides."""
     cdef size_t size = <size_t>source.n + 1
-    cdef size_t shared = shared_size(source.n)
     memcpy(target, source, sizeof(StateC))
     set_pointers(target, block, source.n)
-    memcpy(block, source.rebuffer, shared * sizeof(int))
-    if source.extended:
-        memcpy(<int*>block + shared, source.rebuffer + shared, N_EXTENDED * size * sizeof(int))
-    if source.n_own:
-        memcpy(target.own, source.own, source.n_own * size * sizeof(int))
+    memcpy(block, source.rebuffer, (shared_size(source.n) + source.n_own * size) * sizeof(int))
 
 
 cdef void state_add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
@@ -150,24 +133,6 @@ cdef void state_del_arc(StateC* s, int dependent) noexcept nogil:
     s.outward[dependent] = NONE
 
 
-cdef void state_join(StateC* s, int head, int dependent) noexcept nogil:
-    """Note that the tree of dependent (its top) hangs in the tree of head: union by size.
-
-    Links are never shortened, so that nothing but arcs changes them, and looking up stays
-    logarithmic. Sets cannot be split: of use to systems that delete no arcs.
-    """
-    cdef int top = treetop(s, head)
-    while s.link[head] >= 0:
-        head = s.link[head]
-    while s.link[dependent] >= 0:
-        dependent = s.link[dependent]
-    if s.link[head] > s.link[dependent]:  # sizes are negative: the tree of dependent is larger
-        head, dependent = dependent, head
-    s.link[head] += s.link[dependent]
-    s.link[dependent] = head
-    s.top[head] = top
-
-
 cdef bint state_is_final(const StateC* s) noexcept nogil:
     """Whether everything is read, and ROOT alone, if anything, is on the stack."""
     return (
@@ -176,22 +141,26 @@ cdef bint state_is_final(const StateC* s) noexcept nogil:
     )
 
 
-cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogil:
-    """Whether two configurations do not differ in anything from word ``first`` on."""
+cdef bint words_alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+    """Whether two configurations do not differ in stack, buffer, starts and arcs from word
+    ``first`` on."""
     cdef size_t size = (a.n - first) * sizeof(int)
     return (
         a.start == b.start and a.end == b.end and a.b == b.b and a.root_last == b.root_last
         and a.n_stack == b.n_stack and a.n_rebuffer == b.n_rebuffer
-        and a.n_other == b.n_other and a.switched == b.switched and a.n_lambda1 == b.n_lambda1
-        and a.revised == b.revised
-        and (a.root_child == b.root_child or max(a.root_child, b.root_child) < first)
         and memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) == 0
-        and memcmp(a.other_stack, b.other_stack, a.n_other * sizeof(int)) == 0
         and memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) == 0
         and memcmp(a.head + first, b.head + first, size) == 0
         and memcmp(a.label + first, b.label + first, size) == 0
         and memcmp(a.push_label + first, b.push_label + first, size) == 0
         and memcmp(a.sentence_start + first, b.sentence_start + first, a.n - first) == 0
+    )
+
+
+cdef bint state_alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+    """Whether two configurations do not differ in anything from word ``first`` on."""
+    return (
+        words_alike(a, b, first) and memcmp(a.numbers, b.numbers, sizeof(a.numbers)) == 0
         and memcmp(a.own, b.own, a.n_own * (<size_t>a.n + 1) * sizeof(int)) == 0
     )
 
@@ -243,29 +212,18 @@ cdef class State:
         return [self._name(self.c.stack[i]) for i in range(self.c.n_stack)]
 
     @property
-    def other_stack(self):
-        """``two_planar``: the inactive stack as a list of word numbers, top LAST."""
-        cdef int i
-        return [self.c.other_stack[i] for i in range(self.c.n_other)]
-
-    @property
     def parts(self):
-        """Names of what holds its words: "stack" (``two_planar``: also "other_stack"), or, of list
-        systems, "lambda1" and "lambda2"; and "buffer"."""
-        if self.c.lists:
-            return "lambda1", "lambda2", "buffer"
-        return ("stack", "other_stack", "buffer") if self.c.extended else ("stack", "buffer")
+        """What holds its words (dict from names to word numbers): see ``TransitionSystem.parts``."""
+        if self.owner is None:
+            return {"stack": self.stack, "buffer": self.buffer}
+        return self.owner.parts(self)
 
-    @property
-    def switched(self):
-        """``two_planar``: whether SWITCH was made since the last SHIFT."""
-        return self.c.switched == 1
-
-    @property
-    def revised(self):
-        """``arc_eager``, decoupled repairs: the word that was lowered or raised last, if no word
-        was read since, or None."""
-        return None if self.c.revised == NONE else self.c.revised
+    def __getattr__(self, name):
+        found = {} if self.owner is None else {**self.parts, **self.owner.details(self)}
+        if name not in found:
+            raise AttributeError(f"A configuration of {self.system} has no {name!r}.")
+        value = found[name]
+        return value if isinstance(value, (bool, int)) or value is None else list(value)
 
     @property
     def buffer(self):
@@ -278,24 +236,15 @@ cdef class State:
         cdef int i
         return [self.c.rebuffer[i] for i in range(self.c.n_rebuffer - 1, -1, -1)]
 
-    def _items(self, int first, int last):
-        cdef int i
-        return [
-            ROOT if i < self.c.root_first else self.c.start + i - self.c.root_first
-            for i in range(first, last)
-        ]
-
     @property
     def lambda1(self):
         """List systems: the items left of the focus, the left focus word LAST."""
-        return self._items(0, self.c.n_lambda1)
+        return list(self.parts.get("lambda1", ()))
 
     @property
     def lambda2(self):
         """List systems: the items between the focus words, in text order."""
-        if not self.c.lists:
-            return []
-        return self._items(self.c.n_lambda1, n_items(&self.c))
+        return list(self.parts.get("lambda2", ()))
 
     @property
     def heads(self):
@@ -354,40 +303,20 @@ cdef class State:
         return children + right[::-1]
 
     def tree(self):
-        """(heads, labels) of a final configuration, every word attached.
-
-        List systems end with words that have no head. They hang off ROOT, with the system's
-        ``root_label`` (None where it has none); under ``single_root`` only the first of them in a
-        sentence does, and only if ROOT has no child there: the others hang off ROOT's child,
-        without a label.
+        """(heads, labels) of a final configuration, every word attached: words that have no head
+        get one as ``TransitionSystem.hang_headless`` says.
 
         Raises ValueError where the configuration is not final.
         """
-        cdef int w
         if not self.is_final:
             raise ValueError("tree() needs a final configuration; this one has moves to make.")
-        heads, labels, starts = self.heads, self.labels, self.sent_starts
-        root = [None] * self.c.n  # first word of a sentence -> its child of ROOT
-        first = 0
-        if self.c.one_root:
-            for w in range(self.c.n):
-                first = w if starts[w] else first
-                if heads[w] == w:
-                    root[first] = w
-        for w in range(self.c.n):
-            first = w if starts[w] else first
-            if heads[w] is None:
-                if root[first] is None:
-                    heads[w] = w
-                    labels[w] = self._label(self.c.root_label)
-                    if self.c.one_root:
-                        root[first] = w
-                else:
-                    heads[w] = root[first]
+        heads, labels = self.heads, self.labels
+        if None in heads:
+            self.owner.hang_headless(heads, labels, self.sent_starts)
         return heads, labels
 
     def __repr__(self):
-        shown = "".join(f"{part}={getattr(self, part)}, " for part in self.parts)
+        shown = "".join(f"{name}={list(words)}, " for name, words in self.parts.items())
         return f"State({shown}heads={self.heads})"
 
     def _label(self, int label):

@@ -1,5 +1,5 @@
 """Static oracles: learn the wanted move, else the cheapest."""
-from spacy_nmparse.systems.moves cimport label_counts
+from spacy_nmparse.systems.errors cimport label_counts
 from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_LABEL, LEARN_NOT, STATIC
 
 

@@ -6,7 +6,8 @@ memory; copying it is one memcpy.
 
 
 cdef enum:
-    MAX_OWN = 4         # arrays of a system's own
+    MAX_OWN = 4         # arrays of a system's own,
+    MAX_NUMBERS = 4     # and numbers
 
 
 cdef enum:
@@ -35,12 +36,6 @@ cdef enum:  # what a move has to do with crossing arcs
     CROSSES_BY_ARC      # its arc may cross others
 
 
-cdef enum:  # by which tables a system knows what is lost where gold arcs cross; see crossing/
-    BY_NONE
-    BY_LEAVING
-    BY_GROWING
-
-
 cdef enum:  # names of oracles; others have the numbers that new_oracle gives them
     DYNAMIC
     STATIC
@@ -48,7 +43,6 @@ cdef enum:  # names of oracles; others have the numbers that new_oracle gives th
     COMBINED
     EAGER
     LAZY
-    MINIMAL
     ND_SW
     ND_ALL
 
@@ -61,21 +55,11 @@ cdef struct StateC:
     int b               # next unread word; equals end when all are read
     int root_last       # 1: ROOT waits behind the last word of the buffer
     int n_stack
-    int n_other
-    int plane           # two_planar: which plane the stack is of, 0 or 1
-    int switched        # two_planar, 1: SWITCH was made since the last SHIFT
-    int revised         # decoupled repairs: S0, if it was lowered or raised with this B0, or NONE
     int n_rebuffer
     int n_swaps         # SWAPs made so far
-    int n_lambda1       # list systems: lambda1 is that many of the items, lambda2 the rest of them
-    int lists           # 1: a configuration of a list system
-    int root_first      # list systems, 1: ROOT is the first item; the others are start .. b - 1
     int last_root_child   # ROOT's last dependent, or NONE: the innermost one
-    int root_child      # with one_root: the last word that got an arc from ROOT, or NONE
-    int root_label      # list systems: label of the words that tree() hangs off ROOT, or NONE
-    int one_root        # list systems, arc-swift, 1: each sentence gets one child of ROOT
-    int extended        # 1: ``start`` has declared that other_stack .. mark are used
-    int n_own           # and that so many arrays of its own are, up to MAX_OWN
+    int n_own           # how many arrays of its own the system uses: ``start`` tells
+    int[MAX_NUMBERS] numbers   # for the system's own use, NONE at first
     int* stack          # bottom first
     int* rebuffer       # words put back in front of the buffer; front of the buffer LAST
     int* position       # word -> its place on the stack, or NONE
@@ -90,12 +74,6 @@ cdef struct StateC:
     int* n_right        # word -> number of right dependents
     signed char* sentence_start   # word -> 1: a BREAK was made before it; 0
     signed char* constraint       # word -> 1: must start a sentence, -1: must not, 0: free
-    # Of systems with ``extended``; copied for those only.
-    int* other_stack    # two_planar: that of the other plane; see swap_stacks
-    int* other_position   # word -> its place there, or NONE
-    int* link           # union-find: word -> the next, or minus its set's size
-    int* top            # first of a set -> the word that heads it, or NONE: itself
-    int* mark           # room for the cost functions: word -> a mark, 0 at first; see covington.pyx
     int* own            # n_own arrays of n + 1 numbers, NONE at first: for the system's own use
     int* entry          # room for the cost functions: not copied
 
@@ -116,16 +94,6 @@ cdef struct TablesC:        # in front of the tables that a system makes of a go
     void* more              # a block that is freed with them, or NULL
 
 
-cdef struct CrossingC:               # what is lost where arcs cross; see crossing/stretches.pyx
-    int* head                        # word -> gold head, FREE or LOST
-    int* first                       # word -> the first word of its stretch
-    int* size                        # word -> how many words that has; 0: no arcs cross in it
-    int* table                       # word -> where in tables those of its stretch begin
-    int* behind                      # word -> errors from it on, when a sentence starts there
-    int* room                        # for growing.pyx: words times the longest stretch's words + 3
-    short* tables
-
-
 cdef struct GoldC:
     int n
     const int* head                  # word -> gold head (n: ROOT), NONE: unknown
@@ -140,8 +108,6 @@ cdef struct GoldC:
     bint unknown_starts              # whether any sentence start is unknown
     int n_unknown                    # words whose head is unknown
     TablesC* tables                  # of systems' own; see tables_of
-    CrossingC* crossing              # NULL: no arcs cross, or no system needs it
-    int crossing_form                # of which systems' tables these are; 0: of none
 
 
 # A move k of which is taken in configuration s; label is the new arc's, push_label the one noted.
@@ -155,25 +121,20 @@ ctypedef int (*arc_end_t)(const StateC* s, int k) noexcept nogil
 # The k to try after k (the first: after 0), or NONE.
 ctypedef int (*next_k_t)(const StateC* s, int k) noexcept nogil
 ctypedef int (*loss_t)(const StateC* s, const GoldC* gold) noexcept nogil
-# The cost of the move at this place of the table.
-ctypedef int (*move_cost_t)(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil
 # Words on the stack and from v.b to e that lose their gold head when the sentence ends before e.
 ctypedef int (*inner_t)(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil
-# Errors in the i-th stack item when it leaves the stack with this word at the front, or ROOT: at
-# the end of the sentence; NONE: a word that is not its gold head.
-ctypedef int (*leave_t)(
-    const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
-) noexcept nogil
 # Errors to come after the move, and its own, but for labels.
 ctypedef int (*rest_t)(const StateC* s, const GoldC* gold, int k) noexcept nogil
+# Errors to come in a configuration of a stack system.
+ctypedef int (*view_rest_t)(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
 # The place among the candidates of the move of the canonical derivation, or NONE.
 ctypedef int (*wanted_t)(
     const StateC* s, const GoldC* gold, const CandidateC* candidates, int n
 ) noexcept nogil
 ctypedef bint (*final_t)(const StateC* s) noexcept nogil
 ctypedef void (*start_t)(StateC* s) noexcept nogil
+# Brings an arc between words a and b into focus, one of which is headless: see search/completion.
+ctypedef void (*focus_t)(StateC* s, int a, int b) noexcept nogil
 # Whether a and b do not differ in anything from word ``first`` on.
 ctypedef bint (*alike_t)(const StateC* a, const StateC* b, int first) noexcept nogil
 # Fills `learn` of each candidate, its costs given.
@@ -188,8 +149,10 @@ ctypedef int (*derive_t)(GoldC* gold, const SystemC* system) except -1
 ctypedef bint (*step_t)(void* walker, StateC* s) noexcept nogil
 
 # Fills `cost` and `cost_other` of each candidate, and `label` where it is not the dependent's own.
+# The candidates are all legal moves, or one of them. Not exact: a cost above the minimum may be
+# told as the minimum + 1.
 ctypedef void (*costs_t)(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
+    const StateC* s, const GoldC* gold, int push_label, bint exact, CandidateC* candidates, int n
 ) noexcept nogil
 
 
@@ -197,8 +160,9 @@ cdef struct MoveC:
     int name                    # SHIFT, REDUCE, ...
     precondition_t precondition
     effect_t effect
-    cost_t cost                 # the paper's formula; NULL: the system's ``cost`` has all
-    rest_t rest                 # what ``differences`` makes costs of; NULL: not used
+    # What it costs, see candidates.pyx: a formula; or, without, what is lost behind it.
+    cost_t cost
+    rest_t rest
     arc_end_t head
     arc_end_t dependent
     next_k_t next_k             # NULL: k is 1
@@ -215,16 +179,12 @@ cdef struct SystemC:
     int root_label              # the label that arcs from ROOT, and they alone, take; NONE: any
     const void* own             # the system's own options; NULL: it has none
     bint nonmonotonic           # moves may delete arcs
-    bint explicit_root          # systems with headless words: arcs from ROOT are moves
-    int max_length              # no arc between words is longer; 0: any length
     bint projective         # no arcs cross
-    bint headless           # final configurations may have headless words
-    # Places, in the move table, of the moves that pass j by (systems with headless words) and that
-    # make its arcs (the same, and arc-eager).
-    int shift
-    int left_arc
-    int right_arc
-    bint one_focus          # the arcs of a configuration all join one word, the later, to others
+    bint headless           # final configurations may have headless words;
+    focus_t focus           # then: brings an arc into focus
+    bint explicit_root      # then: arcs from ROOT are moves, and have labels
+    # The k-th item, from 1, that an arc with B0 can reach, or NONE. NULL: arcs reach the next one.
+    arc_end_t item
     bint single_root
     bint segment
     int noted_arc           # place of the move whose labels pushes note, or NONE: they note none
@@ -235,21 +195,9 @@ cdef struct SystemC:
     final_t is_final
     alike_t alike
     loss_t loss
-    # The cost of a move; the one place that chooses between the formulas of the table and others.
-    move_cost_t cost
-    bint formulas               # the cost is told by the ``cost`` of each move
-    bint differences            # it is told by the ``rest`` of each move
-    # What sentences, differences and static make losses, costs and oracles of; NULL: not used.
-    inner_t inner
-    int tabulates               # BY_NONE, ...
-    leave_t leave               # with BY_LEAVING
-    bint root_first             # with BY_LEAVING: ROOT is at the bottom of the stack
-    bint end_attaches           # its end can give heads to words of a sentence that have lost them
-    loss_t rest_here            # errors to come, as far as they are known without making a move
-    wanted_t wanted
-    costs_t costs               # all costs of a configuration at once; NULL: one by one
-    # Like costs, but a cost above the minimum may be reported as minimum + 1. NULL: use costs.
-    costs_t least_costs
+    costs_t costs               # all costs of a configuration at once; NULL: the moves tell them
+    view_rest_t rest            # errors to come; NULL: those of the best move
+    wanted_t wanted             # for ``static``
     oracle_t oracles[MAX_ORACLES]  # NULL: the system has no such oracle
 
 

@@ -5,32 +5,28 @@ allocates, takes the GIL or touches a Python object.
 """
 from spacy_nmparse.systems.candidates cimport (
     apply_oracle,
-    cost_each,
-    formula_cost,
-    label_fits,
+    cost_of,
+    formula_costs,
     learn_cheapest,
     legal_moves,
     max_candidates,
+    rest_loss,
     walk_to_end,
 )
+from spacy_nmparse.systems.errors cimport label_fits
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.state cimport State
 from spacy_nmparse.systems.structs cimport *
+from spacy_nmparse.systems.table cimport MoveTable
 
 
 cpdef int new_move(str name, str colour=*, str glossary=*) except -1
-cpdef int new_oracle(str name) except -1
+cpdef int new_oracle(str name, bint follows_tree=*) except -1
+cdef bint follows_tree(int oracle) noexcept nogil
 cdef int no_arc(const StateC* s, int k) noexcept nogil
 
 
-cdef class TransitionSystem:
-    cdef SystemC c
-    cdef readonly str name
-    cdef readonly dict options
-    cdef readonly tuple labels          # as given, or None: unlabelled
-    cdef readonly tuple label_names     # labels, or (None,)
-    cdef dict label_ids
-
+cdef class TransitionSystem(MoveTable):
     cdef dict repair_names      # name of a move -> its name as a repair, if that is another
     cdef dict features          # name of a move -> features that a scorer of it should look at
     cdef dict texts             # of the glossary: name of a move or part -> what it does, or holds
@@ -43,8 +39,6 @@ cdef class TransitionSystem:
         self, precondition_t precondition, effect_t effect, cost_t cost, rest_t rest
     ) except -1
     cdef int begin(self, str name, dict shared, dict own=*) except -1
-    cpdef int bind(self, Gold gold) except -1
-    cdef bint is_like(self, TransitionSystem other)
     cdef int check_state(self, State state) except -1
     cdef tuple check_gold(self, State state, Gold gold)
     cdef tuple legal_move(self, State state, action)

@@ -10,6 +10,7 @@ from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_alike, state_is_final
 
 from spacy_nmparse.systems.action import Action, Move
+from spacy_nmparse.systems.parts import ROOT, Items
 
 
 cdef enum:  # in a message
@@ -21,6 +22,7 @@ MOVE_NAMES = []         # by number
 COLOURS = {}            # of moves by name
 GLOSSARY = {}           # what a move does, by name, where it is the same in every system
 ORACLE_NAMES = []       # by number
+cdef bint[MAX_ORACLES] FOLLOWS_TREE
 
 
 cpdef int new_move(str name, str colour=None, str glossary="") except -1:
@@ -50,8 +52,13 @@ cpdef int new_move(str name, str colour=None, str glossary="") except -1:
     return MOVE_NAMES.index(name)
 
 
-cpdef int new_oracle(str name) except -1:
+cpdef int new_oracle(str name, bint follows_tree=False) except -1:
     """Name an oracle. A name has the same number in every system.
+
+    Args:
+        name: what ``TransitionSystem.oracles`` calls it.
+        follows_tree: whether it makes up the heads that are not known, to follow one tree. Learning
+            puts the dynamic oracle in its place where heads are unknown.
 
     Returns:
         Its number: the place of its function in ``SystemC.oracles``.
@@ -62,6 +69,7 @@ cpdef int new_oracle(str name) except -1:
     if name not in ORACLE_NAMES:
         if len(ORACLE_NAMES) == MAX_ORACLES:
             raise ValueError(f"No oracle {name!r}: there are {MAX_ORACLES} oracles already.")
+        FOLLOWS_TREE[len(ORACLE_NAMES)] = follows_tree
         ORACLE_NAMES.append(name)
     return ORACLE_NAMES.index(name)
 
@@ -74,10 +82,16 @@ new_move("RIGHT-ARC", "#059669")
 new_move("NO-ARC")
 new_move("SWAP", "#dc2626")
 new_move("BREAK", "#b45309")
-for _name in (
-    "dynamic", "static", "monotonic", "combined", "eager", "lazy", "minimal", "nd_sw", "nd_all"
+for _name, _follows_tree in (
+    ("dynamic", False), ("static", True), ("monotonic", False), ("combined", False),
+    ("eager", True), ("lazy", True), ("nd_sw", True), ("nd_all", True),
 ):
-    new_oracle(_name)
+    new_oracle(_name, _follows_tree)
+
+
+cdef bint follows_tree(int oracle) noexcept nogil:
+    """Whether the oracle makes up the heads that are not known."""
+    return FOLLOWS_TREE[oracle]
 
 
 cdef int no_arc(const StateC* s, int k) noexcept nogil:
@@ -100,7 +114,7 @@ cdef str shorten(str text):
     return text if len(text) <= SHOWN_LETTERS else f"{text[:SHOWN_LETTERS]} ..."
 
 
-cdef class TransitionSystem:
+cdef class TransitionSystem(MoveTable):
     """A transition system: what the moves are, when they are legal, what they do and cost.
 
     Made by ``systems.create(name, labels=..., **options)``. Stateless: a configuration is a
@@ -113,28 +127,12 @@ cdef class TransitionSystem:
             label that arcs from ROOT, and they alone, take (None: any label).
     """
     def __cinit__(self, labels=None, *args, **kwargs):
-        if isinstance(labels, str):
-            raise ValueError(f"Labels are a sequence of strings, not the string {labels!r}.")
-        if labels is not None:
-            labels = tuple(labels)
-            for label in labels:
-                if not isinstance(label, str) or not label:
-                    raise ValueError(f"Labels must be non-empty strings, not {label!r}.")
-            if len(set(labels)) != len(labels) or not labels:
-                raise ValueError(f"Labels must be distinct and at least one: {labels}.")
-        self.labels = labels
-        self.label_names = (None,) if labels is None else labels
-        self.label_ids = None if labels is None else {l: i for i, l in enumerate(labels)}
-        self.c.n_labels = len(self.label_names)
-        self.options = {}
         self.repair_names = {}
         self.features = {}
         self.texts = {}
-        self.c.root_label = NONE
-        self.c.noted_arc = NONE
         self.c.is_final = state_is_final
         self.c.alike = state_alike
-        self.c.cost = formula_cost
+        self.c.loss = rest_loss
         self.c.oracles[DYNAMIC] = learn_cheapest
 
     cdef int begin(self, str name, dict shared, dict own=None) except -1:
@@ -198,20 +196,6 @@ cdef class TransitionSystem:
             self.add_move(BREAK, precondition, effect, cost, rest).ends_sentence = True
         return 0
 
-    cpdef int bind(self, Gold gold) except -1:
-        """Give the gold tree what the system reads of it: labels by number, and its own tables.
-
-        ``costs``, ``loss`` and ``oracle`` do this themselves. Cython code that calls cost functions
-        does it first.
-
-        Raises:
-            ValueError: gold has a label that the system lacks.
-        """
-        gold.bind(self.label_names, self.label_ids)
-        if self.c.derive is not NULL:
-            self.c.derive(&gold.c, &self.c)
-        return 0
-
     def __reduce__(self):
         return partial(type(self), self.labels, **self.options), ()
 
@@ -249,15 +233,53 @@ cdef class TransitionSystem:
         return bool(self.c.headless)
 
     @property
+    def has_costs(self):
+        """Whether it tells costs and losses. A system without can be followed, and learned by a
+        static oracle."""
+        cdef int i
+        return self.c.costs is not NULL or any([
+            self.c.moves[i].cost is not NULL or self.c.moves[i].rest is not NULL
+            for i in range(self.c.n_moves)
+        ])
+
+    @property
     def lookahead(self):
         """How many words, from the next unread one on, its preconditions look at (int)."""
         return 1
+
+    def parts(self, State state not None):
+        """What holds the words of a configuration: dict from names to word numbers (ROOT is
+        ``systems.ROOT``), as ``glossary`` names them, the buffer last. Stacks end with their top, a
+        buffer begins with its front."""
+        root = (ROOT,) if state.c.root_last else ()
+        buffer = Items(state.returned, range(state.c.b, state.c.end), root)
+        return {"stack": state.stack, "buffer": buffer}
+
+    def details(self, State state not None):
+        """What else tells configurations apart (dict from names to values); by default nothing."""
+        return {}
+
+    def hang_headless(self, heads, labels, starts):
+        """Give a head to the words of a final configuration that have none, in place, as
+        ``State.tree`` shows them. Systems without headless words have nothing to do.
+
+        Args:
+            heads: as in ``State.heads``.
+            labels: as in ``State.labels``.
+            starts: as in ``State.sent_starts``.
+        """
+
+    def within_reach(self, gold):
+        """What is left of a gold tree without the arcs that no configuration can have: (``Gold``,
+        number of arcs given up); by default all of it."""
+        return gold, 0
 
     @property
     def oracles(self):
         """Names of the oracles that ``oracle`` and ``derivation`` take."""
         return tuple(
-            name for i, name in enumerate(ORACLE_NAMES) if self.c.oracles[i] is not NULL
+            name for i, name in enumerate(ORACLE_NAMES)
+            if self.c.oracles[i] is not NULL and (i != DYNAMIC or self.has_costs)
         )
 
     def glossary(self):
@@ -266,7 +288,7 @@ cdef class TransitionSystem:
 
         Returns:
             dict from str to str, a sentence or two each: for the moves, as ``moves`` names them,
-            and for "stack", "buffer", "lambda1" and "lambda2", those that it has. Moves of which
+            and for the ``parts`` of a configuration. Moves of which
             a system says nothing have the line that came with their name (``new_move``).
         """
         moves = set(self.moves)
@@ -346,9 +368,10 @@ cdef class TransitionSystem:
         """
         cdef int noted = self._label_id(push_label)
         cdef int i, k, label
+        self._check_costs()
         gold, _ = self.check_gold(state, gold)
         i, k, label = self.legal_move(state, action)
-        return float(self.c.cost(&state.c, &gold.c, i, k, label, noted))
+        return float(cost_of(&state.c, &gold.c, i, k, label, noted))
 
     def costs(self, State state not None, Gold gold not None, push_label=None):
         """Cost of each legal action: the loss it adds to what is still reachable.
@@ -366,6 +389,7 @@ cdef class TransitionSystem:
                 of another system.
         """
         cdef int noted = self._label_id(push_label)
+        self._check_costs()
         gold, _ = self.check_gold(state, gold)
         return {
             action: float(cost)
@@ -375,6 +399,7 @@ cdef class TransitionSystem:
     def loss(self, State state not None, Gold gold not None):
         """The least loss of any final configuration that is reachable from state (float)."""
         cdef int errors
+        self._check_costs()
         gold, errors = self.check_gold(state, gold)
         return float(self.c.loss(&state.c, &gold.c) + errors)
 
@@ -464,34 +489,30 @@ cdef class TransitionSystem:
         return self.label_ids[label]
 
     def _check_made(self):
-        """Raises TypeError where the class has not set what costs and losses need."""
+        """Raises TypeError where the class has no moves, or has costs for some of them only."""
         cdef int i
         cdef const MoveC* move
         if self.c.start is NULL:
             raise TypeError("A system without moves: make systems by systems.create(name).")
-        if self.c.loss is NULL:
-            raise TypeError(
-                f"{self.name} has no costs: call use_differences, or set c.loss and c.cost."
-            )
+        if not self.has_costs:
+            return
         for i in range(self.c.n_moves):
             move = &self.c.moves[i]
-            if move.cost is NULL and (self.c.formulas or self.c.cost is formula_cost):
+            if self.c.costs is NULL and move.cost is NULL and move.rest is NULL:
                 raise TypeError(
-                    f"{self.name}: {MOVE_NAMES[move.name]} has no cost: give add_move one, or call "
-                    f"use_differences without use_formulas, or set c.cost."
+                    f"{self.name}: {MOVE_NAMES[move.name]} has no cost, and others have: give "
+                    f"add_move its cost or its rest, or set c.costs."
                 )
-            if move.rest is NULL and self.c.differences:
+            if self.c.loss is rest_loss and self.c.rest is NULL and move.rest is NULL:
                 raise TypeError(
-                    f"{self.name}: {MOVE_NAMES[move.name]} has no rest, which use_differences "
-                    f"needs: give add_move one."
+                    f"{self.name} has costs and no loss: give each move its rest, or set c.rest or "
+                    f"c.loss."
                 )
 
-    cdef bint is_like(self, TransitionSystem other):
-        """Whether the other system is this one, or has its class, labels and options."""
-        return other is self or (
-            type(other) is type(self) and other.labels == self.labels
-            and other.options == self.options
-        )
+    def _check_costs(self):
+        """Raises TypeError where the system has no costs."""
+        if not self.has_costs:
+            raise TypeError(f"{self.name} has no costs: give add_move the cost or rest of each move.")
 
     cdef int check_state(self, State state) except -1:
         """Raises ValueError where the configuration was not made by a system like this one."""
@@ -520,8 +541,8 @@ cdef class TransitionSystem:
         return f"{shown}, ..." if len(found) > SHOWN_MOVES else shown or "nothing"
 
     cdef tuple check_gold(self, State state, Gold gold):
-        """The gold tree under the state's preset sentence starts, the system's limit of lengths and
-        its root label, and the errors they force."""
+        """What is left of the gold tree under the state's preset sentence starts, within the
+        system's reach and under its root label, and the errors that these force."""
         cdef int w
         self.check_state(state)
         if gold.c.n != state.c.n:
@@ -532,9 +553,8 @@ cdef class TransitionSystem:
                 if state.c.constraint[w] != 0:
                     gold, errors = gold.under([state.c.constraint[i] for i in range(state.c.n)])
                     break
-        if self.c.max_length:
-            gold, too_long = gold.within(self.c.max_length)
-            errors += too_long
+        gold, given_up = self.within_reach(gold)
+        errors += given_up
         if self.c.root_label != NONE:
             gold, wrong = gold.labelled_by(self.label_names[self.c.root_label])
             errors += wrong

@@ -9,4 +9,5 @@ cdef enum:
     MAX_SIDE = 64    # that many linked items on either side of the stack's top enter the table
 
 
+cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
 cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil

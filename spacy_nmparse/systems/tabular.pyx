@@ -14,13 +14,12 @@ items is a dependent of whatever comes next to it, for the price of its head.
 
 Then T(i, j, h) is the least number of errors among those items of l_1 .. l_i, r_1 .. r_j that are
 not h: cubic in the number of linked items, of which there are few. It is exact where no gold arcs
-cross; where some do, crossing/growing.pyx tells the errors. On either side the MAX_SIDE items
+cross, and a lower bound where some do. On either side the MAX_SIDE items
 nearest to the stack's top enter it; others are taken to lose nothing.
 """
-from spacy_nmparse.systems.crossing.stretches cimport crosses_at, rest_of_stretch
+from spacy_nmparse.systems.errors cimport can_be_right
 from spacy_nmparse.systems.gold cimport far_end, first_child
-from spacy_nmparse.systems.moves cimport can_be_right
-from spacy_nmparse.systems.sentences cimport errors_behind, latest_end, may_end
+from spacy_nmparse.systems.sentences cimport errors_behind, may_end
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.views cimport height, stack_item
 
@@ -37,6 +36,17 @@ cdef enum:
 
 cdef inline bint on_stack(const StateC* s, const ViewC* v, int w) noexcept nogil:
     return w == v.top or 0 <= s.position[w] < v.below
+
+
+cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil:
+    """Where the sentence ends at the latest: at a gold start from b on, or at the first place that
+    may be one and that no gold arc crosses any more. far: where those of words before b lead."""
+    cdef int e
+    for e in range(b, gold.n):
+        if may_end(s, gold, e) and (gold.sent_start[e] == 1 or far < e):
+            return e
+        far = max(far, far_end(gold, e))
+    return gold.n
 
 
 cdef int view_end(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
@@ -98,8 +108,6 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
     cdef int lost = 0                  # words in no table that lose their gold head
     cdef int least = NONE
     cdef int i, j, k, w, g, e
-    if crosses_at(s, gold, v):
-        return rest_of_stretch(s, gold, v)
     # r_1 .. r_R; s.entry tells which stack words are linked.
     for i in range(1, height(v)):
         s.entry[stack_item(s, v, i)] = 0

@@ -9,15 +9,14 @@ from libc.stdlib cimport free
 from libc.string cimport memcmp, memset
 
 from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.headless cimport N_SETS, treetop
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport (
     NONE,
     State,
     StateC,
-    n_items,
     state_block_size,
     state_copy,
-    treetop,
 )
 from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
@@ -120,14 +119,8 @@ cdef const char* check_places(const StateC* s, int* seen) noexcept nogil:
     cdef int i, w
     if not (0 <= s.start <= s.b <= s.end <= s.n and 0 <= s.n_stack <= s.n + 1):
         return SIZES
-    if not (0 <= s.n_other <= s.b and 0 <= s.plane <= 1 and 0 <= s.switched <= 1):
-        return SIZES
     if not (0 <= s.n_rebuffer <= s.b and 0 <= s.root_last <= 1 and 0 <= s.n_swaps):
         return SIZES
-    if not 0 <= s.n_lambda1 <= n_items(s):
-        return SIZES
-    if not is_stack(s, s.other_stack, s.n_other, s.other_position, seen):
-        return STACK
     if not is_stack(s, s.stack, s.n_stack, s.position, seen):
         return STACK
     for i in range(s.n_rebuffer):
@@ -190,7 +183,7 @@ cdef const char* check_arcs(const StateC* s, int* seen) noexcept nogil:
 
 cdef const char* check_trees(const StateC* s, int* seen) noexcept nogil:
     """No cycle; list systems: the sets are the trees; no arc across a sentence start."""
-    cdef bint sets = s.system.headless and not s.system.nonmonotonic
+    cdef bint sets = s.system.headless and not s.system.nonmonotonic    # the first of its own arrays
     cdef int w, h, first, start = 0
     memset(seen, 0, (s.n + 1) * sizeof(int))
     for first in range(s.n):
@@ -250,20 +243,13 @@ cdef bint same(const StateC* a, const StateC* b) noexcept nogil:
         return False
     if memcmp(a.stack, b.stack, a.n_stack * sizeof(int)) != 0:
         return False
-    if memcmp(a.other_stack, b.other_stack, a.n_other * sizeof(int)) != 0:
-        return False
     if memcmp(a.rebuffer, b.rebuffer, a.n_rebuffer * sizeof(int)) != 0:
         return False
     if memcmp(a.position, b.position, words) != 0:
         return False
     if memcmp(a.head, b.head, 9 * words) != 0:  # head .. n_right
         return False
-    if a.extended and (
-        memcmp(a.other_position, b.other_position, words) != 0
-        or memcmp(a.link, b.link, 2 * words) != 0
-    ):
-        return False
-    if memcmp(a.own, b.own, a.n_own * words) != 0:
+    if memcmp(a.own, b.own, min(a.n_own, <int>N_SETS) * words) != 0:
         return False
     return memcmp(a.sentence_start, b.sentence_start, 2 * (a.n + 1)) == 0
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from spacy_nmparse import systems
-from spacy_nmparse.analysis import all_derivations
 from spacy_nmparse.analysis.statistics import (
     bin_name,
     bin_names,
@@ -15,10 +11,8 @@ from spacy_nmparse.analysis.statistics import (
     count_transitions,
     describe,
 )
-from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.swap.counts import count_swaps, is_unique
 from spacy_nmparse.ud.corpus import Tree
-from tests.pipe.common import TREES, random_heads
+from tests.pipe.common import TREES
 
 CHAIN = [0, 0, 1, 2]
 CROSSING = TREES[2][1]
@@ -43,29 +37,6 @@ def test_crossing_trees_are_not_for_arc_eager() -> None:
     for name, (_, _, crossing) in columns().items():
         assert found[name]["sentences"] == 1 + crossing
     assert count_transitions([CROSSING])["arc_eager, projective trees"]["per_sentence"] is None
-
-
-def test_swaps() -> None:
-    found = count_swaps([CHAIN, CROSSING])
-    assert (found["sentences"], found["projective"], found["not_proven"]) == (2, 1, 0)
-    system = systems.create("swap_standard")
-    for oracle, count in found["swaps"].items():
-        moves = system.derivation(Gold(CROSSING), oracle)
-        assert count == sum(action.move == "SWAP" for action in moves) > 0
-    assert found["swaps"]["minimal"] <= found["swaps"]["lazy"] <= found["swaps"]["eager"]
-
-
-def test_unique_derivations_are_those_of_which_there_is_one() -> None:
-    rng = random.Random(0)
-    system = systems.create("swap_standard")
-    kinds = set()
-    for _ in range(60):
-        heads = random_heads(rng.randint(1, 5), rng)
-        derivations = all_derivations(system, Gold(heads), "nd_all")
-        several = next(derivations) is not None and next(derivations, None) is not None
-        assert is_unique(system, Gold(heads)) == (not several), heads
-        kinds.add(several)
-    assert kinds == {True, False}
 
 
 def test_describe() -> None:

@@ -4,17 +4,16 @@ from spacy_nmparse.systems.arc_eager cimport (
     can_left_arc,
     can_reduce,
     can_right_arc,
-    can_shift,
     do_left_arc,
     do_reduce,
     do_right_arc,
-    do_shift,
     left_arc_cost,
     reduce_cost,
     right_arc_cost,
     shift_cost,
 )
 from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.moves cimport can_shift, do_shift
 from spacy_nmparse.systems.state cimport NONE, State, StateC, state_add_arc
 from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
 

@@ -4,7 +4,6 @@ this."""
 from libc.stdlib cimport free, malloc
 
 from spacy_nmparse.systems cimport arc_eager, arc_hybrid, arc_standard
-from spacy_nmparse.systems.covington cimport covington
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.sentences cimport break_rest, shift_rest
 from spacy_nmparse.systems.state cimport NONE, State, StateC
@@ -13,10 +12,10 @@ from spacy_nmparse.systems.system cimport (
     CandidateC,
     SystemC,
     TransitionSystem,
+    cost_of,
     cost_t,
     legal_moves,
     max_candidates,
-    move_cost_t,
     rest_t,
 )
 
@@ -25,8 +24,6 @@ from spacy_nmparse.systems.system cimport (
 cdef dict FORMULAS = {}
 # Errors to come after a move: costs are their differences.
 cdef dict RESTS = {}
-# The costs of a system's moves in one function.
-cdef dict COSTS = {}
 
 
 cdef class Formula:
@@ -35,10 +32,6 @@ cdef class Formula:
 
 cdef class Rest:
     cdef rest_t call
-
-
-cdef class Cost:
-    cdef move_cost_t call
 
 
 cdef int formula(str system, str move, cost_t call) except -1:
@@ -55,13 +48,6 @@ cdef int rest(str system, str move, rest_t call) except -1:
     return 0
 
 
-cdef int cost(str system, move_cost_t call) except -1:
-    cdef Cost one = Cost()
-    one.call = call
-    COSTS[system] = one
-    return 0
-
-
 formula("arc_eager", "SHIFT", arc_eager.shift_cost)
 formula("arc_eager", "REDUCE", arc_eager.reduce_cost)
 formula("arc_eager", "LEFT-ARC", arc_eager.left_arc_cost)
@@ -69,10 +55,6 @@ formula("arc_eager", "RIGHT-ARC", arc_eager.right_arc_cost)
 formula("arc_hybrid", "SHIFT", arc_hybrid.shift_cost)
 formula("arc_hybrid", "LEFT-ARC", arc_hybrid.left_arc_cost)
 formula("arc_hybrid", "RIGHT-ARC", arc_hybrid.right_arc_cost)
-
-cost("arc_eager", arc_eager.arc_eager_cost)
-cost("covington", covington.covington_cost)
-cost("nl_covington", covington.covington_cost)
 
 rest("arc_hybrid", "SHIFT", shift_rest)
 rest("arc_hybrid", "LEFT-ARC", arc_hybrid.left_arc_rest)
@@ -98,7 +80,7 @@ def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
     cdef const GoldC* g = &gold.c
     cdef CandidateC* candidates = <CandidateC*>malloc(max_candidates(c, s.n) * sizeof(CandidateC))
     cdef int n = legal_moves(s, candidates)
-    cdef int i, k, move, label, best
+    cdef int i, k, move, label
     form = f"{state.system} revised" if "repairs" in system.options else state.system
     names = system.moves
     found = [[], []]
@@ -110,18 +92,15 @@ def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
             move, k = candidates[i].move, candidates[i].k
             label = NONE if candidates[i].dependent == NONE else 0
             name = names[move]
-            found[0].append(c.cost(s, g, move, k, label, 0))
-            if form in COSTS:
-                found[1].append((<Cost>COSTS[form]).call(s, g, move, k, label, 0))
-            elif c.moves[move].rest is not NULL:
+            found[0].append(cost_of(s, g, move, k, label, 0))
+            if c.moves[move].rest is not NULL:
                 found[1].append(c.moves[move].rest(s, g, k))
                 if (form, "SHIFT") in RESTS:
                     assert found[1][-1] == (<Rest>RESTS[form, name]).call(s, g, k)
             if printed and (form, name) in FORMULAS:
                 found[-1].append((<Formula>FORMULAS[form, name]).call(s, g, k, label, 0))
-        if found[1] and form not in COSTS:
-            best = min(found[1])
-            found[1] = [errors - best for errors in found[1]]
+        # What is lost behind moves differs as their costs do.
+        found[1] = [errors - found[1][0] + found[0][0] for errors in found[1]]
         return [costs for costs in found if costs]
     finally:
         free(candidates)

@@ -4,7 +4,6 @@ a parser with it. It is arc-hybrid with the moves in another order, and a move o
 LEFT-ARC-SHIFT, with options, a feature, and tables of the gold tree.
 """
 from spacy_nmparse.scorers.features cimport COUNT_VALUES, new_fact, new_word
-from spacy_nmparse.systems.arc_eager cimport can_shift, do_shift
 from spacy_nmparse.systems.arc_hybrid cimport (
     can_left_arc,
     can_right_arc,
@@ -13,16 +12,16 @@ from spacy_nmparse.systems.arc_hybrid cimport (
     left_arc_rest,
     right_arc_rest,
 )
-from spacy_nmparse.systems.differences cimport use_differences
+from spacy_nmparse.systems.errors cimport is_lost, least_error
 from spacy_nmparse.systems.gold cimport GoldC, last_child, new_tables, tables_of
-from spacy_nmparse.systems.moves cimport b0_end, is_lost, least_error, s0_end, s1_end
+from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
     do_break,
     gold_breaks,
+    least_rest,
     missed_start,
-    rest,
     shift_rest,
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
@@ -59,7 +58,7 @@ cdef int LEFT_ARC_SHIFT = new_move(
 
 
 cdef bint can_left_arc_shift(const StateC* s, int k) noexcept nogil:
-    if own(s).most and s.own[0] == own(s).most:
+    if own(s).most and s.numbers[0] == own(s).most:
         return False
     return B(s, 0) != s.n and s.b <= own(s).share * s.n and can_left_arc(s, k)
 
@@ -67,11 +66,11 @@ cdef bint can_left_arc_shift(const StateC* s, int k) noexcept nogil:
 cdef void do_left_arc_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_add_arc(s, B(s, 0), pop(s), l)
     push(s, read(s))
-    s.own[0] += 1
+    s.numbers[0] += 1
 
 
 cdef int shifts_made(const StateC* s, int head, int dependent) noexcept nogil:
-    return min(s.own[0], COUNT_VALUES - 1)
+    return min(s.numbers[0], COUNT_VALUES - 1)
 
 
 new_fact("outside.made", COUNT_VALUES, shifts_made)
@@ -84,14 +83,6 @@ def bring(str name, int n_values):
 
 def bring_word(str letter):
     new_word(letter, NULL)
-
-
-cdef int left_arc_shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
-    cdef ViewC v = view(s)
-    cdef int errors = missed_start(s, gold) + least_error(s, gold, s.b, S(s, 0))
-    v.below -= 1
-    push_in_view(s, &v, False)
-    return errors + rest(s, gold, &v)
 
 
 cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
@@ -112,6 +103,18 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
             or (i > 0 and g == stack_item(s, v, i - 1))
         )
     return lost
+
+
+cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+    return least_rest(s, gold, v, inner, False)
+
+
+cdef int left_arc_shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
+    cdef ViewC v = view(s)
+    cdef int errors = missed_start(s, gold) + least_error(s, gold, s.b, S(s, 0))
+    v.below -= 1
+    push_in_view(s, &v, False)
+    return errors + rest(s, gold, &v)
 
 
 cdef int derive(GoldC* gold, const SystemC* system) except -1:
@@ -144,8 +147,7 @@ cdef int wanted_move(
 
 cdef void start(StateC* s) noexcept nogil:
     s.root_last = 1
-    s.n_own = 1     # its first number counts LEFT-ARC-SHIFTs
-    s.own[0] = 0
+    s.numbers[0] = 0    # counts LEFT-ARC-SHIFTs
 
 
 cdef class Outside(TransitionSystem):
@@ -164,8 +166,7 @@ cdef class Outside(TransitionSystem):
         self.c.projective = True
         self.c.start = start
         self.c.derive = derive
-        self.c.inner = inner
-        use_differences(&self.c)
+        self.c.rest = rest
         use_static(&self.c, wanted_move)
         self.add_break(can_break, do_break, NULL, break_rest)
         self.add_move(RIGHT_ARC, can_right_arc, do_right_arc, NULL, right_arc_rest, s1_end, s0_end)

@@ -50,13 +50,3 @@ def test_reduce_costs_as_printed(n: int, wrong: int) -> None:
     assert len(printed) == 4
     assert found.options == {"nonmonotonic_reduce": True}
     assert check(found, n).wrong_costs == wrong
-
-
-@pytest.mark.parametrize("n", [3, pytest.param(4, marks=pytest.mark.slow)])
-def test_crossing_gold_is_never_overrated(n: int) -> None:
-    """On crossing gold trees the loss told is a lower bound with repairs and Unshift."""
-    for case in CASES:
-        if case.system == "arc_eager" and not case.projective and not case.exact:
-            result = check(case, n)
-            assert 0 < result.wrong_losses < result.trees * result.configurations / 10
-            assert result.losses_too_high == 0

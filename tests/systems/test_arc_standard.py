@@ -9,14 +9,14 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
-from spacy_nmparse.systems.swap.gold import components, fewest_swaps, projective_order
+from spacy_nmparse.systems.swap.gold import components, projective_order
 from tests.exhaustive import check
 from tests.exhaustive_cases import Case
 from tests.fuzz import random_swapped
 from tests.naive import arc_standard as naive
-from tests.naive.trees import Tree, golds, is_projective
-from tests.swap_oracles import check_swap_oracles, oracle_row
-from tests.systems.twins import SETTINGS, crossing_heads, name, replay
+from tests.naive.trees import Tree, golds
+from tests.swap_oracles import SWAP_ORACLES, check_swap_oracles, oracle_row
+from tests.systems.twins import SETTINGS, name, replay
 
 SYSTEMS = ("arc_standard", "swap_standard")
 
@@ -53,8 +53,6 @@ def test_figure_1() -> None:
     lazy = moves("lazy")
     assert lazy == [*start, "SHIFT", "LEFT-ARC", "SWAP", *lazy[8:]]
     assert lazy.count("SWAP") == 1
-    assert moves("minimal").count("SWAP") == 1
-    assert fewest_swaps(FIGURE_1) == (1, True)
     state = real.initial(6)
     for move in start:
         real.apply(state, Action(move))
@@ -65,43 +63,16 @@ def test_figure_1() -> None:
 
 @pytest.mark.parametrize("options", SETTINGS, ids=name)
 def test_swap_oracles(options: dict[str, Any]) -> None:
-    """ND-ALL and ND-SW allow what keeps the tree reachable, MINIMAL has the fewest SWAPs."""
+    """ND-ALL and ND-SW allow what keeps the tree reachable; the lab's MINIMAL has the fewest SWAPs.
+    """
     for n in range(1, 5):
         result = check_swap_oracles(options, n)
         assert result.allowed > 0
         assert not result.failed, "\n".join([oracle_row(result), *result.examples])
     if not options:
-        assert result.swaps == {"eager": 93, "lazy": 85, "minimal": 85}
+        expected = {"eager": 93, "lazy": 85, "minimal": 85}
+        assert result.swaps == {name: expected[name] for name in SWAP_ORACLES}
         assert result.freely == 80  # BN15, footnote 3
-
-
-def test_total_swaps() -> None:
-    """Over all crossing trees of five words."""
-    real = systems.create("swap_standard")
-    trees = [tree for tree in golds(5, projective=False) if not is_projective(tree.heads)]
-    totals = {
-        oracle: sum(
-            action.move == "SWAP"
-            for tree in trees
-            for action in real.derivation(Gold(*tree), oracle)
-        )
-        for oracle in ("eager", "lazy", "minimal")
-    }
-    assert totals == {"eager": 1918, "lazy": 1708, "minimal": 1665}
-
-
-def test_a_search_cut_off_tells() -> None:
-    """Then there are still no more SWAPs than LAZY has, and the tree is derived."""
-    heads = crossing_heads(40, random.Random(0))
-    gold = Gold(heads)
-    swaps, proven = fewest_swaps(gold)
-    assert not proven
-    real = systems.create("swap_standard")
-    told = {}
-    for oracle in ("eager", "lazy", "minimal"):
-        assert replay(real, gold, oracle).tree()[0] == heads
-        told[oracle] = sum(a.move == "SWAP" for a in real.derivation(gold, oracle))
-    assert told["minimal"] == swaps <= told["lazy"] <= told["eager"]
 
 
 @pytest.mark.parametrize(

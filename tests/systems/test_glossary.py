@@ -38,11 +38,7 @@ def test_every_move_and_part_is_explained(name: str) -> None:
         for segment in (False, True):
             system = systems.create(name, segment=segment, **options)
             glossary = system.glossary()
-            lists = "covington" in name
-            parts = {"buffer", "lambda1", "lambda2"} if lists else {"buffer", "stack"}
-            if name == "two_planar":
-                parts.add("other_stack")
-            assert set(glossary) == set(system.moves) | parts
+            assert set(glossary) == set(system.moves) | set(system.parts(system.initial(2)))
             assert all(text.endswith(".") for text in glossary.values())
             said.append(glossary)
     assert len({tuple(sorted(one.items())) for one in said}) == len(said)  # options are heeded

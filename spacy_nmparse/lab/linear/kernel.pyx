@@ -424,7 +424,7 @@ cdef inline bint joins(const MoveC* move, arc_end_t one, arc_end_t other) noexce
 def focus(TransitionSystem system):
     """The pairs of words that the system's arcs join: of S0-B0, S1-S0, I1-B0."""
     cdef int i
-    if (<State>system.initial(1)).c.lists:
+    if system.c.item is not NULL and system.c.headless:
         return ["I1-B0"]
     found = set()
     for i in range(system.c.n_moves):

@@ -33,8 +33,8 @@ for each word that has to choose between its head and its dependents on the stac
 from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
 from spacy_nmparse.systems.arc_eager_exact cimport inner, lost_if_popped
 from spacy_nmparse.systems.arc_eager_options cimport eager
+from spacy_nmparse.systems.errors cimport arc_error, label_ok
 from spacy_nmparse.systems.gold cimport children_from, far_end
-from spacy_nmparse.systems.moves cimport arc_error, label_ok
 from spacy_nmparse.systems.sentences cimport errors_behind, may_end
 from spacy_nmparse.systems.state cimport NONE, B, in_buffer
 from spacy_nmparse.systems.views cimport ViewC, is_fresh, view

@@ -1,6 +1,7 @@
 """The options of arc-eager with repair transitions or Unshift."""
 from spacy_nmparse.systems.arc_eager_options cimport EagerC
-from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.state cimport NONE, B
+from spacy_nmparse.systems.structs cimport StateC, SystemC
 
 
 cdef struct RepairsC:
@@ -11,10 +12,24 @@ cdef struct RepairsC:
     bint decoupled_repairs      # these moves make no arc with B0
     bint unshift                # REDUCE of a headless S0 puts it back into the buffer
     int max_search_states       # configurations that a loss may be searched in; 0: any number
+    const SystemC* plain        # the same system without repair transitions
+    int left_arc                # places of these moves in the table
+    int right_arc
 
 
 cdef inline const RepairsC* revised(const StateC* s) noexcept nogil:
     return <const RepairsC*>s.system.own
+
+
+cdef enum:      # numbers in a configuration: decoupled repairs
+    REVISED     # S0, if it was lowered or raised,
+    REVISED_AT  # with this B0
+
+
+cdef inline int revised_word(const StateC* s) noexcept nogil:
+    """Decoupled repairs: the word that was lowered or raised last, if no word was read since, or
+    NONE."""
+    return s.numbers[REVISED] if s.numbers[REVISED_AT] == B(s, 0) else NONE
 
 
 cdef inline bint has_repairs(const StateC* s) noexcept nogil:

@@ -6,11 +6,17 @@ keep the invariants of ``arc_eager``: a stack item with a head has the item righ
 head. Derivations end: every other move that pushes reads a word from the buffer. Decoupled repairs
 read none, but while B0 stays the same, S0 never becomes a later word: all other moves, and
 LEFT-INVERT, make it an earlier one, and RIGHT-LOWER and RIGHT-RAISE, which leave it and could undo
-each other, are not made twice of the same S0 (``StateC.revised``).
+each other, are not made twice of the same S0 (``revised_word``).
 
 ``revision`` computes what they cost: the least loss behind them less the least loss before.
 """
-from spacy_nmparse.lab.repairs.options cimport RepairsC, revised
+from spacy_nmparse.lab.repairs.options cimport (
+    REVISED,
+    REVISED_AT,
+    RepairsC,
+    revised,
+    revised_word,
+)
 from spacy_nmparse.systems.moves cimport always, b0_end, s0_end
 from spacy_nmparse.systems.state cimport (
     NONE,
@@ -50,8 +56,8 @@ cdef inline bint can_make_arc(int move, const StateC* s) noexcept nogil:
 cdef bint can_right_lower(const StateC* s, int k) noexcept nogil:
     cdef int s0 = S(s, 0)
     return (
-        revised(s).right_lower and can_make_arc(s.system.right_arc, s)
-        and s.head[s0] != NONE and s.inward[s0] != NONE and s.revised != s0
+        revised(s).right_lower and can_make_arc(revised(s).right_arc, s)
+        and s.head[s0] != NONE and s.inward[s0] != NONE and revised_word(s) != s0
     )
 
 
@@ -69,9 +75,10 @@ cdef void do_right_lower(StateC* s, int k, int l, int push_label) noexcept nogil
 cdef inline void make_right_arc(StateC* s, int l, int push_label) noexcept nogil:
     """RIGHT-ARC; decoupled: note that S0 was revised."""
     if revised(s).decoupled_repairs:
-        s.revised = S(s, 0)
+        s.numbers[REVISED] = S(s, 0)
+        s.numbers[REVISED_AT] = B(s, 0)
     else:
-        s.system.moves[s.system.right_arc].effect(s, 1, l, push_label)
+        s.system.moves[revised(s).right_arc].effect(s, 1, l, push_label)
 
 
 # RIGHT-RAISE(l): (S|s2|s1|s0, b0|B, A) => (S|s2|s0|b0, B, A - (s1 -> s0) + s2 -> s0 + s0 -l-> b0),
@@ -80,8 +87,8 @@ cdef inline void make_right_arc(StateC* s, int l, int push_label) noexcept nogil
 
 cdef bint can_right_raise(const StateC* s, int k) noexcept nogil:
     return (
-        revised(s).right_raise and can_make_arc(s.system.right_arc, s)
-        and s.head[S(s, 0)] != NONE and s.head[S(s, 1)] != NONE and s.revised != S(s, 0)
+        revised(s).right_raise and can_make_arc(revised(s).right_arc, s)
+        and s.head[S(s, 0)] != NONE and s.head[S(s, 1)] != NONE and revised_word(s) != S(s, 0)
     )
 
 
@@ -101,7 +108,7 @@ cdef void do_right_raise(StateC* s, int k, int l, int push_label) noexcept nogil
 
 cdef bint can_left_invert(const StateC* s, int k) noexcept nogil:
     return (
-        revised(s).left_invert and can_make_arc(s.system.left_arc, s)
+        revised(s).left_invert and can_make_arc(revised(s).left_arc, s)
         and s.left_child[S(s, 0)] != NONE
     )
 

@@ -1,39 +1,25 @@
 """Arc-eager with repair transitions or Unshift: the options ``repairs`` and ``unshift``."""
-from spacy_nmparse.lab.repairs.options cimport RepairsC, has_repairs, revised
+from spacy_nmparse.lab.repairs.options cimport RepairsC, has_repairs, revised, revised_word
 from spacy_nmparse.lab.repairs.repair cimport add_repairs
-from spacy_nmparse.lab.repairs.revision cimport (
-    revised_cost,
-    revised_costs,
-    revised_least_costs,
-    revised_loss,
-)
+from spacy_nmparse.lab.repairs.revision cimport revised_costs, revised_loss, searches
 from spacy_nmparse.systems.arc_eager cimport (
     ArcEager,
-    arc_eager_cost,
     arc_eager_loss,
     can_reduce,
-    can_shift,
     do_reduce,
     reduced_dependent,
     reduced_head,
 )
-from spacy_nmparse.systems.arc_eager_oracles cimport (
-    in_system,
-    keep_allowed,
-    learn_in,
-    make_monotonic,
-)
-from spacy_nmparse.systems.crossing.stretches cimport use_tables
+from spacy_nmparse.systems.arc_eager_oracles cimport in_system, keep_allowed, learn_in
 from spacy_nmparse.systems.gold cimport GoldC
+from spacy_nmparse.systems.moves cimport can_shift
 from spacy_nmparse.systems.sentences cimport must_break
-from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop
+from spacy_nmparse.systems.state cimport NONE, B, S, State, StateC, pop, words_alike
 from spacy_nmparse.systems.system cimport (
-    BY_NONE,
     COMBINED,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
-    MONOTONIC,
     CandidateC,
     MoveC,
     SystemC,
@@ -77,22 +63,11 @@ cdef int unshifted_dependent(const StateC* s, int k) noexcept nogil:
     return NONE if revised(s).unshift else reduced_dependent(s, k)
 
 
-# Losses, costs and oracles. The systems that monotonic and combined ask, without repairs and
-# Unshift, have losses of arc-eager, but for words that are back in the buffer.
-
-cdef inline bint searches(const StateC* s) noexcept nogil:
-    """Whether the loss by bounds and search answers here, for itself and for costs."""
-    return revised(s).unshift or s.n_rebuffer > 0 or has_repairs(s)
+cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+    return words_alike(a, b, first) and revised_word(a) == revised_word(b)
 
 
-cdef int cost(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil:
-    """The cost of the move at this place of the table."""
-    if searches(s):
-        return revised_cost(s, gold, move, label, push_label)
-    return arc_eager_cost(s, gold, move, k, label, push_label)
-
+# Losses and oracles.
 
 cdef int loss(const StateC* s, const GoldC* gold) noexcept nogil:
     if searches(s):
@@ -100,46 +75,20 @@ cdef int loss(const StateC* s, const GoldC* gold) noexcept nogil:
     return arc_eager_loss(s, gold)
 
 
-cdef inline void without_repairs(RepairsC* own) noexcept nogil:
-    own.right_lower = False
-    own.right_raise = False
-    own.left_invert = False
-
-
-cdef void learn_monotonic(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil:
-    """What the monotonic system's dynamic oracle allows here."""
-    cdef SystemC monotonic = s.system[0]
-    cdef RepairsC own = revised(s)[0]
-    cdef StateC here = in_system(s, &monotonic)
-    monotonic.own = &own
-    make_monotonic(&monotonic, &own.eager)
-    own.unshift = False
-    without_repairs(&own)
-    learn_in(&here, gold, push_label, candidates, n)
-
-
 cdef void learn_combined(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """As arc-eager's; with repair transitions, of the moves that are as good without, if there are
     any. A repair is learned where it is needed, and not relied on."""
-    cdef SystemC other = s.system[0]
-    cdef RepairsC own = revised(s)[0]
-    cdef StateC here = in_system(s, &other)
-    cdef bint plain = False
-    other.own = &own
+    cdef StateC plain = in_system(s, revised(s).plain)
+    cdef StateC monotonic = in_system(s, revised(s).eager.monotonic)
+    cdef bint as_good = False
     if has_repairs(s):
-        without_repairs(&own)
-        learn_in(&here, gold, push_label, candidates, n)
-        plain = agree(candidates, n)
-    if not plain:
+        learn_in(&plain, gold, push_label, candidates, n)
+        as_good = agree(candidates, n)
+    if not as_good:
         learn_cheapest(s, gold, push_label, candidates, n)
-    without_repairs(&own)
-    own.unshift = False
-    make_monotonic(&other, &own.eager)
-    keep_allowed(&here, gold, push_label, candidates, n)
+    keep_allowed(&monotonic, gold, push_label, candidates, n)
 
 
 cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
@@ -180,6 +129,9 @@ cdef class RevisedArcEager(ArcEager):
         ValueError: an unknown repair or push, or options that need or exclude another.
     """
     cdef RepairsC own_revised
+    cdef RepairsC own_plain
+    cdef RepairsC own_revised_monotonic
+    cdef SystemC plain
 
     def __init__(
         self, labels=None, *, repairs=(), bint decoupled_repairs=False, bint unshift=False,
@@ -201,22 +153,46 @@ cdef class RevisedArcEager(ArcEager):
             "max_search_states": max_search_states,
         })
         self.texts.update(revised_glossary(self.options))
-        self.c.cost = cost
+        self.c.alike = alike
         self.c.loss = loss
-        if not wanted and not unshift:
-            return
         self.c.costs = revised_costs
-        self.c.least_costs = revised_least_costs
-        use_tables(&self.c, BY_NONE)
-        self.c.oracles[new_oracle("paper")] = NULL
-        if self.options["push"] == "any":
-            self.c.oracles[MONOTONIC] = learn_monotonic
-            self.c.oracles[COMBINED] = learn_combined
+        if wanted or unshift:
+            self.c.oracles[new_oracle("paper")] = NULL
+            self.c.oracles[new_oracle("exact")] = NULL
+            if self.options["push"] == "any":
+                self.c.oracles[COMBINED] = learn_combined
+        self.make_others()
+
+    def details(self, State state not None):
+        """As ``TransitionSystem.details``: the word that was revised last, if none was read since.
+        """
+        word = revised_word(&state.c)
+        return {"revised": None if word == NONE else word}
+
+    cdef int make_others(self) except -1:
+        """The same system without repair transitions, and monotonic, too, without Unshift."""
+        self.plain = self.c
+        self.plain.own = &self.own_plain
+        self.own_plain = self.own_revised
+        self.own_plain.right_lower = False
+        self.own_plain.right_raise = False
+        self.own_plain.left_invert = False
+        self.monotonic = self.plain
+        self.monotonic.nonmonotonic = False
+        self.monotonic.own = &self.own_revised_monotonic
+        self.own_revised_monotonic = self.own_plain
+        self.own_revised_monotonic.unshift = False
+        self.own_revised_monotonic.eager.nonmonotonic_reduce = False
+        self.own_revised.plain = &self.plain
+        self.own_revised.eager.monotonic = &self.monotonic
+        return 0
 
     cdef int add_form(self) except -1:
         cdef MoveC* shift = &self.c.moves[0]
         cdef MoveC* reduce_ = &self.c.moves[1]
         self.own_revised.eager = self.own
+        self.own_revised.left_arc = self.c.n_moves - 2
+        self.own_revised.right_arc = self.c.n_moves - 1
         self.c.own = &self.own_revised
         add_repairs(self)
         if self.own_revised.unshift:

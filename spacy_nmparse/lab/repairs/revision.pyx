@@ -13,10 +13,10 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from spacy_nmparse.lab.repairs.bounds cimport FAR, BoundsC, bounds_of
-from spacy_nmparse.lab.repairs.options cimport RepairsC, revised
+from spacy_nmparse.lab.repairs.options cimport RepairsC, revised, revised_word
 from spacy_nmparse.lab.repairs.repair cimport LEFT_INVERT
 from spacy_nmparse.lab.repairs.trial cimport TrialC, make, take_back
-from spacy_nmparse.systems.moves cimport arc_error
+from spacy_nmparse.systems.errors cimport arc_error
 from spacy_nmparse.systems.sentences cimport decided_starts
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B
 from spacy_nmparse.systems.system cimport (
@@ -27,6 +27,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     MoveC,
+    formula_costs,
     label_fits,
     legal_moves,
 )
@@ -96,7 +97,7 @@ cdef uint64_t fingerprint(const StateC* s) noexcept nogil:
         h = (h ^ <uint64_t>(s.position[w] + 2)) * 1099511628211ULL
         h = (h ^ <uint64_t>(s.push_label[w] + 3)) * 1099511628211ULL
         h ^= h >> 29
-    h = (h ^ <uint64_t>(s.revised + 2)) * 1099511628211ULL
+    h = (h ^ <uint64_t>(revised_word(s) + 2)) * 1099511628211ULL
     return (h ^ (h >> 29)) | 1
 
 
@@ -262,19 +263,6 @@ cdef int best_label(const StateC* s, const GoldC* gold, const CandidateC* c) noe
     return UNKNOWN_LABEL if label == NONE else label
 
 
-cdef int revised_cost(
-    const StateC* s, const GoldC* gold, int move, int label, int push_label
-) noexcept nogil:
-    """Cost of the legal move with this place in the move table: the loss behind it less that behind
-    the best one, as in ``revised_costs``."""
-    cdef int floor, behind
-    if is_complete(s):
-        return 0
-    floor = loss_above(s, gold, 0).loss
-    behind = loss_behind(s, gold, move, label, push_label, floor)
-    return behind - least_behind(s, gold, push_label, floor)
-
-
 cdef int least_behind(const StateC* s, const GoldC* gold, int push_label, int floor) noexcept nogil:
     """The loss behind the best legal move, with its best label. ``floor``, from which it differs
     only where a search was cut short or gold arcs cross, ends the looking."""
@@ -289,14 +277,13 @@ cdef int least_behind(const StateC* s, const GoldC* gold, int push_label, int fl
     return least
 
 
-cdef void revised_costs(
+cdef void all_costs(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """Fill cost, cost_other and label of each candidate."""
-    cdef int i, least, label, loss
+    cdef int i, label, loss
+    cdef int least = FAR
     cdef CandidateC* c
-    if is_complete(s):
-        return
     loss = loss_above(s, gold, 0).loss
     for i in range(n):
         c = &candidates[i]
@@ -307,13 +294,15 @@ cdef void revised_costs(
             c.cost_other = loss_behind(s, gold, c.move, UNKNOWN_LABEL, push_label, loss)
             if c.cost != c.cost_other:
                 c.label = label
-        least = c.cost if i == 0 else min(least, c.cost)
+        least = min(least, c.cost)
+    if n == 1:  # of several legal moves, perhaps
+        least = least_behind(s, gold, push_label, loss)
     for i in range(n):
         candidates[i].cost -= least
         candidates[i].cost_other -= least
 
 
-cdef void revised_least_costs(
+cdef void least_costs(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
     """The same with 0 for what costs least and 1 for everything else: of most moves, one search for
@@ -322,8 +311,6 @@ cdef void revised_least_costs(
     cdef int i, label
     cdef bint found = False
     cdef CandidateC* c
-    if is_complete(s):
-        return
     best = loss_above(s, gold, 0)
     if best.first != NONE and s.system.moves[best.first].name == SHIFT and (
         push_label != gold.label[B(s, 0)]
@@ -344,4 +331,16 @@ cdef void revised_least_costs(
                 c.label = label
         found = found or c.cost == 0
     if not found:
-        revised_costs(s, gold, push_label, candidates, n)
+        all_costs(s, gold, push_label, candidates, n)
+
+
+cdef void revised_costs(
+    const StateC* s, const GoldC* gold, int push_label, bint exact, CandidateC* candidates, int n
+) noexcept nogil:
+    """The costs of arc-eager with repair transitions or Unshift; without, those of arc-eager."""
+    if not searches(s):
+        formula_costs(s, gold, push_label, candidates, n)
+    elif exact and not is_complete(s):
+        all_costs(s, gold, push_label, candidates, n)
+    elif not is_complete(s):
+        least_costs(s, gold, push_label, candidates, n)

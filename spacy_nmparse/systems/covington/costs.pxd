@@ -4,6 +4,6 @@ from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC
 
 
-cdef void fill_costs(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
+cdef void list_costs(
+    const StateC* s, const GoldC* gold, int push_label, bint exact, CandidateC* candidates, int n
 ) noexcept nogil

@@ -3,7 +3,15 @@
 What an arc move adds to the loss follows from the pending arcs that it drops, and by the cycles
 that it cuts and closes.
 """
-from spacy_nmparse.systems.covington.loss cimport fresh_marks, rest, root_has_child, sentence_end
+from spacy_nmparse.systems.covington.lists cimport N_LAMBDA1, item, marks, n_items
+from spacy_nmparse.systems.covington.loss cimport (
+    behind,
+    fresh_marks,
+    inner,
+    missed_starts,
+    rest,
+    sentence_end,
+)
 from spacy_nmparse.systems.covington.views cimport (
     ListViewC,
     is_pending,
@@ -11,8 +19,10 @@ from spacy_nmparse.systems.covington.views cimport (
     list_view,
     root_is_open,
 )
-from spacy_nmparse.systems.state cimport NONE, item, treetop
-from spacy_nmparse.systems.system cimport cost_each, label_fits
+from spacy_nmparse.systems.errors cimport label_fits
+from spacy_nmparse.systems.headless cimport treetop
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, is_above, root_child
+from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, NO_ARC, SHIFT
 
 
 cdef enum:
@@ -23,23 +33,24 @@ cdef enum:
 
 cdef inline int lambda1_place(const StateC* s, int w) noexcept nogil:
     """The k of a word in lambda1; <= 0: it is in lambda2."""
-    return s.n_lambda1 - s.root_first - (w - s.start)
+    return s.numbers[N_LAMBDA1] - s.system.explicit_root - (w - s.start)
 
 
 cdef void mark_paths(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Mark the treetops up to j in s.entry: where the paths of pending arcs through them lead."""
+    cdef int* mark = marks(s)
     cdef int tj = treetop(s, s.b)
     cdef int first = fresh_marks(s)
     cdef int walk = first - 1
     cdef int w, top, last, following, entry
     for w in range(s.start, s.b + 1):
-        if s.head[w] != NONE or s.mark[w] >= first:
+        if s.head[w] != NONE or mark[w] >= first:
             continue
         walk += 1
         top = w
         entry = 0
         while True:
-            s.mark[top] = walk
+            mark[top] = walk
             s.entry[top] = 0
             last = top
             if not is_pending(s, gold, v, top, e):
@@ -48,8 +59,8 @@ cdef void mark_paths(const StateC* s, const GoldC* gold, const ListViewC* v, int
             if following == tj:
                 entry = (1 + top) * ENTRY
                 break
-            if s.mark[following] >= first:
-                if s.mark[following] < walk:
+            if mark[following] >= first:
+                if mark[following] < walk:
                     entry = s.entry[following] // ENTRY * ENTRY
                     break
                 top = following
@@ -64,7 +75,7 @@ cdef void mark_paths(const StateC* s, const GoldC* gold, const ListViewC* v, int
             if top == last:
                 break
             top = treetop(s, gold.head[top])
-    s.mark[s.n] = walk
+    mark[s.n] = walk
     top = tj
     if s.head[tj] != NONE:
         s.entry[tj] = 0
@@ -116,8 +127,65 @@ cdef inline int n_open_roots(
     return roots
 
 
-cdef void fill_costs(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
+# One by one.
+
+cdef inline ListViewC with_arc(
+    const StateC* s, int k, int head, int dependent, int label
+) noexcept nogil:
+    """The configuration after an arc move."""
+    cdef ListViewC v = list_view(s)
+    v.n_lambda1 -= k
+    v.head = head
+    v.dependent = dependent
+    v.label = label
+    if s.system.nonmonotonic and is_above(s, dependent, head):
+        v.freed = head
+    return v
+
+
+cdef int one_cost(
+    const StateC* s, const GoldC* gold, int move, int k, int label
+) noexcept nogil:
+    """The loss after the move less the loss before."""
+    cdef ListViewC before = list_view(s)
+    cdef ListViewC v = before
+    cdef int name = s.system.moves[move].name
+    cdef int after
+    if name == BREAK:
+        after = inner(s, gold, &v, s.b) + missed_starts(gold, &v)
+        after += behind(s.system, gold, s.b) + (gold.sent_start[s.b] == 0)
+        return after - rest(s, gold, &before)
+    if name == SHIFT:
+        v.b += 1
+        v.n_lambda1 = n_items(s) + 1
+    elif name == NO_ARC:
+        v.n_lambda1 -= 1
+    elif name == LEFT_ARC:
+        v = with_arc(s, k, s.b, item(s, k), label)
+    else:
+        v = with_arc(s, k, item(s, k), s.b, label)
+    return rest(s, gold, &v) - rest(s, gold, &before)
+
+
+cdef void costs_by_views(
+    const StateC* s, const GoldC* gold, CandidateC* candidates, int n
+) noexcept nogil:
+    """cost and cost_other of each candidate: each looks at the whole sentence."""
+    cdef int i, label
+    cdef CandidateC* c
+    for i in range(n):
+        c = &candidates[i]
+        c.cost_other = one_cost(s, gold, c.move, c.k, UNKNOWN_LABEL)
+        c.cost = c.cost_other
+        label = NONE if c.dependent == NONE else gold.label[c.dependent]
+        if label != NONE and label_fits(s.system, c.head == s.n, label):
+            c.cost = one_cost(s, gold, c.move, c.k, label)
+
+
+# All at once.
+
+cdef void list_costs(
+    const StateC* s, const GoldC* gold, int push_label, bint exact, CandidateC* candidates, int n
 ) noexcept nogil:
     """cost and cost_other of each candidate."""
     cdef ListViewC before = list_view(s)
@@ -135,12 +203,12 @@ cdef void fill_costs(
     if s.system.nonmonotonic or j >= s.n or (
         s.system.single_root and s.system.segment and gold.unknown_starts
     ):
-        cost_each(s, gold, push_label, candidates, n)
+        costs_by_views(s, gold, candidates, n)
         return
     for number in range(n):
         c = &candidates[number]
         if c.dependent == NONE:
-            c.cost = s.system.cost(s, gold, c.move, c.k, NONE, push_label)
+            c.cost = one_cost(s, gold, c.move, c.k, NONE)
             c.cost_other = c.cost
             continue
         if not ready:
@@ -150,7 +218,7 @@ cdef void fill_costs(
             base = rest(s, gold, &v) - rest(s, gold, &before)
             mark_paths(s, gold, &v, e)
             if s.system.single_root:
-                taken = root_has_child(s)
+                taken = root_child(s) != NONE
                 roots = n_open_roots(s, gold, &v, e, taken)
             if gold.head[j] != NONE and gold.head[j] < j and (is_pending(s, gold, &v, j, e)):
                 place_j = lambda1_place(s, gold.head[j])

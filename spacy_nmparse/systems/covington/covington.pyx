@@ -6,35 +6,37 @@ of the buffer: the focus words. Start: empty lists (``explicit_root``: ROOT in l
 in the buffer. End: an empty buffer. Words without a head then hang off ROOT. Moves of the non-local
 system reach any item of lambda1: i_k is the k-th from the right, i = i_1.
 
-Cycles. The monotonic systems keep the words of a tree together in a union-find set (state_join):
+Cycles. The monotonic systems keep the words of a tree together in a union-find set (headless.pyx):
 h -> d is legal iff d has no head and h is not in d's set. The non-monotonic ones delete arcs, which
 no such sets survive. They need none: every arc is legal, and only after the choice one chain of
 heads is climbed, from h, to see whether h -> d closes a cycle; then the arc into h goes.
 
 Losses are in ``loss``, all costs of a configuration at once in ``costs``.
 """
-from spacy_nmparse.systems.covington.costs cimport fill_costs
-from spacy_nmparse.systems.covington.loss cimport (
-    behind,
-    covington_loss,
-    inner,
-    missed_starts,
-    rest,
-    root_has_child,
+from spacy_nmparse.systems.covington.costs cimport list_costs
+from spacy_nmparse.systems.covington.lists cimport (
+    N_ARRAYS,
+    N_LAMBDA1,
+    ListC,
+    gold_breaks,
+    item,
+    may_break,
+    must_break,
+    n_items,
+    options,
 )
-from spacy_nmparse.systems.covington.views cimport ListViewC, list_view
+from spacy_nmparse.systems.covington.loss cimport list_loss
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, must_break
+from spacy_nmparse.systems.headless cimport join, treetop
 from spacy_nmparse.systems.state cimport (
     NONE,
+    State,
     StateC,
     is_above,
-    item,
-    n_items,
+    root_child,
     state_add_arc,
     state_del_arc,
-    state_join,
-    treetop,
+    words_alike,
 )
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.system cimport (
@@ -51,6 +53,9 @@ from spacy_nmparse.systems.system cimport (
     next_k_t,
 )
 
+from spacy_nmparse.systems.headless import hang
+from spacy_nmparse.systems.parts import ROOT, Items
+
 
 cdef int item_end(const StateC* s, int k) noexcept nogil:
     return item(s, k)
@@ -62,17 +67,17 @@ cdef int focus_end(const StateC* s, int k) noexcept nogil:
 
 cdef inline bint is_too_long(const StateC* s, int i) noexcept nogil:
     """Whether no arc may be made between i and j. Those from ROOT are of no length."""
-    return s.system.max_length > 0 and i != s.n and s.b - i > s.system.max_length
+    return options(s).max_length > 0 and i != s.n and s.b - i > options(s).max_length
 
 
 cdef int next_item(const StateC* s, int k) noexcept nogil:
     """The k of the next item of lambda1 that is near enough: behind the near words, ROOT."""
     k += 1
-    if k > s.n_lambda1:
+    if k > s.numbers[N_LAMBDA1]:
         return NONE
     if not is_too_long(s, item(s, k)):
         return k
-    return s.n_lambda1 if s.root_first else NONE
+    return s.numbers[N_LAMBDA1] if s.system.explicit_root else NONE
 
 
 cdef void add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
@@ -83,10 +88,8 @@ cdef void add_arc(StateC* s, int head, int dependent, int label) noexcept nogil:
         if is_above(s, dependent, head):  # a cycle
             state_del_arc(s, head)
     elif head != s.n:
-        state_join(s, head, dependent)
+        join(s, head, dependent)
     state_add_arc(s, head, dependent, label)
-    if head == s.n:
-        s.root_child = dependent
 
 
 cdef inline bint deletes(const StateC* s, int head, int dependent) noexcept nogil:
@@ -102,20 +105,6 @@ cdef bint right_deletes(const StateC* s, int k) noexcept nogil:
     return deletes(s, item(s, k), s.b)
 
 
-cdef inline ListViewC with_arc(
-    const StateC* s, int k, int head, int dependent, int label
-) noexcept nogil:
-    """The configuration after an arc move."""
-    cdef ListViewC v = list_view(s)
-    v.n_lambda1 -= k
-    v.head = head
-    v.dependent = dependent
-    v.label = label
-    if s.system.nonmonotonic and is_above(s, dependent, head):
-        v.freed = head
-    return v
-
-
 # SHIFT: (L1, L2, j|B, A) => (L1.L2|j, [], B, A). The pending arcs between j and lambda1 are lost.
 
 cdef bint can_shift(const StateC* s, int k) noexcept nogil:
@@ -124,17 +113,17 @@ cdef bint can_shift(const StateC* s, int k) noexcept nogil:
 
 cdef void do_shift(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.b += 1
-    s.n_lambda1 = n_items(s)
+    s.numbers[N_LAMBDA1] = n_items(s)
 
 
 # NO-ARC: (L1|i, L2, B, A) => (L1, i|L2, B, A). A pending arc between i and j is lost.
 
 cdef bint can_skip(const StateC* s, int k) noexcept nogil:
-    return s.b < s.n and s.n_lambda1 > 0 and not must_break(s)
+    return s.b < s.n and s.numbers[N_LAMBDA1] > 0 and not must_break(s)
 
 
 cdef void do_skip(StateC* s, int k, int l, int push_label) noexcept nogil:
-    s.n_lambda1 -= 1
+    s.numbers[N_LAMBDA1] -= 1
 
 
 # LEFT-ARC(k, l): (L1|i_k|..|i_1, L2, j|B, A) => (L1, i_k|..|i_1.L2, j|B, A + j -l-> i_k). i_k is
@@ -144,7 +133,7 @@ cdef void do_skip(StateC* s, int k, int l, int push_label) noexcept nogil:
 
 cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
     cdef int i
-    if s.b >= s.n or s.n_lambda1 < k or must_break(s):
+    if s.b >= s.n or s.numbers[N_LAMBDA1] < k or must_break(s):
         return False
     i = item(s, k)
     if i == s.n or is_too_long(s, i):
@@ -154,7 +143,7 @@ cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
 
 cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     add_arc(s, s.b, item(s, k), l)
-    s.n_lambda1 -= k
+    s.numbers[N_LAMBDA1] -= k
 
 
 # RIGHT-ARC(k, l): (L1|i_k|..|i_1, L2, j|B, A) => (L1, i_k|..|i_1.L2, j|B, A + i_k -l-> j). j has no
@@ -164,13 +153,13 @@ cdef void do_left_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
 
 cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
     cdef int i
-    if s.b >= s.n or s.n_lambda1 < k or must_break(s):
+    if s.b >= s.n or s.numbers[N_LAMBDA1] < k or must_break(s):
         return False
     if not s.system.nonmonotonic and s.head[s.b] != NONE:
         return False
     i = item(s, k)
     if i == s.n:
-        return not s.system.single_root or not root_has_child(s)
+        return not s.system.single_root or root_child(s) == NONE
     if is_too_long(s, i):
         return False
     return s.system.nonmonotonic or treetop(s, i) != s.b
@@ -178,7 +167,7 @@ cdef bint can_right_arc(const StateC* s, int k) noexcept nogil:
 
 cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     add_arc(s, item(s, k), s.b, l)
-    s.n_lambda1 -= k
+    s.numbers[N_LAMBDA1] -= k
 
 
 # BREAK: (L1, [], B, A) => ([], [], B, A), with explicit_root ([ROOT], [], B, A). There is a word in
@@ -188,33 +177,7 @@ cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
 cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
     s.sentence_start[s.b] = 1
     s.start = s.b
-    s.n_lambda1 = s.root_first
-
-
-# Costs.
-
-cdef int covington_cost(
-    const StateC* s, const GoldC* gold, int move, int k, int label, int push_label
-) noexcept nogil:
-    """The loss after the move less the loss before."""
-    cdef ListViewC before = list_view(s)
-    cdef ListViewC v = before
-    cdef int name = s.system.moves[move].name
-    cdef int after
-    if name == BREAK:
-        after = inner(s, gold, &v, s.b) + missed_starts(gold, &v)
-        after += behind(s.system, gold, s.b) + (gold.sent_start[s.b] == 0)
-        return after - rest(s, gold, &before)
-    if name == SHIFT:
-        v.b += 1
-        v.n_lambda1 = n_items(s) + 1
-    elif name == NO_ARC:
-        v.n_lambda1 -= 1
-    elif name == LEFT_ARC:
-        v = with_arc(s, k, s.b, item(s, k), label)
-    else:
-        v = with_arc(s, k, item(s, k), s.b, label)
-    return rest(s, gold, &v) - rest(s, gold, &before)
+    s.numbers[N_LAMBDA1] = s.system.explicit_root
 
 
 # The static oracle.
@@ -230,7 +193,7 @@ cdef int wanted_move(
     if gold_breaks(s, gold):
         wanted = BREAK
     elif s.b < s.n:
-        for k in range(1, s.n_lambda1 + 1):
+        for k in range(1, s.numbers[N_LAMBDA1] + 1):
             i = item(s, k)
             if i == s.n:
                 if gold.head[s.b] == s.n and can_right_arc(s, k):
@@ -251,13 +214,27 @@ cdef inline bint is_non_local(const SystemC* system) noexcept nogil:
     return system.moves[1].name != NO_ARC
 
 
+cdef bint can_break(const StateC* s, int k) noexcept nogil:
+    return may_break(s)
+
+
+cdef int nth_item(const StateC* s, int k) noexcept nogil:
+    return item(s, k) if k <= s.numbers[N_LAMBDA1] else NONE
+
+
 cdef void start(StateC* s) noexcept nogil:
-    s.lists = 1
-    s.extended = 1
-    s.root_first = s.system.explicit_root
-    s.n_lambda1 = s.root_first
-    s.root_label = s.system.root_label
-    s.one_root = s.system.single_root
+    s.n_own = N_ARRAYS
+    s.numbers[N_LAMBDA1] = s.system.explicit_root
+
+
+cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+    return words_alike(a, b, first) and a.numbers[N_LAMBDA1] == b.numbers[N_LAMBDA1]
+
+
+cdef void focus(StateC* s, int a, int b) noexcept nogil:
+    """The later word is j, and all items before it are in lambda1."""
+    s.b = max(a, b)
+    s.numbers[N_LAMBDA1] = n_items(s)
 
 
 PARTS = {
@@ -296,7 +273,83 @@ DELETES = (
 )
 
 
-cdef class Covington(TransitionSystem):
+cdef class ListSystem(TransitionSystem):
+    """What both list systems share: see ``Covington``."""
+    cdef ListC own
+
+    cdef int fill(self, str name, next_k_t next_k, dict own, dict shared) except -1:
+        """Make the system. next_k: of non-local arcs; NULL: arcs are local, and there is NO-ARC."""
+        cdef MoveC* move
+        if own["max_length"] < 0:
+            raise ValueError(
+                f"max_length must be 1 or more, or 0 (no limit), not {own['max_length']}."
+            )
+        self.begin(name, shared, own)
+        self.texts = list_glossary(self.options, next_k is not NULL)
+        self.own.max_length = own["max_length"]
+        self.c.own = &self.own
+        self.c.headless = True
+        self.c.nonmonotonic = own["nonmonotonic"]
+        self.c.explicit_root = own["explicit_root"]
+        self.c.start = start
+        self.c.alike = alike
+        self.c.focus = focus
+        self.c.item = nth_item
+        self.c.loss = list_loss
+        self.c.costs = list_costs
+        use_static(&self.c, wanted_move)
+        self.add_move(SHIFT, can_shift, do_shift, NULL, NULL)
+        if next_k is NULL:
+            self.add_move(NO_ARC, can_skip, do_skip, NULL, NULL)
+        move = self.add_move(
+            LEFT_ARC, can_left_arc, do_left_arc, NULL, NULL, focus_end, item_end, next_k
+        )
+        move.crossing = CROSSES_BY_ARC
+        move.is_repair = left_deletes
+        move = self.add_move(
+            RIGHT_ARC, can_right_arc, do_right_arc, NULL, NULL, item_end, focus_end, next_k
+        )
+        move.crossing = CROSSES_BY_ARC
+        move.is_repair = right_deletes
+        self.add_break(can_break, do_break, NULL, NULL)
+        return 0
+
+    def parts(self, State state not None):
+        """As ``TransitionSystem.parts``."""
+        cdef int focus = state.c.start + state.c.numbers[N_LAMBDA1] - self.c.explicit_root
+        rooted = self.c.explicit_root and state.c.numbers[N_LAMBDA1] > 0
+        focus = max(focus, state.c.start)
+        return {
+            "lambda1": Items((ROOT,) if rooted else (), range(state.c.start, focus)),
+            "lambda2": Items((), range(focus, state.c.b)),
+            "buffer": Items((), range(state.c.b, state.c.end)),
+        }
+
+    def within_reach(self, gold):
+        """As ``TransitionSystem.within_reach``: without the arcs that are too long."""
+        return gold.within(self.own.max_length) if self.own.max_length else (gold, 0)
+
+    def hang_headless(self, heads, labels, starts):
+        """As ``TransitionSystem.hang_headless``."""
+        hang(heads, labels, starts, self.c.single_root, self.options["root_label"])
+
+
+def list_glossary(options, non_local):
+    """What ``TransitionSystem.glossary`` says of a list system with these options."""
+    texts = {**PARTS, **(NON_LOCAL if non_local else LOCAL)}
+    if options["explicit_root"]:
+        texts["lambda1"] += " The first one is ROOT."
+        texts["LEFT-ARC"] += " ROOT takes no head."
+    for arc in ("LEFT-ARC", "RIGHT-ARC"):
+        texts[arc] += DELETES if options["nonmonotonic"] else MONOTONIC
+        if options["max_length"]:
+            texts[arc] += f" The two words are at most {options['max_length']} apart."
+    if options["explicit_root"] and options["single_root"]:
+        texts["RIGHT-ARC"] += " ROOT takes one child in each sentence."
+    return texts
+
+
+cdef class Covington(ListSystem):
     """Covington's system: arcs between the focus words, NO-ARC moves on to the next pair.
 
     Args:
@@ -312,57 +365,20 @@ cdef class Covington(TransitionSystem):
         self, labels=None, *, bint nonmonotonic=False, bint explicit_root=False,
         int max_length=0, **options
     ):
-        cdef bint non_local = isinstance(self, NonLocalCovington)
-        cdef next_k_t next_k = next_item if non_local else <next_k_t>NULL
-        cdef MoveC* move
-        if max_length < 0:
-            raise ValueError(f"max_length must be 1 or more, or 0 (no limit), not {max_length}.")
-        self.begin("nl_covington" if non_local else "covington", options, {
-            "nonmonotonic": bool(nonmonotonic),
-            "explicit_root": bool(explicit_root),
-            "max_length": max_length,
-        })
-        self.texts = {**PARTS, **(NON_LOCAL if non_local else LOCAL)}
-        if explicit_root:
-            self.texts["lambda1"] += " The first one is ROOT."
-            self.texts["LEFT-ARC"] += " ROOT takes no head."
-        for arc in ("LEFT-ARC", "RIGHT-ARC"):
-            self.texts[arc] += DELETES if nonmonotonic else MONOTONIC
-            if max_length:
-                self.texts[arc] += f" The two words are at most {max_length} apart."
-        if explicit_root and self.c.single_root:
-            self.texts["RIGHT-ARC"] += " ROOT takes one child in each sentence."
-        self.c.headless = True
-        self.c.one_focus = True
-        self.c.max_length = max_length
-        self.c.nonmonotonic = nonmonotonic
-        self.c.explicit_root = explicit_root
-        self.c.start = start
-        self.c.loss = covington_loss
-        self.c.cost = covington_cost
-        self.c.costs = fill_costs
-        use_static(&self.c, wanted_move)
-        self.add_move(SHIFT, can_shift, do_shift, NULL, NULL)
-        self.c.shift = self.c.n_moves - 1
-        if not non_local:
-            self.add_move(NO_ARC, can_skip, do_skip, NULL, NULL)
-        move = self.add_move(
-            LEFT_ARC, can_left_arc, do_left_arc, NULL, NULL, focus_end, item_end, next_k
-        )
-        move.crossing = CROSSES_BY_ARC
-        move.is_repair = left_deletes
-        self.c.left_arc = self.c.n_moves - 1
-        move = self.add_move(
-            RIGHT_ARC, can_right_arc, do_right_arc, NULL, NULL, item_end, focus_end, next_k
-        )
-        move.crossing = CROSSES_BY_ARC
-        move.is_repair = right_deletes
-        self.c.right_arc = self.c.n_moves - 1
-        self.add_break(can_break, do_break, NULL, NULL)
+        self.fill("covington", NULL, {
+            "nonmonotonic": nonmonotonic, "explicit_root": explicit_root, "max_length": max_length,
+        }, options)
 
 
-cdef class NonLocalCovington(Covington):
+cdef class NonLocalCovington(ListSystem):
     """Covington's system with non-local arcs: any item of lambda1 is one move away.
 
     Its options are those of ``Covington``.
     """
+    def __init__(
+        self, labels=None, *, bint nonmonotonic=False, bint explicit_root=False,
+        int max_length=0, **options
+    ):
+        self.fill("nl_covington", next_item, {
+            "nonmonotonic": nonmonotonic, "explicit_root": explicit_root, "max_length": max_length,
+        }, options)

@@ -11,9 +11,4 @@ cdef int sentence_end(const StateC* s, const GoldC* gold, const ListViewC* v) no
 cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil
 cdef int missed_starts(const GoldC* gold, const ListViewC* v) noexcept nogil
 cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil
-cdef int covington_loss(const StateC* s, const GoldC* gold) noexcept nogil
-
-
-cdef inline bint root_has_child(const StateC* s) noexcept nogil:
-    """Whether ROOT has a child in the sentence; under single_root."""
-    return s.root_child >= s.start and s.head[s.root_child] == s.n
+cdef int list_loss(const StateC* s, const GoldC* gold) noexcept nogil

@@ -16,6 +16,7 @@ with segment on gold with unknown sentence starts, where one lost arc may free s
 
 The loss of the non-monotonic systems is a guess: see ``may_be_freed`` and ``n_cut``.
 """
+from spacy_nmparse.systems.covington.lists cimport marks
 from spacy_nmparse.systems.covington.views cimport (
     head_of,
     in_lambda1,
@@ -27,15 +28,16 @@ from spacy_nmparse.systems.covington.views cimport (
     root_is_open,
 )
 from spacy_nmparse.systems.gold cimport far_end, last_child
-from spacy_nmparse.systems.sentences cimport decided_starts, surplus_behind
-from spacy_nmparse.systems.state cimport NONE, treetop
+from spacy_nmparse.systems.headless cimport treetop
+from spacy_nmparse.systems.sentences cimport decided_starts
+from spacy_nmparse.systems.state cimport NONE
 
 
 cdef inline bint starts_here(const StateC* s, const ListViewC* v) noexcept nogil:
     """Whether a sentence start can be made at j: then j has no arc yet."""
     return (
         s.system.segment and not v.touched and v.start < v.b < s.n and s.constraint[v.b] != -1
-        and v.n_lambda1 == s.root_first + v.b - v.start
+        and v.n_lambda1 == s.system.explicit_root + v.b - v.start
     )
 
 
@@ -49,33 +51,35 @@ cdef inline int top_of(const StateC* s, const ListViewC* v, int w) noexcept nogi
 
 cdef int fresh_marks(const StateC* s) noexcept nogil:
     """A number above all marks."""
+    cdef int* mark = marks(s)
     cdef int w
-    if s.mark[s.n] > 1 << 30:
+    if mark[s.n] > 1 << 30:
         for w in range(s.n + 1):
-            s.mark[w] = 0
-    return s.mark[s.n] + 1
+            mark[w] = 0
+    return mark[s.n] + 1
 
 
 cdef int n_cycles(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Cycles among built and pending arcs. Every word of one that has no head is a treetop; the
     next is the top of the tree that has its gold head. A cycle has a built arc: a top up to j."""
+    cdef int* mark = marks(s)
     cdef int first = fresh_marks(s)
     cdef int walk = first - 1
     cdef int cycles = 0
     cdef int w, top
     for w in range(v.start, min(v.b + 1, e)):
-        if head_of(s, v, w) != NONE or s.mark[w] >= first:
+        if head_of(s, v, w) != NONE or mark[w] >= first:
             continue
         walk += 1
         top = w
-        while s.mark[top] < first:
-            s.mark[top] = walk
+        while mark[top] < first:
+            mark[top] = walk
             if not is_pending(s, gold, v, top, e):
                 break
             top = top_of(s, v, gold.head[top])
-            if s.mark[top] == walk:
+            if mark[top] == walk:
                 cycles += 1
-    s.mark[s.n] = walk
+    mark[s.n] = walk
     return cycles
 
 
@@ -123,8 +127,8 @@ cdef int n_cut(const StateC* s, const GoldC* gold, const ListViewC* v, int e) no
     cdef int m, i, h, d, x
     if j >= e:
         return 0
-    for m in range(1, v.n_lambda1 - s.root_first + 1):
-        i = v.start + v.n_lambda1 - s.root_first - m
+    for m in range(1, v.n_lambda1 - s.system.explicit_root + 1):
+        i = v.start + v.n_lambda1 - s.system.explicit_root - m
         if gold.head[i] == j:
             h, d = j, i
         elif gold.head[j] == i:
@@ -211,6 +215,26 @@ cdef int sentence_end(const StateC* s, const GoldC* gold, const ListViewC* v) no
     return n
 
 
+cdef int surplus_behind(const GoldC* gold, int e) noexcept nogil:
+    """single_root: gold roots from e on but one in each sentence, when a sentence starts at e.
+    Unlike ``gold.surplus_from`` it leaves out the arcs that are lost by that, which may cross."""
+    cdef int far = NONE
+    cdef int surplus = 0
+    cdef int roots = 0
+    cdef int w
+    if not gold.unknown_starts:
+        return gold.surplus_from[e]
+    for w in range(e, gold.n):
+        if w > e and far < w and gold.sent_start[w] != 0:
+            surplus += max(0, roots - 1)
+            roots = 0
+            if gold.sent_start[w] == 1:
+                return surplus + gold.surplus_from[w]
+        roots += gold.head[w] == gold.n
+        far = max(far, far_end(gold, w))
+    return surplus + max(0, roots - 1)
+
+
 cdef int behind(const SystemC* system, const GoldC* gold, int e) noexcept nogil:
     """Errors from e on, when a sentence starts there."""
     return gold.lost_from[e] + (surplus_behind(gold, e) if system.single_root else 0)
@@ -238,7 +262,7 @@ cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept n
     return loss
 
 
-cdef int covington_loss(const StateC* s, const GoldC* gold) noexcept nogil:
+cdef int list_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef ListViewC v = list_view(s)
     cdef int loss = rest(s, gold, &v) + decided_starts(s, gold)
     cdef int first

@@ -1,6 +1,7 @@
 """A configuration of a list system, as the difference from a StateC, and its pending arcs."""
+from spacy_nmparse.systems.covington.lists cimport N_LAMBDA1
+from spacy_nmparse.systems.errors cimport label_ok
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.moves cimport label_ok
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport SystemC
 
@@ -20,7 +21,7 @@ cdef inline ListViewC list_view(const StateC* s) noexcept nogil:
     cdef ListViewC v
     v.start = s.start
     v.b = s.b
-    v.n_lambda1 = s.n_lambda1
+    v.n_lambda1 = s.numbers[N_LAMBDA1]
     v.head = NONE
     v.dependent = NONE
     v.label = NONE
@@ -42,12 +43,12 @@ cdef inline bint label_is_right(
 
 
 cdef inline bint in_lambda1(const StateC* s, const ListViewC* v, int w) noexcept nogil:
-    return v.start <= w < v.start + v.n_lambda1 - s.root_first
+    return v.start <= w < v.start + v.n_lambda1 - s.system.explicit_root
 
 
 cdef inline bint root_is_near(const StateC* s, const ListViewC* v, int w) noexcept nogil:
     """Whether an arc from ROOT to w can still be made."""
-    return s.root_first and (w > v.b or (w == v.b and v.n_lambda1 > 0))
+    return s.system.explicit_root and (w > v.b or (w == v.b and v.n_lambda1 > 0))
 
 
 cdef inline bint is_pending(

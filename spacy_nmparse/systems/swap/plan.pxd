@@ -16,9 +16,6 @@ cdef struct SwapC:     # what the swap system reads from a gold tree besides
     const signed char* ends  # word -> 1: a gold sentence starts there; 2: one has to, if sentences
     #                    have one root each; 0
     int* room          # for plans
-    int* minimal       # numbers of the SWAPs of MINIMAL among its moves, in order
-    int n_minimal      # how many; NONE: not searched yet
-    bint proven        # whether no derivation has fewer
 
 
 cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tree

@@ -13,11 +13,11 @@ stuck, it SWAPs S0 down to its head, with a new order from there on; if that can
 arc that loses least. What it loses can be too much: improve searches for a better way, a bounded
 number of configurations far.
 """
+from spacy_nmparse.systems.errors cimport can_be_right
 from spacy_nmparse.systems.gold cimport far_end
-from spacy_nmparse.systems.moves cimport can_be_right
-from spacy_nmparse.systems.sentences cimport latest_end
 from spacy_nmparse.systems.state cimport NONE, B
 from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
+from spacy_nmparse.systems.tabular cimport latest_end
 
 
 cdef enum:

@@ -1,7 +1,17 @@
-"""SwapStandard (Nivre 2009): what is lost after each move, and its own, but for labels."""
+"""SwapStandard (Nivre 2009): what its oracles ask, and what is lost after each move."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
+from spacy_nmparse.systems.system cimport CandidateC
 
+
+cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogil
+cdef int eager_move(const StateC* s, const GoldC* gold) noexcept nogil
+cdef void learn_moves(
+    const StateC* s, int wanted, bint shift, CandidateC* candidates, int n
+) noexcept nogil
+cdef void learn_lazy(
+    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
+) noexcept nogil
 
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
 cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil

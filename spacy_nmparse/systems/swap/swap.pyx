@@ -19,8 +19,9 @@ from spacy_nmparse.systems.arc_standard cimport (
     do_right_arc,
     do_shift,
 )
-from spacy_nmparse.systems.differences cimport use_differences
-from spacy_nmparse.systems.moves cimport least_error, root_at_bottom, s0_end, s1_end
+from spacy_nmparse.systems.candidates cimport best_rest
+from spacy_nmparse.systems.errors cimport least_error, settled
+from spacy_nmparse.systems.moves cimport root_at_bottom, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport (
     can_break,
     errors_behind,
@@ -30,7 +31,7 @@ from spacy_nmparse.systems.sentences cimport (
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
 from spacy_nmparse.systems.static cimport learn_first_cheapest
-from spacy_nmparse.systems.swap.gold cimport derive_swap, find_minimal, is_minimal_swap, step_of
+from spacy_nmparse.systems.swap.gold cimport derive_swap
 from spacy_nmparse.systems.swap.plan cimport (
     STAY,
     PlanC,
@@ -53,7 +54,6 @@ from spacy_nmparse.systems.system cimport (
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
-    MINIMAL,
     ND_ALL,
     ND_SW,
     RIGHT_ARC,
@@ -88,8 +88,11 @@ cdef int rest(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     return lost
 
 
-cdef int rest_here(const StateC* s, const GoldC* gold) noexcept nogil:
-    return rest(s, gold, STAY)
+cdef int swap_loss(const StateC* s, const GoldC* gold) noexcept nogil:
+    """By the plan from here, or behind the best move, whichever loses less."""
+    if s.system.is_final(s):
+        return settled(s, gold)
+    return settled(s, gold) + min(rest(s, gold, STAY), best_rest(s, gold))
 
 
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
@@ -129,9 +132,9 @@ cdef int swap_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
 
 # The other oracles. All but the dynamic one are about one tree, the gold tree with heads made up
 # where they are not known, and one projective order, in which siblings stand as in the text. Where
-# that tree is out of reach, EAGER, LAZY and MINIMAL make the first of the cheapest moves. ND-SW and
-# ND-ALL, from which a learner may stray, keep to the best tree that is left: whatever is cheapest
-# is often several moves, since SWAP can make up for them.
+# that tree is out of reach, EAGER and LAZY make the first of the cheapest moves. ND-SW and ND-ALL,
+# from which a learner may stray, keep to the best tree that is left: whatever is cheapest is often
+# several moves, since SWAP can make up for them.
 
 cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     """Algorithm 2 of BN15: whether what is left of the tree can be built after the named move (from
@@ -216,29 +219,6 @@ cdef void learn_lazy(
     if move == SWAP and b0 != NONE and component[S(s, 0)] == component[b0] and (
         leads_home(s, gold, SHIFT)
     ):
-        move = SHIFT
-    learn_moves(s, move, False, candidates, n)
-
-
-cdef void learn_minimal(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil:
-    """EAGER, but SHIFT for SWAP except where a derivation with the fewest SWAPs has one (while that
-    leads to the tree). The derivation is searched for once."""
-    cdef const SwapC* t = swap_tables(gold)
-    cdef int move
-    if t.n_minimal == NONE:
-        find_minimal(gold)
-    if t.n_minimal == NONE:  # no memory
-        learn_lazy(s, gold, push_label, candidates, n)
-        return
-    if not leads_home(s, gold, STAY):
-        learn_first_cheapest(candidates, n)
-        return
-    move = eager_move(s, gold)
-    if move == SWAP and not is_minimal_swap(
-        gold, step_of(s.n_swaps, s.b, s.n_rebuffer, s.n_stack)
-    ) and B(s, 0) != NONE and leads_home(s, gold, SHIFT):
         move = SHIFT
     learn_moves(s, move, False, candidates, n)
 
@@ -345,12 +325,10 @@ cdef class SwapStandard(TransitionSystem):
         self.texts = {**TEXTS, **SWAP_TEXTS}
         self.c.start = root_at_bottom
         self.c.derive = derive_swap
-        use_differences(&self.c)
-        self.c.rest_here = rest_here
+        self.c.loss = swap_loss
         self.c.oracles[STATIC] = learn_eager
         self.c.oracles[EAGER] = learn_eager
         self.c.oracles[LAZY] = learn_lazy
-        self.c.oracles[MINIMAL] = learn_minimal
         self.c.oracles[ND_SW] = learn_nd_sw
         self.c.oracles[ND_ALL] = learn_nd_all
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

@@ -1,4 +1,7 @@
-"""``nmparse repairs``: how a parser uses its non-monotonic moves."""
+"""``nmparse repairs``: how a parser uses its non-monotonic moves.
+
+The command comes through the entry points ``spacy_nmparse_commands``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from pathlib import Path
 
 import typer
 
-from spacy_nmparse.analysis.repairs import Repair, Repairs, find_repairs
 from spacy_nmparse.analysis.text import arc_text
 from spacy_nmparse.cli.console import (
     COMPONENT,
@@ -24,6 +26,7 @@ from spacy_nmparse.cli.console import (
     print_table,
     title,
 )
+from spacy_nmparse.lab.repair_use import Repair, Repairs, find_repairs
 from spacy_nmparse.ud.tokens import counted
 
 N_LABELS = 10

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from spacy_nmparse.lab.minimal import fewest_swaps
 from spacy_nmparse.systems.action import Action
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.projective import is_projective
 from spacy_nmparse.systems.state import State
-from spacy_nmparse.systems.swap.gold import fewest_swaps
 from spacy_nmparse.systems.swap.swap import SwapStandard
 from spacy_nmparse.systems.system import TransitionSystem
 

@@ -8,16 +8,12 @@ least number of errors in every part of the stretch; they are filled once for a 
 sentence may end. A sentence that goes on beyond a known start never loses less than one that ends
 there, and one that ends where gold is known not to start never less than one that goes on.
 """
-from libc.stdlib cimport free
-
-from spacy_nmparse.systems.crossing.growing cimport fill_growing, growing_losses
-from spacy_nmparse.systems.crossing.leaving cimport fill_leaving, leaving_losses
-from spacy_nmparse.systems.crossing.spans cimport FREE, INFINITY, LOST, MAX_WORDS, SpanC
-from spacy_nmparse.systems.gold cimport CrossingC, last_child
-from spacy_nmparse.systems.memory cimport allocate
-from spacy_nmparse.systems.moves cimport can_be_right
+from spacy_nmparse.lab.crossing.growing cimport fill_growing, growing_losses
+from spacy_nmparse.lab.crossing.leaving cimport fill_leaving, leaving_losses
+from spacy_nmparse.lab.crossing.spans cimport FREE, INFINITY, LOST, MAX_WORDS, SpanC
+from spacy_nmparse.systems.errors cimport can_be_right
+from spacy_nmparse.systems.gold cimport TablesC, last_child, new_tables
 from spacy_nmparse.systems.state cimport NONE
-from spacy_nmparse.systems.system cimport BY_GROWING, BY_NONE
 from spacy_nmparse.systems.views cimport is_fresh
 
 
@@ -60,45 +56,63 @@ cdef bint crosses(const GoldC* gold, int first, int end) noexcept nogil:
     return False
 
 
-cdef void use_tables(SystemC* system, int tabulates, leave_t leave=NULL) noexcept:
-    """Let tables tell what is lost where gold arcs cross: BY_GROWING, or BY_LEAVING with the errors
-    in a stack item when it leaves."""
-    system.tabulates = tabulates
-    system.leave = leave
-    system.derive = derive_crossing
+cdef inline int head_of(const SystemC* system, const GoldC* gold, int w) noexcept nogil:
+    """The gold head of a word, FREE or LOST."""
+    if gold.head[w] == NONE:
+        return FREE
+    return gold.head[w] if can_be_right(system, gold, w) else LOST
 
 
-cdef int derive_crossing(GoldC* g, const SystemC* system) except -1:
-    """Give the gold tree the tables that this kind of system needs, if arcs cross and they are not
-    there."""
+cdef const CrossingC* crossing_of(
+    const GoldC* gold, const SystemC* system, const FormC* form
+) noexcept nogil:
+    """The tables of the gold tree for this system, made when they are asked for first; NULL: no
+    arcs cross, or there is no memory."""
+    cdef const TablesC* tables = gold.tables
+    cdef const CrossingC* c
+    cdef int w
+    while tables != NULL:
+        c = <const CrossingC*>(tables + 1)
+        if tables.owner == <const void*>crossing_of and c.form == form and (
+            c.segment == system.segment and c.single_root == system.single_root
+        ):
+            for w in range(gold.n):
+                if c.head[w] != head_of(system, gold, w):
+                    break
+            else:
+                return c
+        tables = tables.next
+    with gil:
+        try:
+            return make_tables(<GoldC*>gold, system, form)
+        except MemoryError:
+            return NULL
+
+
+cdef const CrossingC* make_tables(
+    GoldC* gold, const SystemC* system, const FormC* form
+) except? NULL:
     cdef CrossingC* c
-    cdef int form = (
-        system.tabulates * 8 + system.root_first * 4 + system.segment * 2 + system.single_root
-    )
-    cdef int n = g.n
+    cdef int n = gold.n
     cdef size_t numbers = 0
     cdef size_t longest = 0
     cdef int first = 0
     cdef int end
-    if system.tabulates == BY_NONE or g.crossing_form == form:
-        return 0
-    free(g.crossing)
-    g.crossing = NULL
-    g.crossing_form = BY_NONE
     while first < n:
-        end = stretch_end(system, g, first)
-        if crosses(g, first, end):
+        end = stretch_end(system, gold, first)
+        if crosses(gold, first, end):
             numbers += table_size(end - first)
             longest = max(longest, <size_t>(end - first))
         first = end
-    if numbers == 0:
-        g.crossing_form = form
-        return 0
-    if system.tabulates != BY_GROWING:
+    if form.leave is not NULL:
         longest = 0
-    c = <CrossingC*>allocate(
-        1, sizeof(CrossingC) + ((8 + longest) * n + 1) * sizeof(int) + numbers * sizeof(short)
+    c = <CrossingC*>new_tables(
+        gold, <const void*>crossing_of,
+        sizeof(CrossingC) + ((8 + longest) * n + 1) * sizeof(int) + numbers * sizeof(short),
     )
+    c.form = form
+    c.segment = system.segment
+    c.single_root = system.single_root
     c.head = <int*>(c + 1)
     c.first = c.head + n
     c.size = c.first + n
@@ -106,16 +120,14 @@ cdef int derive_crossing(GoldC* g, const SystemC* system) except -1:
     c.behind = c.table + n
     c.room = c.behind + n + 1
     c.tables = <short*>(c.room + (longest + 3) * n)
-    g.crossing = c
-    g.crossing_form = form
-    lay_out(system, g, c)
+    lay_out(system, gold, c)
     for first in range(n - 1, -1, -1):
-        if first == 0 or (system.segment and g.sent_start[first] == 1):
+        if first == 0 or (system.segment and gold.sent_start[first] == 1):
             if c.size[first]:
-                fill_stretch(system, g, c, first)
+                fill_stretch(system, gold, c, first)
             else:
-                count_stretch(system, g, c, first)
-    return 0
+                count_stretch(system, gold, c, first)
+    return c
 
 
 cdef void lay_out(const SystemC* system, const GoldC* gold, CrossingC* c) noexcept nogil:
@@ -123,11 +135,7 @@ cdef void lay_out(const SystemC* system, const GoldC* gold, CrossingC* c) noexce
     cdef int first = 0
     cdef int end, w
     for w in range(gold.n):
-        c.head[w] = gold.head[w]
-        if gold.head[w] == NONE:
-            c.head[w] = FREE
-        elif not can_be_right(system, gold, w):
-            c.head[w] = LOST
+        c.head[w] = head_of(system, gold, w)
     while first < gold.n:
         end = stretch_end(system, gold, first)
         if crosses(gold, first, end):
@@ -139,13 +147,14 @@ cdef void lay_out(const SystemC* system, const GoldC* gold, CrossingC* c) noexce
         first = end
 
 
-cdef inline void span_at(const GoldC* gold, int w, SpanC* span) noexcept nogil:
+cdef inline void span_at(const CrossingC* c, int w, SpanC* span) noexcept nogil:
     """The stretch that word w is in."""
-    span.first = gold.crossing.first[w]
-    span.size = gold.crossing.size[w]
-    span.head = gold.crossing.head
-    span.room = gold.crossing.room
-    span.tables = gold.crossing.tables + gold.crossing.table[w]
+    span.form = c.form
+    span.first = c.first[w]
+    span.size = c.size[w]
+    span.head = c.head
+    span.room = c.room
+    span.tables = c.tables + c.table[w]
 
 
 cdef void count_stretch(
@@ -170,10 +179,10 @@ cdef void fill_stretch(
     cdef ViewC v
     cdef int e, b
     empty.system = system
-    span_at(gold, first, &span)
+    span_at(c, first, &span)
     for e in range(span.size + 1):
         span.may_end[e] = e == span.size or (system.segment and gold.sent_start[first + e] == NONE)
-    if system.tabulates == BY_GROWING:
+    if c.form.leave is NULL:
         fill_growing(system, gold, &span)
     else:
         fill_leaving(system, gold, &span)
@@ -199,19 +208,22 @@ cdef inline void losses_of(
     const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil:
     """What the sentence loses from here on when it ends before the word at place e."""
-    if s.system.tabulates == BY_GROWING:
+    if span.form.leave is NULL:
         growing_losses(s, gold, span, v, losses)
     else:
         leaving_losses(s, gold, span, v, losses)
 
 
-cdef int rest_of_stretch(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
-    """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
+cdef int rest_of_stretch(
+    const StateC* s, const GoldC* gold, const CrossingC* c, const ViewC* v
+) noexcept nogil:
+    """Errors to come where arcs cross in the stretch of the next word: in words on the stack and in
+    the buffer, and in undecided starts."""
     cdef int[MAX_WORDS + 1] losses
     cdef SpanC span
     cdef int least = INFINITY
     cdef int b, e, w
-    span_at(gold, v.b, &span)
+    span_at(c, v.b, &span)
     b = v.b - span.first
     for e in range(b, span.size + 1):
         w = span.first + e
@@ -222,7 +234,7 @@ cdef int rest_of_stretch(const StateC* s, const GoldC* gold, const ViewC* v) noe
     losses_of(s, gold, &span, v, losses)
     for e in range(b, span.size + 1):
         if span.may_end[e] and losses[e] < INFINITY:
-            least = min(least, losses[e] + gold.crossing.behind[span.first + e])
+            least = min(least, losses[e] + c.behind[span.first + e])
             if e == 0:  # a known start
                 return least
     return least + (b == 0 and gold.sent_start[v.b] == 1 and not is_fresh(s, v))

@@ -1,5 +1,5 @@
 """What is lost where one tree grows at the top of the stack: arc-standard."""
-from spacy_nmparse.systems.crossing.spans cimport SpanC
+from spacy_nmparse.lab.crossing.spans cimport SpanC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC

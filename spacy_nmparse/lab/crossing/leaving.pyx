@@ -16,7 +16,7 @@ the stack one by one, the top first; while one of them is the top, words are pus
 leave. With losses[j], the fewest errors so far where j is at the front, this takes time linear in
 the height of the stack and quadratic in the words to come.
 """
-from spacy_nmparse.systems.crossing.spans cimport (
+from spacy_nmparse.lab.crossing.spans cimport (
     FREE,
     INFINITY,
     MAX_WORDS,
@@ -35,9 +35,9 @@ cdef enum:   # tables, by the later and the earlier place
     AT_END_WRONG     # with k's own error, if its head is ROOT (where it can be) or a wrong one
 
 
-cdef inline bint root_is_anywhere(const SystemC* system) noexcept nogil:
+cdef inline bint root_is_anywhere(const SystemC* system, const SpanC* span) noexcept nogil:
     """Whether at the end of the sentence ROOT can be the head of any word that is the top."""
-    return not system.single_root and not system.root_first
+    return not system.single_root and not span.form.root_first
 
 
 cdef void fill_leaving(const SystemC* system, const GoldC* gold, const SpanC* span) noexcept nogil:
@@ -46,7 +46,7 @@ cdef void fill_leaving(const SystemC* system, const GoldC* gold, const SpanC* sp
         if j < span.size:
             fill_row(gold, span, INSIDE, j, span.first + j, False)
         if span.may_end[j]:
-            fill_row(gold, span, AT_END, j, gold.n, not root_is_anywhere(system))
+            fill_row(gold, span, AT_END, j, gold.n, not root_is_anywhere(system, span))
 
 
 cdef void fill_row(
@@ -118,8 +118,8 @@ cdef void pop_item(
     cdef int w = stack_item(s, v, i)
     cdef int n_children = find_children(gold, span, b, w, children)
     cdef int head = gold.head[w] - span.first      # its place
-    cdef int wrong = s.system.leave(s, gold, v, i, NONE)
-    cdef int at_end = s.system.leave(s, gold, v, i, gold.n)
+    cdef int wrong = span.form.leave(s, gold, v, i, NONE)
+    cdef int at_end = span.form.leave(s, gold, v, i, gold.n)
     cdef int j
     cdef bint waits = b <= head < span.size and gold.head[w] < gold.n
     if n_children or waits or at_end < wrong:
@@ -127,7 +127,7 @@ cdef void pop_item(
     for j in range(b, span.size):
         if inside[j] < INFINITY:
             if waits and j == head:
-                inside[j] += s.system.leave(s, gold, v, i, gold.head[w])
+                inside[j] += span.form.leave(s, gold, v, i, gold.head[w])
             else:
                 inside[j] += wrong
     for j in range(b, span.size + 1):
@@ -146,7 +146,7 @@ cdef void leaving_losses(
     cdef int n_children = 0
     cdef int bottom = 0
     cdef int i
-    if s.system.root_first:
+    if span.form.root_first:
         bottom = 1
         x = gold.n
         n_children = find_children(gold, span, b, x, children)

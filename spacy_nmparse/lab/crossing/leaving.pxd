@@ -1,5 +1,5 @@
 """What is lost where words leave the stack for the word beneath them or the front of the buffer."""
-from spacy_nmparse.systems.crossing.spans cimport SpanC
+from spacy_nmparse.lab.crossing.spans cimport SpanC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.system cimport SystemC

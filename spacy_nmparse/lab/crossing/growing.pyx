@@ -1,8 +1,8 @@
 # Nothing of this module can be imported from Python; see growing.pxd.
 """What is lost where one tree grows at the top of the stack: arc-standard.
 
-tabular.pyx tells how trees grow, and leaves out words that matter only where gold arcs cross: all
-words of the buffer are here. The tables hold the fewest errors in parts of a tree over the words
+systems/tabular.pyx tells how trees grow, and leaves out words that matter only where gold arcs
+cross: all words of the buffer are here. The tables hold the fewest errors in parts of a tree over the words
 from place j up to, and without, place k:
 
   LEFT(j, k)    they all hang below k, the word behind them (Eisner 1996)
@@ -19,7 +19,7 @@ height of the stack and quadratic in the words to come.
 A stack item without a gold arc that can still be had is a dependent of whatever comes next to it,
 for the price of its head.
 """
-from spacy_nmparse.systems.crossing.spans cimport (
+from spacy_nmparse.lab.crossing.spans cimport (
     FREE,
     INFINITY,
     MAX_WORDS,

@@ -1,6 +1,7 @@
 """A stretch of text in which gold arcs cross, and its tables, as leaving.pyx and growing.pyx see
 them. A place is a word's number less that of the first word."""
 from spacy_nmparse.systems.gold cimport GoldC, first_child
+from spacy_nmparse.systems.structs cimport StateC, ViewC, loss_t
 
 
 cdef enum:
@@ -13,7 +14,36 @@ cdef enum:   # gold head of a word where it is neither a word nor ROOT
     LOST = -2            # no arc can be right
 
 
+# Errors in the i-th stack item when it leaves the stack with this word at the front, or ROOT: at
+# the end of the sentence; NONE: a word that is not its gold head.
+ctypedef int (*leave_t)(
+    const StateC* s, const GoldC* gold, const ViewC* v, int i, int front
+) noexcept nogil
+ctypedef ViewC (*view_t)(const StateC* s) noexcept nogil
+
+
+cdef struct FormC:       # what must be known of a system
+    leave_t leave        # NULL: one tree grows at the top of the stack, see growing.pyx
+    bint root_first      # with leave: ROOT is at the bottom of the stack
+    view_t view          # of a configuration
+    loss_t loss          # a lower bound, of which SystemC.rest counts the errors to come
+
+
+cdef struct CrossingC:   # what is lost where arcs cross
+    const FormC* form    # for these systems
+    bint segment
+    bint single_root
+    int* head            # word -> gold head, FREE or LOST
+    int* first           # word -> the first word of its stretch
+    int* size            # word -> how many words that has; 0: no arcs cross in it
+    int* table           # word -> where in tables those of its stretch begin
+    int* behind          # word -> errors from it on, when a sentence starts there
+    int* room            # for growing.pyx: words times the longest stretch's words + 3
+    short* tables
+
+
 cdef struct SpanC:
+    const FormC* form
     int first            # its first word
     int size             # how many words it has
     const int* head      # word (not place) -> gold head, FREE or LOST

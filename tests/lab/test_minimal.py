@@ -1,0 +1,49 @@
+"""The oracle ``minimal`` of SwapStandard."""
+
+from __future__ import annotations
+
+import random
+
+from spacy_nmparse import systems
+from spacy_nmparse.lab.minimal import fewest_swaps
+from spacy_nmparse.systems import Gold
+from tests.naive.trees import golds, is_projective
+from tests.systems.test_arc_standard import FIGURE_1
+from tests.systems.twins import crossing_heads, replay
+
+
+def test_figure_1() -> None:
+    """The SWAPs that Björkelund & Nivre (2015) tell."""
+    moves = [action.move for action in systems.create("swap_standard").derivation(FIGURE_1, "minimal")]
+    assert moves.count("SWAP") == 1
+    assert fewest_swaps(FIGURE_1) == (1, True)
+
+
+def test_total_swaps() -> None:
+    """Over all crossing trees of five words."""
+    real = systems.create("swap_standard")
+    trees = [tree for tree in golds(5, projective=False) if not is_projective(tree.heads)]
+    totals = {
+        oracle: sum(
+            action.move == "SWAP"
+            for tree in trees
+            for action in real.derivation(Gold(*tree), oracle)
+        )
+        for oracle in ("eager", "lazy", "minimal")
+    }
+    assert sum(fewest_swaps(Gold(*tree))[0] for tree in trees) == totals["minimal"]
+    assert totals == {"eager": 1918, "lazy": 1708, "minimal": 1665}
+
+
+def test_a_search_cut_off_tells() -> None:
+    """Then there are still no more SWAPs than LAZY has, and the tree is derived."""
+    heads = crossing_heads(40, random.Random(0))
+    gold = Gold(heads)
+    swaps, proven = fewest_swaps(gold)
+    assert not proven
+    real = systems.create("swap_standard")
+    told = {}
+    for oracle in ("eager", "lazy", "minimal"):
+        assert replay(real, gold, oracle).tree()[0] == heads
+        told[oracle] = sum(a.move == "SWAP" for a in real.derivation(gold, oracle))
+    assert told["minimal"] == swaps <= told["lazy"] <= told["eager"]

@@ -1,0 +1,37 @@
+"""SWAPs by oracle, and trees with one derivation."""
+
+from __future__ import annotations
+
+import random
+
+from spacy_nmparse import systems
+from spacy_nmparse.analysis import all_derivations
+from spacy_nmparse.lab.swap_counts import count_swaps, is_unique
+from spacy_nmparse.systems import Gold
+from tests.pipe.common import TREES, random_heads
+
+CHAIN = [0, 0, 1, 2]
+CROSSING = TREES[2][1]
+
+
+def test_swaps() -> None:
+    found = count_swaps([CHAIN, CROSSING])
+    assert (found["sentences"], found["projective"], found["not_proven"]) == (2, 1, 0)
+    system = systems.create("swap_standard")
+    for oracle, count in found["swaps"].items():
+        moves = system.derivation(Gold(CROSSING), oracle)
+        assert count == sum(action.move == "SWAP" for action in moves) > 0
+    assert found["swaps"]["minimal"] <= found["swaps"]["lazy"] <= found["swaps"]["eager"]
+
+
+def test_unique_derivations_are_those_of_which_there_is_one() -> None:
+    rng = random.Random(0)
+    system = systems.create("swap_standard")
+    kinds = set()
+    for _ in range(60):
+        heads = random_heads(rng.randint(1, 5), rng)
+        derivations = all_derivations(system, Gold(heads), "nd_all")
+        several = next(derivations) is not None and next(derivations, None) is not None
+        assert is_unique(system, Gold(heads)) == (not several), heads
+        kinds.add(several)
+    assert kinds == {True, False}

@@ -48,6 +48,7 @@ FAST = (
     "learning",
     "systems.swap",
     "systems.crossing",
+    "lab.beam",
     "lab.linear.kernel",
 )
 

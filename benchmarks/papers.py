@@ -10,6 +10,9 @@ from benchmarks.summary import Pair
 
 SPLITS = ("dev", "test")
 
+#: The block of a config about learning.
+LEARNING = "components.parser.learning"
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -42,9 +45,9 @@ def arc_eager(
         *(f"components.parser.system.{key}={value}" for key, value in options.items()),
     ]
     if oracle != "dynamic":
-        settings.append(f"components.parser.oracle={oracle}")
+        settings.append(f"{LEARNING}.oracle={oracle}")
     if oracle == "static":
-        settings.append("components.parser.explore=0.0")
+        settings.append(f"{LEARNING}.explore=0.0")
     return Variant(name, title, "nm_parser_multihash", tuple(settings))
 
 
@@ -56,7 +59,7 @@ def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
 
 def exploring(variant: Variant, explore: float) -> Variant:
     """Make a variant that follows the model with another probability in training."""
-    setting = f"components.parser.explore={explore}"
+    setting = f"{LEARNING}.explore={explore}"
     return modify(variant, f"explore{explore}", f"explore {explore}", setting)
 
 
@@ -90,7 +93,7 @@ def linear(variant: Variant) -> Variant:
 
 def by_beam(variant: Variant) -> Variant:
     """Make a variant that is trained, and parses, with a beam."""
-    settings = ("beam_training=max_violation", "beam_train_width=8", "beam_width=8")
+    settings = ("learning.@misc=spacy_nmparse.BeamLearning.v1", "beam_width=8")
     return Variant(
         f"{variant.name}_beam",
         f"{variant.title}, beam",
@@ -101,7 +104,10 @@ def by_beam(variant: Variant) -> Variant:
 
 def swap(oracle: str) -> Variant:
     """Make a linear variant of swap_parser that follows an oracle without exploration."""
-    settings = (f"components.parser.oracle={oracle}", "components.parser.explore=0.0")
+    settings = (
+        f"{LEARNING}.oracle={oracle}",
+        f"{LEARNING}.explore=0.0",
+    )
     return Variant(f"linear_swap_{oracle}", oracle, LINEAR[1], settings)
 
 
@@ -112,7 +118,10 @@ def list_system(name: str, title: str, system: str, *more: str) -> Variant:
 
 
 #: The static oracle, followed without exploration.
-STATIC_ORACLE = ("components.parser.oracle=static", "components.parser.explore=0.0")
+STATIC_ORACLE = (
+    f"{LEARNING}.oracle=static",
+    f"{LEARNING}.explore=0.0",
+)
 #: In how many states a loss of the repairs is searched for.
 STATES = "components.parser.system.max_search_states"
 #: Arcs may replace arcs.
@@ -125,7 +134,7 @@ REDUCE = arc_eager("reduce", "D", reduces=True)
 BOTH = arc_eager("left_reduce", "L+D", left=True, reduces=True)
 COMBINED = arc_eager("both_combined", "L+D, combined", left=True, reduces=True, oracle="combined")
 ALL = repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert")
-ALL_COMBINED = modify(ALL, "combined", "combined", "components.parser.oracle=combined")
+ALL_COMBINED = modify(ALL, "combined", "combined", f"{LEARNING}.oracle=combined")
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "rep": (
         arc_eager("monotonic", "arc-eager"),

@@ -25,15 +25,11 @@ TOK2VEC = {
         "maxout_pieces": 3,
     },
 }
-LEARNING = {
-    "oracle": "dynamic",
-    "explore": 1.0,
+SETTINGS = {
+    "learning": {"@misc": "spacy_nmparse.GreedyLearning.v1", "oracle": "dynamic", "explore": 1.0},
     "crossing_bias": 0.0,
     "projectivize": False,
     "beam_width": 1,
-    "beam_training": "local",
-    "beam_train_width": 8,
-    "beam_updates": 1.0,
     "confidence": False,
     "write_tags": False,
     "keep_heads": False,
@@ -48,12 +44,12 @@ NM_PARSER = {
         "nonmonotonic_reduce": True,
     },
     "model": {"@architectures": "spacy_nmparse.StateScorer.v1", "tok2vec": TOK2VEC},
-    **LEARNING,
+    **SETTINGS,
 }
 NL_COVINGTON_PARSER = {
     "system": {"@misc": "spacy_nmparse.NLCovington.v1"},
     "model": {"@architectures": "spacy_nmparse.ArcScorer.v1", "tok2vec": TOK2VEC},
-    **LEARNING,
+    **SETTINGS,
 }
 SWAP_PARSER = {
     "system": {"@misc": "spacy_nmparse.SwapStandard.v1"},
@@ -72,7 +68,8 @@ SWAP_PARSER = {
         ],
         "tok2vec": TOK2VEC,
     },
-    **{**LEARNING, "oracle": "nd_all", "explore": 0.5},
+    **SETTINGS,
+    "learning": {"@misc": "spacy_nmparse.GreedyLearning.v1", "oracle": "nd_all", "explore": 0.5},
 }
 NO_REPAIRS: List[str] = []
 NO_OPTIONS: Dict[str, Any] = {}
@@ -104,15 +101,11 @@ def make_parser(
     name: str,
     system: Any,
     model: Model,
-    oracle: str,
-    explore: Union[float, Iterable[float]],
+    learning: Any,
     crossing_bias: float,
     # Any: the component checks switches; some versions of spaCy's config library take "yes".
     projectivize: Any,
     beam_width: int,
-    beam_training: str,
-    beam_train_width: int,
-    beam_updates: Union[float, Iterable[float]],
     confidence: Any,
     write_tags: Any,
     keep_heads: Any,
@@ -128,6 +121,7 @@ def make_parser(
         name: the component's name.
         system: a transition system (config block ``@misc``).
         model: a scorer (config block ``@architectures``).
+        learning: how it learns from gold trees (config block ``@misc``).
 
     The other arguments, and the errors, are those of ``TransitionParser``.
     """
@@ -271,6 +265,20 @@ def ArcStandard(buffer_arcs: bool = False) -> Any:
 def SwapStandard() -> Any:
     """SwapStandard for a config block; see ``spacy_nmparse.systems.swap.swap``."""
     return System("swap_standard")
+
+
+def GreedyLearning(oracle: str = "dynamic", explore: Union[float, Iterable[float]] = 1.0) -> Any:
+    """Learning of single moves along greedy derivations, for a config block; see
+    ``spacy_nmparse.pipe.learning``.
+
+    Args:
+        oracle: name of the system's oracle that training learns from.
+        explore: probability of following the model rather than the oracle at each training step; a
+            number or a schedule of one value an update.
+    """
+    from spacy_nmparse.pipe import learning
+
+    return learning.GreedyLearning(oracle, explore)
 
 
 def make_parser_scorer(punctuation: bool = True) -> Callable:

@@ -125,7 +125,7 @@ def test_arc_swift_differs_in_the_parser_only() -> None:
     swift, other = (find_system(name).build() for name in ("arc_swift", "nl_covington_parser"))
     parser: Any = load_model_from_config(swift, auto_fill=True).get_pipe("parser")
     assert parser.system_spec.name == "arc_swift"
-    assert parser.oracle == "combined"
+    assert parser.learning.oracle == "combined"
     assert parser.cfg == {"projectivize": True}
     assert swift["components"].pop("parser") != other["components"].pop("parser")
     assert swift == other

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 COMMANDS = (
     *("parse", "convert", "init-config", "evaluate", "trace", "stats", "repairs", "errors"),
-    *("ensemble", "replace", "oracle", "systems", "debug-data"),
+    *("replace", "oracle", "systems", "debug-data"),
 )
 
 

@@ -19,7 +19,6 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-import spacy_nmparse.learning.beam_rollout as beam_rollout
 import spacy_nmparse.search.beam as beam
 import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, Tree, same_tokens
@@ -29,15 +28,8 @@ from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.given import GivenTrees
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
-from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.pipe.settings import (
-    SWITCH,
-    WIDTH,
-    KnownAttributes,
-    Setting,
-    number_between,
-    one_of,
-)
+from spacy_nmparse.pipe.learning import GreedyLearning
+from spacy_nmparse.pipe.settings import SWITCH, WIDTH, KnownAttributes, Setting, number_between
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
@@ -50,8 +42,6 @@ from spacy_nmparse.scorers.operations import (
     set_system,
 )
 from spacy_nmparse.systems import TransitionSystem
-
-LOCAL = "local"  # training without a beam
 
 #: A beam gives up hypotheses that are less than a tenth as probable as the best one.
 GAP = math.log(10)
@@ -67,20 +57,11 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     """
 
     system_spec: SystemSpec
-    oracle: str
-    explore: Chance
-    beam_updates: Chance
+    learning: GreedyLearning
     error_handler: Callable  # spaCy sets it
 
     beam_width = Setting(WIDTH)
     """How many hypotheses parsing follows side by side; 1 is greedy search."""
-
-    beam_training = Setting(one_of((LOCAL, *beam_rollout.UPDATES)))
-    """What training learns: "local", single moves along greedy rollouts; "max_violation" and
-    "early_update", whole sequences of moves, with a beam (see ``learning.beam_rollout``)."""
-
-    beam_train_width = Setting(WIDTH)
-    """How many hypotheses training with a beam follows side by side."""
 
     crossing_bias = Setting(number_between(-MOST_BIAS, MOST_BIAS))
     """What parsing adds to the scores of moves that make an arc which crosses others, or of SWAP:
@@ -108,14 +89,10 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         name: str = "nm_parser",
         *,
         system: SystemSpec,
-        oracle: str = "dynamic",
-        explore: float | Iterable[float] = 1.0,
+        learning: GreedyLearning | None = None,
         crossing_bias: float = 0.0,
         projectivize: bool = False,
         beam_width: int = 1,
-        beam_training: str = LOCAL,
-        beam_train_width: int = 8,
-        beam_updates: float | Iterable[float] = 1.0,
         confidence: bool = False,
         write_tags: bool = False,
         keep_heads: bool = False,
@@ -126,32 +103,26 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
 
         Args:
             vocab: the pipeline's vocabulary.
-            model: a scorer, or an ensemble of scorers.
+            model: a scorer.
             name: the component's name in the pipeline.
             system: the transition system.
-            oracle: name of the system's oracle that training learns from.
-            explore: probability of following the model rather than the oracle at each training
-                step; a number or a schedule of one value an update.
+            learning: how training learns from gold trees (see ``pipe.learning``).
             projectivize: lift crossing arcs for training and lower them after parsing.
-            beam_updates: probability that an update uses the beam, where beam_training says so,
-                and not greedy rollouts; a number or a schedule of one value an update.
             scorer: the scoring function.
 
         The other settings are attributes: see there.
 
         Raises:
             ValueError: an oracle that the system does not have, a model that cannot score the
-                system, a probability outside 0 .. 1, or a value that a setting does not take.
+                system, or a value that a setting does not take.
         """
         register_extensions()
         self.vocab = vocab
         self.model = model
         self.name = name
         self.system_spec = system
-        self.oracle = oracle
+        self.learning = learning or GreedyLearning()
         self.crossing_bias = crossing_bias
-        self.beam_training = beam_training
-        self.beam_train_width = beam_train_width
         self.beam_width = beam_width
         self.confidence = confidence
         self.write_tags = write_tags
@@ -166,20 +137,11 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         unlabelled = system.create(None)
         self._learned = Learned(LabelSet(()), TagSet({}), unlabelled)
         try:
-            self.explore = Chance(explore, "explore")
-            self.beam_updates = Chance(beam_updates, "beam_updates")
-            unlabelled.oracle_id(oracle)  # raises on an unknown oracle
+            self.learning.check(name, unlabelled)
             check_system(model, unlabelled)
         except ValueError as error:
             raise ValueError(f"The component '{name}' cannot be made: {error}") from error
         choose_features(model, unlabelled)
-        if oracle == "static" and isinstance(explore, int | float) and explore > 0:
-            warnings.warn(
-                f"The component '{name}' has oracle = 'static' and explore = {explore}: in "
-                f"training it follows the model off the one path that this oracle is made for. "
-                f"Set explore = 0, or take the oracle 'dynamic'.",
-                stacklevel=2,
-            )
 
     # Labels
 
@@ -242,11 +204,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             labels.names, root_label=ROOT_LABEL, single_root=True, segment=True
         )
         return Learned(labels, tags, system)
-
-    @property
-    def learns_single_moves(self) -> bool:
-        """Whether there are updates that learn single moves: not where all of them use a beam."""
-        return self.beam_training == LOCAL or not self.beam_updates.certain
 
     @property
     def gold_reader(self) -> GoldReader:

@@ -46,15 +46,15 @@ def probabilities(TransitionSystem system, Scorer scored, int offset, State stat
     result = {}
     try:
         find_moves(&search)
-        total = log_total(search.scores, search.n, NONE)
+        total = log_total(search.scores, search.n, NULL)
         for i in range(search.n):
             kind = begin_choice(&search, &search.candidates[i], &choice)
             name, k = MOVE_NAMES[system.c.moves[choice.move.move].name], choice.move.k
             if kind == ARC_LABEL:
                 score_labels(&search, &choice.move, kind)
-                label_total = log_total(search.labels, system.c.n_labels, system.c.root_label)
+                label_total = log_total(search.labels, system.c.n_labels, search.mask)
                 for label in range(system.c.n_labels):
-                    if label != system.c.root_label:
+                    if search.mask[label]:
                         result[Action(name, k, names[label])] = (
                             search.scores[i] - total + search.labels[label] - label_total,
                             names[label],

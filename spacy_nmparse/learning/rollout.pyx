@@ -13,7 +13,7 @@ configurations. With both, the loss is the number of configurations in which the
 import numpy
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int8_t, uint64_t, uintptr_t
+from libc.stdint cimport int8_t, uint8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.search.choice cimport (
@@ -70,10 +70,12 @@ cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
     return DYNAMIC
 
 
-cdef void add_share(float* total, float* scores, int n, int skip, int n_teachers) noexcept nogil:
+cdef void add_share(
+    float* total, float* scores, int n, const uint8_t* mask, int n_teachers
+) noexcept nogil:
     """Add one teacher's probabilities, of its scores, to the mean of all."""
     cdef int i
-    softmax(scores, n, skip)
+    softmax(scores, n, mask)
     for i in range(n):
         total[i] += scores[i] / n_teachers
 
@@ -99,12 +101,12 @@ cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:
         teacher.scorers[i].score(
             teacher.scorers[i].self, search.s, search.candidates, search.n, teacher.of_one
         )
-        add_share(probabilities, teacher.of_one, search.n, NONE, teacher.n)
-    log_softmax(scores, search.n, NONE)
+        add_share(probabilities, teacher.of_one, search.n, NULL, teacher.n)
+    log_softmax(scores, search.n, NULL)
     for i in range(search.n):
         loss -= probabilities[i] * scores[i]
         d_scores[i] += teacher.weight * (<float>exp(scores[i]) - probabilities[i])
-    i = argmax(probabilities, search.n, NONE)
+    i = argmax(probabilities, search.n, NULL)
     c = &search.candidates[i]
     if label_choice(search, c) != ARC_LABEL:
         return teacher.weight * loss
@@ -114,18 +116,18 @@ cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:
         teacher.scorers[i].score_labels(
             teacher.scorers[i].self, search.s, c, False, teacher.of_one
         )
-        add_share(labels, teacher.of_one, system.n_labels, scorer.root_label, teacher.n)
+        add_share(labels, teacher.of_one, system.n_labels, search.mask, teacher.n)
     ticket = scorer.score_labels(scorer.self, search.s, c, True, own)
-    log_softmax(own, system.n_labels, scorer.root_label)
+    log_softmax(own, system.n_labels, search.mask)
     d_labels = scorer.label_gradient(scorer.self, ticket)
     for label in range(system.n_labels):
-        if label != scorer.root_label:
+        if search.mask[label]:
             loss -= part * labels[label] * own[label]
             d_labels[label] += teacher.weight * part * (<float>exp(own[label]) - labels[label])
     return teacher.weight * loss
 
 
-cdef bint learns_label(const SearchC* search, const CandidateC* c) noexcept nogil:
+cdef bint learns_label(SearchC* search, const CandidateC* c) noexcept nogil:
     """Whether just one of the labels among which the scorer chooses is right."""
     return c.learn == LEARN_LABEL and label_choice(search, c) == ARC_LABEL
 
@@ -149,7 +151,7 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
     cdef double* log_mass = search.logs
     cdef float weight = 1 if rollout.teacher is NULL else 1 - rollout.teacher.weight
     memcpy(probability, search.scores, n * sizeof(float))
-    log_sum = softmax(probability, n, NONE)
+    log_sum = softmax(probability, n, NULL)
     # The mass of what is right. candidates[i].ticket: of its remembered label scores.
     best_right = -1
     right = 0
@@ -165,7 +167,7 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
         if learns_label(search, c):
             c.ticket = scorer.score_labels(scorer.self, search.s, c, True, labels)
             label_score = labels[c.label]
-            log_mass[i] += label_score - softmax(labels, system.n_labels, scorer.root_label)
+            log_mass[i] += label_score - softmax(labels, system.n_labels, search.mask)
             d_labels = scorer.label_gradient(scorer.self, c.ticket)
             memcpy(d_labels, labels, system.n_labels * sizeof(float))
             right_mass[i] *= labels[c.label]
@@ -178,11 +180,11 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
         for i in range(n):
             right_mass[i] /= share
     else:  # too small for floats
-        all_right = log_total(log_mass, n, NONE)
+        all_right = log_total(log_mass, n, NULL)
         loss -= all_right
         for i in range(n):
             right_mass[i] = <float>exp(log_mass[i] - all_right)
-        right = argmax(right_mass, n, NONE)
+        right = argmax(right_mass, n, NULL)
     rollout.loss += weight * (loss - rollout.loss)
     # Gradients of -weight log(share).
     for i in range(n):
@@ -259,7 +261,7 @@ cdef bint step(void* walker, StateC* s) noexcept nogil:
         return True
     noted = noted_by_push(search)
     apply_oracle(s, rollout.gold, rollout.oracle, noted, False, search.candidates)
-    predicted = argmax(search.scores, search.n, NONE)
+    predicted = argmax(search.scores, search.n, NULL)
     if scorer.learn is not NULL:
         right = learn_likelihood(rollout)
     else:

@@ -1,5 +1,13 @@
 """Which words and facts of a configuration a state scorer looks at."""
+from spacy_nmparse.scorers.between cimport COUNT_VALUES
 from spacy_nmparse.systems.state cimport StateC
+
+
+cdef enum:  # facts of a word
+    LABEL
+    N_LEFT
+    N_RIGHT
+    TOKEN               # from here on: those of its token, by column
 
 
 cdef enum:
@@ -7,7 +15,6 @@ cdef enum:
     MAX_FACTS = 32
     MAX_HOPS = 3
     DISTANCE_VALUES = 12    # those of ``apart``
-    COUNT_VALUES = 5
 
 
 # The i-th word of its kind, or NONE; head and dependent are those of an arc that is looked at, or
@@ -28,7 +35,7 @@ cdef struct WordC:      # how to find one word: where to start, then hops along 
 
 cdef struct FactC:
     fact_t value        # NULL: of a word
-    int kind
+    int kind            # of a word's token: TOKEN + its column
     WordC word
 
 
@@ -45,8 +52,6 @@ cdef int new_fact(str name, int n_values, fact_t value) except -1
 cdef void find_words(
     const FeaturesC* features, const StateC* s, int head, int dependent, int* out
 ) noexcept nogil
-cdef int n_crossed(const StateC* s, int a, int b) noexcept nogil
-cdef int n_headless_between(const StateC* s, int a, int b) noexcept nogil
 cdef void find_facts(
     const FeaturesC* features, const StateC* s, int head, int dependent, const int* words, int* out
 ) noexcept nogil
@@ -60,4 +65,5 @@ cdef class Features:
     cdef readonly tuple words
     cdef readonly tuple pairs
     cdef readonly tuple facts
+    cdef readonly dict token_facts      # by name, in the order of their columns
     cdef list n_values

@@ -14,6 +14,16 @@ cdef class Scorer:
     def crossing_bias(self, float bias):
         self.c.crossing_bias = bias
 
+    @property
+    def label_rules(self):
+        """Which labels searches may not give (``LabelRules`` or None)."""
+        return self.rules
+
+    @label_rules.setter
+    def label_rules(self, LabelRules rules):
+        self.rules = rules
+        self.c.rules = NULL if rules is None else &rules.c
+
     cdef int make_tables(self, int first, int last) except -1:
         raise NotImplementedError
 

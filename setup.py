@@ -28,6 +28,8 @@ DIRECTIVES = {
     "annotation_typing": False,
     "initializedcheck": False,
     "cdivision": True,
+    # C code would read None as an object of its type: an argument that may be None says "or None".
+    "allow_none_for_extension_args": False,
 }
 
 if sys.platform == "win32":

@@ -20,7 +20,9 @@ from spacy_nmparse.systems.action import Action
 from spacy_nmparse.systems.system import MOVE_NAMES
 
 
-def probabilities(TransitionSystem system, Scorer scored, int offset, State state):
+def probabilities(
+    TransitionSystem system not None, Scorer scored not None, int offset, State state not None
+):
     """The probabilities of the legal actions of a configuration.
 
     Args:
@@ -32,11 +34,21 @@ def probabilities(TransitionSystem system, Scorer scored, int offset, State stat
     Returns:
         A dict from ``Action`` to (log-probability of the move and its label, label that a push
         notes or None).
+
+    Raises:
+        ValueError: scores or a configuration of another system, or words that are not scored.
     """
     cdef SearchC search
     cdef ChoiceC choice
     cdef int i, label, kind
     cdef double total, label_total
+    scored.check_system(system)
+    system.check_state(state)
+    if not 0 <= offset <= scored.n_words - state.c.n:
+        raise ValueError(
+            f"A configuration of {state.c.n} words from word {offset} on does not go with the "
+            f"scores of {scored.n_words} words: take those of the same document."
+        )
     if offset < scored.first_row or offset + state.c.n > scored.last_row:
         scored.set_window(offset, offset + state.c.n)
     scored.begin(offset)

@@ -27,6 +27,7 @@ from spacy_nmparse.search.choice cimport (
     SystemC,
     begin_choice,
     begin_state,
+    check_batch,
     choose_label,
     find_moves,
     label_choice,
@@ -330,6 +331,10 @@ def learn(
 
     Returns:
         (gradients, loss): what the model's backward pass takes; summed negative log likelihood.
+
+    Raises:
+        ValueError: an oracle that the system does not have; golds, constraints or scores of other
+            words; scores of another system; nothing to learn from.
     """
     cdef int wanted = system.oracle_id(oracle)
     cdef uint64_t random = (<uint64_t>seed) * 2 + 1
@@ -343,6 +348,11 @@ def learn(
     cdef Scorer teacher
     cdef int i
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
+    golds = list(golds)
+    if not golds:
+        raise ValueError("There is no gold tree to learn from.")
+    sizes = numpy.asarray([len(gold) for gold in golds], dtype="intc")
+    cdef int longest = check_batch(system, scored, sizes, fixed)
     rollout.search = &search
     rollout.loss = 0
     rollout.teacher = NULL
@@ -350,13 +360,15 @@ def learn(
     rollout.seed = &random
     scored.begin_learning(dropout, seed)
     scored.set_window(0, scored.n_words)
-    longest = max(len(gold) for gold in golds)
     if len(teachers):
         room = max(max_candidates(&system.c, longest), scored.c.label_stride)
         addresses = numpy.empty(len(teachers), dtype="uintp")
         for i, teacher in enumerate(teachers):
-            if teacher.n_words != scored.n_words or teacher.c.n_labels != scored.c.n_labels:
-                raise ValueError("A teacher scores other words or labels.")
+            teacher.check_system(system)
+            if teacher.n_words != scored.n_words:
+                raise ValueError(
+                    f"A teacher scores {teacher.n_words} words, the pupil {scored.n_words}."
+                )
             teacher.set_window(0, teacher.n_words)
             addresses[i] = <uintptr_t>&teacher.c
             room = max(room, teacher.c.label_stride)

@@ -305,8 +305,8 @@ cdef class ArcScorerKernel(Scorer):
             P(head | word), get a score from the pair's layer; at most MOST_PAIRS; 0: all.
 
     Raises:
-        ValueError: weights of other shapes, or a system whose arcs do not all join one word of the
-            configuration to others.
+        ValueError: weights of other shapes, a tree of other words, or a system whose arcs do not
+            all join one word of the configuration to others.
     """
     cdef ArcScorerC a
     cdef Layer context
@@ -318,11 +318,14 @@ cdef class ArcScorerKernel(Scorer):
     cdef object tables      # of the window
     cdef list arrays        # keeps the arrays alive that a points into
 
-    def __init__(
+    def __cinit__(
         self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
         int pieces, int n_pairs
     ):
         check_system(system)
+        if tree.n_words != len(vectors):
+            raise ValueError(f"The tree scores {tree.n_words} words, not {len(vectors)}.")
+        self.system = system
         n_labels = system.c.n_labels
         layers = [
             Layer(

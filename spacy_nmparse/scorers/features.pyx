@@ -331,7 +331,7 @@ cdef class Features:
     Raises:
         ValueError: an unknown name, a name twice, no word feature, or too many features.
     """
-    def __init__(self, names):
+    def __cinit__(self, names):
         cdef FactC* fact
         names = tuple(names)
         words, pairs, facts = [], [], []
@@ -397,5 +397,11 @@ cdef class Features:
         return most
 
     def fact_sizes(self, int n_labels):
-        """Number of values of each fact, for a system with n_labels labels (list of int)."""
+        """Number of values of each fact, for a system with n_labels labels (list of int).
+
+        Raises:
+            ValueError: n_labels is below 1.
+        """
+        if n_labels < 1:
+            raise ValueError(f"A system has at least 1 label, not {n_labels}.")
         return [n or n_labels + 1 for n in self.n_values]

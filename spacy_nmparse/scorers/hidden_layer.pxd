@@ -88,6 +88,7 @@ cdef class Layer:
     cdef object sums
     cdef object tokens
 
+    cdef int sort_features(self, bint sums_items) except -1
     cdef int set_tokens(self, tokens) except -1
     cdef int make_places(self, int n) except -1
     cdef void make_sums(self, int n_rows) except *

@@ -312,10 +312,12 @@ cdef class Layer:
     Raises:
         ValueError: weights of other shapes.
     """
-    def __init__(
+    def __cinit__(
         self, Features features, int n_labels, dict weights, int pieces, bint sums_items=False
     ):
         cdef int i, offset = 0
+        if pieces < 1:
+            raise ValueError(f"A hidden layer has at least 1 piece, not {pieces}.")
         self.arrays = []
         self.features = features
         self.c.features = features.c
@@ -336,13 +338,13 @@ cdef class Layer:
         self.c.pad_rows = keep(self.arrays, weights["pad_rows"])
         self.c.fact_rows = keep(self.arrays, weights["fact_rows"])
         self.c.bias = keep(self.arrays, weights["bias"])
-        self._sort_features(sums_items)
+        self.sort_features(sums_items)
         self.c.owner = NONE
         self.c.pre = <float*>allocate(row, sizeof(float))
         self.c.hidden = <float*>allocate(self.c.width, sizeof(float))
         self.c.winner = <uint8_t*>allocate(self.c.width, 1)
 
-    def _sort_features(self, bint sums_items):
+    cdef int sort_features(self, bint sums_items) except -1:
         """Tell the features that look at H alone from the others, where their sums are wanted."""
         cdef FeaturesOfC* part
         cdef int i
@@ -356,6 +358,7 @@ cdef class Layer:
             part = &self.c.of_item if of_item else &self.c.others
             part.facts[part.n_facts] = i
             part.n_facts += 1
+        return 0
 
     cdef int set_tokens(self, tokens) except -1:
         """Give the values of the token facts: int32 (facts, words of the batch), or None."""

@@ -2,7 +2,7 @@
 from spacy_nmparse.scorers.label_rules cimport LabelRules, LabelRulesC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC
+from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
 
 
 # Configurations are, from now on, those of the sequence that starts at the batch's word ``offset``.
@@ -69,6 +69,7 @@ cdef struct ScorerC:
 
 cdef class Scorer:
     cdef ScorerC c
+    cdef readonly TransitionSystem system   # whose moves are scored
     cdef readonly int n_words           # of the batch
     cdef readonly int lookahead         # words from B0 on that are looked at
     cdef readonly int margin            # words before the sentence that are looked at
@@ -77,6 +78,7 @@ cdef class Scorer:
     cdef int first_row                  # the batch's word that the window of tables starts with
     cdef int last_row
 
+    cdef int check_system(self, TransitionSystem system) except -1
     cdef int make_tables(self, int first, int last) except -1
     cdef int set_window(self, int first, int last) except -1
     cdef void begin(self, int offset) noexcept

@@ -1,4 +1,6 @@
 """What search and learning ask of a scorer, whichever it is."""
+
+
 cdef class Scorer:
     """The scores of one batch: made by a scorer's Thinc model, used by search and learning.
 
@@ -20,9 +22,19 @@ cdef class Scorer:
         return self.rules
 
     @label_rules.setter
-    def label_rules(self, LabelRules rules):
+    def label_rules(self, LabelRules rules or None):
         self.rules = rules
         self.c.rules = NULL if rules is None else &rules.c
+
+    cdef int check_system(self, TransitionSystem system) except -1:
+        """Raise ValueError where these are not scores of the system's moves."""
+        if self.system is not system and (self.system is None or not system.is_like(self.system)):
+            raise ValueError(
+                f"The scores are those of moves of {self.system!r}, not of {system!r}: let the "
+                f"model of that system's parser make them."
+            )
+        system._check_made()
+        return 0
 
     cdef int make_tables(self, int first, int last) except -1:
         raise NotImplementedError

@@ -155,12 +155,13 @@ cdef class StateScorerKernel(Scorer):
     cdef object weights
     cdef list arrays        # keeps the arrays alive that s points into
 
-    def __init__(
+    def __cinit__(
         self, Features features, TransitionSystem system, vectors, dict weights, int pieces,
         tokens=None
     ):
         cdef int i
         check_system(system)
+        self.system = system
         self.layer = Layer(features, system.c.n_labels, weights, pieces)
         self.layer.set_tokens(tokens)
         self.rows = WordRows(vectors, weights["word_W"], [self.layer])

@@ -41,7 +41,8 @@ def tag_gradient(scores, const int[:, ::1] tags, sizes, float weight):
     cdef int i
     if (
         tags.shape[0] != d.shape[0] or tags.shape[1] != n_values.shape[0]
-        or d.shape[1] != sum(sizes) or (numpy.asarray(tags) >= numpy.asarray(n_values)).any()
+        or d.shape[1] != numpy.sum(n_values) or numpy.less(n_values, 1).any()
+        or (numpy.asarray(tags) >= numpy.asarray(n_values)).any()
     ):
         raise ValueError(
             f"Tags {tuple(numpy.shape(tags))} of attributes of {list(sizes)} values do not fit the "

@@ -121,9 +121,14 @@ cdef class TreeScores:
         tree_weight: weight, in learning, of the loss of P(head | word).
 
     Raises:
-        ValueError: weights of other shapes.
+        ValueError: weights of other shapes, or lengths of other words.
     """
-    def __init__(self, items, lengths, dict weights, float tree_weight):
+    def __cinit__(self, items, lengths, dict weights, float tree_weight):
+        if items.ndim != 3 or items.shape[1] != 2 or sum(lengths) != len(items):
+            raise ValueError(
+                f"Items have the shape (words, 2, width), and lengths add up to the words, not "
+                f"{tuple(items.shape)} and {sum(lengths)}."
+            )
         ends = numpy.cumsum(lengths)
         self.starts = numpy.stack(
             [numpy.repeat(ends - lengths, lengths), numpy.repeat(ends, lengths)], axis=1

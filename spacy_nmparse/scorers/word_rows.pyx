@@ -30,12 +30,14 @@ cdef class WordRows:
     Raises:
         ValueError: weights of another shape.
     """
-    def __init__(self, vectors, weights, list layers):
+    def __cinit__(self, vectors, weights, list layers):
         cdef Layer layer
         cdef int i, size
         cdef int begin = 0
         cdef int end = 0
         for layer in layers:
+            if layer is None:
+                raise TypeError("A layer of word rows is a Layer, not None.")
             end += layer.c.features.n_slots * layer.c.pieces * layer.c.width
         check_shapes({"word_W": weights}, {"word_W": (end, vectors.shape[1])})
         end = 0

@@ -8,7 +8,7 @@ import numpy
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int32_t, uintptr_t
 
-from spacy_nmparse.search.choice cimport NONE, addresses, write_tree
+from spacy_nmparse.search.choice cimport NONE, addresses, check_batch, write_tree
 from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.hypotheses cimport BLIND, FINISHED, Beam, HypothesisC, OutputC
 from spacy_nmparse.scorers.scorer cimport Scorer
@@ -56,16 +56,16 @@ cdef list analyses(Beam beam, int first, int last, int n):
 
 
 cdef list search_batch(
-    TransitionSystem system, Scorer scored, lengths, constraints, given, int width, int n,
-    int reach, const OutputC* out, double gap
+    TransitionSystem system, Scorer scored, const int[::1] lengths, const int8_t[::1] fixed, given,
+    int width, int n, int reach, const OutputC* out, double gap
 ):
     """Beam search through a batch.
 
     Args:
         system: the transition system.
         scored: the scores of the batch, as the scorer's model gives them.
-        lengths: number of words of each sequence, at least 1.
-        constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
+        lengths: number of words of each sequence.
+        fixed: constraints of the words.
         given: as of ``greedy.parse``; such sequences are searched through at once.
         width: the most hypotheses at a time.
         n: how many analyses of each part are wanted; one, if there is `out`.
@@ -79,7 +79,6 @@ cdef list search_batch(
         analyses being tuples (score, heads, labels, starts) of the part's words, best first; empty,
         if there is `out`.
     """
-    cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
     cdef Beam beam = None
     cdef OutputC here
     cdef int words, n_left, base, length, done, why, wanted, settled
@@ -90,10 +89,12 @@ cdef list search_batch(
     cdef int i, j, whole
     cdef bint asked = out is not NULL and out.head_p is not NULL
     cdef bint at_once
-    cdef const uintptr_t[::1] trees = addresses(system, given, len(lengths))
+    cdef const uintptr_t[::1] trees = addresses(system, given, lengths)
+    if reach < 1:
+        raise ValueError(f"A beam reaches over at least 1 word, not {reach}.")
     result = []
     wanted = 1 if n == 1 else width
-    for i in range(len(lengths)):
+    for i in range(lengths.shape[0]):
         length = lengths[i]
         base = 0
         at_once = trees[i] != 0 or not system.c.segment
@@ -111,7 +112,7 @@ cdef list search_batch(
                 last = offset + base + words
                 if base == 0:  # as many whole sequences as fit
                     whole = offset
-                    for j in range(i, len(lengths)):
+                    for j in range(i, lengths.shape[0]):
                         whole += lengths[j]
                         if whole - first > WINDOW:
                             break
@@ -159,10 +160,12 @@ def search_parts(
     TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
     given=None
 ):
-    """Search for several trees. Arguments and result as those of ``search_batch``."""
-    return search_batch(
-        system, scored, lengths, constraints, given, width, n, reach, NULL, INFINITY
-    )
+    """Search for several trees. Arguments, result and errors as those of ``parse`` and of
+    ``search_batch``."""
+    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
+    cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
+    check_batch(system, scored, sizes, fixed)
+    return search_batch(system, scored, sizes, fixed, given, width, n, reach, NULL, INFINITY)
 
 
 cdef OutputC shifted(const OutputC* out, int n) noexcept:
@@ -197,19 +200,25 @@ def parse(
 
     Returns:
         heads, labels, starts: as ``greedy.parse`` returns them.
+
+    Raises:
+        ValueError: as ``greedy.parse``; or width or reach is below 1.
     """
-    cdef int n_words = sum(lengths)
+    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
+    cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
+    cdef float[:, ::1] sure = probabilities
+    check_batch(system, scored, sizes, fixed, sure)
+    cdef int n_words = scored.n_words
     cdef int32_t[::1] heads = numpy.empty(n_words, dtype="int32")
     cdef int32_t[::1] labels = numpy.empty(n_words, dtype="int32")
     cdef int8_t[::1] starts = numpy.zeros(n_words, dtype="int8")
-    cdef float[:, ::1] sure = probabilities
     cdef OutputC out
     out.head_p = out.label_p = NULL
     if n_words:
         out.heads, out.labels, out.starts = &heads[0], &labels[0], &starts[0]
         if sure is not None:
             out.head_p, out.label_p = &sure[0, 0], &sure[1, 0]
-        search_batch(system, scored, lengths, constraints, given, width, 1, reach, &out, gap)
+        search_batch(system, scored, sizes, fixed, given, width, 1, reach, &out, gap)
     return numpy.asarray(heads), numpy.asarray(labels), numpy.asarray(starts)
 
 

@@ -1,7 +1,7 @@
 """What a search chooses from: the legal moves of a configuration, their scores, their labels."""
 from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
 
-from spacy_nmparse.scorers.scorer cimport ScorerC
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport CandidateC, SystemC, TransitionSystem
@@ -57,7 +57,11 @@ cdef int search_init(
     SearchC* search, const SystemC* system, const ScorerC* scorer, int max_words
 ) except -1
 cdef void search_free(SearchC* search) noexcept nogil
-cdef uintptr_t[::1] addresses(TransitionSystem system, given, int n)
+cdef int check_batch(
+    TransitionSystem system, Scorer scored, const int[::1] sizes, const int8_t[::1] constraints,
+    const float[:, ::1] probabilities=*
+) except -1
+cdef uintptr_t[::1] addresses(TransitionSystem system, given, const int[::1] sizes)
 cdef void begin_state(
     SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
 ) noexcept nogil

@@ -7,6 +7,7 @@ from spacy_nmparse.search.choice cimport (
     ChoiceC,
     SearchC,
     addresses,
+    check_batch,
     begin_state,
     search_free,
     search_init,
@@ -71,22 +72,26 @@ def parse(
         heads: int32 (words,), numbered within the sequence; a root is its own head.
         labels: int32 (words,), numbers of the system's labels (-1: none).
         starts: int8 (words,), 1 where a BREAK was made before the word.
+
+    Raises:
+        ValueError: scores of another system or of other words, or arrays of other shapes.
     """
-    cdef int n_words = sum(lengths)
+    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
+    cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
+    cdef float[:, ::1] found = probabilities
+    cdef int longest = check_batch(system, scored, sizes, fixed, found)
+    cdef int n_words = scored.n_words
     heads_array = numpy.empty(n_words, dtype="int32")
     labels_array = numpy.empty(n_words, dtype="int32")
     starts_array = numpy.zeros(n_words, dtype="int8")
     cdef int32_t[::1] heads = heads_array
     cdef int32_t[::1] labels = labels_array
     cdef int8_t[::1] starts = starts_array
-    cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
-    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
-    cdef int n_sequences = len(lengths)
-    cdef const uintptr_t[::1] trees = addresses(system, given, n_sequences)
+    cdef int n_sequences = sizes.shape[0]
+    cdef const uintptr_t[::1] trees = addresses(system, given, sizes)
     cdef GreedyC greedy
     cdef SearchC* search = &greedy.search
     cdef StateC* s = &search.own_state
-    cdef float[:, ::1] found = None
     cdef float[:, ::1] room = None
     cdef int margin = scored.margin
     cdef int window = WINDOW
@@ -97,10 +102,9 @@ def parse(
     if probabilities is not None:
         probabilities.fill(1)
         untouched = numpy.ones((3, n_words), dtype="float32")
-        found = probabilities
         room = untouched
     greedy.lookahead = scored.lookahead
-    search_init(search, &system.c, &scored.c, max(lengths))
+    search_init(search, &system.c, &scored.c, longest)
     try:
         i = offset = 0
         started = False

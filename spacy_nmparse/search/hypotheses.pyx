@@ -92,6 +92,9 @@ cdef class Beam:
         cdef size_t size = max_words + 1
         if width < 1:
             raise ValueError(f"A beam has a width of at least 1, not {width}.")
+        if max_words < 1:
+            raise ValueError(f"A beam searches at least 1 word, not {max_words}.")
+        scored.check_system(system)
         self.system = system
         self.scored = scored
         self.lookahead = max(<int>scored.lookahead, <int>system.lookahead)

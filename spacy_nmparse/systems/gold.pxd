@@ -53,4 +53,6 @@ cdef class Gold:
     cdef readonly tuple sent_starts
     cdef tuple bound_to
 
+    cdef int fill(self, int n) except -1
+    cdef int check_tree(self) except -1
     cdef int bind(self, tuple label_names, dict label_ids) except -1

@@ -56,8 +56,8 @@ cdef class Gold:
                 raise ValueError(
                     f"Gold sent_start {start!r} of word {w} is not True, False or None (unknown)."
                 )
-        self._fill(n)
-        self._check_tree()
+        self.fill(n)
+        self.check_tree()
 
     def __dealloc__(self):
         cdef TablesC* tables
@@ -86,6 +86,8 @@ cdef class Gold:
                 across a preset start become unknown, and where a start is preset, it is gold.
         """
         errors = 0
+        if len(sent_starts) != self.c.n:
+            raise ValueError(f"Gold has {self.c.n} words but {len(sent_starts)} sent_starts.")
         starts = list(self.sent_starts)
         sentence = []
         for w in range(self.c.n):
@@ -131,7 +133,7 @@ cdef class Gold:
         labels = [None if out else label for out, label in zip(wrong, self.labels)]
         return Gold(heads, labels, self.sent_starts), sum(wrong)
 
-    def _fill(self, int n):
+    cdef int fill(self, int n) except -1:
         cdef int* head = <int*>self.block
         cdef int* child_offset = head + n
         cdef int* children = child_offset + n + 2
@@ -218,8 +220,9 @@ cdef class Gold:
         self.c.children = children
         self.c.next_start = next_start
         self.c.n_roots = n_roots
+        return 0
 
-    def _check_tree(self):
+    cdef int check_tree(self) except -1:
         """Every chain of heads must end, and no arc may cross a known sentence start."""
         cdef int n = self.c.n
         cdef int w, h, first
@@ -243,6 +246,7 @@ cdef class Gold:
                     f"The gold arc {h} -> {w} crosses a sentence start: give the words of one "
                     f"sentence heads within it, or None."
                 )
+        return 0
 
     cdef int bind(self, tuple label_names, dict label_ids) except -1:
         """Give the labels the numbers of one system. A label the system lacks is a ValueError."""

@@ -8,6 +8,19 @@ Heads are numbered as in ``Gold``: a root is its own head, None is unknown.
 DELIMITER = "||"
 
 
+cdef int check_heads(heads, others=None, str name="") except -1:
+    """Raise ValueError where a head is no word number, or others are not as many as the heads."""
+    n = len(heads)
+    for w, head in enumerate(heads):
+        if head is not None and not 0 <= head < n:
+            raise ValueError(
+                f"Head {head!r} of word {w} is not a word number (0 .. {n - 1}) or None (unknown)."
+            )
+    if others is not None and len(others) != n:
+        raise ValueError(f"There are {n} heads but {len(others)} {name}.")
+    return 0
+
+
 def crossing_arcs(heads, counts=None):
     """The words whose arc is non-projective: some word between it and its head does not descend
     from the head (list of int). Arcs from ROOT and unknown heads are not counted.
@@ -15,7 +28,11 @@ def crossing_arcs(heads, counts=None):
     Args:
         heads: the heads, which may form cycles.
         counts: for each word whether it counts between others; None: all do.
+
+    Raises:
+        ValueError: a head that is no word number, or counts of other words.
     """
+    check_heads(heads, counts, "counts")
     cdef int n = len(heads)
     cdef int w, x, h, low, high
     found = []
@@ -39,7 +56,9 @@ def crossing_arcs(heads, counts=None):
 
 
 def check_acyclic(heads):
-    """Raise ValueError where the heads form a cycle. Linear in the number of words."""
+    """Raise ValueError where the heads form a cycle, or one is no word number. Linear in the
+    number of words."""
+    check_heads(heads)
     cdef int n = len(heads)
     cdef int first, w
     walk = [-1] * n  # the first word of the walk that came by
@@ -57,7 +76,8 @@ def check_acyclic(heads):
 
 def is_projective(heads):
     """Whether no two arcs cross and none spans a root. Linear in the number of words (but for
-    sorting the dependents of each)."""
+    sorting the dependents of each). Raises ValueError for a head that is no word number."""
+    check_heads(heads)
     cdef int n = len(heads)
     cdef int w, h
     closing = [[] for _ in range(n)]
@@ -99,8 +119,9 @@ def lift(heads, labels):
         that projects: None.
 
     Raises:
-        ValueError: the heads form a cycle.
+        ValueError: the heads form a cycle, or one is no word number, or labels of other words.
     """
+    check_heads(heads, labels, "labels")
     check_acyclic(heads)
     lifted = list(heads)
     while True:
@@ -138,12 +159,17 @@ def lower(heads, labels):
 
     Returns:
         (heads, labels): new lists, no label with a note.
+
+    Raises:
+        ValueError: as ``lift``.
     """
     heads = list(heads)
+    check_heads(heads, labels, "labels")
     plain = [plain_label(label) for label in labels]
     waiting = [w for w in range(len(heads)) if DELIMITER in labels[w] and heads[w] != w]
     if not waiting:
         return heads, plain
+    check_acyclic(heads)
     children = [[] for _ in heads]
     for x, h in enumerate(heads):
         if h != x:

@@ -45,3 +45,9 @@ cdef class TransitionSystem:
     ) except -1
     cdef int begin(self, str name, dict shared, dict own=*) except -1
     cpdef int bind(self, Gold gold) except -1
+    cdef bint is_like(self, TransitionSystem other)
+    cdef int check_state(self, State state) except -1
+    cdef tuple check_gold(self, State state, Gold gold)
+    cdef tuple legal_move(self, State state, action)
+    cdef bint is_legal(self, State state, int i, int k, int label)
+    cdef list expand(self, State state, Gold gold, int oracle, int push_label, bint exact)

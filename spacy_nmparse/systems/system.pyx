@@ -126,6 +126,7 @@ cdef class TransitionSystem:
         self.label_names = (None,) if labels is None else labels
         self.label_ids = None if labels is None else {l: i for i, l in enumerate(labels)}
         self.c.n_labels = len(self.label_names)
+        self.options = {}
         self.repair_names = {}
         self.features = {}
         self.texts = {}
@@ -141,9 +142,11 @@ cdef class TransitionSystem:
         that the constructor of a system does.
 
         Raises:
-            TypeError: an option that is none.
+            TypeError: an option that is none, or the system is made already.
             ValueError: a root_label that is none of the labels, or the only one.
         """
+        if self.name is not None:
+            raise TypeError(f"{self!r} is made already: make another one by systems.create(name).")
         defaults = {**(own or {}), "single_root": False, "segment": False, "root_label": None}
         for option in shared:
             if option not in defaults:
@@ -308,8 +311,8 @@ cdef class TransitionSystem:
         Raises:
             ValueError: a configuration of another system.
         """
-        self._check_state(state)
-        return [action for action, _ in self._expand(state, None, 0, NONE, True)]
+        self.check_state(state)
+        return [action for action, _ in self.expand(state, None, 0, NONE, True)]
 
     def apply(self, State state not None, action, push_label=None):
         """Apply an action in place.
@@ -324,9 +327,9 @@ cdef class TransitionSystem:
                 is to note the root_label, or a configuration of another system.
         """
         cdef int i, k, label, noted
-        self._check_state(state)
+        self.check_state(state)
         noted = self._label_id(push_label)
-        i, k, label = self._legal_move(state, action)
+        i, k, label = self.legal_move(state, action)
         if push_label is not None and noted == self.c.root_label and self.c.moves[i].notes_label:
             raise ValueError(
                 f"push_label {push_label!r} is the root_label: a later move could give it to an "
@@ -343,8 +346,8 @@ cdef class TransitionSystem:
         """
         cdef int noted = self._label_id(push_label)
         cdef int i, k, label
-        gold, _ = self._check_gold(state, gold)
-        i, k, label = self._legal_move(state, action)
+        gold, _ = self.check_gold(state, gold)
+        i, k, label = self.legal_move(state, action)
         return float(self.c.cost(&state.c, &gold.c, i, k, label, noted))
 
     def costs(self, State state not None, Gold gold not None, push_label=None):
@@ -363,16 +366,16 @@ cdef class TransitionSystem:
                 of another system.
         """
         cdef int noted = self._label_id(push_label)
-        gold, _ = self._check_gold(state, gold)
+        gold, _ = self.check_gold(state, gold)
         return {
             action: float(cost)
-            for action, (cost, _) in self._expand(state, gold, DYNAMIC, noted, True)
+            for action, (cost, _) in self.expand(state, gold, DYNAMIC, noted, True)
         }
 
     def loss(self, State state not None, Gold gold not None):
         """The least loss of any final configuration that is reachable from state (float)."""
         cdef int errors
-        gold, errors = self._check_gold(state, gold)
+        gold, errors = self.check_gold(state, gold)
         return float(self.c.loss(&state.c, &gold.c) + errors)
 
     def oracle(self, State state not None, Gold gold not None, name="dynamic", push_label=None):
@@ -383,10 +386,10 @@ cdef class TransitionSystem:
         """
         cdef int noted = self._label_id(push_label)
         cdef int number = self.oracle_id(name)
-        gold, _ = self._check_gold(state, gold)
+        gold, _ = self.check_gold(state, gold)
         return {
             action
-            for action, (_, learn) in self._expand(state, gold, number, noted, False)
+            for action, (_, learn) in self.expand(state, gold, number, noted, False)
             if learn
         }
 
@@ -433,13 +436,18 @@ cdef class TransitionSystem:
 
     def repair(self, State state not None, action):
         """The name of the non-monotonic move that a legal action is here (str), or None: it deletes
-        an arc, makes one that no monotonic system has, or puts a word back into the buffer."""
+        an arc, makes one that no monotonic system has, or puts a word back into the buffer.
+
+        Raises:
+            ValueError: as ``apply``.
+        """
         cdef const MoveC* move
-        self._check_state(state)
-        if action[0] in self.moves:
-            move = &self.c.moves[self.moves.index(action[0])]
-            if move.is_repair is not NULL and move.is_repair(&state.c, action[1]):
-                return self.repair_names.get(action[0], action[0])
+        cdef int i, k
+        self.check_state(state)
+        i, k, _ = self.legal_move(state, action)
+        move = &self.c.moves[i]
+        if move.is_repair is not NULL and move.is_repair(&state.c, k):
+            return self.repair_names.get(action[0], action[0])
         return None
 
     def oracle_id(self, name):
@@ -478,14 +486,28 @@ cdef class TransitionSystem:
                     f"needs: give add_move one."
                 )
 
-    def _check_state(self, State state):
+    cdef bint is_like(self, TransitionSystem other):
+        """Whether the other system is this one, or has its class, labels and options."""
+        return other is self or (
+            type(other) is type(self) and other.labels == self.labels
+            and other.options == self.options
+        )
+
+    cdef int check_state(self, State state) except -1:
+        """Raises ValueError where the configuration was not made by a system like this one."""
+        if state.owner is self:
+            return 0
         self._check_made()
-        if state.system != self._form():
+        if state.owner is None or not self.is_like(state.owner):
+            other, own = state.system, self._form()
+            if other == own:
+                other, own = shorten(repr(state.owner)), shorten(repr(self))
             raise ValueError(
-                f"A configuration of {state.system} is none of {self._form()}: make it by "
-                f"initial(n_words) of such a system."
+                f"A configuration of {other} is none of {own}: make it by initial(n_words) of that "
+                f"system."
             )
         state.bind(&self.c, self)
+        return 0
 
     def _form(self):
         """What its configurations are of (str): its name, and an option that changes them."""
@@ -497,11 +519,11 @@ cdef class TransitionSystem:
         shown = ", ".join(f"{name} with k = {k}" for name, k in [*found][:SHOWN_MOVES])
         return f"{shown}, ..." if len(found) > SHOWN_MOVES else shown or "nothing"
 
-    def _check_gold(self, State state, Gold gold):
+    cdef tuple check_gold(self, State state, Gold gold):
         """The gold tree under the state's preset sentence starts, the system's limit of lengths and
         its root label, and the errors they force."""
         cdef int w
-        self._check_state(state)
+        self.check_state(state)
         if gold.c.n != state.c.n:
             raise ValueError(f"The gold tree has {gold.c.n} words, the configuration {state.c.n}.")
         errors = 0
@@ -519,7 +541,7 @@ cdef class TransitionSystem:
         self.bind(gold)
         return gold, errors
 
-    def _legal_move(self, State state, action):
+    cdef tuple legal_move(self, State state, action):
         """(place in the table, k, label) of a legal action, in numbers; ValueError: it is none."""
         cdef int i, label
         try:
@@ -533,14 +555,14 @@ cdef class TransitionSystem:
         if name not in self.moves:
             raise ValueError(f"{self.name} has no move {name!r}: its moves are {self.moves}.")
         i = self.moves.index(name)
-        if not 1 <= k <= state.c.n + 1 or not self._is_legal(state, i, k, label):
+        if not 1 <= k <= state.c.n + 1 or not self.is_legal(state, i, k, label):
             raise ValueError(
                 f"{tuple(action)} is illegal in {shorten(repr(state))}; legal here: "
                 f"{self._legal_here(state)}."
             )
         return i, k, label
 
-    def _is_legal(self, State state, int i, int k, int label):
+    cdef bint is_legal(self, State state, int i, int k, int label):
         """Whether the i-th move of the table can be made with this k and label id."""
         cdef const MoveC* move = &self.c.moves[i]
         cdef int dependent
@@ -556,7 +578,7 @@ cdef class TransitionSystem:
         from_root = move.head(&state.c, k) == state.c.n
         return label != NONE and label_fits(&self.c, from_root, label)
 
-    def _expand(self, State state, Gold gold, int oracle, int push_label, bint exact):
+    cdef list expand(self, State state, Gold gold, int oracle, int push_label, bint exact):
         """[(action, (cost, learn))] of the legal actions, labels spelled out. exact: costs above
         the least are wanted too."""
         cdef int n, i, label

@@ -429,13 +429,14 @@ def random_walk(
     cdef WalkC walk
     cdef int n = state.c.n
     cdef const char* fault
+    system.check_state(state)
     walk.system = &system.c
     walk.labelled = system.labels is not None
     walk.s = &state.c
     walk.gold = NULL
     walk.oracle = system.oracle_id(oracle)
     if gold is not None:
-        gold, _ = system._check_gold(state, gold)
+        gold, _ = system.check_gold(state, gold)
         walk.gold = &gold.c
     walk.exact = exact
     walk.ask = max(1, ask)

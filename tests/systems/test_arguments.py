@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spacy_nmparse import systems
-from spacy_nmparse.systems import Action, Gold
+from spacy_nmparse.systems import Action, Gold, State
 from tests.exhaustive_cases import Case
 from tests.fuzz import variants
 
@@ -51,7 +51,7 @@ def test_configurations_of_another_system(name: str) -> None:
     gold = Gold([0, 0])
     state = systems.create(name).initial(2)
     assert state.system == state.copy().system == name
-    systems.create(name, ("a", "b"), single_root=True).loss(state, gold)
+    systems.create(name).loss(state, gold)
     for other in {*systems.names()} - {name}:
         system: Any = systems.create(other)
         for method, *arguments in (
@@ -64,6 +64,49 @@ def test_configurations_of_another_system(name: str) -> None:
             with pytest.raises(ValueError, match=f"{name} is none of {other}"):
                 getattr(system, method)(state, *arguments)
         assert state.buffer[:2] == [0, 1]
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_configurations_of_another_form(name: str) -> None:
+    """Other labels have other numbers, and what one form keeps true, another one needs."""
+    labels = ("a", "b")
+    state = systems.create(name, labels).initial(3)
+    for system in (
+        systems.create(name),
+        systems.create(name, ("b", "a")),
+        systems.create(name, labels, segment=True),
+        systems.create(name, labels, single_root=True),
+        systems.create(name, labels, root_label="a"),
+    ):
+        with pytest.raises(ValueError, match=r"A configuration of .* is none of"):
+            system.actions(state)
+        assert system.actions(system.initial(3))
+    with pytest.raises(ValueError, match="is none of"):
+        systems.create(name).actions(State(3, (None,), name))
+    assert systems.create(name, labels).actions(state)
+
+
+def test_a_state_of_monotonic_covington() -> None:
+    """Its arcs were once taken for those of the non-monotonic form: a cycle, and no end."""
+    state = systems.create("covington").initial(3)
+    system = systems.create("covington", nonmonotonic=True)
+    for method, *arguments in (
+        ("actions",),
+        ("apply", ("SHIFT", 1, None)),
+        ("repair", ("SHIFT", 1, None)),
+        ("loss", Gold([0, 0, 0])),
+    ):
+        with pytest.raises(
+            ValueError, match=r"nonmonotonic=False.* is none of .*nonmonotonic=True"
+        ):
+            getattr(system, method)(state, *arguments)
+
+
+def test_a_system_is_made_once() -> None:
+    system: Any = systems.create("arc_eager")
+    with pytest.raises(TypeError, match=r"made already.*systems\.create"):
+        system.__init__()
+    assert len(system.moves) == 4
 
 
 @pytest.mark.parametrize(

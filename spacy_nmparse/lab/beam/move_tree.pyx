@@ -35,6 +35,11 @@ cdef class MoveTree:
         max_words: the longest window.
     """
     def __cinit__(self, TransitionSystem system, Scorer scored, int most, int max_words):
+        scored.check_system(system)
+        if most < 1 or max_words < 1:
+            raise ValueError(
+                f"A tree has at least 1 sequence and 1 word, not {most} and {max_words}."
+            )
         self.system = system
         self.scored = scored
         self.end_scores = <double*>allocate(most, sizeof(double))

@@ -25,7 +25,7 @@ from libc.stdlib cimport free
 
 from spacy_nmparse.lab.beam.move_tree cimport MoveTree
 from spacy_nmparse.learning.rollout cimport RolloutC, oracle_for, roll_out
-from spacy_nmparse.search.choice cimport SearchC, search_free, search_init
+from spacy_nmparse.search.choice cimport SearchC, check_batch, search_free, search_init
 from spacy_nmparse.search.hypotheses cimport Beam
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport Gold
@@ -210,8 +210,8 @@ def learn(
         (gradients, loss): what the model's backward pass takes; summed negative log likelihood.
 
     Raises:
-        ValueError: another update, an oracle that the system does not have, a width below 1, or a
-            scorer that learns from single configurations only.
+        ValueError: another update, a width below 1, a scorer that learns from single
+            configurations only, or as ``rollout.learn``.
         MemoryError: the hypotheses have outgrown the memory.
     """
     cdef int oracle_number = system.oracle_id(oracle)
@@ -223,6 +223,11 @@ def learn(
     cdef Comparison both = None
     cdef SearchC search
     cdef RolloutC rollout
+    golds = list(golds)
+    if not golds:
+        raise ValueError("There is no gold tree to learn from.")
+    sizes = numpy.asarray([len(gold) for gold in golds], dtype="intc")
+    check_batch(system, scored, sizes, fixed)
     if update not in UPDATES:
         raise ValueError(f"A beam is learned from by one of {UPDATES}, not {update!r}.")
     if scored.c.learn is NULL and scored.c.add is NULL:

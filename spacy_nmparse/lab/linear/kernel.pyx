@@ -456,7 +456,7 @@ cdef class LinearScorerKernel(Scorer):
     cdef object tags
     cdef object weights
 
-    def __init__(
+    def __cinit__(
         self, Templates templates, TransitionSystem system, words, tags, weights, int bits,
         bint logistic=False
     ):
@@ -465,6 +465,7 @@ cdef class LinearScorerKernel(Scorer):
         cdef const uint64_t[::1] tag_ids = tags
         cdef float[::1] table = weights
         check_system(system, "linear")
+        self.system = system
         blocks = label_blocks(system)
         self.s.stride = n_columns(system)
         if table.shape[0] != (<Py_ssize_t>1 << bits) + self.s.stride:

@@ -29,11 +29,12 @@ from spacy_nmparse.pipe.given import GivenTrees
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
 from spacy_nmparse.pipe.learning import GreedyLearning
-from spacy_nmparse.pipe.settings import SWITCH, WIDTH, KnownAttributes, Setting, number_between
+from spacy_nmparse.pipe.settings import KnownAttributes, add_settings
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
 from spacy_nmparse.scorers import scorer as scoring
+from spacy_nmparse.scorers.label_rules import LabelRules
 from spacy_nmparse.scorers.operations import (
     check_system,
     choose_features,
@@ -41,15 +42,14 @@ from spacy_nmparse.scorers.operations import (
     resize_labels,
     set_system,
 )
+from spacy_nmparse.settings import SWITCH, Settings, defaults
 from spacy_nmparse.systems import TransitionSystem
 
 #: A beam gives up hypotheses that are less than a tenth as probable as the best one.
 GAP = math.log(10)
-#: More than any score, and little enough to be added to one in single precision.
-MOST_BIAS = 1e6
 
 
-class ParsingComponent(KnownAttributes, TrainablePipe):
+class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
     """A component that parses, with its settings and labels; ``TransitionParser`` learns, too.
 
     The settings that are attributes can be set at any time. ValueError: a value that a setting does
@@ -60,28 +60,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     learning: GreedyLearning
     error_handler: Callable  # spaCy sets it
 
-    beam_width = Setting(WIDTH)
-    """How many hypotheses parsing follows side by side; 1 is greedy search."""
-
-    crossing_bias = Setting(number_between(-MOST_BIAS, MOST_BIAS))
-    """What parsing adds to the scores of moves that make an arc which crosses others, or of SWAP:
-    above 0 it finds more such arcs, and more that are wrong."""
-
-    confidence = Setting(SWITCH)
-    """Whether each document gets how sure the parser is of its heads and labels (see
-    ``pipe.confidence``)."""
-
-    write_tags = Setting(SWITCH)
-    """Whether parts of speech, tags and morphological features are written, each where a token has
-    none. The model must have learned them (``tag_weight`` of the scorers)."""
-
-    keep_heads = Setting(SWITCH)
-    """Whether words that have a head and a label keep them, and only the others are parsed. A
-    document whose heads are no part of a tree fails (see ``pipe.given``)."""
-
-    threads = Setting(WIDTH)
-    """How many threads parse a stream of documents, each some of them. The trees are the same."""
-
     def __init__(
         self,
         vocab: Vocab,
@@ -90,14 +68,8 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         *,
         system: SystemSpec,
         learning: GreedyLearning | None = None,
-        crossing_bias: float = 0.0,
-        projectivize: bool = False,
-        beam_width: int = 1,
-        confidence: bool = False,
-        write_tags: bool = False,
-        keep_heads: bool = False,
-        threads: int = 1,
         scorer: Callable | None = None,
+        **settings: Any,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
 
@@ -107,10 +79,8 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             name: the component's name in the pipeline.
             system: the transition system.
             learning: how training learns from gold trees (see ``pipe.learning``).
-            projectivize: lift crossing arcs for training and lower them after parsing.
             scorer: the scoring function.
-
-        The other settings are attributes: see there.
+            settings: see ``spacy_nmparse.settings``.
 
         Raises:
             ValueError: an oracle that the system does not have, a model that cannot score the
@@ -122,16 +92,10 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         self.name = name
         self.system_spec = system
         self.learning = learning or GreedyLearning()
-        self.crossing_bias = crossing_bias
-        self.beam_width = beam_width
-        self.confidence = confidence
-        self.write_tags = write_tags
-        self.keep_heads = keep_heads
-        self.threads = threads
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {
-            "projectivize": SWITCH.checked(projectivize, name, "projectivize")
-        }
+        self.cfg: dict[str, Any] = {}
+        for setting, value in {**defaults(), **settings}.items():
+            setattr(self, setting, value)
         self._rehearsal_model: Model | None = None
         self._fingerprint = Fingerprint()
         unlabelled = system.create(None)
@@ -142,6 +106,16 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         except ValueError as error:
             raise ValueError(f"The component '{name}' cannot be made: {error}") from error
         choose_features(model, unlabelled)
+
+    @property
+    def projectivize(self) -> bool:
+        """Whether crossing arcs are lifted for training and lowered after parsing; saved with the
+        parser."""
+        return bool(self.cfg["projectivize"])
+
+    @projectivize.setter
+    def projectivize(self, value: bool) -> None:
+        self.cfg["projectivize"] = SWITCH.checked(value, self.name, "projectivize")
 
     # Labels
 
@@ -372,6 +346,9 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         given = words.scorer_input(wants_tags=with_tags)
         scorer: scoring.Scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
+        rules = (self.unique_labels, self.childless_labels)
+        if any(rules):
+            scorer.label_rules = LabelRules(self._learned.labels.names, *rules)
         return scorer
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
@@ -401,3 +378,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             if self._learned.tags.has_tags:
                 scores |= Scorer.score_token_attr(examples, "tag")
         return scores
+
+
+add_settings(ParsingComponent, ["projectivize"])

@@ -10,7 +10,7 @@ import numpy
 import spacy_nmparse.lab.beam.rollout as rollout
 from spacy_nmparse.pipe.learning import GreedyLearning, Lesson
 from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.pipe.settings import WIDTH, one_of
+from spacy_nmparse.settings import WIDTH, one_of
 from spacy_nmparse.systems import TransitionSystem
 
 

@@ -25,7 +25,7 @@ import nox
 
 ROOT = Path(__file__).parent
 DIST = ROOT / "dist"
-PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 # The lower ends of what setup.cfg and spaCy 3.8.7 ask for.
 OLDEST = ("spacy==3.8.7", "thinc==8.3.4", "numpy==2.0.0")
 SMOKE = """
@@ -181,6 +181,13 @@ def tests(session: nox.Session) -> None:
 def oldest(session: nox.Session) -> None:
     """Test the wheel with the oldest supported spaCy; `tests` has the newest."""
     run_tests(session, *OLDEST)
+
+
+@nox.session(python="3.12")
+def transformers(session: nox.Session) -> None:
+    """Test the wheel with spacy-curated-transformers, which needs an older NumPy, and PyTorch."""
+    extra = f"{wheel_for(session)}[transformers]"
+    run_tests(session, extra, tests=["tests/pipe/test_transformer.py", "tests/test_configs.py"])
 
 
 @nox.session(python="3.12", default=False)

@@ -1,4 +1,4 @@
-"""Compile the Cython modules; everything else about the package is in setup.cfg."""
+"""Compile the Cython modules, and name the packages; everything else is in setup.cfg."""
 
 import os
 import re
@@ -133,6 +133,17 @@ class BuildExtensions(build_ext):
             if COUNTED:
                 end_lines(Path(done.sources[0]))
         super().run()
+
+    def build_extension(self, ext: Extension) -> None:
+        """Take the file that is compiled already beside its sources, unless it is older."""
+        made = Path(self.get_ext_filename(ext.name))
+        target = Path(self.get_ext_fullpath(ext.name))
+        sources = map(os.path.getmtime, [*ext.sources, *ext.depends])
+        if self.force or not made.is_file() or max(sources) > made.stat().st_mtime:
+            super().build_extension(ext)
+        elif made.resolve() != target.resolve():
+            self.mkpath(str(target.parent))
+            self.copy_file(str(made), str(target))
 
 
 # The guard is for cythonize: where processes are spawned, they import this file again.

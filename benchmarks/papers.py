@@ -234,7 +234,9 @@ def pairs() -> Iterator[Pair]:
         if features == "additional" and row != "monotonic":
             yield Pair(one.name, f"logistic_{features}_monotonic", split, "uas_all")
     for split in SPLITS:
-        yield Pair("linear_both_static", "linear_monotonic_static", split, "uas_all")
+        for both, ending in (("both", "static"), ("both_combined", "explore0.9")):
+            names = f"linear_{both}_{ending}", f"linear_monotonic_{ending}"
+            yield Pair(*names, split, "uas_all")
     for ending in ("", "_beam"):
         eager = f"linear_swap_eager{ending}"
         for oracle in (*STATIC[1:], *CHOOSING):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,19 @@ from spacy_nmparse.ud.records import dump
 BATCH = 32
 SPLITS = ("dev", "test")
 REPETITIONS = 5
+#: The parts of a config that `train` reads, and the settings of these that it sets itself.
+READ = ("components.", "corpora.train.", "initialize.", "nlp.")
+SET = ("corpora.train.gold_preproc", "nlp.lang")
+
+
+def check_settings(settings: Iterable[str]) -> None:
+    """Make sure that `train` reads settings, given by their dotted keys. Raises a ValueError for
+    those that would change nothing."""
+    if ignored := [key for key in settings if key in SET or not key.startswith(READ)]:
+        raise ValueError(
+            f"--set {', '.join(ignored)} would change nothing: parsers with the linear scorer are "
+            "not trained by `spacy train`. Leave it out; --epochs, --seeds and --lang are options."
+        )
 
 
 def train(

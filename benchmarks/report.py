@@ -3,11 +3,13 @@
     python -m benchmarks.report
     python -m benchmarks.report accuracy variants
     python -m benchmarks.report --write
+    python -m benchmarks.report --replace
 
 Benchmarks leave a file of each run in benchmarks/runs, which is not under version control. This
 command makes benchmarks/results/BENCHMARK.json of them: means, spread, seeds, commands, versions,
 and intervals and p by bootstrap over sentences. A system whose runs are not here keeps its summary,
-as do the benchmarks that are archived (benchmarks/README.md).
+as do the benchmarks that are archived (benchmarks/README.md). Results that are known are not lost
+or replaced, and nothing is written, without `--replace`; new seeds and systems are added.
 
 With `--write`, what stands between the markers of a page is written again from these summaries:
 
@@ -31,7 +33,7 @@ from typing import Any
 from benchmarks import papers, pipelines
 from benchmarks.common import RESULTS, ROOT, RUNS, command_line, program
 from benchmarks.runs import load
-from benchmarks.summary import Pair, merge, summarize, write
+from benchmarks.summary import Change, Pair, merge, rounded, summarize, write
 from benchmarks.tables import TABLES
 from benchmarks.tables.common import OWN, SPACY, SPACY_LONG, STOCK, STOCK_LONG
 from benchmarks.tables.front import PICTURE, front
@@ -154,21 +156,41 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
 }
 
 
-def update(benchmark: str, runs: Path, summaries: Path) -> Iterator[str]:
-    """Bring a benchmark's summary up to date with the runs; yields what was changed."""
-    folder, path = runs / benchmark, summaries / f"{benchmark}.json"
-    if not folder.is_dir():
-        return
-    new = SUMMARIZERS[benchmark](folder)
+def update(benchmark: str, runs: Path, path: Path) -> tuple[Summary, list[Change]]:
+    """Bring a benchmark's summary, the contents of a file, up to date with the runs; what was
+    changed."""
+    new: Summary = rounded(SUMMARIZERS[benchmark](runs / benchmark))
     old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if "systems" in new:
-        yield from merge(old, new)
+        changes = list(merge(old, new))
     else:
-        for name, result in new.items():
-            if old.get(name) != result:
-                yield name
-            old[name] = result
-    write(dict(sorted(old.items())), path)
+        changed = [name for name, result in new.items() if old.get(name) != result]
+        changes = [Change(name, loses=name in old) for name in changed]
+        old |= new
+    return dict(sorted(old.items())), changes
+
+
+def update_all(benchmarks: Sequence[str], runs: Path, summaries: Path, replace: bool) -> None:
+    """Bring summaries up to date with the runs, and print what was changed. Raises a ValueError,
+    and writes nothing, if results that are known would go, unless they are to be replaced."""
+    updated, lost = {}, []
+    for benchmark in benchmarks:
+        if benchmark not in SUMMARIZERS:
+            raise ValueError(f"No benchmark {benchmark!r}: {', '.join(SUMMARIZERS)}.")
+        if (runs / benchmark).is_dir():
+            path = summaries / f"{benchmark}.json"
+            updated[path] = update(benchmark, runs, path)
+            lost += [f"{benchmark}: {one.text}" for one in updated[path][1] if one.loses]
+    if lost and not replace:
+        raise ValueError(
+            f"the runs in {runs} would replace results in {summaries}; nothing was written. Add "
+            "the runs that are missing, give another folder as --results, or --replace:\n"
+            + "\n".join(lost)
+        )
+    for path, (summary, changes) in updated.items():
+        write(summary, path)
+        for one in changes:
+            print(f"{path.stem}: {one.text}", flush=True)
 
 
 def filled(text: str) -> str:
@@ -196,14 +218,11 @@ def main(argv: Sequence[str] | None) -> int | None:
     parser = command_line(__doc__)
     parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="by default all")
     parser.add_argument("--write", action="store_true", help="write the tables of the pages too")
+    parser.add_argument("--replace", action="store_true", help="replace results that are known")
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args(argv)
-    for benchmark in args.benchmarks or SUMMARIZERS:
-        if benchmark not in SUMMARIZERS:
-            raise ValueError(f"No benchmark {benchmark!r}: {', '.join(SUMMARIZERS)}.")
-        for change in update(benchmark, args.runs, args.results):
-            print(f"{benchmark}: {change}", flush=True)
+    update_all(args.benchmarks or [*SUMMARIZERS], args.runs, args.results, args.replace)
     for path, text in pages().items() if args.write else ():
         if path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

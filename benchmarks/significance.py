@@ -13,6 +13,8 @@ from benchmarks.runs import Runs
 
 #: The metrics that are tested, and the count per sentence that each is made of.
 TESTED = {"uas_all": "heads", "las_all": "labelled"}
+#: How likely the differences of a table are to have one that is beyond chance where there is none.
+LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,25 @@ class Comparison:
 def signed_rank(differences: Sequence[float]) -> float:
     """The two-sided p of Wilcoxon's signed-rank test on paired differences; zeros are left out."""
     return float(stats.wilcoxon(differences).pvalue) if any(differences) else 1.0
+
+
+def holm(ps: Sequence[float], level: float = LEVEL) -> list[bool]:
+    """Tell which of several differences are beyond chance, by Holm's correction.
+
+    Args:
+        ps: The p of each difference.
+        level: How likely one of them is to pass by chance.
+
+    Returns:
+        For each, in the given order, whether it passes: the least p must not exceed level / n, the
+        next level / (n - 1), and so on; none passes after one that does not.
+    """
+    passed = [False] * len(ps)
+    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        if ps[place] > level / (len(ps) - rank):
+            break
+        passed[place] = True
+    return passed
 
 
 def bootstrap(

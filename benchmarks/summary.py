@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -202,9 +202,28 @@ def summarize(
     return summary
 
 
-def merge(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
-    """Put what was summarized now into a summary, in place; yields what was changed, to be shown.
-    What is compared with a system that has new runs goes, unless it was compared now."""
+@dataclass(frozen=True)
+class Change:
+    """A change of a summary: what is said of it, and whether something that was known goes."""
+
+    text: str
+    loses: bool = False
+
+
+def by_seed(entry: Entry) -> dict[tuple[str, str, int], Any]:
+    """The scores of a system's summary by split, metric and seed."""
+    return {
+        (split, metric, seed): value
+        for split in SPLITS
+        for metric, score in entry.get(split, {}).items()
+        if isinstance(score, dict)
+        for seed, value in zip(entry["seeds"], score["seeds"], strict=True)
+    }
+
+
+def merge(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
+    """Put what was summarized now into a summary, in place; yields what was changed. What is
+    compared with a system that has new runs goes, unless it was compared now."""
     for treebank, systems in new["systems"].items():
         known = old.setdefault("systems", {}).setdefault(treebank, {})
         comparisons = old.setdefault("comparisons", {}).setdefault(treebank, {})
@@ -213,11 +232,12 @@ def merge(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
             if known.get(name) == entry:
                 continue
             before = known[name]["seeds"] if name in known else "none"
-            yield f"{treebank} {name}: seeds {before} -> {entry['seeds']}"
+            loses = name in known and not by_seed(known[name]).items() <= by_seed(entry).items()
+            yield Change(f"{treebank} {name}: seeds {before} -> {entry['seeds']}", loses)
             known[name] = entry
             for key in [key for key in comparisons if name in key.split(",")[0].split(" - ")]:
                 if key not in fresh:
-                    yield f"{treebank}: no longer compared, for want of runs: {key}"
+                    yield Change(f"{treebank}: not compared, for want of runs: {key}", loses=True)
                     del comparisons[key]
         comparisons.update(fresh)
         old["systems"][treebank] = dict(sorted(known.items()))

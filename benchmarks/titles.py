@@ -55,7 +55,21 @@ def probability(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.{3 if p < 0.01 else 2}f}"
 
 
-def difference(found: dict[str, Any]) -> str:
-    """Write a comparison of a summary, as `+1.06 (0.30 to 1.81), p = 0.004`."""
+class Difference(str):
+    """A comparison of a summary as a cell of a table, and its p by bootstrap."""
+
+    p: float
+
+    def marked(self) -> str:
+        """The same with the difference in bold, as tables show what is beyond chance."""
+        number, _, rest = self.partition(" ")
+        return f"**{number}** {rest}"
+
+
+def difference(found: dict[str, Any], more: str = "") -> Difference:
+    """Write a comparison of a summary, as `+1.06 (0.30 to 1.81), p = 0.004`, and more after it."""
     interval = f"({found['low']:.2f} to {found['high']:.2f})"
-    return f"{found['difference']:+.2f} {interval}, {probability(found['p_bootstrap'])}"
+    shown = f"{found['difference']:+.2f} {interval}, {probability(found['p_bootstrap'])}{more}"
+    cell = Difference(shown)
+    cell.p = found["p_bootstrap"]
+    return cell

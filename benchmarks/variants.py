@@ -92,11 +92,14 @@ def main(argv: Sequence[str] | None) -> int | None:
 
 
 def train_linear(args: argparse.Namespace, folder: Path, wanted: Sequence[Variant]) -> int:
-    """Train variants with the linear scorer on a treebank, one after the other; the exit status."""
+    """Train variants with the linear scorer on a treebank, one after the other; the exit status.
+    Raises a ValueError for a setting that this training does not read."""
+    settings = parse_settings(args.set)
+    perceptron.check_settings(settings)
     treebank = open_treebank(args, folder)
     keeper = Keeper("variants", args.runs / treebank.name)
     for seed, one in itertools.product(args.seeds, wanted):
-        system = parse_system(one.as_argument()).changed(parse_settings(args.set))
+        system = parse_system(one.as_argument()).changed(settings)
         command = f"python -m benchmarks.variants {args.comparison} --only {one.name}"
         each = "learner" in str(one.settings)
         repairs = one.base == "nm_parser_linear"

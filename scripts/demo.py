@@ -3,6 +3,7 @@
     python scripts/demo.py variables parser=nm_parser baseline=none pipeline=whole wheel=install
     python scripts/demo.py train corpus/demo training/demo --lang tr --epochs 10
     python scripts/demo.py evaluate training/demo corpus/demo metrics/demo
+    python scripts/demo.py wheel
     python scripts/demo.py package training/demo/nm_parser/model-best packages --name nm_parser_demo
     python scripts/demo.py parse tr_nm_parser_demo --text "Bu kitabı sana kim verdi?"
     python scripts/demo.py table metrics/demo
@@ -16,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -34,7 +36,7 @@ from spacy_nmparse.cli.evaluate import run as evaluate_model
 from spacy_nmparse.cli.init_config import PIPELINES
 from spacy_nmparse.ud import conll18, doc_to_conllu
 from spacy_nmparse.ud.licences import source_of
-from spacy_nmparse.ud.packages import VERSION, card, full_name, own_wheel, wheel_of
+from spacy_nmparse.ud.packages import VERSION, card, full_name, wheel_of
 from spacy_nmparse.ud.treebank import find_files
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, KINDS, whole_pipeline
 
@@ -45,6 +47,8 @@ SYSTEMS = ("nm_parser", "spacy_parser")
 TEACHERS, PUPIL = 0.5, 1.5
 NONE = "none"  # in place of a system, or of a wheel
 WHEELS = ("install", "make", NONE)
+#: Where `wheel` puts this package's own wheel, and `package` finds it.
+OWN_WHEELS = ROOT / "wheels"
 #: So many evaluations on dev are wanted of a training that has few steps; teachers have half.
 DEV_EVALUATIONS = 20
 #: How each model is evaluated. From raw text, where the CoNLL-U files are known: the running text.
@@ -287,6 +291,17 @@ def evaluate(
             evaluate_model(str(model), corpus / "test.spacy", target, conllu=files, **how)
 
 
+@app.command(name="wheel")
+def make_own_wheel() -> None:
+    """Make this package's wheel, without compiling again what `pip install -e` has compiled."""
+    shutil.rmtree(OWN_WHEELS, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["setup.py", "--quiet", "egg_info", "--egg-base", folder]
+        command += ["build", "--build-base", folder, "bdist_wheel", "--dist-dir", str(OWN_WHEELS)]
+        run(command, ROOT, quiet=True)
+    print(f"Made {next(OWN_WHEELS.glob('*.whl'))}")
+
+
 @app.command()
 def package(
     model: Path,
@@ -323,10 +338,9 @@ def package(
     print(f"{made.name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST_WHEEL:
         print("It is larger than 10 MB: smaller tables (rows of the embedding) make it smaller.")
-    try:
-        print(f"It needs {own_wheel(made.parent).name}, which is beside it.", flush=True)
-    except RuntimeError as error:
-        print(f"It needs spacy-nmparse. {error}", flush=True)
+    for own in OWN_WHEELS.glob("*.whl"):
+        shutil.copy2(own, made.parent)
+        print(f"It needs {own.name}, which is beside it.", flush=True)
     find = f"--find-links {shlex.quote(str(made.parent))} {full_name(meta['lang'], name)}"
     print(f"Install it offline: python -m pip install --no-index {find}", flush=True)
     if wheel == "install":

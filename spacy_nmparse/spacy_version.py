@@ -1,6 +1,6 @@
 """The versions of spaCy that this package is made for.
 
-From 3.8.7, the first for every Python from 3.10 to 3.13, up to the next minor version:
+From 3.8.7, the first for Python 3.13, up to the next minor version:
 `pipe.doc_io` is compiled against the layout of spaCy's `Doc` and `TokenC`, and `pipe.parser` builds
 on `TrainablePipe`; a minor version may change both. setup.cfg and pyproject.toml say the same.
 """

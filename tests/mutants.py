@@ -76,10 +76,10 @@ def read() -> list[Mutant]:
 
 
 def copy_checkout(folder: Path) -> None:
-    """Copy what git does not ignore, the compiled modules and the entry points."""
+    """Copy what git does not ignore, and the compiled modules."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    made = [*ROOT.glob(f"spacy_nmparse/**/*{SUFFIX}"), *ROOT.glob("*.egg-info/*")]
+    made = ROOT.glob(f"spacy_nmparse/**/*{SUFFIX}")
     for path in [*(ROOT / name for name in listed.splitlines()), *made]:
         if path.is_file():
             target = folder / path.relative_to(ROOT)

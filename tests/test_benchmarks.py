@@ -26,7 +26,7 @@ from benchmarks import (
     treebanks,
     variants,
 )
-from benchmarks.significance import bootstrap, signed_rank
+from benchmarks.significance import bootstrap, holm, signed_rank
 from benchmarks.systems import System, find_system, parse_system
 from spacy_nmparse.ud import records
 from spacy_nmparse.ud.treebank import convert, find_splits
@@ -212,6 +212,22 @@ def test_signed_rank(differences: list[float], expected: float) -> None:
     assert signed_rank(differences) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("ps", "expected"),
+    [
+        ([], []),
+        ([0.05], [True]),
+        ([0.0251, 0.04], [False, False]),
+        ([0.04, 0.025], [True, True]),
+        ([0.0124, 0.9, 0.0166, 0.03], [True, False, True, False]),
+        ([0.02, 0.02, 0.02], [False, False, False]),
+    ],
+)
+def test_holm(ps: list[float], expected: list[bool]) -> None:
+    """The least p may be 0.05 / n at most, the next 0.05 / (n - 1); none passes after a failure."""
+    assert holm(ps) == expected
+
+
 def toy_run(system: str, seed: int, right: list[int], split: str = "dev") -> dict[str, Any]:
     words = [10] * len(right)
     score = sum(right) / sum(words)
@@ -385,6 +401,22 @@ def test_jackknife_and_the_linear_learner(
     assert settings == {"oracle": "nd_all", "explore": 0.0}
     assert run["overrides"][f"{learning}.@misc"] == "spacy_nmparse.BeamLearning.v1"
     assert run["command"].endswith("bn15_beam --only linear_swap_nd_all_beam")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        'training.before_update={"@callbacks": "spacy_nmparse.count_swaps.v1", "path": "x"}',
+        *("training.dropout=0.5", "corpora.dev.limit=3", "system.seed=4", "nlp.lang=xx"),
+    ],
+)
+def test_linear_variants_refuse_settings_that_change_nothing(
+    setting: str, treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["bn15_linear", str(treebank), "--runs", str(tmp_path / "runs"), "--set", setting]
+    assert variants.main([*command, "--work", str(tmp_path / "work")]) == 1
+    assert f"{setting.partition('=')[0]} would change nothing" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_folds_hold_every_sentence_once() -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from benchmarks import report, tables
 from benchmarks.common import ROOT
+from benchmarks.tables.common import marked
+from benchmarks.titles import difference
 from tests.test_benchmarks import toy_run, write_run
 
 
@@ -59,13 +61,23 @@ def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert key == "better - spacy_parser, las_all, test"
     found = summary["comparisons"]["UD_Toy-Test"][key]
     assert (found["n_seeds"], found["difference"], found["low"]) == (2, 15.0, 15.0)
+    # a further seed is added
+    assert report.main(command) == 0 and not capsys.readouterr().out
+    write_run(toy_run("better", 3, [7, 7], "test"), runs / "accuracy")
+    assert report.main(command) == 0
+    assert "better: seeds [1, 2] -> [1, 2, 3]" in capsys.readouterr().out
     # without its runs a system keeps its summary, but not what others are compared with
     for path in runs.glob("*/*/*.json"):
         path.unlink()
     write_run(toy_run("better", 3, [7, 7], "test"), runs / "accuracy")
-    assert report.main(command) == 0
+    before = (results / "accuracy.json").read_bytes()
+    assert report.main([*command, "--write"]) == 1
+    refused = capsys.readouterr()
+    assert "better: seeds [1, 2, 3] -> [3]" in refused.err and not refused.out
+    assert (results / "accuracy.json").read_bytes() == before
+    assert report.main([*command, "--replace"]) == 0
     shown = capsys.readouterr().out
-    assert "better: seeds [1, 2] -> [3]" in shown and "no longer compared" in shown
+    assert "better: seeds [1, 2, 3] -> [3]" in shown and "not compared" in shown
     again = read(results / "accuracy.json")
     assert again["comparisons"]["UD_Toy-Test"] == {}
     systems = again["systems"]["UD_Toy-Test"]
@@ -73,6 +85,62 @@ def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert systems["better"]["seeds"] == [3]
     assert report.main(["nonsense"]) == 1
     assert "No benchmark 'nonsense'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seed", "right", "loses"), [(2, [6, 6], False), (1, [6, 6], True), (2, [5, 5], False)]
+)
+def test_report_keeps_what_is_known(
+    seed: int, right: list[int], loses: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A seed can be added to those that are known; another result of a known one is refused."""
+    command = ["accuracy", "--runs", str(tmp_path / "runs"), "--results", str(tmp_path)]
+    write_run(toy_run("one", 1, [5, 5], "test"), tmp_path / "runs" / "accuracy")
+    assert report.main(command) == 0
+    write_run(toy_run("one", seed, right, "test"), tmp_path / "runs" / "accuracy")
+    assert report.main(command) == loses
+    assert ("nothing was written" in capsys.readouterr().err) == loses
+
+
+def test_report_writes_all_summaries_or_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result that is no system's is known by its file's name."""
+    runs = tmp_path / "runs"
+    command = ["--runs", str(runs), "--results", str(tmp_path / "results")]
+    (runs / "swaps").mkdir(parents=True)
+    for words, status in ((1, 0), (2, 1)):
+        (runs / "swaps" / "UD_X-dev.json").write_text(json.dumps({"words": words}), "utf-8")
+        if status:
+            write_run(toy_run("one", 1, [5, 5], "test"), runs / "accuracy")
+        assert report.main(command) == status
+    assert "swaps: UD_X-dev" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["swaps.json"]
+    assert read(tmp_path / "results" / "swaps.json") == {"UD_X-dev": {"words": 1}}
+
+
+def test_differences_beyond_chance_are_marked() -> None:
+    """Those that pass Holm's correction among all the differences of a table are in bold."""
+
+    def cell(p: float) -> str:
+        found = {"difference": 1.0, "low": 0.5, "high": 1.5, "p_bootstrap": p}
+        return difference(found, "; more")
+
+    rows = [["a", cell(0.0125), cell(0.9)], ["b", cell(0.02), cell(0.016)]]
+    shown = [[text.partition(" ")[0] for text in row] for row in marked(rows)]
+    assert shown == [["a", "**+1.00**", "+1.00"], ["b", "**+1.00**", "**+1.00**"]]
+    assert marked(rows)[0][1] == "**+1.00** (0.50 to 1.50), p = 0.01; more"
+    # with one more difference in the table, 0.0125 is above 0.05 / 5
+    assert marked([*rows, ["c", cell(0.8), ""]])[0][1] == rows[0][1]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in report.PAGES if "beyond chance" in page.read_text("utf-8")]
+)
+def test_beyond_chance_is_said_once(page: Path) -> None:
+    """Pages that use the words lead to what they mean."""
+    text = page.read_text(encoding="utf-8")
+    assert "results.md#beyond-chance)" in text or "\n## Beyond chance\n" in text
 
 
 def test_report_of_timings(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 from benchmarks.common import RESULTS
 from benchmarks.formats import mean_and_deviation, page_table
+from benchmarks.significance import holm
 from benchmarks.summary import Entry, Pair
-from benchmarks.titles import difference
+from benchmarks.titles import Difference, difference
 
 Rows = Iterator[list[str]]
 ENGLISH, GOTHIC = "UD_English-EWT", "UD_Gothic-PROIEL"
@@ -44,12 +45,13 @@ def figure(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
 
 def table(name: str, left: int = 1) -> Callable[[Callable[[], Rows]], Callable[[], Rows]]:
     """Register what makes a table: the header and the rows. `left` columns are aligned to the left.
-    A first cell that is the same as the one above is left out."""
+    A first cell that is the same as the one above is left out. Differences that are beyond chance
+    are in bold."""
 
     def register(make: Callable[[], Rows]) -> Callable[[], Rows]:
         def text() -> str:
             header, *rows = make()
-            return page_table(header, grouped(rows), left)
+            return page_table(header, grouped(marked(rows)), left)
 
         TABLES[name] = text
         return make
@@ -128,6 +130,17 @@ def raw_mean(
     values = dict(zip(one["seeds"], one[split][metric]["seeds"], strict=True))
     chosen = [values[seed] for seed in (values if only is None else only)]
     return 100 * statistics.fmean(value for value in chosen if value is not None)
+
+
+def marked(rows: Iterable[list[str]]) -> list[list[str]]:
+    """Mark the differences that are beyond chance among all those of a table."""
+    listed = list(rows)
+    tested = [cell for row in listed for cell in row if isinstance(cell, Difference)]
+    passed = iter(holm([cell.p for cell in tested]))
+    return [
+        [cell.marked() if isinstance(cell, Difference) and next(passed) else cell for cell in row]
+        for row in listed
+    ]
 
 
 def grouped(rows: Iterable[list[str]]) -> list[list[str]]:

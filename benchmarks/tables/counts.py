@@ -52,6 +52,14 @@ def _transitions() -> Rows:
         yield [name, f"{counts['words'] / counts['sentences']:.1f}", *moves]
 
 
+@table("fg18-transitions")
+def _fg18_transitions() -> Rows:
+    yield ["treebank", "Covington", "NL-Covington", "fewer"]
+    for name, counts in counted("transitions", "test", DEMO):
+        covington, nl = (counts[system]["per_sentence"] for system in ("covington", "nl_covington"))
+        yield [name, f"{covington:.2f}", f"{nl:.2f}", f"{100 * (1 - nl / covington):.0f} %"]
+
+
 @table("swaps")
 def _swaps() -> Rows:
     header = ["", "sentences", "projective", "SWAPs: `eager`", "`lazy` saves", "`minimal` saves"]

@@ -50,7 +50,7 @@ def against(
     if name == base:
         return ""
     one = comparison(treebank, name, base, metric, split, "variants")
-    return difference(one) + ("; one seed" if one["n_seeds"] == 1 else "")
+    return difference(one, "; one seed" if one["n_seeds"] == 1 else "")
 
 
 def count(one: Entry) -> str:
@@ -59,14 +59,16 @@ def count(one: Entry) -> str:
 
 
 def made(one: Entry, move: str, without_punct: bool = False) -> list[str]:
-    """Write how often a non-monotonic move was made or not, rightly or not, a mean over seeds."""
+    """Write how often a non-monotonic move was made or not, rightly or not, a mean over seeds; and
+    the share of TP in TP and FP over all seeds."""
     moves = one["moves"]
     left_out = moves["punct"].get(move, {}) if without_punct else {}
     counts = {kind: moves["repairs"][move][kind] - left_out.get(kind, 0) for kind in COUNTS}
-    return [f"{count / moves['seeds']:,.0f}" for count in counts.values()]
+    share = 100 * counts["tp"] / (counts["tp"] + counts["fp"])
+    return [*(f"{count / moves['seeds']:,.0f}" for count in counts.values()), f"{share:.0f} %"]
 
 
-MADE = [*map(str.upper, COUNTS[:4]), *COUNTS[4:]]
+MADE = [*map(str.upper, COUNTS[:4]), *COUNTS[4:], "TP in TP + FP"]
 
 
 def cell(treebank: str, name: str, first: str, metric: str) -> str:
@@ -187,6 +189,15 @@ def _bn15_test() -> Rows:
         yield [*row, against(treebank, chosen[1], chosen[0])]
 
 
+@table("bn15-choice", left=3)
+def _bn15_choice() -> Rows:
+    yield ["search", "oracle", "against", *map(short, BN15_TREEBANKS)]
+    for (ending, search), *pair in itertools.product(SEARCHES.items(), CHOOSING, STATIC):
+        names = [f"linear_swap_{oracle}{ending}" for oracle in pair]
+        cells = [against(treebank, *names) for treebank in BN15_TREEBANKS]
+        yield [search, *(f"`{oracle}`" for oracle in pair), *cells]
+
+
 #: The rows of HGJ13's tables: the runs with the paper's learner, and what tables call them.
 HGJ13 = {
     "linear_monotonic": "monotonic",
@@ -206,17 +217,40 @@ def hgj13(split: str) -> Rows:
             row = [short(treebank), system, count(one)]
             row += [score(one, metric, split) for metric in ALL]
             row += [mean(one, "uas_words", split), mean(one, "exact_heads", split, 1)]
-            shown = against(treebank, name, "linear_monotonic", "uas_all", split)
-            if shown:
-                pair = comparison(treebank, name, "linear_monotonic", "uas_all", split, "variants")
-                shown += f"; Wilcoxon {probability(pair['p_wilcoxon'])}"
-            yield [*row, shown]
+            if name == "linear_monotonic":
+                yield [*row, ""]
+                continue
+            pair = comparison(treebank, name, "linear_monotonic", "uas_all", split, "variants")
+            yield [*row, difference(pair, f"; Wilcoxon {probability(pair['p_wilcoxon'])}")]
 
 
 for _split in ("dev", "test"):
     table(f"hgj13-linear-{_split}", left=2)(partial(hgj13, _split))
 _others = (GOTHIC, TURKISH, HUNGARIAN)
 table("hgj13-oracles")(partial(differences, "hgj13_linear", _others, [*HGJ13][1:]))
+
+
+@table("hgj13-static")
+def _hgj13_static() -> Rows:
+    yield ["L+D against monotonic, UAS", *map(short, _others)]
+    for split in ("dev", "test"):
+        names = "linear_both_static", "linear_monotonic_static"
+        yield [split, *(against(one, *names, "uas_all", split) for one in _others)]
+
+
+@table("hgj13-explore")
+def _hgj13_explore() -> Rows:
+    columns = ("monotonic", "L+D", "difference")
+    yield ["UAS", "seeds", *(f"{what}, {split}" for split in ("dev", "test") for what in columns)]
+    names = [f"linear_{name}_explore0.9" for name in ("monotonic", "both_combined")]
+    for treebank in _others:
+        pair = [found(treebank, name) for name in names]
+        row = [short(treebank), count(pair[0])]
+        for split in ("dev", "test"):
+            means = [raw_mean(one, "uas_all", split) for one in pair]
+            row += [score(one, "uas_all", split) for one in pair]
+            row.append(f"{means[1] - means[0]:+.2f}")
+        yield row
 
 
 @table("hgj13-beam")
@@ -264,6 +298,32 @@ def draft() -> Iterator[tuple[str, str, str, str, Entry]]:
         for variant in VARIANTS["rep_linear"]:
             if one := trained(treebank, variant.name):
                 yield treebank, variant.name, variant.name.split("_")[1], variant.title, one
+
+
+#: The parsers with all four of the draft's repairs whose use is shown: their runs, what tables call
+#: them, and the treebanks.
+REPAIRING = (
+    ("all_repairs", "neural, `dynamic`", (ENGLISH, GOTHIC, HUNGARIAN)),
+    ("logistic_additional_all_repairs", "the draft's, `dynamic`", (GOTHIC, HUNGARIAN)),
+    ("logistic_additional_all_repairs_combined", "the draft's, `combined`", (GOTHIC, HUNGARIAN)),
+)
+REPAIRS = {
+    "LEFT-ARC": "left reattach",
+    "RIGHT-LOWER": "right lower",
+    "RIGHT-RAISE": "right raise",
+    "LEFT-INVERT": "left invert",
+}
+
+
+@table("rep-moves", left=3)
+def _rep_moves() -> Rows:
+    yield ["learner and oracle", "treebank", "repair", "right", "wrong", "neutral", "missed"]
+    for name, title, treebanks in REPAIRING:
+        for treebank, (move, repair) in itertools.product(treebanks, REPAIRS.items()):
+            moves = found(treebank, name)["moves"]
+            counts = [moves["repairs"][move][kind] for kind in ("tp", "fp", "neutral", "fn")]
+            shown = [f"{number / moves['seeds']:,.1f}" for number in counts]
+            yield [title, short(treebank), repair, *shown]
 
 
 @table("rep-linear-iterations", left=3)

@@ -16,10 +16,13 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from spacy_nmparse.systems.action import Action, Move
-from spacy_nmparse.systems.gold import Gold
-from spacy_nmparse.systems.state import ROOT, State
-from spacy_nmparse.systems.system import TransitionSystem
+from spacy_nmparse.compiled import require_compiled
+
+require_compiled("spacy_nmparse.systems.state")
+from spacy_nmparse.systems.action import Action, Move  # noqa: E402
+from spacy_nmparse.systems.gold import Gold  # noqa: E402
+from spacy_nmparse.systems.state import ROOT, State  # noqa: E402
+from spacy_nmparse.systems.system import TransitionSystem  # noqa: E402
 
 __all__ = [
     "ROOT",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from email.parser import Parser
-from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,6 @@ from spacy_nmparse.ud.licences import Source
 from spacy_nmparse.ud.whole_pipeline import LEMMATIZER
 
 VERSION = "0.1.0"
-#: What installers add to the files of a wheel.
-OF_INSTALLERS = ("INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json")
 
 
 def full_name(lang: str, name: str) -> str:
@@ -44,42 +40,6 @@ def wheel_of(packages: Path, lang: str, name: str, version: str = VERSION) -> Pa
             f"{len(wheels)} wheels in {folder}, not one: python -m pip install build wheel"
         )
     return wheels[0]
-
-
-def own_wheel(folder: Path, installed: Distribution | None = None) -> Path:
-    """Write the wheel of this package: pipelines need it, also where it cannot be downloaded.
-
-    Args:
-        folder: Where to write it.
-        installed: The package; None: the one that runs.
-
-    Returns:
-        The wheel, with the files that are installed.
-
-    Raises:
-        RuntimeError: If it was not installed from a wheel (but with `pip install -e`), or there is
-            no package `wheel`.
-    """
-    installed = distribution("spacy-nmparse") if installed is None else installed
-    described = Parser().parsestr(installed.read_text("WHEEL") or "")
-    tags = [tag.split("-") for tag in described.get_all("Tag", [])]
-    origin = json.loads(installed.read_text("direct_url.json") or "{}")
-    if not tags or origin.get("dir_info", {}).get("editable"):
-        raise RuntimeError(
-            "spacy-nmparse was not installed from a wheel: make one in its checkout with "
-            "python -m pip wheel --no-deps ."
-        )
-    try:
-        from wheel.wheelfile import WheelFile
-    except ImportError as error:
-        raise RuntimeError("There is no package wheel: python -m pip install wheel") from error
-    tag = "-".join(".".join(dict.fromkeys(parts)) for parts in zip(*tags, strict=True))
-    path = folder / f"spacy_nmparse-{installed.version}-{tag}.whl"
-    with WheelFile(str(path), "w") as file:
-        for one in installed.files or ():
-            if ".." not in one.parts and one.suffix != ".pyc" and one.name not in OF_INSTALLERS:
-                file.write(str(installed.locate_file(one)), one.as_posix())
-    return path
 
 
 def card(model: Path, raw: Path, source: Source, name: str) -> dict[str, Any]:

@@ -342,7 +342,8 @@ def test_confidences(tmp_path: Path) -> None:
     words = TREES[0][0].split()
     assert data_of(html_of(nlp(Doc(nlp.vocab, words=words))))["sure"] is None
     nlp.get_pipe("nm_parser").confidence = True  # type: ignore[attr-defined]
-    doc = nlp(Doc(nlp.vocab, words=words))
+    starts = [i == 0 for i in range(len(words))]  # the page shows one sentence
+    doc = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
     sure = data_of(html_of(doc))["sure"]
     assert sure == pytest.approx([token._.dep_confidence for token in doc], abs=1e-4)
     script = """result.labels = texts(".label");"""

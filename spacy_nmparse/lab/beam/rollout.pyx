@@ -1,8 +1,9 @@
 """Global training: a beam runs against the oracle, and whole sequences of moves are learned.
 
 Two beams take steps side by side over each gold sentence: one is free, the other is held to moves
-that the oracle allows, so that it finds the right sequences that the model likes best (the latent
-gold sequences of Björkelund & Nivre 2015, section 5). After some step they are compared:
+that the oracle allows, so that it finds the right hypotheses that the model likes best at each step
+(Yu et al. 2013; not the best sequence of the whole sentence, as in Björkelund & Nivre 2015, section
+5). After some step they are compared:
 
     max_violation   where the best hypothesis is furthest ahead of the best right one (Huang, Fayong
                     & Guo 2012); of equal steps the last: the end, if the right one is never behind

@@ -1,0 +1,75 @@
+"""The package's own wheel; and what works in a folder with sources that are not compiled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import spacy_nmparse
+from scripts import demo
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
+
+#: Without what `pip install -e` adds to find the sources that are tested.
+ALONE = "import sys; sys.meta_path[:] = [m for m in sys.meta_path if 'Editable' not in str(m)]; "
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(spacy_nmparse.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that `project run wheel` makes."""
+    if not (ROOT / "setup.py").is_file():
+        pytest.skip("setup.py is not here")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "OWN_WHEELS", tmp_path_factory.mktemp("wheels"))
+        demo.make_own_wheel()
+        (made,) = demo.OWN_WHEELS.iterdir()
+    return made
+
+
+def test_the_wheel_has_what_the_package_has(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as file:
+        names = set(file.namelist())
+    kinds = (".py", ".pyx", ".pxd", ".pyi", ".h", ".so", ".pyd", ".cfg", ".js", ".css", ".html")
+    for place, folder in (("spacy_nmparse", PACKAGE), ("spacy_nmparse/configs", CONFIGS)):
+        files = [one.relative_to(folder) for one in folder.rglob("*.*") if one.suffix in kinds]
+        assert files and {f"{place}/{one.as_posix()}" for one in files} <= names
+    assert not [name for name in names if name.endswith((".c", ".cpp"))]
+
+
+def python(folder: Path, *arguments: str, path: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder, with the packages of another one."""
+    variables = {"PYTHONPATH": str(path), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+
+def test_the_wheel_beside_sources_that_are_not_compiled(wheel: Path, tmp_path: Path) -> None:
+    """Python finds the folder's modules first: what needs compiled ones says so, and spaCy's other
+    commands go on. Elsewhere the wheel's modules and configs are found."""
+    site, sources = tmp_path / "site", tmp_path / "sources"
+    command = ["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", str(site)]
+    subprocess.run([sys.executable, *command, str(wheel)], check=True)
+    away = shutil.ignore_patterns("*.so", "*.pyd", "*.c", "*.cpp", "__pycache__")
+    shutil.copytree(PACKAGE, sources / "spacy_nmparse", ignore=away)
+    program = "from spacy_nmparse.ud.whole_pipeline import CONFIGS; print(*CONFIGS.glob('nm*.cfg'))"
+    done = python(tmp_path, "-c", program, path=site)
+    assert str(site / "spacy_nmparse" / "configs" / "nm_parser.cfg") in done.stdout, done.stderr
+    for module in ("systems", "layers"):
+        done = python(sources, "-c", f"{ALONE}import spacy_nmparse.{module}", path=site)
+        assert "is not compiled" in done.stderr and 'pip install -e "' in done.stderr
+        assert str(sources / "spacy_nmparse") in done.stderr
+    for command in (["info"], ["nmparse", "--help"]):
+        done = python(sources, "-m", "spacy", *command, path=site)
+        assert done.returncode == 0, done.stderr

@@ -10,8 +10,8 @@ from benchmarks.summary import Pair
 
 SPLITS = ("dev", "test")
 
-#: The block of a config about learning.
-LEARNING = "components.parser.learning"
+#: Blocks of a config: how it learns, and its transition system.
+LEARNING, SYSTEM = "components.parser.learning", "components.parser.system"
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,11 @@ def arc_eager(
     """Make a variant of the arc-eager parser, with LEFT-ARC or REDUCE non-monotonic. The oracle
     `static` is followed without exploration. Further options of the system are JSON."""
     settings = [
-        f"components.parser.system.nonmonotonic_left={str(left).lower()}",
-        f"components.parser.system.nonmonotonic_reduce={str(reduces).lower()}",
-        *(f"components.parser.system.{key}={value}" for key, value in options.items()),
+        f"{SYSTEM}.@misc=spacy_nmparse.System.v1",
+        f"{SYSTEM}.name=arc_eager",
+        f"{SYSTEM}.options.nonmonotonic_left={str(left).lower()}",
+        f"{SYSTEM}.options.nonmonotonic_reduce={str(reduces).lower()}",
+        *(f"{SYSTEM}.options.{key}={value}" for key, value in options.items()),
     ]
     if oracle != "dynamic":
         settings.append(f"{LEARNING}.oracle={oracle}")
@@ -72,7 +74,7 @@ def repair(name: str, title: str, *repairs: str, **options: str) -> Variant:
 
 def decoupled(variant: Variant) -> Variant:
     """Make a variant whose repairs leave the arc with B0 to the next move."""
-    setting = "components.parser.system.decoupled_repairs=true"
+    setting = f"{SYSTEM}.options.decoupled_repairs=true"
     return modify(variant, "decoupled", "decoupled", setting)
 
 
@@ -113,7 +115,7 @@ def swap(oracle: str) -> Variant:
 
 def list_system(name: str, title: str, system: str, *more: str) -> Variant:
     """Make a variant of nl_covington_parser with a list system and further settings."""
-    settings = (f"components.parser.system.@misc=spacy_nmparse.{system}.v1", *more)
+    settings = (f"{SYSTEM}.@misc=spacy_nmparse.{system}.v1", *more)
     return Variant(name, title, "nl_covington_parser_multihash", settings)
 
 
@@ -123,9 +125,9 @@ STATIC_ORACLE = (
     f"{LEARNING}.explore=0.0",
 )
 #: In how many states a loss of the repairs is searched for.
-STATES = "components.parser.system.max_search_states"
+STATES = f"{SYSTEM}.options.max_search_states"
 #: Arcs may replace arcs.
-NONMONOTONIC = "components.parser.system.nonmonotonic=true"
+NONMONOTONIC = f"{SYSTEM}.nonmonotonic=true"
 #: The systems of the linear scorer.
 LINEAR = ("nm_parser_linear", "swap_parser_linear")
 MONOTONIC = arc_eager("monotonic", "monotonic")

@@ -66,7 +66,7 @@ def number_between(low: float, high: float) -> Kind[float]:
 
 SWITCH = Kind("true or false", lambda value: isinstance(value, bool), bool)
 WIDTH = Kind("an integer of at least 1", lambda value: _is_whole(value) and value >= 1, int)
-LABELS = Kind("a list of labels", _are_strings, list[str])
+LABELS = Kind("a list of labels", _are_strings, list)
 
 
 def setting(default: Any, kind: Kind, text: str, page: str) -> Any:
@@ -92,13 +92,13 @@ class Settings:
         "Above 0 the parser finds more crossing arcs, more of them wrong",
         "[More crossing arcs](search.md#more-crossing-arcs)",
     )
-    unique_labels: list[str] = setting(
+    unique_labels: Sequence[str] = setting(
         (),
         LABELS,
         "Labels that a word has on one dependent at most, such as `nsubj`",
         "[Label rules](search.md#label-rules)",
     )
-    childless_labels: list[str] = setting(
+    childless_labels: Sequence[str] = setting(
         (),
         LABELS,
         "Labels whose words have no dependents, such as `det`",

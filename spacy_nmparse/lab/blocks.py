@@ -2,12 +2,10 @@
 
 # No postponed annotations: spaCy validates configs by these signatures.
 
-from typing import Any
-
-from spacy_nmparse.registered import System
+from spacy_nmparse.pipe.spec import SystemSpec
 
 
-def ArcSwift() -> Any:
+def ArcSwift() -> SystemSpec:
     """The arc-swift system for a config block, to be scored by an arc scorer; see
     ``spacy_nmparse.lab.arc_swift``."""
-    return System("arc_swift")
+    return SystemSpec("arc_swift")

@@ -148,6 +148,11 @@ def system(name: str, /, **options: Any) -> dict[str, Any]:
     return {"@misc": f"spacy_nmparse.{name}.v1", **options}
 
 
+def any_system(name: str, /, **options: Any) -> dict[str, Any]:
+    """The block of a system that takes all its options."""
+    return system("System", name=name, options=options)
+
+
 BOTH = {"nonmonotonic_left": True, "nonmonotonic_reduce": True}
 NEITHER = dict.fromkeys(BOTH, False)
 #: Parsers with all systems: factory and system.
@@ -158,9 +163,9 @@ SYSTEMS: dict[str, dict[str, Any]] = {
         "factory": NM,
         "system": system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
     },
-    "root first": {"factory": NM, "system": system("ArcEager", root_first=True, **NEITHER)},
+    "root first": {"factory": NM, "system": any_system("arc_eager", root_first=True, **NEITHER)},
     "arc-standard": {"factory": NM, "system": system("ArcStandard")},
-    "buffer arcs": {"factory": NM, "system": system("ArcStandard", buffer_arcs=True)},
+    "buffer arcs": {"factory": NM, "system": any_system("arc_standard", buffer_arcs=True)},
     "swap": {"factory": NM, "system": system("SwapStandard")},
     "arc-swift": {"factory": NL, "system": system("ArcSwift")},
     "nl": {"factory": NL, "system": system("NLCovington")},

@@ -49,6 +49,7 @@ FAST = (
     "search",
     "learning",
     "systems.swap",
+    "lab.beam",
     "lab.crossing",
     "lab.linear.kernel",
 )

@@ -16,10 +16,8 @@ during training, with the averaged weights of the time. With `--moves`, `moves` 
 parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
 
 With `--also beam8:components.parser.beam_width=8` each model is evaluated once more, with other
-settings, as SYSTEM_beam8. With `--mixed` the models of all systems, of the first seed, are
-evaluated as one parser (`python -m spacy nmparse ensemble`), as SYSTEM_mixed3 after the first of
-three. With `--teacher MODEL` the systems are taught by another model (docs/training.md), as
-SYSTEM_taught.
+settings, as SYSTEM_beam8. With `--teacher MODEL...` the systems are taught by other models
+(docs/training.md), as SYSTEM_taught.
 
 With `--switch` all systems are trained and evaluated with the switch of docs/speed.md: sooner, and
 different in the last bits. The result files say so.
@@ -32,14 +30,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import command_line, program, record, run
+from benchmarks.common import command_line, program, record
 from benchmarks.runs import Keeper
 from benchmarks.systems import System, parse_system, split_settings
 from benchmarks.training import (
@@ -108,40 +105,6 @@ def evaluate_again(
     }
 
 
-def evaluate_ensemble(
-    treebank: Treebank,
-    trained: Sequence[dict[str, Any]],
-    name: str,
-    work: Path,
-    which: Sequence[str] = tuple(EVALUATIONS),
-) -> dict[str, Any]:
-    """Evaluate the models of several runs as one parser: a run's contents, as if it were the first
-    one's. Raises a RuntimeError if a model is not there any more, or a step fails."""
-    folder = work.resolve() / treebank.name
-    first = trained[0]
-    models = [find_model(folder / f"{one['system']}-seed{one['seed']}", name) for one in trained]
-    output = folder / f"{name}-seed{first['seed']}"
-    shutil.rmtree(output, ignore_errors=True)
-    output.mkdir()
-    prefix, log = f"[{treebank.name} {name}]", output / "log.txt"
-    command = ["-m", "spacy", "nmparse", "ensemble", *map(str, models)]
-    run([*command, "--output", str(output / "model-best")], log, prefix)
-    evaluations = evaluate_model(treebank, output, log, prefix, {}, which)
-    left_out = {*EVALUATIONS, "curve", "moves", "seed", "command", "training"}
-    return {
-        **{key: value for key, value in first.items() if key not in left_out},
-        "system": name,
-        "seed": first["seed"],
-        "command": "; ".join([*(one["command"] for one in trained), "nmparse ensemble"]),
-        **record(),
-        "training": {
-            "words": treebank.train_words,
-            "seconds": round(sum(one["training"]["seconds"] for one in trained), 1),
-        },
-        **evaluations,
-    }
-
-
 def train_and_evaluate(
     treebank: Treebank,
     system: System,
@@ -167,7 +130,7 @@ def train_and_evaluate(
     overrides = {**system.overrides, **extra}
     return {
         **settings_of(treebank, system.name, system.config.name, overrides),
-        **({"teacher": system.teacher.parent.name} if system.teacher else {}),
+        **({"teachers": [path.parent.name for path in system.teachers]} if system.teachers else {}),
         "seed": seed,
         "epochs": epochs,
         "command": command,
@@ -220,26 +183,12 @@ class Study(Keeper):
         if self.keep(system.name, seed, made, expected):
             self.evaluate(self.path(system.name, seed))
 
-    def merge(self, members: Sequence[Path], name: str) -> None:
-        """Evaluate the parsers of runs as one, if all runs are there."""
-        if not all(path.is_file() for path in members):
-            return
-        seed = self.args.seeds[0]
-        runs = [self.read(path) for path in members]
-        rest = (self.args.work, self.args.evaluate)
-        made = partial(evaluate_ensemble, self.treebank, runs, name, *rest)
-        if self.keep(name, seed, made, {"files": self.treebank.files}):
-            self.evaluate(self.path(name, seed))
-
     def run(self, systems: Sequence[System]) -> None:
         """Do all that the command line asks for."""
         args = self.args
         for seed in args.seeds:
             for system in systems:
                 self.train(system, seed)
-        if args.mixed:
-            members = [self.path(system.name, args.seeds[0]) for system in systems]
-            self.merge(members, f"{systems[0].name}_mixed{len(systems)}")
 
 
 def train(
@@ -274,14 +223,18 @@ def main(argv: Sequence[str] | None) -> int | None:
     )
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
     parser.add_argument(
-        "--mixed", action="store_true", help="evaluate the systems as one parser, too"
+        "--teacher",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="MODEL",
+        help="learn from pipelines",
     )
-    parser.add_argument("--teacher", type=Path, metavar="MODEL", help="a pipeline to learn from")
     args = parser.parse_args(argv)
     systems = [parse_system(text) for text in args.system or SYSTEMS]
     if args.teacher:
-        teacher = args.teacher.resolve(strict=True)
-        systems = [replace(one, name=f"{one.name}_taught", teacher=teacher) for one in systems]
+        teachers = tuple(path.resolve(strict=True) for path in args.teacher)
+        systems = [replace(one, name=f"{one.name}_taught", teachers=teachers) for one in systems]
     study = Study(open_treebank(args), args)
     study.run(systems)
     return study.status()

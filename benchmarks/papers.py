@@ -10,6 +10,9 @@ from benchmarks.summary import Pair
 
 SPLITS = ("dev", "test")
 
+#: Blocks of a config: how it learns, and its transition system.
+LEARNING, SYSTEM = "components.parser.learning", "components.parser.system"
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -37,14 +40,16 @@ def arc_eager(
     """Make a variant of the arc-eager parser, with LEFT-ARC or REDUCE non-monotonic. The oracle
     `static` is followed without exploration. Further options of the system are JSON."""
     settings = [
-        f"components.parser.system.nonmonotonic_left={str(left).lower()}",
-        f"components.parser.system.nonmonotonic_reduce={str(reduces).lower()}",
-        *(f"components.parser.system.{key}={value}" for key, value in options.items()),
+        f"{SYSTEM}.@misc=spacy_nmparse.System.v1",
+        f"{SYSTEM}.name=arc_eager",
+        f"{SYSTEM}.options.nonmonotonic_left={str(left).lower()}",
+        f"{SYSTEM}.options.nonmonotonic_reduce={str(reduces).lower()}",
+        *(f"{SYSTEM}.options.{key}={value}" for key, value in options.items()),
     ]
     if oracle != "dynamic":
-        settings.append(f"components.parser.oracle={oracle}")
+        settings.append(f"{LEARNING}.oracle={oracle}")
     if oracle == "static":
-        settings.append("components.parser.explore=0.0")
+        settings.append(f"{LEARNING}.explore=0.0")
     return Variant(name, title, "nm_parser_multihash", tuple(settings))
 
 
@@ -56,7 +61,7 @@ def modify(variant: Variant, name: str, title: str, setting: str) -> Variant:
 
 def exploring(variant: Variant, explore: float) -> Variant:
     """Make a variant that follows the model with another probability in training."""
-    setting = f"components.parser.explore={explore}"
+    setting = f"{LEARNING}.explore={explore}"
     return modify(variant, f"explore{explore}", f"explore {explore}", setting)
 
 
@@ -69,7 +74,7 @@ def repair(name: str, title: str, *repairs: str, **options: str) -> Variant:
 
 def decoupled(variant: Variant) -> Variant:
     """Make a variant whose repairs leave the arc with B0 to the next move."""
-    setting = "components.parser.system.decoupled_repairs=true"
+    setting = f"{SYSTEM}.options.decoupled_repairs=true"
     return modify(variant, "decoupled", "decoupled", setting)
 
 
@@ -90,7 +95,7 @@ def linear(variant: Variant) -> Variant:
 
 def by_beam(variant: Variant) -> Variant:
     """Make a variant that is trained, and parses, with a beam."""
-    settings = ("beam_training=max_violation", "beam_train_width=8", "beam_width=8")
+    settings = ("learning.@misc=spacy_nmparse.BeamLearning.v1", "beam_width=8")
     return Variant(
         f"{variant.name}_beam",
         f"{variant.title}, beam",
@@ -101,22 +106,28 @@ def by_beam(variant: Variant) -> Variant:
 
 def swap(oracle: str) -> Variant:
     """Make a linear variant of swap_parser that follows an oracle without exploration."""
-    settings = (f"components.parser.oracle={oracle}", "components.parser.explore=0.0")
+    settings = (
+        f"{LEARNING}.oracle={oracle}",
+        f"{LEARNING}.explore=0.0",
+    )
     return Variant(f"linear_swap_{oracle}", oracle, LINEAR[1], settings)
 
 
 def list_system(name: str, title: str, system: str, *more: str) -> Variant:
     """Make a variant of nl_covington_parser with a list system and further settings."""
-    settings = (f"components.parser.system.@misc=spacy_nmparse.{system}.v1", *more)
+    settings = (f"{SYSTEM}.@misc=spacy_nmparse.{system}.v1", *more)
     return Variant(name, title, "nl_covington_parser_multihash", settings)
 
 
 #: The static oracle, followed without exploration.
-STATIC_ORACLE = ("components.parser.oracle=static", "components.parser.explore=0.0")
+STATIC_ORACLE = (
+    f"{LEARNING}.oracle=static",
+    f"{LEARNING}.explore=0.0",
+)
 #: In how many states a loss of the repairs is searched for.
-STATES = "components.parser.system.max_search_states"
+STATES = f"{SYSTEM}.options.max_search_states"
 #: Arcs may replace arcs.
-NONMONOTONIC = "components.parser.system.nonmonotonic=true"
+NONMONOTONIC = f"{SYSTEM}.nonmonotonic=true"
 #: The systems of the linear scorer.
 LINEAR = ("nm_parser_linear", "swap_parser_linear")
 MONOTONIC = arc_eager("monotonic", "monotonic")
@@ -125,7 +136,7 @@ REDUCE = arc_eager("reduce", "D", reduces=True)
 BOTH = arc_eager("left_reduce", "L+D", left=True, reduces=True)
 COMBINED = arc_eager("both_combined", "L+D, combined", left=True, reduces=True, oracle="combined")
 ALL = repair("all_repairs", "+ all four", "right_lower", "right_raise", "left_invert")
-ALL_COMBINED = modify(ALL, "combined", "combined", "components.parser.oracle=combined")
+ALL_COMBINED = modify(ALL, "combined", "combined", f"{LEARNING}.oracle=combined")
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "rep": (
         arc_eager("monotonic", "arc-eager"),

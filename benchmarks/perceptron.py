@@ -79,10 +79,11 @@ def train(
     examples = list(corpus(nlp))
     optimizer = nlp.initialize(lambda: examples)
     parser: Any = nlp.get_pipe("parser")
-    explore = parser.explore
+    explore = parser.learning.explore
     for epoch in range(epochs):
         iterative = isinstance(perceptron_of(parser.model), Logistic)
-        parser.explore = Chance(0.0, "explore") if iterative and epoch == 0 else explore
+        first = iterative and epoch == 0
+        parser.learning.explore = Chance(0.0, "explore") if first else explore
         random.shuffle(examples)
         for batch in minibatch(examples, BATCH):
             nlp.update(batch, sgd=optimizer)

@@ -148,7 +148,7 @@ def summarize_system(runs: Runs, epochs: bool) -> Entry:
     runs = dict(sorted(runs.items()))
     every = list(runs.values())
     first = every[0]
-    kept = ("config", "overrides", "teacher", "evaluated_with", "epochs", "build", "command")
+    kept = ("config", "overrides", "teachers", "evaluated_with", "epochs", "build", "command")
     entry: Entry = {"seeds": list(runs)}
     entry |= {key: first[key] for key in (*kept, "tags") if key in first}
     entry |= {"switch": "switch" in first, "snapshot": first["snapshot"]}

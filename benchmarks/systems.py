@@ -35,14 +35,14 @@ class System:
         overrides: Settings that differ from the config's, by dotted key; a mapping replaces the
             block.
         removed: Blocks of the config that go.
-        teacher: The pipeline that it also learns from; None for none.
+        teachers: The pipelines that it also learns from.
     """
 
     name: str
     config: Path
     overrides: dict[str, Any] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
-    teacher: Path | None = None
+    teachers: tuple[Path, ...] = ()
 
     def changed(self, settings: dict[str, Any]) -> System:
         """A system of the same name with further settings, which come after its own."""

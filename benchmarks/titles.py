@@ -12,7 +12,6 @@ SUFFIXES = {
     r"taught": "taught",
     r"plain": "data as they are",
     r"long": "",  # tables give the epochs
-    r"mixed(\d+)": "ensemble of {} kinds",
     r"beam(\d+)": "beam of {}",
     r"threads(\d+)": "{} threads",
 }

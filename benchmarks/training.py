@@ -133,9 +133,9 @@ def train_model(
     for key, value in settings.items():
         train += [f"--{key}", write_setting(value)]
         shown += train[-2:]
-    if system.teacher:
-        train += ["--paths.teacher", str(system.teacher)]
-        shown += ["--paths.teacher", system.teacher.parent.name]
+    if system.teachers:
+        train += ["--paths.teacher", json.dumps([str(path) for path in system.teachers])]
+        shown += ["--paths.teacher", json.dumps([path.parent.name for path in system.teachers])]
     train += ["--training.logger.@loggers", "spacy.ConsoleLogger.v2"]
     train += ["--training.logger.output_file", str(output / CURVE)]
     for score in SHOWN:

@@ -237,7 +237,7 @@ def duration(epochs: int, steps: int, share: float) -> list[str]:
 
 
 def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -> list[str]:
-    """Train parsers that together teach another one.
+    """Train parsers that teach another one.
 
     Args:
         config: The config of all of them, but for KINDS.
@@ -260,11 +260,7 @@ def teach(config: Path, output: Path, common: list[str], seeds: Sequence[int]) -
 
     with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:
         models = list(pool.map(train_one, seeds))
-    together = output / "together"
-    shutil.rmtree(together, ignore_errors=True)
-    command = ["-m", "spacy", "nmparse", "ensemble", *models, "--output", str(together)]
-    run(command, output, "[teachers] ".ljust(15))
-    return ["--paths.teacher", str(together)]
+    return ["--paths.teacher", json.dumps(models)]
 
 
 @app.command()

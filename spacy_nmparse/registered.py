@@ -7,12 +7,14 @@ the entry points of architectures, readers, batchers and larger callbacks lead t
 
 # No postponed annotations here: spaCy validates configurations by these signatures.
 from functools import partial
-from inspect import signature
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
+from inspect import Parameter, Signature, signature
+from typing import Any, Callable, Dict, Iterable, Optional, Union
 
 from spacy.language import Language
 from spacy.util import registry
 from thinc.api import Model
+
+from spacy_nmparse.settings import defaults, described
 
 TOK2VEC = {
     "@architectures": "spacy.Tok2Vec.v2",
@@ -25,21 +27,8 @@ TOK2VEC = {
         "maxout_pieces": 3,
     },
 }
-LEARNING = {
-    "oracle": "dynamic",
-    "explore": 1.0,
-    "crossing_bias": 0.0,
-    "projectivize": False,
-    "beam_width": 1,
-    "beam_training": "local",
-    "beam_train_width": 8,
-    "beam_updates": 1.0,
-    "confidence": False,
-    "write_tags": False,
-    "keep_heads": False,
-    "threads": 1,
-    "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
-}
+SETTINGS = {**defaults(), "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"}}
+LEARNING = {"@misc": "spacy_nmparse.GreedyLearning.v1", "oracle": "dynamic", "explore": 1.0}
 # Blocks say what is not the architecture's, or the system's, own default.
 NM_PARSER = {
     "system": {
@@ -48,12 +37,14 @@ NM_PARSER = {
         "nonmonotonic_reduce": True,
     },
     "model": {"@architectures": "spacy_nmparse.StateScorer.v1", "tok2vec": TOK2VEC},
-    **LEARNING,
+    "learning": LEARNING,
+    **SETTINGS,
 }
 NL_COVINGTON_PARSER = {
     "system": {"@misc": "spacy_nmparse.NLCovington.v1"},
     "model": {"@architectures": "spacy_nmparse.ArcScorer.v1", "tok2vec": TOK2VEC},
-    **LEARNING,
+    "learning": LEARNING,
+    **SETTINGS,
 }
 SWAP_PARSER = {
     "system": {"@misc": "spacy_nmparse.SwapStandard.v1"},
@@ -72,9 +63,9 @@ SWAP_PARSER = {
         ],
         "tok2vec": TOK2VEC,
     },
-    **{**LEARNING, "oracle": "nd_all", "explore": 0.5},
+    "learning": {**LEARNING, "oracle": "nd_all", "explore": 0.5},
+    **SETTINGS,
 }
-NO_REPAIRS: List[str] = []
 NO_OPTIONS: Dict[str, Any] = {}
 ASSIGNS = ["token.dep", "token.head", "token.is_sent_start", "doc.sents"]
 
@@ -93,31 +84,15 @@ SCORE_WEIGHTS = {
     "nonproj_r": None,
 }
 
-SHARED: Dict[str, Any] = {"assigns": ASSIGNS, "default_score_weights": SCORE_WEIGHTS}
 
-
-@Language.factory("nm_parser", default_config=NM_PARSER, **SHARED)
-@Language.factory("nl_covington_parser", default_config=NL_COVINGTON_PARSER, **SHARED)
-@Language.factory("swap_parser", default_config=SWAP_PARSER, **SHARED)
 def make_parser(
     nlp: Language,
     name: str,
     system: Any,
     model: Model,
-    oracle: str,
-    explore: Union[float, Iterable[float]],
-    crossing_bias: float,
-    # Any: the component checks switches; some versions of spaCy's config library take "yes".
-    projectivize: Any,
-    beam_width: int,
-    beam_training: str,
-    beam_train_width: int,
-    beam_updates: Union[float, Iterable[float]],
-    confidence: Any,
-    write_tags: Any,
-    keep_heads: Any,
-    threads: int,
+    learning: Any,
     scorer: Optional[Callable],
+    **settings: Any,
 ) -> Any:
     """The three factories, which differ in their defaults: ``nm_parser`` is non-monotonic arc-eager
     (HGJ13), ``nl_covington_parser`` NL-Covington (FG18) and ``swap_parser`` SwapStandard (BN15),
@@ -128,15 +103,51 @@ def make_parser(
         name: the component's name.
         system: a transition system (config block ``@misc``).
         model: a scorer (config block ``@architectures``).
+        learning: how it learns from gold trees (config block ``@misc``).
+        scorer: the scoring function.
+        settings: see ``spacy_nmparse.settings``.
 
-    The other arguments, and the errors, are those of ``TransitionParser``.
+    The errors are those of ``TransitionParser``.
     """
-    settings = {
-        key: value for key, value in locals().items() if key not in ("nlp", "model", "name")
-    }
     from spacy_nmparse.pipe.parser import TransitionParser
 
-    return TransitionParser(nlp.vocab, model, name, **settings)
+    how = {"system": system, "learning": learning, "scorer": scorer}
+    return TransitionParser(nlp.vocab, model, name, **how, **settings)
+
+
+def _with_settings(function: Callable) -> Signature:
+    """The signature of a factory, with each setting by its name, as spaCy validates configs. A
+    switch may be anything here, and the component checks it: some versions of spaCy's config
+    library would take "yes"."""
+    *known, _ = signature(function).parameters.values()
+    return Signature(
+        [
+            *known,
+            *(
+                Parameter(
+                    name,
+                    Parameter.POSITIONAL_OR_KEYWORD,
+                    annotation=Any if one.type is bool else one.type,
+                )
+                for name, one in described().items()
+            ),
+        ]
+    )
+
+
+make_parser.__signature__ = _with_settings(make_parser)  # type: ignore[attr-defined]
+for _name, _config in (
+    ("nm_parser", NM_PARSER),
+    ("nl_covington_parser", NL_COVINGTON_PARSER),
+    ("swap_parser", SWAP_PARSER),
+):
+    Language.factory(
+        _name,
+        default_config=_config,
+        assigns=ASSIGNS,
+        default_score_weights=SCORE_WEIGHTS,
+        func=make_parser,
+    )
 
 
 @Language.factory("multiword_tokens", assigns=["token._.ud_words", "token._.ud_range"])
@@ -197,41 +208,25 @@ def System(name: str, options: Dict[str, Any] = NO_OPTIONS) -> Any:
     return SystemSpec(name, dict(options))
 
 
-def _changed(block: Callable, options: Dict[str, Any]) -> Dict[str, Any]:
-    """The options that do not have the block's defaults: a form of the system, which may come from
-    elsewhere, is asked for by name only where it is wanted."""
-    known = signature(block).parameters
-    return {name: value for name, value in options.items() if value != known[name].default}
-
-
 def ArcEager(
     nonmonotonic_left: bool = False,
     nonmonotonic_reduce: bool = False,
     labelled_reduce: bool = False,
-    repairs: Union[str, Sequence[str]] = NO_REPAIRS,
-    decoupled_repairs: bool = False,
-    unshift: bool = False,
-    push: str = "any",
-    root_first: bool = False,
-    max_search_states: int = 200,
 ) -> Any:
-    """The arc-eager system for a config block; see ``spacy_nmparse.systems.arc_eager``.
+    """The arc-eager system for a config block; see ``spacy_nmparse.systems.arc_eager``. Its other
+    options, and those of its forms, go through ``System``.
 
     Args:
         nonmonotonic_left: LEFT-ARC may replace the head of S0.
         nonmonotonic_reduce: REDUCE of a headless S0 attaches it to S1.
         labelled_reduce: such a REDUCE chooses its label itself.
-        repairs: repair transitions, of ``right_lower``, ``right_raise``, ``left_invert``.
-        decoupled_repairs: repairs only revise, and leave the arc with B0 to the next move.
-        unshift: REDUCE of a headless S0 puts it back into the buffer.
-        push: ``any``, ``shift`` or ``right_arc``: the pushes that there are.
-        root_first: ROOT is the bottom of the stack, not the last item of the buffer; without the
-            options above.
-        max_search_states: with repairs, how many configurations training may look at for one loss:
-            fewer are faster and less exact; 0: any number.
     """
-    repairs = [repairs] if isinstance(repairs, str) else list(repairs)
-    return System("arc_eager", _changed(ArcEager, locals()))
+    options = {
+        "nonmonotonic_left": nonmonotonic_left,
+        "nonmonotonic_reduce": nonmonotonic_reduce,
+        "labelled_reduce": labelled_reduce,
+    }
+    return System("arc_eager", {name: on for name, on in options.items() if on})
 
 
 def NLCovington(nonmonotonic: bool = False, explicit_root: bool = True, max_length: int = 0) -> Any:
@@ -243,34 +238,39 @@ def NLCovington(nonmonotonic: bool = False, explicit_root: bool = True, max_leng
             a sentence at its end.
         max_length: words further apart get no arc; 0: no limit.
     """
-    return System("nl_covington", locals())
+    options = {"nonmonotonic": nonmonotonic, "explicit_root": explicit_root}
+    return System("nl_covington", {**options, "max_length": max_length})
 
 
 def Covington(nonmonotonic: bool = False, explicit_root: bool = True, max_length: int = 0) -> Any:
     """Covington's system for a config block: as ``NLCovington``, but arcs are made between the
     focus words only, and NO-ARC moves on to the next pair."""
-    return System("covington", locals())
+    options = {"nonmonotonic": nonmonotonic, "explicit_root": explicit_root}
+    return System("covington", {**options, "max_length": max_length})
 
 
-def ArcSwift() -> Any:
-    """The arc-swift system for a config block, to be scored by an arc scorer; see
-    ``spacy_nmparse.lab.arc_swift``."""
-    return System("arc_swift")
-
-
-def ArcStandard(buffer_arcs: bool = False) -> Any:
-    """The arc-standard system for a config block; see ``spacy_nmparse.systems.arc_standard``.
-
-    Args:
-        buffer_arcs: arcs join the top of the stack and the front of the buffer, not the two topmost
-            items of the stack.
-    """
-    return System("arc_standard", _changed(ArcStandard, locals()))
+def ArcStandard() -> Any:
+    """The arc-standard system for a config block; see ``spacy_nmparse.systems.arc_standard``."""
+    return System("arc_standard")
 
 
 def SwapStandard() -> Any:
     """SwapStandard for a config block; see ``spacy_nmparse.systems.swap.swap``."""
     return System("swap_standard")
+
+
+def GreedyLearning(oracle: str = "dynamic", explore: Union[float, Iterable[float]] = 1.0) -> Any:
+    """Learning of single moves along greedy derivations, for a config block; see
+    ``spacy_nmparse.pipe.learning``.
+
+    Args:
+        oracle: name of the system's oracle that training learns from.
+        explore: probability of following the model rather than the oracle at each training step; a
+            number or a schedule of one value an update.
+    """
+    from spacy_nmparse.pipe import learning
+
+    return learning.GreedyLearning(oracle, explore)
 
 
 def make_parser_scorer(punctuation: bool = True) -> Callable:

@@ -65,7 +65,7 @@ def test_spacy_has_the_commands() -> None:
     assert done.returncode == 0, done.stderr
     for name in ("trace", "stats", "repairs", "errors", "oracle", "debug-data"):
         assert name in done.stdout
-    assert "ensemble" in done.stdout and "lattice" in done.stdout
+    assert "replace" in done.stdout and "lattice" in done.stdout
 
 
 def test_the_entry_point_imports_nothing_heavy() -> None:
@@ -389,24 +389,6 @@ def test_errors(folder: Path) -> None:
     best = read("errors", folder / "model", folder / "gold.spacy", "--json")
     assert best["groups"]["all"]["all"]["las"] == 1
     assert best["flawless"] == best["documents"] == 5
-
-
-def test_ensemble(folder: Path, tmp_path: Path) -> None:
-    models = [folder / "model", folder / "model"]
-    result = run("ensemble", *models, "-o", tmp_path / "both")
-    assert result.exit_code == 0, result.output
-    assert "2 parsers in nm_parser" in result.stdout
-    texts = [text for text, *_ in TREES]
-    expected, found = (
-        [[(t.head.i, t.dep_) for t in doc] for doc in spacy.load(model).pipe(texts)]
-        for model in (folder / "model", tmp_path / "both")
-    )
-    assert found == expected
-    again = run("ensemble", *models, "-o", tmp_path / "both")
-    assert again.exit_code == 2 and "exists already" in again.stderr
-    alone = run("ensemble", models[0], "-o", tmp_path / "one")
-    assert alone.exit_code == 2 and "at least two" in alone.stderr
-    assert not (tmp_path / "one").exists()
 
 
 def test_debug_data(folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import srsly
 
-from spacy_nmparse import analysis, systems
+from spacy_nmparse import analysis, settings, systems
 from tests.test_examples import main_of
 from tests.test_readme import ROOT, blocks, read
 
@@ -43,6 +43,12 @@ def test_navigation_has_every_page() -> None:
 def test_reference_names_what_exists(identifier: str) -> None:
     module, _, name = identifier.rpartition(".")
     assert getattr(importlib.import_module(module), name).__doc__, identifier
+
+
+def test_the_table_of_settings_is_that_of_the_code() -> None:
+    page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    table = page.split("<!-- settings -->\n\n")[1].split("\n\n<!-- end -->")[0]
+    assert table == "\n".join(settings.table())
 
 
 def test_reference_is_complete() -> None:

@@ -36,7 +36,7 @@ NM_TAUGHT = "nm_parser_taught"
 BEAMS = tuple(f"{name}_beam4" for name in (SWAP, NL))
 ACCURACY = (NM, NM_TAUGHT, SWAP, NL, *BEAMS, TAUGHT, SPACY_LONG)
 #: Of `nl_covington_parser`: what makes it more accurate than on the data as they are.
-MORE = ("", "_long", "_mixed3", "_taught")
+MORE = ("", "_long", "_taught")
 PLAIN = f"{OWN}_plain"
 MULTIHASH = (
     *(f"{name}_multihash" for name in (OWN, "nm_parser", "swap_parser")),

@@ -96,14 +96,14 @@ cdef class Tracer:
             label_p = 1
             if kind == ARC_LABEL:
                 label_p = probability_of(
-                    search.labels, self.scored.c.n_labels, self.scored.c.root_label, choice.label
+                    search.labels, self.scored.c.n_labels, search.mask, choice.label
                 )
             result.append(Scored(
                 Action(
                     MOVE_NAMES[self.system.c.moves[choice.move.move].name], choice.move.k,
                     None if choice.label == NONE else names[choice.label],
                 ),
-                search.scores[i], probability_of(search.scores, search.n, NONE, i),
+                search.scores[i], probability_of(search.scores, search.n, NULL, i),
                 label_p, None if choice.noted == NONE else names[choice.noted],
             ))
         return result

@@ -8,6 +8,7 @@ commands by the entry points ``spacy_nmparse_commands``.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -15,10 +16,12 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from spacy_nmparse.private import command_line
+
 HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 COMMANDS = (
     *("parse", "convert", "init-config", "evaluate", "trace", "stats", "errors"),
-    *("ensemble", "replace", "oracle", "systems", "debug-data"),
+    *("replace", "oracle", "systems", "debug-data"),
 )
 
 
@@ -52,9 +55,5 @@ def main() -> None:
     """Convert treebanks, parse files, evaluate, and see what parsers do."""
 
 
-try:
-    from spacy.cli._util import app
-
-    app.add_typer(nmparse, name="nmparse")
-except ImportError:  # pragma: no cover
-    pass
+with suppress(ImportError):
+    command_line().add_typer(nmparse, name="nmparse")

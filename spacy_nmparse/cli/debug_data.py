@@ -6,7 +6,6 @@ from pathlib import Path
 
 import typer
 from confection import ConfigValidationError
-from spacy.cli._util import import_code, parse_config_overrides
 from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, Split, check_data
@@ -20,6 +19,7 @@ from spacy_nmparse.cli.console import (
     print_table,
     title,
 )
+from spacy_nmparse.private import import_code, read_overrides
 from spacy_nmparse.ud.tokens import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
@@ -39,7 +39,7 @@ def run(
     as_json: bool = JSON,
 ) -> None:
     """Check the data of a config for its parser. Overrides as in spaCy: --paths.train FILE."""
-    overrides = parse_config_overrides(list(ctx.args))
+    overrides = read_overrides(list(ctx.args))
     import_code(code)
     if not config.is_file():
         fail(f"There is no config {config}.")

@@ -32,7 +32,7 @@ MOST = 10_000
 
 
 def MaxoutWindowEncoder(
-    width: int, window_size: int, maxout_pieces: int, depth: int
+    width: int, window_size: int = 1, maxout_pieces: int = 3, depth: int = 1
 ) -> Model[list[Floats2d], list[Floats2d]]:
     """Build the encoder.
 

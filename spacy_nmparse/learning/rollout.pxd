@@ -8,10 +8,12 @@ from spacy_nmparse.systems.system cimport TransitionSystem
 
 
 cdef struct TeacherC:
-    const ScorerC* scorer
-    float weight            # the teacher's share in the loss
+    const ScorerC** scorers     # of each teacher
+    int n
+    float weight            # the teachers' share in the loss
     float* probabilities    # room for a value of each candidate
     float* labels           # room for the scores of labels
+    float* of_one           # room for those of one teacher: candidates, or labels
 
 
 cdef struct RolloutC:

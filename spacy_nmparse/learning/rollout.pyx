@@ -1,10 +1,10 @@
 """Training rollouts: the search runs, an oracle judges each configuration, gradients are collected.
 
 The loss of a configuration is -log of the probability of what the oracle would have learned:
-P(move) summed over the right moves, times P(label | move) where just one label is right. Where a
-teacher is given, another scorer, it has a share in the loss: the cross entropy with the teacher's
-P(move), and with its P(label | move) of the move that it likes best, times P(move) (after Liu et
-al. 2018, *Distilling Knowledge for Search-based Structured Prediction*).
+P(move) summed over the right moves, times P(label | move) where just one label is right. Where
+teachers are given, other scorers, they have a share in the loss: the cross entropy with the mean of
+their P(move), and with that of their P(label | move) of the move that they like best, times P(move)
+(after Liu et al. 2018, *Distilling Knowledge for Search-based Structured Prediction*).
 
 A perceptron has the rule of Goldberg & Nivre (2012): where the best move and label are wrong, these
 are weakened and the best right ones strengthened. A logistic regression takes note of the
@@ -13,8 +13,8 @@ configurations. With both, the loss is the number of configurations in which the
 import numpy
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int8_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int8_t, uint8_t, uint64_t, uintptr_t
+from libc.string cimport memcpy, memset
 
 from spacy_nmparse.search.choice cimport (
     ARC_LABEL,
@@ -68,8 +68,18 @@ cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil:
     return oracle
 
 
+cdef void add_share(
+    float* total, float* scores, int n, const uint8_t* mask, int n_teachers
+) noexcept nogil:
+    """Add one teacher's probabilities, of its scores, to the mean of all."""
+    cdef int i
+    softmax(scores, n, mask)
+    for i in range(n):
+        total[i] += scores[i] / n_teachers
+
+
 cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:
-    """Learn the teacher's choices in the current configuration. Its scores are overwritten, their
+    """Learn the teachers' choices in the current configuration. Its scores are overwritten, their
     gradient is added to d_scores. Returns the loss."""
     cdef SearchC* search = rollout.search
     cdef const SystemC* system = search.system
@@ -84,30 +94,38 @@ cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:
     cdef float* labels = teacher.labels
     cdef float* own = search.labels
     cdef float* d_labels
-    teacher.scorer.score(teacher.scorer.self, search.s, search.candidates, search.n, probabilities)
-    softmax(probabilities, search.n, NONE)
-    log_softmax(scores, search.n, NONE)
+    memset(probabilities, 0, search.n * sizeof(float))
+    for i in range(teacher.n):
+        teacher.scorers[i].score(
+            teacher.scorers[i].self, search.s, search.candidates, search.n, teacher.of_one
+        )
+        add_share(probabilities, teacher.of_one, search.n, NULL, teacher.n)
+    log_softmax(scores, search.n, NULL)
     for i in range(search.n):
         loss -= probabilities[i] * scores[i]
         d_scores[i] += teacher.weight * (<float>exp(scores[i]) - probabilities[i])
-    i = argmax(probabilities, search.n, NONE)
+    i = argmax(probabilities, search.n, NULL)
     c = &search.candidates[i]
     if label_choice(search, c) != ARC_LABEL:
         return teacher.weight * loss
     part = probabilities[i]
-    teacher.scorer.score_labels(teacher.scorer.self, search.s, c, False, labels)
-    softmax(labels, system.n_labels, scorer.root_label)
+    memset(labels, 0, system.n_labels * sizeof(float))
+    for i in range(teacher.n):
+        teacher.scorers[i].score_labels(
+            teacher.scorers[i].self, search.s, c, False, teacher.of_one
+        )
+        add_share(labels, teacher.of_one, system.n_labels, search.mask, teacher.n)
     ticket = scorer.score_labels(scorer.self, search.s, c, True, own)
-    log_softmax(own, system.n_labels, scorer.root_label)
+    log_softmax(own, system.n_labels, search.mask)
     d_labels = scorer.label_gradient(scorer.self, ticket)
     for label in range(system.n_labels):
-        if label != scorer.root_label:
+        if search.mask[label]:
             loss -= part * labels[label] * own[label]
             d_labels[label] += teacher.weight * part * (<float>exp(own[label]) - labels[label])
     return teacher.weight * loss
 
 
-cdef bint learns_label(const SearchC* search, const CandidateC* c) noexcept nogil:
+cdef bint learns_label(SearchC* search, const CandidateC* c) noexcept nogil:
     """Whether just one of the labels among which the scorer chooses is right."""
     return c.learn == LEARN_LABEL and label_choice(search, c) == ARC_LABEL
 
@@ -131,7 +149,7 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
     cdef double* log_mass = search.logs
     cdef float weight = 1 if rollout.teacher is NULL else 1 - rollout.teacher.weight
     memcpy(probability, search.scores, n * sizeof(float))
-    log_sum = softmax(probability, n, NONE)
+    log_sum = softmax(probability, n, NULL)
     # The mass of what is right. candidates[i].ticket: of its remembered label scores.
     best_right = -1
     right = 0
@@ -147,7 +165,7 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
         if learns_label(search, c):
             c.ticket = scorer.score_labels(scorer.self, search.s, c, True, labels)
             label_score = labels[c.label]
-            log_mass[i] += label_score - softmax(labels, system.n_labels, scorer.root_label)
+            log_mass[i] += label_score - softmax(labels, system.n_labels, search.mask)
             d_labels = scorer.label_gradient(scorer.self, c.ticket)
             memcpy(d_labels, labels, system.n_labels * sizeof(float))
             right_mass[i] *= labels[c.label]
@@ -160,11 +178,11 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
         for i in range(n):
             right_mass[i] /= share
     else:  # too small for floats
-        all_right = log_total(log_mass, n, NONE)
+        all_right = log_total(log_mass, n, NULL)
         loss -= all_right
         for i in range(n):
             right_mass[i] = <float>exp(log_mass[i] - all_right)
-        right = argmax(right_mass, n, NONE)
+        right = argmax(right_mass, n, NULL)
     rollout.loss += weight * (loss - rollout.loss)
     # Gradients of -weight log(share).
     for i in range(n):
@@ -241,7 +259,7 @@ cdef bint step(void* walker, StateC* s) noexcept nogil:
         return True
     noted = noted_by_push(search)
     apply_oracle(s, rollout.gold, rollout.oracle, noted, False, search.candidates)
-    predicted = argmax(search.scores, search.n, NONE)
+    predicted = argmax(search.scores, search.n, NULL)
     if scorer.learn is not NULL:
         right = learn_likelihood(rollout)
     else:
@@ -292,7 +310,7 @@ cdef int roll_out(
 
 def learn(
     TransitionSystem system, Scorer scored, golds, constraints, oracle, float explore,
-    float dropout, seed, Scorer teacher=None, float teacher_weight=0
+    float dropout, seed, teachers=(), float weight=0
 ):
     """Roll out a batch once and collect its gradients.
 
@@ -305,8 +323,8 @@ def learn(
         explore: probability of following the model instead of the oracle, at each step.
         dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
-        teacher: the scores of the batch by another model of the same system and labels.
-        teacher_weight: the teacher's share in the loss, 0 to 1; the oracle has the rest.
+        teachers: the scores of the batch by other models of the same system and labels.
+        weight: the teachers' share in the loss, 0 to 1; the oracle has the rest.
 
     Returns:
         (gradients, loss): what the model's backward pass takes; summed negative log likelihood.
@@ -322,7 +340,10 @@ def learn(
     cdef SearchC search
     cdef TeacherC taught
     cdef RolloutC rollout
-    cdef float[::1] probabilities, labels
+    cdef float[::1] probabilities, labels, of_one
+    cdef uintptr_t[::1] addresses
+    cdef Scorer teacher
+    cdef int i
     cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
     golds = list(golds)
     if not golds:
@@ -336,25 +357,31 @@ def learn(
     rollout.seed = &random
     scored.begin_learning(dropout, seed)
     scored.set_window(0, scored.n_words)
-    if teacher is not None:
-        teacher.check_system(system)
-        if teacher.n_words != scored.n_words:
-            raise ValueError(
-                f"The teacher scores {teacher.n_words} words, the pupil {scored.n_words}."
-            )
-        teacher.set_window(0, teacher.n_words)
-        probabilities = numpy.empty(max_candidates(&system.c, longest), dtype="float32")
-        labels = numpy.zeros(teacher.c.label_stride, dtype="float32")
-        taught.scorer = &teacher.c
-        taught.weight = teacher_weight
+    if len(teachers):
+        room = max(max_candidates(&system.c, longest), scored.c.label_stride)
+        addresses = numpy.empty(len(teachers), dtype="uintp")
+        for i, teacher in enumerate(teachers):
+            teacher.check_system(system)
+            if teacher.n_words != scored.n_words:
+                raise ValueError(
+                    f"A teacher scores {teacher.n_words} words, the pupil {scored.n_words}."
+                )
+            teacher.set_window(0, teacher.n_words)
+            addresses[i] = <uintptr_t>&teacher.c
+            room = max(room, teacher.c.label_stride)
+        probabilities, labels, of_one = numpy.empty((3, room), dtype="float32")
+        taught.scorers = <const ScorerC**>&addresses[0]
+        taught.n = len(teachers)
+        taught.weight = weight
         taught.probabilities = &probabilities[0]
         taught.labels = &labels[0]
+        taught.of_one = &of_one[0]
         rollout.teacher = &taught
     search_init(&search, &system.c, &scored.c, longest)
     search.completes = False
     try:
         for gold in golds:
-            if teacher is not None:
+            for teacher in teachers:
                 teacher.begin(offset)
             roll_out(&rollout, system, scored, gold, &fixed[offset], offset, wanted)
             offset += gold.c.n

@@ -19,7 +19,6 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-import spacy_nmparse.learning.beam_rollout as beam_rollout
 import spacy_nmparse.search.beam as beam
 import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, Tree, same_tokens
@@ -29,19 +28,13 @@ from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.given import GivenTrees
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelSet, Learned
-from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.pipe.settings import (
-    SWITCH,
-    WIDTH,
-    KnownAttributes,
-    Setting,
-    number_between,
-    one_of,
-)
+from spacy_nmparse.pipe.learning import GreedyLearning
+from spacy_nmparse.pipe.settings import KnownAttributes, add_settings
 from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
 from spacy_nmparse.scorers import scorer as scoring
+from spacy_nmparse.scorers.label_rules import LabelRules
 from spacy_nmparse.scorers.operations import (
     check_system,
     choose_features,
@@ -49,17 +42,14 @@ from spacy_nmparse.scorers.operations import (
     resize_labels,
     set_system,
 )
+from spacy_nmparse.settings import SWITCH, Settings, defaults
 from spacy_nmparse.systems import TransitionSystem
-
-LOCAL = "local"  # training without a beam
 
 #: A beam gives up hypotheses that are less than a tenth as probable as the best one.
 GAP = math.log(10)
-#: More than any score, and little enough to be added to one in single precision.
-MOST_BIAS = 1e6
 
 
-class ParsingComponent(KnownAttributes, TrainablePipe):
+class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
     """A component that parses, with its settings and labels; ``TransitionParser`` learns, too.
 
     The settings that are attributes can be set at any time. ValueError: a value that a setting does
@@ -67,39 +57,8 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     """
 
     system_spec: SystemSpec
-    oracle: str
-    explore: Chance
-    beam_updates: Chance
+    learning: GreedyLearning
     error_handler: Callable  # spaCy sets it
-
-    beam_width = Setting(WIDTH)
-    """How many hypotheses parsing follows side by side; 1 is greedy search."""
-
-    beam_training = Setting(one_of((LOCAL, *beam_rollout.UPDATES)))
-    """What training learns: "local", single moves along greedy rollouts; "max_violation" and
-    "early_update", whole sequences of moves, with a beam (see ``learning.beam_rollout``)."""
-
-    beam_train_width = Setting(WIDTH)
-    """How many hypotheses training with a beam follows side by side."""
-
-    crossing_bias = Setting(number_between(-MOST_BIAS, MOST_BIAS))
-    """What parsing adds to the scores of moves that make an arc which crosses others, or of SWAP:
-    above 0 it finds more such arcs, and more that are wrong."""
-
-    confidence = Setting(SWITCH)
-    """Whether each document gets how sure the parser is of its heads and labels (see
-    ``pipe.confidence``)."""
-
-    write_tags = Setting(SWITCH)
-    """Whether parts of speech, tags and morphological features are written, each where a token has
-    none. The model must have learned them (``tag_weight`` of the scorers)."""
-
-    keep_heads = Setting(SWITCH)
-    """Whether words that have a head and a label keep them, and only the others are parsed. A
-    document whose heads are no part of a tree fails (see ``pipe.given``)."""
-
-    threads = Setting(WIDTH)
-    """How many threads parse a stream of documents, each some of them. The trees are the same."""
 
     def __init__(
         self,
@@ -108,78 +67,55 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         name: str = "nm_parser",
         *,
         system: SystemSpec,
-        oracle: str = "dynamic",
-        explore: float | Iterable[float] = 1.0,
-        crossing_bias: float = 0.0,
-        projectivize: bool = False,
-        beam_width: int = 1,
-        beam_training: str = LOCAL,
-        beam_train_width: int = 8,
-        beam_updates: float | Iterable[float] = 1.0,
-        confidence: bool = False,
-        write_tags: bool = False,
-        keep_heads: bool = False,
-        threads: int = 1,
+        learning: GreedyLearning | None = None,
         scorer: Callable | None = None,
+        **settings: Any,
     ) -> None:
         """Make a parser without labels: they come with ``initialize``, ``add_label`` or ``from_*``.
 
         Args:
             vocab: the pipeline's vocabulary.
-            model: a scorer, or an ensemble of scorers.
+            model: a scorer.
             name: the component's name in the pipeline.
             system: the transition system.
-            oracle: name of the system's oracle that training learns from.
-            explore: probability of following the model rather than the oracle at each training
-                step; a number or a schedule of one value an update.
-            projectivize: lift crossing arcs for training and lower them after parsing.
-            beam_updates: probability that an update uses the beam, where beam_training says so,
-                and not greedy rollouts; a number or a schedule of one value an update.
+            learning: how training learns from gold trees (see ``pipe.learning``).
             scorer: the scoring function.
-
-        The other settings are attributes: see there.
+            settings: see ``spacy_nmparse.settings``.
 
         Raises:
             ValueError: an oracle that the system does not have, a model that cannot score the
-                system, a probability outside 0 .. 1, or a value that a setting does not take.
+                system, or a value that a setting does not take.
         """
         register_extensions()
         self.vocab = vocab
         self.model = model
         self.name = name
         self.system_spec = system
-        self.oracle = oracle
-        self.crossing_bias = crossing_bias
-        self.beam_training = beam_training
-        self.beam_train_width = beam_train_width
-        self.beam_width = beam_width
-        self.confidence = confidence
-        self.write_tags = write_tags
-        self.keep_heads = keep_heads
-        self.threads = threads
+        self.learning = learning or GreedyLearning()
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {
-            "projectivize": SWITCH.checked(projectivize, name, "projectivize")
-        }
+        self.cfg: dict[str, Any] = {}
+        for setting, value in {**defaults(), **settings}.items():
+            setattr(self, setting, value)
         self._rehearsal_model: Model | None = None
         self._fingerprint = Fingerprint()
         unlabelled = system.create(None)
         self._learned = Learned(LabelSet(()), TagSet({}), unlabelled)
         try:
-            self.explore = Chance(explore, "explore")
-            self.beam_updates = Chance(beam_updates, "beam_updates")
-            unlabelled.oracle_id(oracle)  # raises on an unknown oracle
+            self.learning.check(name, unlabelled)
             check_system(model, unlabelled)
         except ValueError as error:
             raise ValueError(f"The component '{name}' cannot be made: {error}") from error
         choose_features(model, unlabelled)
-        if oracle == "static" and isinstance(explore, int | float) and explore > 0:
-            warnings.warn(
-                f"The component '{name}' has oracle = 'static' and explore = {explore}: in "
-                f"training it follows the model off the one path that this oracle is made for. "
-                f"Set explore = 0, or take the oracle 'dynamic'.",
-                stacklevel=2,
-            )
+
+    @property
+    def projectivize(self) -> bool:
+        """Whether crossing arcs are lifted for training and lowered after parsing; saved with the
+        parser."""
+        return bool(self.cfg["projectivize"])
+
+    @projectivize.setter
+    def projectivize(self, value: bool) -> None:
+        self.cfg["projectivize"] = SWITCH.checked(value, self.name, "projectivize")
 
     # Labels
 
@@ -242,11 +178,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             labels.names, root_label=ROOT_LABEL, single_root=True, segment=True
         )
         return Learned(labels, tags, system)
-
-    @property
-    def learns_single_moves(self) -> bool:
-        """Whether there are updates that learn single moves: not where all of them use a beam."""
-        return self.beam_training == LOCAL or not self.beam_updates.certain
 
     @property
     def gold_reader(self) -> GoldReader:
@@ -415,6 +346,9 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         given = words.scorer_input(wants_tags=with_tags)
         scorer: scoring.Scorer = self.model.predict(given)
         scorer.crossing_bias = self.crossing_bias
+        rules = (self.unique_labels, self.childless_labels)
+        if any(rules):
+            scorer.label_rules = LabelRules(self._learned.labels.names, *rules)
         return scorer
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
@@ -444,3 +378,6 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             if self._learned.tags.has_tags:
                 scores |= Scorer.score_token_attr(examples, "tag")
         return scores
+
+
+add_settings(ParsingComponent, ["projectivize"])

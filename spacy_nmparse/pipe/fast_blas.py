@@ -10,6 +10,7 @@ from thinc.api import Model, NumpyOps
 from thinc.layers import layernorm
 
 from spacy_nmparse.layers.ops import FastOps, norm_forward
+from spacy_nmparse.private import forward_of, set_forward
 
 
 def use_fast_blas(nlp: Language) -> Language:
@@ -27,14 +28,14 @@ def use_fast_blas(nlp: Language) -> Language:
     for node in nodes(nlp):
         if type(node.ops) in (NumpyOps, FastOps):
             node.ops = ops
-            if node._func is layernorm.forward:
-                node._func = norm_forward
+            if forward_of(node) is layernorm.forward:
+                set_forward(node, norm_forward)
     return nlp
 
 
 def nodes(nlp: Language) -> Iterator[Model]:
     """The models of a pipeline's components, disabled ones too, and all their layers."""
-    for _, component in nlp._components:
+    for _, component in nlp.components:
         model: Any = getattr(component, "model", None)
         if isinstance(model, Model):
             yield from model.walk()

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy
 import srsly
 from spacy.language import Language
 from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Optimizer
 
-import spacy_nmparse.learning.beam_rollout as beam_rollout
-import spacy_nmparse.learning.rollout as rollout
 import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe import calibration, saving
 from spacy_nmparse.pipe.annotations import Arcs, Parses
 from spacy_nmparse.pipe.calibration import Calibration
-from spacy_nmparse.pipe.component import LOCAL, ParsingComponent
+from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelData
+from spacy_nmparse.pipe.learning import Lesson
 from spacy_nmparse.pipe.tags import TagSet, collect
-from spacy_nmparse.pipe.teacher import Teacher, load_teacher
+from spacy_nmparse.pipe.teacher import Teachers, load_teachers
 from spacy_nmparse.pipe.words import Words, lacks_token_vectors
 from spacy_nmparse.scorers.operations import (
     feature_names,
@@ -50,13 +48,13 @@ class Batch:
         words: The words of the documents.
         golds: The gold trees of the documents that have words.
         tags: The words' tags; None: none are learned.
-        teacher: What else is learned from.
+        teachers: What else is learned from.
     """
 
     words: Words
     golds: list[Gold]
     tags: GoldTags | None = None
-    teacher: Teacher | None = None
+    teachers: Teachers | None = None
 
 
 class TransitionParser(ParsingComponent):
@@ -68,7 +66,7 @@ class TransitionParser(ParsingComponent):
     Trees have one root a sentence; spaces head nothing.
     """
 
-    _teacher: Teacher | None = None
+    _teachers: Teachers | None = None
 
     def initialize(
         self,
@@ -76,7 +74,7 @@ class TransitionParser(ParsingComponent):
         *,
         nlp: Language | None = None,
         labels: dict[str, Any] | None = None,
-        teacher: str | None = None,
+        teacher: str | list[str] | None = None,
         teacher_weight: float = 0.5,
     ) -> None:
         """Collect the labels and the tags, and initialize the model.
@@ -85,14 +83,14 @@ class TransitionParser(ParsingComponent):
             get_examples: returns gold-standard examples.
             nlp: the pipeline.
             labels: what ``label_data`` gave; then the examples are not read for it.
-            teacher: a trained pipeline, folder or package, whose parser, or ensemble of parsers,
-                is learned from in addition to the gold trees (see ``pipe.teacher``); it is not
-                saved with the parser, and updates with a beam do without it.
-            teacher_weight: the share of the teacher in the loss of moves and labels, above 0 and at
-                most 1.
+            teacher: a trained pipeline, folder or package, or a list of them, whose parsers are
+                learned from in addition to the gold trees (see ``pipe.teacher``). They are not
+                saved with the parser, and updates with a beam do without them.
+            teacher_weight: the share of the teachers in the loss of moves and labels, above 0 and
+                at most 1.
 
         Raises:
-            ValueError: no example has a dependency label, labels is not such data, or the teacher
+            ValueError: no example has a dependency label, labels is not such data, or a teacher
                 cannot be learned from.
         """
         validate_get_examples(get_examples, "TransitionParser.initialize")
@@ -116,12 +114,14 @@ class TransitionParser(ParsingComponent):
             raise ValueError(
                 f"The component '{self.name}' cannot take these tags: {error}"
             ) from error
-        self.explore.restart()
-        self.beam_updates.restart()
+        self.learning.restart()
         old = self._learned.labels.names  # labels added before are kept
         names = [ROOT_LABEL, *data.labels, *old]
-        self._teacher = load_teacher(teacher, teacher_weight, self, names) if teacher else None
-        self._learn_labels(self._teacher.labels if self._teacher else names, tags)
+        self._teachers = None
+        if teacher:
+            paths = [teacher] if isinstance(teacher, str) else teacher
+            self._teachers = load_teachers(paths, teacher_weight, self, names)
+        self._learn_labels(self._teachers.labels if self._teachers else names, tags)
         set_tag_sizes(self.model, tags.sizes)
         self.model.initialize(X=ScorerInput(sample, None))
 
@@ -133,10 +133,9 @@ class TransitionParser(ParsingComponent):
         sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from a batch: one rollout for each example, one backward pass.
+        """Learn from a batch, as ``learning`` does: one backward pass.
 
-        The loss is the summed negative log likelihood of what the oracle would have done: of each
-        move, or, with a beam, of the sequence among those in the beam.
+        The loss is the summed negative log likelihood of what the oracle would have done.
         """
         examples = list(examples)
         losses = {} if losses is None else losses
@@ -150,7 +149,7 @@ class TransitionParser(ParsingComponent):
         tags = None
         if self._learned.tags.readings is not None:
             tags = self._learned.tags.gold(examples, [tokens for tokens, _ in words.by_document()])
-        return self._learn(Batch(words, golds, tags, self._teacher), drop, sgd, losses)
+        return self._learn(Batch(words, golds, tags, self._teachers), drop, sgd, losses)
 
     def _golds(self, examples: Sequence[Example], words: Words) -> list[Gold]:
         """The gold trees of the examples that have words."""
@@ -164,10 +163,7 @@ class TransitionParser(ParsingComponent):
     def _learn(
         self, batch: Batch, drop: float, sgd: Optimizer | None, losses: dict[str, float]
     ) -> dict[str, float]:
-        try:
-            own_drop = set_dropout(self.model, drop)
-        except ValueError as error:
-            raise ValueError(f"The component '{self.name}' cannot be trained: {error}.") from error
+        own_drop = set_dropout(self.model, drop)
         self._fingerprint.restart()
         scorer, backprop = self.model.begin_update(batch.words.scorer_input(batch.tags))
         gradients, loss = self._rollout(scorer, batch, own_drop)
@@ -178,23 +174,14 @@ class TransitionParser(ParsingComponent):
         return losses
 
     def _rollout(self, scorer: Scorer, batch: Batch, drop: float) -> tuple[Any, float]:
-        """The gradients and the loss of one rollout for each document."""
-        what = (self.system, scorer, batch.golds, batch.words.constraints, self.oracle)
-        explore, with_beam = self.explore.next(), self.beam_updates.next()
-        if self.beam_training != LOCAL and numpy.random.random() < with_beam:
-            kind, width = self.beam_training, self.beam_train_width
-            return beam_rollout.learn(*what, kind, width, drop, numpy.random.randint(2**31))
-        how = (explore, drop, numpy.random.randint(2**31))
-        teacher = batch.teacher
-        if teacher is None:
-            return rollout.learn(*what, *how)
-        if teacher.labels != self._learned.labels.names:
-            raise ValueError(
-                f"The component '{self.name}' has got labels that its teacher does not know: "
-                f"initialize it again, without the teacher or with one that knows them."
-            )
-        taught = teacher.model.predict(batch.words.scorer_input())
-        return rollout.learn(*what, *how, taught, teacher.weight)
+        """The gradients and the loss of a batch."""
+        lesson = Lesson(self.system, scorer, batch.golds, batch.words.constraints, drop)
+        if batch.teachers is not None:
+            teachers, given = batch.teachers, batch.words.scorer_input()
+            teachers.check_labels(self.name, self._learned.labels.names)
+            weight = teachers.weight
+            lesson = replace(lesson, teachers=lambda: teachers.score(given), weight=weight)
+        return self.learning.learn(lesson)
 
     def get_loss(self, examples: Iterable[Example], scores: Scorer) -> tuple[float, Any]:
         """Loss and gradients of one rollout over scores that ``model.begin_update`` gave."""

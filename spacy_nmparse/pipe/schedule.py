@@ -34,9 +34,14 @@ class Chance:
             self._iterator = iter(self._values)
 
     @property
+    def constant(self) -> float | None:
+        """The probability of all updates; None: it follows a schedule."""
+        return self._now if self._iterator is None else None
+
+    @property
     def certain(self) -> bool:
         """Whether it is 1, now and from now on."""
-        return self._iterator is None and self._now == 1.0
+        return self.constant == 1.0
 
     def next(self) -> float:
         """The probability of the next update."""

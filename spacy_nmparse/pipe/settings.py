@@ -3,60 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar, overload
 
+from spacy_nmparse.settings import Kind, described
+
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Kind(Generic[T]):
-    """The values that a setting takes.
-
-    Attributes:
-        takes: What they are, in words.
-        fits: Whether a value is one of them.
-        convert: Makes a value that fits one of the setting's type.
-    """
-
-    takes: str
-    fits: Callable[[Any], bool]
-    convert: Callable[[Any], T]
-
-    def checked(self, value: Any, component: str, setting: str) -> T:
-        """The value, converted. Raises ValueError where it does not fit."""
-        if not self.fits(value):
-            raise ValueError(
-                f"The component '{component}' takes {self.takes} as {setting}, not {value!r}."
-            )
-        return self.convert(value)
-
-
-def one_of(values: Sequence[str]) -> Kind[str]:
-    """One of a few strings."""
-    return Kind(f"one of {', '.join(values)}", lambda value: value in values, str)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def number_between(low: float, high: float) -> Kind[float]:
-    """A number from low to high."""
-    return Kind(
-        f"a number between {low:g} and {high:g}",
-        lambda value: _is_number(value) and low <= value <= high,
-        float,
-    )
-
-
-SWITCH = Kind("true or false", lambda value: isinstance(value, bool), bool)
-WIDTH = Kind("an integer of at least 1", lambda value: _is_whole(value) and value >= 1, int)
 
 
 class Setting(Generic[T]):
@@ -84,6 +36,16 @@ class Setting(Generic[T]):
 
     def __set__(self, component: Any, value: T) -> None:
         vars(component)[self._name] = self.kind.checked(value, component.name, self._name)
+
+
+def add_settings(cls: type, others: Sequence[str] = ()) -> None:
+    """Make the described settings attributes of a component's class, but for those others, which
+    are its own properties."""
+    for name, one in described().items():
+        if name not in others:
+            attribute: Setting = Setting(one.metadata["kind"])
+            attribute.__set_name__(cls, name)
+            setattr(cls, name, attribute)
 
 
 class KnownAttributes:

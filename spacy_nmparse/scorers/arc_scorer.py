@@ -105,7 +105,8 @@ def ArcScorer(
         raise ValueError(f"ArcScorer: features are those of {LAYERS}, not of {sorted(unknown)}.")
     names = {layer: list((features or {}).get(layer, FEATURES[layer])) for layer in LAYERS}
     for layer in LAYERS:
-        Features(names[layer])  # raises on unknown names
+        if Features(names[layer]).token_facts:
+            raise ValueError(f"ArcScorer: no facts of tokens, as in {layer} {names[layer]}.")
     model: Model[ScorerInput, ArcScorerKernel] = Model(
         "arc_scorer",
         forward,

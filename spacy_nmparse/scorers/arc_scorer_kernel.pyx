@@ -382,7 +382,6 @@ cdef class ArcScorerKernel(Scorer):
         self.c.self = &self.a
         self.c.n_labels = n_labels
         self.c.label_stride = self.a.label_stride
-        self.c.root_label = system.c.root_label
         self.c.notes_labels = False
         self.c.begin = begin
         self.c.score = score

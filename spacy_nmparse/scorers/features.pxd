@@ -3,6 +3,13 @@ from spacy_nmparse.systems.between cimport COUNT_VALUES
 from spacy_nmparse.systems.state cimport StateC
 
 
+cdef enum:  # facts of a word
+    LABEL
+    N_LEFT
+    N_RIGHT
+    TOKEN               # from here on: those of its token, by column
+
+
 cdef enum:
     MAX_SLOTS = 32
     MAX_FACTS = 32
@@ -28,7 +35,7 @@ cdef struct WordC:      # how to find one word: where to start, then hops along 
 
 cdef struct FactC:
     fact_t value        # NULL: of a word
-    int kind
+    int kind            # of a word's token: TOKEN + its column
     WordC word
 
 
@@ -58,4 +65,5 @@ cdef class Features:
     cdef readonly tuple words
     cdef readonly tuple pairs
     cdef readonly tuple facts
+    cdef readonly dict token_facts      # by name, in the order of their columns
     cdef list n_values

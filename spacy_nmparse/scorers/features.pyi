@@ -1,9 +1,11 @@
 from collections.abc import Iterable
+from typing import Any
 
 HOPS: dict[str, int]
 WORD_FACTS: dict[str, int]
 
 class Features:
+    token_facts: dict[str, Any]
     def __init__(self, names: Iterable[str]) -> None: ...
     @property
     def words(self) -> tuple[str, ...]: ...

@@ -19,14 +19,24 @@ from ROOT; the last one: none to ROOT), ``H-D.distance`` (the same, and which on
 same of S0 and B0), ``stack.depth``, ``items.headless`` (words of the sentence that have been read
 and have no head), ``root.child`` (whether ROOT has a child in the sentence).
 
-Dependents of ROOT are those in the current sentence. ``new_word`` and ``new_fact`` bring others.
+Dependents of ROOT are those in the current sentence. ``new_word`` and ``new_fact`` bring others,
+from a module that an entry point of the group ``spacy_nmparse_features`` names, or from that of a
+system. ``token_facts`` has what such an entry point brings to know of a word's token.
 """
 from importlib.metadata import entry_points
 
 from libc.stdint cimport uintptr_t
 
 from spacy_nmparse.systems.between cimport n_crossed, n_headless_between
-from spacy_nmparse.systems.state cimport NONE, B, S, nth_left_child, nth_right_child, root_child
+from spacy_nmparse.systems.state cimport (
+    NONE,
+    B,
+    S,
+    item,
+    nth_left_child,
+    nth_right_child,
+    root_child,
+)
 
 
 cdef enum:  # hops
@@ -36,16 +46,12 @@ cdef enum:  # hops
     RIGHT_1
     RIGHT_2
 
-cdef enum:  # facts of a word
-    LABEL
-    N_LEFT
-    N_RIGHT
-
 HOPS = {"h": HEAD, "l1": LEFT_1, "l2": LEFT_2, "r1": RIGHT_1, "r2": RIGHT_2}
 WORD_FACTS = {"label": LABEL, "n_left": N_LEFT, "n_right": N_RIGHT}
 
 cdef dict WORDS = {}    # letter -> address of a word_t
 cdef dict FACTS = {}    # name -> (number of values, address of a fact_t)
+TOKEN_FACTS = {}        # name -> ``token_facts.TokenFact``
 
 
 cdef int new_word(str letter, word_t word) except -1:
@@ -68,7 +74,22 @@ cdef int new_fact(str name, int n_values, fact_t value) except -1:
 
 def is_unknown(str name):
     """Whether nothing that has been imported brings the feature."""
-    return name not in FACTS and any(word[:1] not in WORDS for word in name.split("*"))
+    last = name.split(".")[-1]
+    return name not in FACTS and (
+        any(word[:1] not in WORDS for word in name.split("*"))
+        or "." in name and last not in HOPS and last not in WORD_FACTS and last not in TOKEN_FACTS
+    )
+
+
+def load_features():
+    """Import what installed packages bring, by entry points: features by themselves, and those of
+    their systems."""
+    for point in entry_points(group="spacy_nmparse_features"):
+        fact = point.load()
+        if hasattr(fact, "n_values"):
+            TOKEN_FACTS[point.name] = fact
+    for point in entry_points(group="spacy_nmparse_systems"):
+        point.load()
 
 
 cdef int nth_root_child(const StateC* s, int i) noexcept nogil:
@@ -239,6 +260,8 @@ new_fact("root.child", 2, has_root_child)
 
 
 cdef inline int word_fact(const StateC* s, int kind, int w) noexcept nogil:
+    if kind >= TOKEN:   # the layer knows its value
+        return NONE if w == s.n else w
     if w == NONE:
         return 0
     if kind == LABEL:  # a head without a label (none was noted) counts as no label
@@ -316,12 +339,11 @@ cdef class Features:
         names = tuple(names)
         words, pairs, facts = [], [], []
         if any(is_unknown(name) for name in names):
-            for point in entry_points(group="spacy_nmparse_systems"):
-                point.load()
+            load_features()
         for name in names:
             if name in words or name in facts or name in pairs:
                 raise ValueError(f"Feature {name!r} is named twice.")
-            if name in FACTS or name.split(".")[-1] in WORD_FACTS:
+            if name in FACTS or name.split(".")[-1] in (*WORD_FACTS, *TOKEN_FACTS):
                 facts.append(name)
             elif name.count("*") == 1:
                 pairs.append(name)
@@ -344,6 +366,7 @@ cdef class Features:
             read_word(name, name.split("."), &self.c.slots[i])
             shorten(&self.c, i, &self.c.slots[i])
         self.n_values = []
+        self.token_facts = {}
         for i, name in enumerate(facts):
             fact = &self.c.facts[i]
             if name in FACTS:
@@ -352,8 +375,13 @@ cdef class Features:
                 self.n_values.append(n_values)
             else:
                 *parts, last = name.split(".")
-                fact.kind = WORD_FACTS[last]
-                self.n_values.append(0 if last == "label" else COUNT_VALUES)
+                if last in WORD_FACTS:
+                    fact.kind = WORD_FACTS[last]
+                    self.n_values.append(0 if last == "label" else COUNT_VALUES)
+                else:
+                    self.token_facts.setdefault(last, TOKEN_FACTS[last])
+                    fact.kind = TOKEN + list(self.token_facts).index(last)
+                    self.n_values.append(TOKEN_FACTS[last].n_values + 1)
                 read_word(name, parts, &fact.word)
                 shorten(&self.c, self.c.n_slots, &fact.word)
 

@@ -3,7 +3,7 @@ from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport uint8_t, uint64_t
 
 from spacy_nmparse.layers.products cimport RowsC, WeightsC
-from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, Features, FeaturesC
+from spacy_nmparse.scorers.features cimport MAX_FACTS, MAX_SLOTS, TOKEN, Features, FeaturesC
 from spacy_nmparse.scorers.tape cimport TapeC
 from spacy_nmparse.systems.state cimport StateC
 
@@ -43,6 +43,8 @@ cdef struct LayerC:
     # The configuration looked at last.
     int words[MAX_SLOTS]
     int facts[MAX_FACTS]
+    const int* tokens       # (token facts, words of the batch): their values; NULL: no such facts
+    ptrdiff_t n_tokens      # words of the batch
     float* pre              # (pieces * width,)
     float* hidden           # (width,)
     float* kept             # (places, width): hidden layers to come back to
@@ -84,8 +86,10 @@ cdef class Layer:
     cdef Features features
     cdef list arrays        # keeps the arrays alive that c points into
     cdef object sums
+    cdef object tokens
 
     cdef int sort_features(self, bint sums_items) except -1
+    cdef int set_tokens(self, tokens) except -1
     cdef int make_places(self, int n) except -1
     cdef void make_sums(self, int n_rows) except *
     cdef int begin_learning(self, int n_outputs, float dropout, uint64_t seed) except -1

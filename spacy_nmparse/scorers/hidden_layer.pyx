@@ -40,11 +40,26 @@ cdef enum:
     FEW_OUTPUTS = 4         # that take no matrix products
 
 
+cdef void find_tokens(LayerC* layer) noexcept nogil:
+    """The value of each token fact, in place of the word: 0 where there is none."""
+    cdef int i, w
+    cdef ptrdiff_t column
+    for i in range(layer.features.n_facts):
+        column = layer.features.facts[i].kind - TOKEN
+        if layer.features.facts[i].value is NULL and column >= 0:
+            w = layer.facts[i]
+            layer.facts[i] = 0 if w == NONE else 1 + layer.tokens[
+                column * layer.n_tokens + layer.first_vector + w - layer.first_word
+            ]
+
+
 cdef void find_rows(LayerC* layer, const StateC* s, int head, int dependent) noexcept nogil:
     """For each slot the word's row in the window, or -1 - i for pad row i; the row of each fact."""
     cdef int i, w
     find_words(&layer.features, s, head, dependent, layer.words)
     find_facts(&layer.features, s, head, dependent, layer.words, layer.facts)
+    if layer.tokens is not NULL:
+        find_tokens(layer)
     for i in range(layer.features.n_facts):
         layer.facts[i] += layer.fact_offset[i]
     for i in range(layer.features.n_slots):
@@ -343,6 +358,16 @@ cdef class Layer:
             part = &self.c.of_item if of_item else &self.c.others
             part.facts[part.n_facts] = i
             part.n_facts += 1
+        return 0
+
+    cdef int set_tokens(self, tokens) except -1:
+        """Give the values of the token facts: int32 (facts, words of the batch), or None."""
+        cdef const int[:, ::1] view
+        self.tokens = tokens
+        if tokens is not None and tokens.size:
+            view = tokens
+            self.c.tokens = &view[0, 0]
+            self.c.n_tokens = tokens.shape[1]
         return 0
 
     cdef int make_places(self, int n) except -1:

@@ -39,10 +39,6 @@ class Hooks:
         known ones keep their scores."""
         raise NotImplementedError
 
-    def members(self, model: Model) -> list[Model]:
-        """The scorers that the model is made of: itself, or those of an ensemble."""
-        return [model]
-
     def is_initialized(self, model: Model) -> bool:
         """Whether the scorer has its weights."""
         return all(model.has_param(name) is True for name in model.param_names)
@@ -75,14 +71,9 @@ def _keep(_: Any, value: bytes, name: str, model: Model) -> Any:
 
 
 def hooks_of(model: Model) -> Hooks:
-    """The hooks of a scorer or an ensemble."""
+    """The hooks of a scorer."""
     found: Hooks = model.attrs["hooks"]
     return found
-
-
-def members(model: Model) -> list[Model]:
-    """The scorers that a parser's model is made of: those of an ensemble, or itself."""
-    return hooks_of(model).members(model)
 
 
 def check_parameter(model: Model, name: str, shape: tuple[int, ...]) -> None:

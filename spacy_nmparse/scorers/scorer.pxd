@@ -1,4 +1,5 @@
 """What search and learning ask of a scorer, whichever it is."""
+from spacy_nmparse.scorers.label_rules cimport LabelRules, LabelRulesC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.structs cimport CandidateC
@@ -48,12 +49,12 @@ cdef struct ScorerC:
     void* self
     int n_labels
     int label_stride        # label scores come in arrays of this length, the last ones padding
-    int root_label          # as in SystemC
     bint notes_labels       # a push notes a label, chosen by score_noted
     # A move has the score of its best label, and beams add scores up as they are. Otherwise the
     # softmax of moves, and that of a move's labels, are probabilities.
     bint unnormalized
     float crossing_bias     # what searches add to the scores of moves that make arcs cross
+    const LabelRulesC* rules    # which labels searches may not give; NULL: no rules
     begin_t begin
     score_t score
     score_labels_t score_labels
@@ -74,6 +75,7 @@ cdef class Scorer:
     cdef readonly int lookahead         # words from B0 on that are looked at
     cdef readonly int margin            # words before the sentence that are looked at
     cdef public object tag_scores       # float32 (words, values of all attributes) or None
+    cdef LabelRules rules
     cdef int first_row                  # the batch's word that the window of tables starts with
     cdef int last_row
 

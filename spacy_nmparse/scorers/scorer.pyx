@@ -16,6 +16,16 @@ cdef class Scorer:
     def crossing_bias(self, float bias):
         self.c.crossing_bias = bias
 
+    @property
+    def label_rules(self):
+        """Which labels searches may not give (``LabelRules`` or None)."""
+        return self.rules
+
+    @label_rules.setter
+    def label_rules(self, LabelRules rules or None):
+        self.rules = rules
+        self.c.rules = NULL if rules is None else &rules.c
+
     cdef int check_system(self, MoveTable system) except -1:
         """Raise ValueError where these are not scores of the system's moves."""
         if self.system is not system and (self.system is None or not system.is_like(self.system)):

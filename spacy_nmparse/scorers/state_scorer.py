@@ -23,6 +23,7 @@ from spacy_nmparse.scorers.state_scorer_kernel import (
     check_system,
     label_blocks,
 )
+from spacy_nmparse.scorers.token_facts import token_values
 from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
 from spacy_nmparse.systems import TransitionSystem
 
@@ -167,6 +168,7 @@ def forward(
         projected,
         params,
         model.get_dim("nP"),
+        token_values(features.token_facts, X),
     )
     scored.tag_scores = tag_scores
 
@@ -193,4 +195,10 @@ class StateScorerHooks(Hooks):
     check_system = staticmethod(check_system)
     system_features = staticmethod(system_features)
     shapes = staticmethod(shapes)
+
+    def looks_at_tags(self, model: Model) -> bool:
+        """As ``Hooks.looks_at_tags``."""
+        facts = compile_features(tuple(model.attrs["features"])).token_facts
+        return any(fact.looks_at_tags for fact in facts.values())
+
     resized = staticmethod(resized)

@@ -144,6 +144,7 @@ cdef class StateScorerKernel(Scorer):
             (pieces * hidden,), move_W (moves, hidden), move_b, label_W (blocks, labels, hidden),
             label_b (blocks, labels).
         pieces: maxout pieces.
+        tokens: int32 (token facts, words): the values of the features' token facts, or None.
 
     Raises:
         ValueError: weights of other shapes, or a system with non-local arcs.
@@ -155,12 +156,14 @@ cdef class StateScorerKernel(Scorer):
     cdef list arrays        # keeps the arrays alive that s points into
 
     def __cinit__(
-        self, Features features, TransitionSystem system, vectors, dict weights, int pieces
+        self, Features features, TransitionSystem system, vectors, dict weights, int pieces,
+        tokens=None
     ):
         cdef int i
         check_system(system)
         self.system = system
         self.layer = Layer(features, system.c.n_labels, weights, pieces)
+        self.layer.set_tokens(tokens)
         self.rows = WordRows(vectors, weights["word_W"], [self.layer])
         self.weights = weights
         self.arrays = []
@@ -198,7 +201,6 @@ cdef class StateScorerKernel(Scorer):
         self.c.self = &self.s
         self.c.n_labels = self.s.n_labels
         self.c.label_stride = self.s.label_stride
-        self.c.root_label = system.c.root_label
         self.c.notes_labels = self.s.noted_block != NONE
         self.c.begin = begin
         self.c.score = score

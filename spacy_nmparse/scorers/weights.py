@@ -8,7 +8,7 @@ from thinc.api import Model
 
 from spacy_nmparse.layers import sru
 from spacy_nmparse.scorers import tagging
-from spacy_nmparse.scorers.hooks import check_parameter, hooks_of, members
+from spacy_nmparse.scorers.hooks import check_parameter, hooks_of
 from spacy_nmparse.scorers.words import recurrent_layers
 
 #: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
@@ -38,11 +38,6 @@ def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
     missing, is not float32, or does not have the shape that the system, the layers' sizes and
     the sizes of the tags' attributes ask for: layers do not look when they run, and would read
     beyond the end."""
-    for one in members(model):
-        _check_weights(one, tag_sizes)
-
-
-def _check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
     hooks_of(model).check_weights(model)
     if not any(model.has_param(name) for name in model.param_names):
         return

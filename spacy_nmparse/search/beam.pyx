@@ -8,31 +8,12 @@ import numpy
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int32_t, uintptr_t
 
-from spacy_nmparse.search.choice cimport (
-    ARC_LABEL,
-    NONE,
-    ChoiceC,
-    SearchC,
-    addresses,
-    check_batch,
-    begin_choice,
-    choose_label,
-    find_moves,
-    score_labels,
-    search_free,
-    search_init,
-    write_tree,
-)
+from spacy_nmparse.search.choice cimport NONE, addresses, check_batch, write_tree
 from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.hypotheses cimport BLIND, FINISHED, Beam, HypothesisC, OutputC
 from spacy_nmparse.scorers.scorer cimport Scorer
-from spacy_nmparse.scorers.softmax cimport log_total
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.state cimport State
 from spacy_nmparse.systems.system cimport TransitionSystem
-
-from spacy_nmparse.systems.action import Action
-from spacy_nmparse.systems.system import MOVE_NAMES
 
 # Words of a longer sequence that are searched through at a time, at first.
 REACH = 128
@@ -40,65 +21,6 @@ REACH = 128
 WINDOW = 512
 # Scores of one sequence of moves, taken from different hypotheses, differ by less.
 SAME = 1e-9
-
-
-def probabilities(TransitionSystem system, Scorer scored, int offset, State state):
-    """What the search thinks of each legal action of a configuration.
-
-    Args:
-        system: the transition system.
-        scored: the scores of the batch.
-        offset: the batch's word that is the first of the configuration's.
-        state: the configuration.
-
-    Returns:
-        A dict from ``Action`` to (log-probability of the move and its label, label that a push
-        notes or None).
-
-    Raises:
-        ValueError: scores or a configuration of another system, or words that are not scored.
-    """
-    cdef SearchC search
-    cdef ChoiceC choice
-    cdef int i, label, kind
-    cdef double total, label_total
-    scored.check_system(system)
-    system.check_state(state)
-    if not 0 <= offset <= scored.n_words - state.c.n:
-        raise ValueError(
-            f"A configuration of {state.c.n} words from word {offset} on does not go with the "
-            f"scores of {scored.n_words} words: take those of the same document."
-        )
-    if offset < scored.first_row or offset + state.c.n > scored.last_row:
-        scored.set_window(offset, offset + state.c.n)
-    scored.begin(offset)
-    search_init(&search, &system.c, &scored.c, state.c.n)
-    search.s = &state.c
-    names = system.label_names
-    result = {}
-    try:
-        find_moves(&search)
-        total = log_total(search.scores, search.n, NONE)
-        for i in range(search.n):
-            kind = begin_choice(&search, &search.candidates[i], &choice)
-            name, k = MOVE_NAMES[system.c.moves[choice.move.move].name], choice.move.k
-            if kind == ARC_LABEL:
-                score_labels(&search, &choice.move, kind)
-                label_total = log_total(search.labels, system.c.n_labels, system.c.root_label)
-                for label in range(system.c.n_labels):
-                    if label != system.c.root_label:
-                        result[Action(name, k, names[label])] = (
-                            search.scores[i] - total + search.labels[label] - label_total,
-                            names[label],
-                        )
-                continue
-            choose_label(&search, &choice, kind)
-            result[Action(name, k, None if choice.label == NONE else names[choice.label])] = (
-                search.scores[i] - total, None if choice.noted == NONE else names[choice.noted]
-            )
-    finally:
-        search_free(&search)
-    return result
 
 
 cdef list analyses(Beam beam, int first, int last, int n):

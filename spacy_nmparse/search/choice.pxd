@@ -1,10 +1,10 @@
 """What a search chooses from: the legal moves of a configuration, their scores, their labels."""
-from libc.stdint cimport int8_t, int32_t, uintptr_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
 
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.structs cimport LEARN_LABEL, CandidateC, SystemC
+from spacy_nmparse.systems.structs cimport CandidateC, SystemC
 from spacy_nmparse.systems.table cimport MoveTable
 
 
@@ -52,6 +52,8 @@ cdef struct SearchC:
     int n                   # how many they are
     float* scores           # of each of them
     float* labels           # (label_stride,): scores of the labels of one move
+    uint8_t* mask           # (n_labels,): those that the move looked at last may take
+    int only                # the one label that its arc may take, or NONE: there is a choice
     # Room for a value of each candidate or word.
     float* values
     float* shares
@@ -72,6 +74,7 @@ cdef void begin_state(
 ) noexcept nogil
 cdef bint find_moves(SearchC* search) noexcept nogil
 cdef int noted_by_push(SearchC* search) noexcept nogil
+cdef int mask_labels(SearchC* search, const CandidateC* c) noexcept nogil
 cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept nogil
 cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogil
 cdef void write_tree(
@@ -80,41 +83,30 @@ cdef void write_tree(
 ) noexcept nogil
 
 
-cdef inline int fixed_label(const SearchC* search, const CandidateC* c) noexcept nogil:
-    """The label of the move's arc where the scorer has no choice, else NONE."""
-    cdef const SystemC* system = search.system
-    if system.n_labels == 1:
-        return 0
-    if search.given is not NULL and c.learn == LEARN_LABEL:
-        return c.label
-    if system.root_label != NONE and c.head == search.s.n:
-        return system.root_label
-    if system.root_label != NONE and system.n_labels == 2:
-        return 1 - system.root_label
-    return NONE
-
-
 cdef inline bint pushes_note(const SearchC* search) noexcept nogil:
     """Whether the scorer chooses a label for what a push in this configuration notes."""
     return search.scorer.notes_labels and search.s.n_stack > 0 and search.system.n_labels > 1
 
 
-cdef inline int label_choice(const SearchC* search, const CandidateC* c) noexcept nogil:
-    """Which label of a move the scorer chooses: NO_LABEL, ARC_LABEL or PUSH_LABEL."""
+cdef inline int label_choice(SearchC* search, const CandidateC* c) noexcept nogil:
+    """Which label of a move the scorer chooses: NO_LABEL, ARC_LABEL or PUSH_LABEL. It is one of
+    ``search.mask``, or of an arc with NO_LABEL ``search.only``."""
     if c.dependent != NONE:
-        return ARC_LABEL if fixed_label(search, c) == NONE else NO_LABEL
+        return ARC_LABEL if mask_labels(search, c) != 1 else NO_LABEL
     if search.system.moves[c.move].notes_label and pushes_note(search):
+        mask_labels(search, c)
         return PUSH_LABEL
     return NO_LABEL
 
 
 cdef inline int begin_choice(
-    const SearchC* search, const CandidateC* c, ChoiceC* choice
+    SearchC* search, const CandidateC* c, ChoiceC* choice
 ) noexcept nogil:
     """Choose a move, with the label of its arc if that is fixed. Returns its label_choice."""
+    cdef int kind = label_choice(search, c)
     choice.move = c[0]
-    choice.label = NONE if c.dependent == NONE else fixed_label(search, c)
+    choice.label = NONE if c.dependent == NONE else search.only
     choice.noted = choice.label
     choice.move_p = 1
     choice.label_p = 1
-    return label_choice(search, c)
+    return kind

@@ -2,13 +2,19 @@
 import numpy
 
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint8_t, uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
+from spacy_nmparse.scorers.label_rules cimport LabelRulesC, heed_rules
 from spacy_nmparse.scorers.softmax cimport argmax, probability_of
 from spacy_nmparse.systems.between cimport n_crossed, n_headless_between
-from spacy_nmparse.systems.candidates cimport apply_oracle, legal_moves, max_candidates
+from spacy_nmparse.systems.candidates cimport (
+    allowed_labels,
+    apply_oracle,
+    legal_moves,
+    max_candidates,
+)
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_init
@@ -16,6 +22,7 @@ from spacy_nmparse.systems.structs cimport (
     CROSSES_BY_ARC,
     CROSSES_LATER,
     DYNAMIC,
+    LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
     RIGHT_ARC,
@@ -52,6 +59,7 @@ cdef int search_init(
         search.candidates = <CandidateC*>allocate(n, sizeof(CandidateC))
         search.scores = <float*>allocate(n, sizeof(float))
         search.labels = <float*>allocate(scorer.label_stride, sizeof(float))
+        search.mask = <uint8_t*>allocate(system.n_labels, 1)
         search.values = <float*>allocate(n, sizeof(float))
         search.shares = <float*>allocate(n, sizeof(float))
         search.logs = <double*>allocate(n, sizeof(double))
@@ -68,6 +76,7 @@ cdef void search_free(SearchC* search) noexcept nogil:
     free(search.candidates)
     free(search.scores)
     free(search.labels)
+    free(search.mask)
     free(search.values)
     free(search.shares)
     free(search.logs)
@@ -192,15 +201,60 @@ cdef bint find_moves(SearchC* search) noexcept nogil:
                 search.scores[i] += scorer.crossing_bias
     if search.given is not NULL:
         keep_given(search)
+    if scorer.rules is not NULL:
+        keep_to_rules(search)
     return True
 
 
 cdef int noted_by_push(SearchC* search) noexcept nogil:
     """The label that a push in the configuration scored last would note, or NONE."""
+    cdef CandidateC push
     if not pushes_note(search):
         return NONE
-    score_labels(search, NULL, PUSH_LABEL)
-    return argmax(search.labels, search.scorer.n_labels, search.scorer.root_label)
+    push.head = push.dependent = NONE
+    mask_labels(search, &push)
+    score_labels(search, &push, PUSH_LABEL)
+    return argmax(search.labels, search.scorer.n_labels, search.mask)
+
+
+cdef int find_labels(SearchC* search, const CandidateC* c) noexcept nogil:
+    """Fill ``search.mask``; the rules may leave nothing. Returns how many labels there are."""
+    cdef const LabelRulesC* rules = search.scorer.rules
+    cdef int n = allowed_labels(search.s, c, search.mask)
+    return n if rules is NULL else heed_rules(rules, search.s, c, search.mask)
+
+
+cdef void keep_to_rules(SearchC* search) noexcept nogil:
+    """Leave out the moves whose arcs the rules leave no label, if there are others."""
+    cdef int i
+    cdef int n = 0
+    for i in range(search.n):
+        if search.candidates[i].dependent == NONE or find_labels(search, &search.candidates[i]):
+            search.candidates[n] = search.candidates[i]
+            search.scores[n] = search.scores[i]
+            n += 1
+    search.n = n if n else search.n
+
+
+cdef int mask_labels(SearchC* search, const CandidateC* c) noexcept nogil:
+    """Fill ``search.mask``, and ``search.only`` where there is one label. Returns how many there
+    are."""
+    cdef int n = 1
+    search.only = 0
+    if search.system.n_labels == 1:
+        search.mask[0] = 1
+    elif search.given is not NULL and c.dependent != NONE and c.learn == LEARN_LABEL:
+        search.only = c.label
+    else:
+        n = find_labels(search, c)
+        if n == 0:
+            n = allowed_labels(search.s, c, search.mask)
+        if n != 1:
+            search.only = NONE
+        else:
+            while not search.mask[search.only]:
+                search.only += 1
+    return n
 
 
 cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept nogil:
@@ -220,12 +274,12 @@ cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogi
     if kind == NO_LABEL:
         return
     score_labels(search, &choice.move, kind)
-    choice.noted = argmax(search.labels, scorer.n_labels, scorer.root_label)
+    choice.noted = argmax(search.labels, scorer.n_labels, search.mask)
     if kind == ARC_LABEL:
         choice.label = choice.noted
     if search.confidence.head is not NULL:
         choice.label_p = probability_of(
-            search.labels, scorer.n_labels, scorer.root_label, choice.noted
+            search.labels, scorer.n_labels, search.mask, choice.noted
         )
 
 

@@ -8,16 +8,17 @@ systems, ROOT is scored as a head, too; else the root is the word that likes its
 """
 from libc.math cimport INFINITY, exp
 
+from spacy_nmparse.scorers.label_rules cimport heed_rules
 from spacy_nmparse.search.choice cimport (
     ARC_LABEL,
     NONE,
-    CandidateC,
     ChoiceC,
     begin_choice,
     choose_label,
 )
+from spacy_nmparse.systems.candidates cimport allowed_labels
 from spacy_nmparse.systems.state cimport StateC, is_above, root_child, state_add_arc, state_copy
-from spacy_nmparse.systems.structs cimport LEARN_ANY, SystemC
+from spacy_nmparse.systems.structs cimport LEARN_ANY, CandidateC, SystemC
 
 
 # The best of the options offered so far.
@@ -75,6 +76,17 @@ cdef float score_margin(const SearchC* search, int head, int dependent) noexcept
     return scores[1] - scores[0]
 
 
+cdef bint is_allowed(SearchC* search, int head, int dependent) noexcept nogil:
+    """Whether the rules leave the arc a label."""
+    cdef CandidateC arc
+    if search.scorer.rules is NULL:
+        return True
+    arc.head = head
+    arc.dependent = dependent
+    allowed_labels(search.s, &arc, search.mask)
+    return heed_rules(search.scorer.rules, search.s, &arc, search.mask) > 0
+
+
 cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
     """Note the head that w likes best, among the words near it and the root, in s.entry[w]; how
     much, in search.values[w]; its probability, if wanted, in search.shares[w]."""
@@ -85,10 +97,10 @@ cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
     head.best = NONE
     head.total = 1
     for h in range(max(s.start, w - FAR), min(end, w + FAR + 1)):
-        if h != w and not is_above(s, w, h):
+        if h != w and not is_above(s, w, h) and is_allowed(search, h, w):
             s.system.focus(s, h, w)
             offer(&head, h, score_margin(search, h, w), wanted)
-    if head.best == NONE:  # nothing near but its own descendants
+    if head.best == NONE:  # nothing near that may be its head
         head.best = root_child(s)
         head.margin = -INFINITY
     s.entry[w] = head.best
@@ -145,7 +157,9 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
             best = w
     if best == NONE:
         return False
-    if is_above(s, best, s.entry[best]):  # an arc made meanwhile has put it below
+    if is_above(s, best, s.entry[best]) or (  # an arc made meanwhile has put it below
+        s.entry[best] != root_child(s) and not is_allowed(search, s.entry[best], best)
+    ):
         find_head(search, best, end)
         return True
     s.system.focus(s, s.entry[best], best)

@@ -40,7 +40,7 @@ cdef void record_attaching(SearchC* search) noexcept nogil:
     listed[0] = 0
     if search.n == 1 or is_only_word(search):
         return
-    total = log_total(search.scores, search.n, NONE)
+    total = log_total(search.scores, search.n, NULL)
     for i in range(search.n):
         w = attached(search, &search.candidates[i])
         if w == NONE:

@@ -277,7 +277,7 @@ cdef class Beam:
             return
         scorer.keep(scorer.self, parent)
         self.scored_last = parent
-        log_sum = log_total(scores, self.search.n, NONE)
+        log_sum = log_total(scores, self.search.n, NULL)
         total = 0 if scorer.unnormalized else log_sum
         if asked:
             record_attaching(&self.search)
@@ -328,12 +328,12 @@ cdef class Beam:
             insert(&self.choices, &item)
             return
         score_labels(&self.search, &choice.move, kind)
-        log_sum = log_total(labels, scorer.n_labels, scorer.root_label)
+        log_sum = log_total(labels, scorer.n_labels, self.search.mask)
         total = log_sum
         if scorer.unnormalized:  # the move has the score of its best label
-            total = labels[argmax(labels, scorer.n_labels, scorer.root_label)]
+            total = labels[argmax(labels, scorer.n_labels, self.search.mask)]
         for label in range(scorer.n_labels):
-            if label == scorer.root_label:
+            if not self.search.mask[label]:
                 continue
             item.right = unlabelled.right and (
                 choice.move.learn == LEARN_ANY or label == choice.move.label

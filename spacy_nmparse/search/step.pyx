@@ -9,7 +9,6 @@ from spacy_nmparse.search.confidence cimport (
     record_missed,
     record_attaching,
 )
-from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.structs cimport MoveC
 
 
@@ -17,12 +16,12 @@ cdef void choose_best(SearchC* search, ChoiceC* best) noexcept nogil:
     """Choose the legal move that the scorer likes best, of equal ones the first, and its label."""
     cdef int top, kind
     find_moves(search)
-    top = argmax(search.scores, search.n, NONE)
+    top = argmax(search.scores, search.n, NULL)
     kind = begin_choice(search, &search.candidates[top], best)
     if search.confidence.head is not NULL:
         record_attaching(search)
         if search.n > 1 and not is_only_word(search):
-            best.move_p = probability_of(search.scores, search.n, NONE, top)
+            best.move_p = probability_of(search.scores, search.n, NULL, top)
     choose_label(search, best, kind)
 
 

@@ -46,6 +46,17 @@ cdef int legal_moves(const StateC* s, CandidateC* out) noexcept nogil:
     return n
 
 
+cdef int allowed_labels(const StateC* s, const CandidateC* c, uint8_t* mask) noexcept nogil:
+    """Which labels the arc of a move may take, or what a push may note: 1 for each, 0 for others.
+    Returns how many."""
+    cdef int label
+    cdef int n = 0
+    for label in range(s.system.n_labels):
+        mask[label] = label_fits(s.system, c.head == s.n, label)
+        n += mask[label]
+    return n
+
+
 cdef bint walk_to_end(StateC* s, step_t step, void* walker) noexcept nogil:
     """Let the walker make moves to the end (True), or until it makes none."""
     while not s.system.is_final(s):

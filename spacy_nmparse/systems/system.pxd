@@ -4,6 +4,7 @@ Other Cython code can cimport everything here and in the modules of the single s
 allocates, takes the GIL or touches a Python object.
 """
 from spacy_nmparse.systems.candidates cimport (
+    allowed_labels,
     apply_oracle,
     cost_of,
     formula_costs,

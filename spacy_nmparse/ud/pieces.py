@@ -15,6 +15,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.private import documents_between
 from spacy_nmparse.ud.conllu import BOM, PLUS, Sentence
 from spacy_nmparse.ud.corpus import open_spacy
 from spacy_nmparse.ud.parse_inputs import (
@@ -319,8 +320,4 @@ def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]
     for string in store.strings:
         vocab.strings.add(string)
     store.strings = set()  # once is enough
-    some = DocBin()
-    for name in ("tokens", "spaces", "cats", "span_groups", "user_data", "flags"):
-        setattr(some, name, getattr(store, name)[first:last])
-    some.attrs = store.attrs
-    return some.get_docs(vocab)
+    return documents_between(store, first, last).get_docs(vocab)

@@ -10,6 +10,7 @@ from thinc.api import Config
 
 #: The package's configs, one for each parser.
 CONFIGS = Path(str(files("spacy_nmparse.configs")))
+FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
 LEMMATIZER, MULTIWORD = "ud_lemmatizer", "multiword_tokens"
 #: What teachers differ in, by turns, so that they err in different places: the config; phrases are
 #: exchanged, and no words; a wider network.
@@ -37,7 +38,7 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     found = Config(config).copy()
     components = found["components"]
     parser = components.get("parser", {})
-    if "write_tags" not in parser or "tok2vec" not in components:
+    if parser.get("factory") not in FACTORIES or "tok2vec" not in components:
         raise ValueError(
             "The config has no tok2vec, or no parser of spacy-nmparse: name one with --parser."
         )

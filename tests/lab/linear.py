@@ -19,7 +19,15 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.systems import Gold
 from tests.naive.linear import Perceptron
-from tests.pipe.common import DOCUMENTS, bare, gold_doc, make_examples, parser_of, tree
+from tests.pipe.common import (
+    DOCUMENTS,
+    bare,
+    gold_doc,
+    make_examples,
+    parser_of,
+    tree,
+    with_learning,
+)
 
 BITS = 12
 LINEAR: dict[str, Any] = {"@architectures": "spacy_nmparse.LinearScorer.v1", "bits": BITS}
@@ -46,7 +54,7 @@ def make_linear(factory: str = "nm_parser", lang: str = "xx", **config: Any) -> 
     """A pipeline of a linear parser without labels."""
     fix_random_seed(0)
     nlp = spacy.blank(lang)
-    nlp.add_pipe(factory, config={"model": LINEAR, **config})
+    nlp.add_pipe(factory, config=with_learning({"model": LINEAR, **config}))
     return nlp
 
 

@@ -18,7 +18,6 @@ from spacy_nmparse.lab.linear.perceptron import Perceptron as Weights
 from spacy_nmparse.lab.linear.perceptron import perceptron_of
 from spacy_nmparse.lab.linear.scorer import LinearScorer
 from spacy_nmparse.pipe.words import Words
-from spacy_nmparse.scorers.ensemble import Ensemble
 from tests.lab.linear import (
     BITS,
     LINEAR,
@@ -191,8 +190,6 @@ def test_options_have_bounds(options: dict[str, Any], message: str) -> None:
 def test_what_it_cannot_be() -> None:
     with pytest.raises(ValueError, match="needs set_system"):
         LinearScorer().initialize()
-    with pytest.raises(ValueError, match=r"learn by gradients.* not linear_scorer"):
-        Ensemble(LinearScorer())
 
 
 def test_it_cannot_be_taught(tmp_path: Path) -> None:

@@ -278,18 +278,18 @@ def test_a_logistic_regression_learns_and_is_saved(tmp_path: Path) -> None:
 
 
 def test_a_logistic_regression_does_not_learn_from_a_beam() -> None:
-    nlp = initialized(model=LOGISTIC, beam_training="max_violation")
-    with pytest.raises(ValueError, match="does not learn from a beam: set beam_training"):
+    nlp = initialized(model=LOGISTIC, update="max_violation")
+    with pytest.raises(ValueError, match="does not learn from a beam: set learning"):
         learn_from(nlp, make_examples(nlp.vocab))
 
 
 @pytest.mark.parametrize(("factory", "config"), FACTORIES)
 @pytest.mark.parametrize("training", ["local", "max_violation", "early_update"])
 def test_trees_are_learned_by_heart(factory: str, config: dict[str, Any], training: str) -> None:
-    how = {"beam_training": training, "beam_train_width": 4}
     if training == "local":
-        assert knows(by_heart(factory=factory, **config, **how))
+        assert knows(by_heart(factory=factory, **config))
         return
+    how = {"update": training, "width": 4}
     alone = [trees for trees in DOCUMENTS if len(trees) == 1]
     room = {"model": {**LINEAR, "bits": 18}}  # a beam finds what shared weights favour
     nlp = by_heart(documents=alone, factory=factory, **config, **how, **room, beam_width=4)
@@ -310,7 +310,7 @@ def configurations(system: Any, n: int) -> list[Any]:
 
 def test_a_beam_learns_from_scored_moves_alone() -> None:
     """A forced move adds nothing to a sequence's score: weights for it would only be noise."""
-    nlp = initialized(beam_training="max_violation", beam_train_width=4)
+    nlp = initialized(update="max_violation", width=4)
     parser = parser_of(nlp)
     doc = Doc(nlp.vocab, words=["I", "saw", "stars"], heads=[1, 1, 1], deps=["a", "ROOT", "a"])
     words, tags = seen(doc)

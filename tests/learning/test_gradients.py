@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_nmparse.pipe.teacher import Teacher
+from spacy_nmparse.pipe.teacher import Teachers
 from spacy_nmparse.scorers.words import recurrent_layers
 from tests.pipe.common import (
     NL,
@@ -169,7 +169,7 @@ def test_gradients_with_a_teacher(system: str, weight: float) -> None:
     other = Rollout(system, 1, 0.0)
     randomize(other.model, 6, scale=0.4)
     without = roll()
-    roll.parser._teacher = Teacher(other.model, other.parser.label_data["labels"], weight)
+    roll.parser._teachers = Teachers([other.model], other.parser.label_data["labels"], weight)
     assert abs(roll() - without) > 1
     check(roll, slice(0, 1))
 

@@ -148,6 +148,11 @@ def system(name: str, /, **options: Any) -> dict[str, Any]:
     return {"@misc": f"spacy_nmparse.{name}.v1", **options}
 
 
+def any_system(name: str, /, **options: Any) -> dict[str, Any]:
+    """The block of a system that takes all its options."""
+    return system("System", name=name, options=options)
+
+
 BOTH = {"nonmonotonic_left": True, "nonmonotonic_reduce": True}
 NEITHER = dict.fromkeys(BOTH, False)
 #: Parsers with all systems: factory and system.
@@ -158,9 +163,9 @@ SYSTEMS: dict[str, dict[str, Any]] = {
         "factory": NM,
         "system": system("ArcEager", nonmonotonic_reduce=True, labelled_reduce=True),
     },
-    "root first": {"factory": NM, "system": system("ArcEager", root_first=True, **NEITHER)},
+    "root first": {"factory": NM, "system": any_system("arc_eager", root_first=True, **NEITHER)},
     "arc-standard": {"factory": NM, "system": system("ArcStandard")},
-    "buffer arcs": {"factory": NM, "system": system("ArcStandard", buffer_arcs=True)},
+    "buffer arcs": {"factory": NM, "system": any_system("arc_standard", buffer_arcs=True)},
     "swap": {"factory": NM, "system": system("SwapStandard")},
     "arc-swift": {"factory": NL, "system": system("ArcSwift")},
     "nl": {"factory": NL, "system": system("NLCovington")},
@@ -182,13 +187,24 @@ TWO_PLANAR: dict[str, Any] = {
 }
 
 
+def with_learning(config: dict[str, Any]) -> dict[str, Any]:
+    """The config, with what is about learning in its block; ``update`` and others train a beam."""
+    beam = {key: config[key] for key in ("update", "width", "share") if key in config}
+    block = {key: config[key] for key in ("oracle", "explore") if key in config} | beam
+    if not block:
+        return config
+    name = "BeamLearning" if beam else "GreedyLearning"
+    rest = {key: value for key, value in config.items() if key not in block}
+    return {**rest, "learning": {"@misc": f"spacy_nmparse.{name}.v1", **block}}
+
+
 def make_nlp(
     name: str | None = None, lang: str = "xx", factory: str = NM, **config: Any
 ) -> Language:
     """A pipeline of one small parser without labels; the random seed is set."""
     fix_random_seed(0)
     nlp = spacy.blank(lang)
-    nlp.add_pipe(factory, name=name, config={**SMALL[factory], **config})
+    nlp.add_pipe(factory, name=name, config=with_learning({**SMALL[factory], **config}))
     return nlp
 
 
@@ -214,6 +230,18 @@ def gold_doc(vocab: Vocab, trees: Iterable[int]) -> Doc:
 
 def make_example(gold: Doc) -> Example:
     return Example(bare(gold), gold)
+
+
+def tagged(example: Example) -> Example:
+    """With each word's first letter as its tag."""
+    gold = example.reference
+    words = [token.text for token in gold]
+    annotations = {
+        "heads": [token.head.i for token in gold],
+        "deps": [token.dep_ for token in gold],
+        "tags": ["T" + word[0] for word in words],
+    }
+    return Example(Doc(gold.vocab, words=words), Doc(gold.vocab, words=words, **annotations))
 
 
 def make_examples(vocab: Vocab, documents: Sequence[Sequence[int]] = DOCUMENTS) -> list[Example]:

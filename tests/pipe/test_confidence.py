@@ -12,6 +12,7 @@ import pytest
 from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
+from spacy_nmparse.lab.probabilities import probabilities
 from spacy_nmparse.pipe import component
 from spacy_nmparse.pipe.annotations import Arcs, Parses
 from spacy_nmparse.pipe.calibration import calibration_error, compare, fit_temperature
@@ -117,7 +118,7 @@ class Way:
 
     def actions(self) -> dict[Any, float]:
         """Logarithms of the probabilities of the legal actions, the best first."""
-        self.scores = beam.probabilities(self.parser.system, self.scored, 0, self.state)
+        self.scores = probabilities(self.parser.system, self.scored, 0, self.state)
         self.moves: dict[Any, float] = {}
         for action, (score, _) in self.scores.items():
             move = action[:2]
@@ -215,7 +216,7 @@ def likings(parser: Any, scored: Any, n: int) -> numpy.ndarray:
     state = parser.system.initial(n)
     for j in range(n):
         totals: dict[Any, float] = {}
-        for action, (score, _) in beam.probabilities(parser.system, scored, 0, state).items():
+        for action, (score, _) in probabilities(parser.system, scored, 0, state).items():
             move = action[:2]
             totals[move] = totals.get(move, 0.0) + float(numpy.exp(score))
         shift = totals.pop(("SHIFT", 1))

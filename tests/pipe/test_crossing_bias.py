@@ -10,8 +10,8 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.derivation import derive
+from spacy_nmparse.lab.probabilities import probabilities
 from spacy_nmparse.pipe.words import Words
-from spacy_nmparse.search import beam
 from spacy_nmparse.systems import ROOT, Action, State
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
@@ -77,9 +77,7 @@ def test_what_it_shifts(kind: str) -> None:
             found.append(parser.score_moves(words))
         state = parser.system.initial(len(doc))
         while not state.is_final:
-            plain, shifted = (
-                beam.probabilities(parser.system, scored, 0, state) for scored in found
-            )
+            plain, shifted = (probabilities(parser.system, scored, 0, state) for scored in found)
             crossing = {action: crosses(parser.system, state, action) for action in plain}
             total = sum(numpy.exp(plain[a][0] + 1.5 * crossing[a]) for a in plain)
             for action, (score, noted) in shifted.items():

@@ -29,6 +29,7 @@ from tests.pipe.common import (
     SYSTEMS,
     TREES,
     TWO_PLANAR,
+    any_system,
     arc_model_config,
     assert_edges,
     assert_sound,
@@ -51,6 +52,7 @@ from tests.pipe.common import (
 )
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
+LABELLED = {**BOTH, "labelled_reduce": True}
 
 
 def crossing(doc: Doc) -> list[int]:
@@ -81,9 +83,12 @@ IMPLICIT, LOOSE = {"explicit_root": False}, {"nonmonotonic": True}
         ({"system": system("ArcEager", **NEITHER)}, "static"),
         ({"system": system("ArcEager", **LEFT)}, "static"),
         ({"system": system("ArcEager", **REDUCE)}, "static"),
-        ({"system": system("ArcEager", **BOTH, labelled_reduce=True)}, "dynamic"),
-        ({"system": system("ArcEager", **LEFT, unshift=True)}, "dynamic"),
-        ({"system": system("ArcEager", **BOTH, labelled_reduce=True, push="shift")}, "dynamic"),
+        ({"system": system("ArcEager", **LABELLED)}, "dynamic"),
+        ({"system": any_system("arc_eager", **LEFT, unshift=True)}, "dynamic"),
+        (
+            {"system": any_system("arc_eager", **LABELLED, push="shift")},
+            "dynamic",
+        ),
         ({"factory": NL, "system": system("NLCovington")}, "static"),
         ({"factory": NL, "system": system("NLCovington", **IMPLICIT)}, "dynamic"),
         ({"factory": NL, "system": system("NLCovington", **LOOSE, **IMPLICIT)}, "static"),
@@ -163,7 +168,7 @@ def test_arcs_that_are_too_long_for_the_system() -> None:
 @pytest.mark.parametrize("decoupled", [False, True])
 def test_repairs_are_learned(tmp_path: Path, decoupled: bool) -> None:
     """Their scores get gradients, and the words that they concern are looked at."""
-    block = system("ArcEager", **BOTH, repairs=REPAIRS, decoupled_repairs=decoupled)
+    block = any_system("arc_eager", **BOTH, repairs=REPAIRS, decoupled_repairs=decoupled)
     nlp = overfitted(system=block, oracle="combined")
     parser = parser_of(nlp)
     features = parser.model.attrs["features"]

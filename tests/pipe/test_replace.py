@@ -21,9 +21,9 @@ from tests.pipe.common import (
     learn,
     make_examples,
     model_config,
+    tagged,
     tree,
 )
-from tests.pipe.test_ensemble import tagged
 
 TEXTS = [text for text, _, _ in TREES]
 STATIC = affix_tok2vec(

@@ -27,6 +27,7 @@ from tests.pipe.common import (
     system,
     train,
     tree,
+    with_learning,
 )
 
 
@@ -36,7 +37,9 @@ from tests.pipe.common import (
         ({"oracle": "wise"}, r"wise.*dynamic"),
         ({"explore": 1.5}, r"explore.*1\.5"),
         ({"explore": -0.1}, r"explore.*-0\.1"),
-        ({"beam_updates": 2.0}, r"beam_updates.*2\.0"),
+        ({"share": 2.0}, r"share.*2\.0"),
+        ({"update": "global"}, r"one of max_violation, early_update as update, not 'global'"),
+        ({"width": 0}, r"at least 1 as width, not 0"),
         ({"system": system("ArcEager", swift=True)}, r"swift"),
         ({"model": model_config(features=["S0", "Q7"])}, r"Q7"),
         ({"model": model_config(hidden_width=0)}, r"hidden_width"),
@@ -51,15 +54,13 @@ def test_wrong_options(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as error:
         make_nlp(**config)
     assert re.search(message, str(error.value), re.S), error.value
-    if not {"model", "system"} & {*config}:  # which are made before the component
+    if not {"model", "system", "explore", "share"} & {*config}:  # made before the component
         assert config.get("factory", NM) in str(error.value)
 
 
 #: The default, another value.
 VALUES: dict[str, tuple[Any, Any]] = {
     "beam_width": (1, 4),
-    "beam_training": ("local", "early_update"),
-    "beam_train_width": (8, 3),
     "confidence": (False, True),
     "crossing_bias": (0.0, -0.5),
     "threads": (1, 2),
@@ -73,7 +74,7 @@ def test_settings(factory: str, tmp_path: Path) -> None:
     """Those of the config that a pipeline is made or loaded with, whatever it was saved with."""
     nlp = spacy.blank("xx")
     nlp.add_pipe(factory, name="a")
-    nlp.add_pipe(factory, name="b", config={**SETTINGS, "beam_updates": 0.5})
+    nlp.add_pipe(factory, name="b", config=with_learning({**SETTINGS, "share": 0.5}))
     nlp.initialize()
     nlp.to_disk(tmp_path)
     again = spacy.load(tmp_path)
@@ -86,16 +87,14 @@ def test_settings(factory: str, tmp_path: Path) -> None:
         block = one.config["components"][name]
         assert {key: block[key] for key in settings} == settings
         assert {key: getattr(one.get_pipe(name), key) for key in settings} == settings
-    updates = [again.get_pipe(name).beam_updates.next() for name in ("a", "b")]  # type: ignore[attr-defined]
-    assert updates == [1.0, 0.5]
+    learning: list[Any] = [again.get_pipe(name).learning for name in ("a", "b")]  # type: ignore[attr-defined]
+    assert not hasattr(learning[0], "share") and learning[1].share.next() == 0.5
 
 
 @pytest.mark.parametrize(
     ("setting", "values"),
     [
         ("beam_width", (0, -1, True, 1.5)),
-        ("beam_training", ("global", None)),
-        ("beam_train_width", (0, True, 2.0)),
         ("confidence", ("yes", 1)),
         ("crossing_bias", (float("nan"), float("-inf"), 1e39, 10**400, True, "much", None)),
         ("threads", (0, True, 1.5)),
@@ -123,7 +122,7 @@ def test_misspelt_settings() -> None:
         parser.beam_with = 4
     with pytest.raises(AttributeError, match=r"no setting 'xyz'\.$"):
         parser.xyz = 4
-    parser.explore = parser.explore  # no setting that is checked, but declared
+    parser.learning = parser.learning  # no setting that is checked, but declared
     nlp.set_error_handler(lambda *_: None)
 
 

@@ -13,10 +13,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.pipe.ensemble import merge
-from spacy_nmparse.pipe.teacher import Teacher
+from spacy_nmparse.lab.probabilities import probabilities
+from spacy_nmparse.pipe.teacher import Teachers
 from spacy_nmparse.pipe.words import Words
-from spacy_nmparse.search import beam
 from tests.pipe.common import (
     NL,
     NM,
@@ -38,8 +37,8 @@ from tests.pipe.common import (
     train,
     tree,
 )
-from tests.pipe.test_ensemble import FACTORIES
 
+FACTORIES = (NM, NL, SWAP)
 #: Without losses other than that of moves and labels.
 PLAIN: dict[str, Any] = {
     NL: {"model": arc_model_config(tree_weight=0.0, n_pairs=0), "oracle": "static", "explore": 0.0},
@@ -52,7 +51,7 @@ def path_of(nlp: Language, folder: Path) -> str:
     return str(folder)
 
 
-def taught(nlp: Language, teacher: str | None, weight: float = 0.5) -> Any:
+def taught(nlp: Language, teacher: str | list[str] | None, weight: float = 0.5) -> Any:
     """The pipeline's parser, initialized with a teacher."""
     settings = {"teacher": teacher, "teacher_weight": weight}
     parser = parser_of(nlp)
@@ -71,7 +70,7 @@ def imitate(pupil: Language, examples: list[Example]) -> None:
 def choices(parser: Any, doc: Doc, state: Any) -> dict[str, dict[str | None, float]]:
     """log P(move, label) by move (and how many items it passes by), then label."""
     found: dict[str, dict[str | None, float]] = {}
-    for action, (value, _) in beam.probabilities(
+    for action, (value, _) in probabilities(
         parser.system, parser.score_moves(Words.of([doc])), 0, state
     ).items():
         found.setdefault(f"{action.move} {action.k}", {})[action.label] = value
@@ -98,7 +97,7 @@ def cross_entropy(pupil: Any, teacher: Any, example: Example) -> float:
         if len(other[best]) > 1:
             for label, value in other[best].items():
                 loss -= numpy.exp(value) * (own[best][label] - log_p[best])
-        (action,) = pupil.system.oracle(state, gold, pupil.oracle)
+        (action,) = pupil.system.oracle(state, gold, pupil.learning.oracle)
         pupil.system.apply(state, action)
     return loss
 
@@ -115,10 +114,10 @@ def test_loss(factory: str) -> None:
         gold_loss = pupil.update([example])[factory]
         expected.append(cross_entropy(pupil, teacher, example))
         for weight in (1.0, 0.3):
-            pupil._teacher = Teacher(teacher.model, teacher.label_data["labels"], weight)
+            pupil._teachers = Teachers([teacher.model], teacher.label_data["labels"], weight)
             loss = pupil.update([example])[factory]
             assert loss == pytest.approx((1 - weight) * gold_loss + weight * expected[-1], rel=1e-3)
-        pupil._teacher = None
+        pupil._teachers = None
     assert max(expected) > 5
 
 
@@ -151,7 +150,7 @@ def test_a_pupil_becomes_like_its_teacher(factory: str, tmp_path: Path) -> None:
     parser = taught(pupil, path_of(teacher, tmp_path / "teacher"), 1.0)
     imitate(pupil, examples)
     assert [tree(pupil(bare(example.reference))) for example in examples] == wanted
-    assert parser._teacher.weight == 1.0
+    assert parser._teachers.weight == 1.0
 
 
 def test_what_is_not_annotated_is_learned_from_the_teacher(tmp_path: Path) -> None:
@@ -181,16 +180,19 @@ def test_what_is_not_annotated_is_learned_from_the_teacher(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("members", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_parsers_on_shared_token_vectors_teach(members: int, tmp_path: Path) -> None:
-    """One alone, or an ensemble."""
+    """One alone, or several together."""
     pipelines = [listening_pipeline(NL) for _ in range(members)]
     for seed, nlp in enumerate(pipelines):
         numpy.random.seed(seed)
         learn(nlp, make_examples(nlp.vocab))
     gold = make_examples(pipelines[0].vocab)
-    teacher = merge(pipelines, ["parser", "parser"]) if members > 1 else pipelines[0]
     pupil = listening_pipeline(NL)
-    parser = taught(pupil, path_of(teacher, tmp_path / "teacher"), 1.0)
-    assert not any(node.name == "tok2vec-listener" for node in parser._teacher.model.walk())
+    parser = taught(
+        pupil, [path_of(nlp, tmp_path / str(i)) for i, nlp in enumerate(pipelines)], 1.0
+    )
+    assert len(parser._teachers.models) == members
+    for model in parser._teachers.models:
+        assert not any(node.name == "tok2vec-listener" for node in model.walk())
     imitate(pupil, gold)
     assert [tree(pupil(bare(one.reference))) for one in gold] == [
         tree(one.reference) for one in gold
@@ -207,8 +209,8 @@ def test_the_pupil_needs_its_teacher_in_training_only(tmp_path: Path) -> None:
     doc = gold_doc(pupil.vocab, [0, 1])
     assert tree(again(bare(doc))) == tree(pupil(bare(doc)))
     assert again.config["initialize"]["components"][NM]["teacher_weight"] == 0.5
-    assert parser_of(again)._teacher is None
-    assert taught(pupil, None)._teacher is None  # initialized anew, without
+    assert parser_of(again)._teachers is None
+    assert taught(pupil, None)._teachers is None  # initialized anew, without
 
 
 def test_the_pupil_takes_its_teachers_labels(tmp_path: Path) -> None:
@@ -225,7 +227,7 @@ def test_the_pupil_takes_its_teachers_labels(tmp_path: Path) -> None:
 
 
 def test_errors(tmp_path: Path) -> None:
-    def fails(match: str, path: str, weight: Any = 0.5) -> None:
+    def fails(match: str, path: str | list[str], weight: Any = 0.5) -> None:
         nlp = make_nlp()
         where = f"'{NM}' cannot learn from the teacher "
         with pytest.raises(ValueError, match=f"{where}.*{match}"):
@@ -234,6 +236,9 @@ def test_errors(tmp_path: Path) -> None:
             nlp("text")
 
     good = path_of(random_parser(1), tmp_path / "good")
+    other = random_parser(1)
+    parser_of(other).add_label("new")
+    fails("labels of .*, or their order", [good, path_of(other, tmp_path / "more")])
     for weight in (0.0, -1.0, 1.5):
         fails("above 0 and at most 1", good, weight)
     fails("cannot be loaded", str(tmp_path / "missing"))
@@ -252,12 +257,12 @@ def test_errors(tmp_path: Path) -> None:
 
 def test_training_with_a_beam(tmp_path: Path) -> None:
     path = path_of(random_parser(1), tmp_path)
-    config: dict[str, Any] = {"beam_training": "max_violation"}
-    with pytest.raises(ValueError, match=f"'{NM}' cannot learn from the teacher .*with a beam"):
+    config: dict[str, Any] = {"update": "max_violation"}
+    with pytest.raises(ValueError, match=f"'{NM}' cannot learn from the teacher .*set share"):
         taught(make_nlp(**config), path)
-    assert taught(make_nlp(**config), None)._teacher is None
+    assert taught(make_nlp(**config), None)._teachers is None
     for updates in (0.5, [0.0, 1.0], [1.0]):  # schedules may begin or end with 1
-        assert taught(make_nlp(**config, beam_updates=updates), path)._teacher
+        assert taught(make_nlp(**config, share=updates), path)._teachers
 
 
 def static_parser() -> Language:

@@ -11,6 +11,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 
+from spacy_nmparse.lab.beam.learning import BeamLearning
+from spacy_nmparse.pipe.learning import GreedyLearning
 from tests.pipe.common import (
     SYSTEMS,
     bare,
@@ -41,8 +43,8 @@ def test_nothing_is_learned_from_documents_without_trees(system: str, oracle: st
     sgd = nlp.initialize(lambda: examples)
     parser = parser_of(nlp)
     plain = [Example(bare(eg.reference), bare(eg.reference)) for eg in examples]
-    for training in ("local", "max_violation"):
-        parser.beam_training = training
+    for learning in (GreedyLearning(oracle, 0.5), BeamLearning(oracle, 0.5)):
+        parser.learning = learning
         nlp.update(examples, sgd=sgd)
         assert parser.update(plain, sgd=False)[parser.name] == pytest.approx(0.0, abs=1e-4)
         for node in parser.model.walk():

@@ -10,6 +10,7 @@ import numpy
 import pytest
 from spacy.tokens import Doc
 
+from spacy_nmparse.lab.probabilities import probabilities
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.search import beam, greedy
@@ -85,7 +86,7 @@ def sequences(
             key = (heads, tuple(state.labels), tuple(map(bool, state.sent_starts)))
             best[key] = max(best.get(key, -1e9), score)
             return
-        found = beam.probabilities(parser.system, scored, offset, state)
+        found = probabilities(parser.system, scored, offset, state)
         assert sum(numpy.exp(p) for p, _ in found.values()) == pytest.approx(1, abs=1e-4)
         assert set(found) == set(parser.system.actions(state))
         for action, (p, noted) in found.items():
@@ -152,9 +153,7 @@ def search_with_gap(parser: Any, scored: Any, n: int, starts: Sequence[int], gap
         after = [one for one in live if one[1].is_final]
         for score, state in live:
             if not state.is_final:
-                for action, (p, noted) in beam.probabilities(
-                    parser.system, scored, 0, state
-                ).items():
+                for action, (p, noted) in probabilities(parser.system, scored, 0, state).items():
                     copy = state.copy()
                     parser.system.apply(copy, action, push_label=noted)
                     after.append((score + p, copy))

@@ -71,7 +71,7 @@ def regrouped(docs: list[Doc], n: int) -> list[Doc]:
 
 
 def batcher(**settings: Any) -> Any:
-    block = {"@batchers": "spacy_nmparse.batch_by_words.v1", "size": 1000, **settings}
+    block = {"@batchers": "spacy_nmparse.exchanged_words.v1", "size": 1000, **settings}
     return registry.resolve({"batcher": block})["batcher"]
 
 

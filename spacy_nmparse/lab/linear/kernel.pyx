@@ -500,7 +500,6 @@ cdef class LinearScorerKernel(Scorer):
         self.c.self = &self.s
         self.c.n_labels = self.s.n_labels
         self.c.label_stride = self.s.n_labels
-        self.c.root_label = system.c.root_label
         self.c.notes_labels = self.s.noted_block != NONE
         self.c.unnormalized = True
         self.c.begin = begin

@@ -121,7 +121,7 @@ cdef class MoveTree:
             if self.nodes[i].ends and (self.nodes[i].right or not right):
                 self.end_scores[n] = self.nodes[i].score
                 n += 1
-        return log_total(self.end_scores, n, NONE)
+        return log_total(self.end_scores, n, NULL)
 
     cdef void pass_gradients(self) noexcept nogil:
         """Add up the gradients of the sequences that have a move in common."""
@@ -231,7 +231,7 @@ cdef class MoveTree:
             self.nodes[j].score = node.score
             return
         node.ticket = scorer.keep(scorer.self, 0)
-        node.total = log_total(scores, self.search.n, NONE)
+        node.total = log_total(scores, self.search.n, NULL)
         node.scores = self.copy_floats(scores, self.search.n)
         while j != NONE:
             after = &self.nodes[j]
@@ -241,7 +241,7 @@ cdef class MoveTree:
                 after.label_ticket = scorer.score_labels(
                     scorer.self, self.search.s, c, True, labels
                 )
-                after.label_total = log_total(labels, system.n_labels, scorer.root_label)
+                after.label_total = log_total(labels, system.n_labels, self.search.mask)
                 after.labels = self.copy_floats(labels, system.n_labels)
                 after.score += labels[after.move.label] - after.label_total
             j = after.other
@@ -275,8 +275,9 @@ cdef class MoveTree:
             if after.label_ticket != NONE:
                 d_labels = scorer.label_gradient(scorer.self, after.label_ticket)
                 known = self.floats + after.labels
+                label_choice(&self.search, self.candidate_of(&after.move))
                 for label in range(system.n_labels):
-                    if label != scorer.root_label:
+                    if self.search.mask[label]:
                         d_labels[label] -= <float>(
                             after.gradient * exp(known[label] - after.label_total)
                         )

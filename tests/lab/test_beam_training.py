@@ -28,21 +28,21 @@ def weights(nlp: Language, steps: int = 3) -> bytes:
 def test_how_often_the_beam_is_used() -> None:
     """Never: as without; always: as without the setting; a schedule: first so, then so."""
     local = weights(make_nlp())
-    beam = weights(make_nlp(beam_training="max_violation"))
+    beam = weights(make_nlp(update="max_violation"))
     assert local != beam
-    assert weights(make_nlp(beam_training="max_violation", beam_updates=1.0)) == beam
+    assert weights(make_nlp(update="max_violation", share=1.0)) == beam
     then = {"@schedules": "constant.v1", "rate": 1.0}
     late = {"@schedules": "constant_then.v1", "rate": 0.0, "steps": 2, "schedule": then}
-    mixed = weights(make_nlp(beam_training="max_violation", beam_updates=late))
+    mixed = weights(make_nlp(update="max_violation", share=late))
     assert mixed not in (local, beam)
 
 
 def test_learning_and_storing() -> None:
-    nlp = make_nlp(beam_training="early_update", beam_width=4)
+    nlp = make_nlp(update="early_update", beam_width=4)
     learn(nlp, make_examples(nlp.vocab))
     other = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
     other.from_bytes(nlp.to_bytes())
-    assert parser_of(other).beam_training == "early_update"
+    assert parser_of(other).learning.update == "early_update"
     for trees in ([0, 1], [2, 4, 3]):  # lifted and lowered again
         gold = gold_doc(nlp.vocab, trees)
         assert tree(nlp(bare(gold))) == tree(gold)
@@ -50,7 +50,7 @@ def test_learning_and_storing() -> None:
 
 
 def test_rehearsing_and_partial_gold() -> None:
-    nlp = make_nlp(beam_training="max_violation", beam_train_width=3)
+    nlp = make_nlp(update="max_violation", width=3)
     examples = make_examples(nlp.vocab)
     train(nlp, examples, steps=5)
     sgd = nlp.resume_training()

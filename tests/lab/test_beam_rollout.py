@@ -14,9 +14,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.learning import beam_rollout
+from spacy_nmparse.lab.beam import rollout as beam_rollout
+from spacy_nmparse.lab.probabilities import probabilities
 from spacy_nmparse.pipe.doc_io import parsed_tokens
-from spacy_nmparse.search import beam
+from spacy_nmparse.pipe.learning import GreedyLearning
 from spacy_nmparse.systems import ROOT, Action, Gold
 from tests.learning.test_gradients import Rollout, check
 from tests.pipe.common import (
@@ -58,7 +59,7 @@ def make(name: str, **options: Any) -> Language:
     config, oracle = SYSTEMS[PARSERS[name][0]], PARSERS[name][1]
     listed = config["factory"] == NL
     model = arc_model_config(tree_weight=0.0, n_pairs=0) if listed else model_config()
-    training = {"beam_training": "max_violation", "beam_train_width": 4, **options}
+    training = {"update": "max_violation", "width": 4, **options}
     return make_nlp(**config, oracle=oracle, projectivize=False, model=model, **training)
 
 
@@ -108,7 +109,7 @@ class NaiveSearch:
 
     def successors(self, one: Hypothesis, held: bool) -> list[Any]:
         """(score after the move, hypothesis, {label: (score, action, note, right)})."""
-        found = beam.probabilities(self.system, self.scored, self.offset, one.state)
+        found = probabilities(self.system, self.scored, self.offset, one.state)
         notes = {note for action, (_, note) in found.items() if action.move == "SHIFT"}
         note = notes.pop() if notes else None
         allowed: set[Action] = set()
@@ -182,8 +183,8 @@ def naive_loss(parser: Any, example: Example, update: str, width: int) -> tuple[
     scored, (n,), _ = flat(parser, [doc])
     gold = parser.gold_reader.read(example, *parsed_tokens([example.predicted])[:2])
     bounds = beam_rollout.sentences(gold)
-    is_partial = None in gold.heads and parser.oracle not in ("monotonic", "combined")
-    oracle = "dynamic" if is_partial else parser.oracle
+    is_partial = None in gold.heads and parser.learning.oracle not in ("monotonic", "combined")
+    oracle = "dynamic" if is_partial else parser.learning.oracle
     loss, steps = 0.0, []
     for first, last in pairwise(bounds):
         rest = beam_rollout.window(gold, first, n)
@@ -199,12 +200,12 @@ def naive_loss(parser: Any, example: Example, update: str, width: int) -> tuple[
 @pytest.mark.parametrize("update", beam_rollout.UPDATES)
 def test_loss(name: str, update: str) -> None:
     """Both beams, the latent gold sequences, the step that is learned from, and the loss."""
-    nlp = make(name, beam_training=update)
+    nlp = make(name, update=update)
     examples = random_examples(nlp, 0)
     parser = random_weights(nlp, examples, 1)
     steps: list[int] = []
     for width in (1, 3):
-        parser.beam_train_width = width
+        parser.learning.width = width
         for example in examples:
             expected, found = naive_loss(parser, example, update, width)
             loss = parser.update([example], sgd=False)[parser.name]
@@ -215,7 +216,7 @@ def test_loss(name: str, update: str) -> None:
 
 def test_width_one_and_early_update() -> None:
     """The greedy sequence up to its first mistake, against the same with the best right move."""
-    nlp = make("arc-eager static", beam_training="early_update", beam_train_width=1)
+    nlp = make("arc-eager static", update="early_update", width=1)
     examples = make_examples(nlp.vocab, [[0], [1], [4], [5]])
     parser = random_weights(nlp, examples, 2)
     mistakes = 0
@@ -225,7 +226,7 @@ def test_width_one_and_early_update() -> None:
         state = parser.system.initial(n)
         expected = 0.0
         while not state.is_final:
-            found = beam.probabilities(parser.system, scored, 0, state)
+            found = probabilities(parser.system, scored, 0, state)
             moves: dict[str, float] = {}
             for action, (p, _) in found.items():
                 moves[action.move] = numpy.logaddexp(moves.get(action.move, -numpy.inf), p)
@@ -252,21 +253,21 @@ def test_width_one_and_early_update() -> None:
     ],
 )
 def test_gradients(name: str, update: str, dropout: float) -> None:
-    options = {"oracle": "dynamic", "beam_training": update, "beam_train_width": 3}
+    options = {"oracle": "dynamic", "update": update, "width": 3}
     roll = Rollout(name, 4, dropout, **options)
     roll.examples = roll.examples[:2]
     check(roll, slice(0, 1))
 
 
 def test_gradients_behind_the_scorer() -> None:
-    options = {"oracle": "dynamic", "beam_training": "max_violation", "beam_train_width": 3}
+    options = {"oracle": "dynamic", "update": "max_violation", "width": 3}
     check(Rollout("nonmonotonic", 2, 0.0, **options), slice(1, None))
 
 
 @pytest.mark.parametrize("name", ["arc-eager", "swap", "nl"])
 @pytest.mark.parametrize("update", beam_rollout.UPDATES)
 def test_overfitting(name: str, update: str) -> None:
-    nlp = make(name, beam_training=update)
+    nlp = make(name, update=update)
     documents = [trees for trees in DOCUMENTS if name != "arc-eager" or not {2, 3} & {*trees}]
     learn(nlp, make_examples(nlp.vocab, documents))
     for width in (1, 4):
@@ -288,7 +289,7 @@ def test_long_sentences_are_learned_greedily(name: str, monkeypatch: pytest.Monk
     by_beam = losses(parser, examples)
     monkeypatch.setattr(beam_rollout, "LONGEST", 4)
     mixed = losses(parser, examples)
-    parser.beam_training = "local"
+    parser.learning = GreedyLearning("dynamic", 0.0)
     greedy = losses(parser, examples)
     assert mixed == [greedy[0], greedy[1], by_beam[2]]
     assert greedy[2] != by_beam[2]
@@ -296,7 +297,7 @@ def test_long_sentences_are_learned_greedily(name: str, monkeypatch: pytest.Monk
 
 def test_windows_of_a_long_document() -> None:
     """A sentence's loss is the same wherever in a document it stands, given its token vectors."""
-    nlp = make("arc-eager", beam_training="early_update")
+    nlp = make("arc-eager", update="early_update")
     examples = make_examples(nlp.vocab, [[0] * 30])
     parser = random_weights(nlp, examples, 1)
     expected, steps = naive_loss(parser, examples[0], "early_update", 4)
@@ -313,7 +314,7 @@ def test_unknown_boundaries() -> None:
     gold = Gold(heads, None, [True, *[None] * (len(heads) - 1)])
     assert beam_rollout.sentences(gold) == [0, len(gold)]
     scored, _, constraints = flat(parser, [bare(example.reference)])
-    expected, _ = NaiveSearch(parser, scored, 0, gold, 4, parser.oracle).loss(
+    expected, _ = NaiveSearch(parser, scored, 0, gold, 4, parser.learning.oracle).loss(
         "max_violation", len(gold)
     )
     _, loss = beam_rollout.learn(

@@ -24,7 +24,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, uint64_t
 from libc.stdlib cimport free
 
-from spacy_nmparse.learning.move_tree cimport MoveTree
+from spacy_nmparse.lab.beam.move_tree cimport MoveTree
 from spacy_nmparse.learning.rollout cimport RolloutC, oracle_for, roll_out
 from spacy_nmparse.search.choice cimport SearchC, check_batch, search_free, search_init
 from spacy_nmparse.search.hypotheses cimport Beam
@@ -233,8 +233,8 @@ def learn(
         raise ValueError(f"A beam is learned from by one of {UPDATES}, not {update!r}.")
     if scored.c.learn is NULL and scored.c.add is NULL:
         raise ValueError(
-            f"A logistic regression does not learn from a beam: set beam_training to 'local', not "
-            f"{update!r}, or learner to 'perceptron'."
+            "A logistic regression does not learn from a beam: set learning to GreedyLearning, or "
+            "learner to 'perceptron'."
         )
     how = UPDATES.index(update)
     rollout.search = &search

@@ -1,0 +1,1 @@
+"""Training with a beam: whole sequences of moves are learned."""

@@ -28,15 +28,7 @@ from importlib.metadata import entry_points
 from libc.stdint cimport uintptr_t
 
 from spacy_nmparse.systems.between cimport n_crossed, n_headless_between
-from spacy_nmparse.systems.state cimport (
-    NONE,
-    B,
-    S,
-    item,
-    nth_left_child,
-    nth_right_child,
-    root_child,
-)
+from spacy_nmparse.systems.state cimport NONE, B, S, nth_left_child, nth_right_child, root_child
 
 
 cdef enum:  # hops

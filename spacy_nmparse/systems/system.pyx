@@ -74,7 +74,7 @@ cpdef int new_oracle(str name, bint follows_tree=False) except -1:
     return ORACLE_NAMES.index(name)
 
 
-# In the order of the numbers in system.pxd.
+# In the order of the numbers in structs.pxd.
 new_move("SHIFT", "#4b5563")
 new_move("REDUCE", "#7c3aed")
 new_move("LEFT-ARC", "#2563eb")

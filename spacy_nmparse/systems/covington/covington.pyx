@@ -317,11 +317,12 @@ cdef class ListSystem(TransitionSystem):
     def parts(self, State state not None):
         """As ``TransitionSystem.parts``."""
         cdef int focus = state.c.start + state.c.numbers[N_LAMBDA1] - self.c.explicit_root
-        rooted = self.c.explicit_root and state.c.numbers[N_LAMBDA1] > 0
+        root = (ROOT,) if self.c.explicit_root else ()
+        passed = state.c.numbers[N_LAMBDA1] == 0    # ROOT, too, if it is an item
         focus = max(focus, state.c.start)
         return {
-            "lambda1": Items((ROOT,) if rooted else (), range(state.c.start, focus)),
-            "lambda2": Items((), range(focus, state.c.b)),
+            "lambda1": Items(() if passed else root, range(state.c.start, focus)),
+            "lambda2": Items(root if passed else (), range(focus, state.c.b)),
             "buffer": Items((), range(state.c.b, state.c.end)),
         }
 

@@ -19,7 +19,9 @@ def test_figure_1() -> None:
     told = [sentence[word] for word in projective_order(FIGURE_1)]
     assert told == ["That", "'s", "they", "'re", "what", "after"]
     assert components(FIGURE_1) == [1, 1, 2, 4, 4, 5]
-    moves = [action.move for action in systems.create("swap_standard").derivation(FIGURE_1, "minimal")]
+    moves = [
+        action.move for action in systems.create("swap_standard").derivation(FIGURE_1, "minimal")
+    ]
     assert moves.count("SWAP") == 1
     assert fewest_swaps(FIGURE_1) == (1, True)
 

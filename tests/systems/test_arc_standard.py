@@ -57,8 +57,7 @@ def test_figure_1() -> None:
 
 @pytest.mark.parametrize("options", SETTINGS, ids=name)
 def test_swap_oracles(options: dict[str, Any]) -> None:
-    """ND-ALL and ND-SW allow what keeps the tree reachable; the lab's MINIMAL has the fewest SWAPs.
-    """
+    """ND-ALL and ND-SW allow what keeps the tree reachable, MINIMAL has the fewest SWAPs."""
     for n in range(1, 5):
         result = check_swap_oracles(options, n)
         assert result.allowed > 0

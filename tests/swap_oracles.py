@@ -12,8 +12,7 @@ from tests.naive.search import ROOT
 from tests.naive.trees import Tree, golds, is_projective
 
 SWAP_ORACLES = tuple(
-    name for name in ("eager", "lazy", "minimal")
-    if name in systems.create("swap_standard").oracles
+    name for name in ("eager", "lazy", "minimal") if name in systems.create("swap_standard").oracles
 )
 ORACLE_HEADER = (
     "| swap_standard's oracles | n | trees | configurations | moves that nd_all allows | refuses | "

@@ -397,6 +397,22 @@ def add_minimal(TransitionSystem system not None):
     system.c.oracles[new_oracle("minimal", True)] = learn_minimal
 
 
+def projective_order(Gold gold not None):
+    """The words in projective order (list of int): no arc of the tree crosses when they stand so.
+
+    Heads that are not known are made up.
+    """
+    derive_swap(&gold.c, NULL)
+    return sorted(range(gold.c.n), key=lambda w: swap_tables(&gold.c).order[w])
+
+
+def components(Gold gold not None):
+    """For each word the top of its maximal projective component (``systems.ROOT``: ROOT's)."""
+    derive_swap(&gold.c, NULL)
+    cdef const int* component = swap_tables(&gold.c).component
+    return [component[w] if component[w] != gold.c.n else -1 for w in range(gold.c.n)]
+
+
 def fewest_swaps(Gold gold not None):
     """(number of SWAPs of the oracle ``minimal``, whether it is proven that no derivation within
     the projective order has fewer). Not proven: the search was cut off."""

@@ -1,4 +1,4 @@
-"""Which words and facts of a configuration a state scorer looks at."""
+"""Features: which words and facts of a configuration scorers look at."""
 from spacy_nmparse.systems.between cimport COUNT_VALUES
 from spacy_nmparse.systems.state cimport StateC
 

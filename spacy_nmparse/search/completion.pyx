@@ -18,7 +18,7 @@ from spacy_nmparse.search.choice cimport (
 )
 from spacy_nmparse.systems.candidates cimport allowed_labels
 from spacy_nmparse.systems.state cimport StateC, is_above, root_child, state_add_arc, state_copy
-from spacy_nmparse.systems.structs cimport LEARN_ANY, CandidateC, SystemC
+from spacy_nmparse.systems.structs cimport LEARN_ANY, CandidateC
 
 
 # The best of the options offered so far.
@@ -60,7 +60,6 @@ cdef void attach(SearchC* search, const CandidateC* arc, float chosen) noexcept 
 
 cdef float score_margin(const SearchC* search, int head, int dependent) noexcept nogil:
     """How far the arc's score is above that of SHIFT, j being the focus word."""
-    cdef const SystemC* system = search.system
     cdef const StateC* s = search.s
     cdef CandidateC pair[2]
     cdef float scores[2]

@@ -15,8 +15,8 @@ Loss. On a projective gold tree, a word w with gold head g can still get it iff
 and all words that can, can together; loss = words that cannot, plus
   * single_root: of several gold roots that are each reachable in one sentence, all but one;
   * segment: each known sentence start that was missed or invented.
-A cost is the difference that a move makes to these terms. Where gold arcs cross, the loss is a lower
-bound.
+A cost is the difference that a move makes to these terms. Where gold arcs cross, the loss is a
+lower bound.
 """
 from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, needs_exact, rest
 from spacy_nmparse.systems.arc_eager_options cimport (

@@ -4,7 +4,7 @@ The primitive edits below allocate nothing and need no GIL.
 """
 from libc.stddef cimport size_t
 
-from spacy_nmparse.systems.structs cimport MAX_NUMBERS, MAX_OWN, NONE, UNKNOWN_LABEL, StateC, SystemC
+from spacy_nmparse.systems.structs cimport MAX_OWN, NONE, UNKNOWN_LABEL, StateC, SystemC
 
 
 cdef size_t state_block_size(int n) noexcept nogil

@@ -74,7 +74,7 @@ cpdef int new_oracle(str name, bint follows_tree=False) except -1:
     return ORACLE_NAMES.index(name)
 
 
-# In the order of the numbers in system.pxd.
+# In the order of the numbers in structs.pxd.
 new_move("SHIFT", "#4b5563")
 new_move("REDUCE", "#7c3aed")
 new_move("LEFT-ARC", "#2563eb")
@@ -512,7 +512,7 @@ cdef class TransitionSystem(MoveTable):
     def _check_costs(self):
         """Raises TypeError where the system has no costs."""
         if not self.has_costs:
-            raise TypeError(f"{self.name} has no costs: give add_move the cost or rest of each move.")
+            raise TypeError(f"{self.name} has no costs: give each move its cost or its rest.")
 
     cdef int check_state(self, State state) except -1:
         """Raises ValueError where the configuration was not made by a system like this one."""

@@ -183,7 +183,7 @@ cdef const char* check_arcs(const StateC* s, int* seen) noexcept nogil:
 
 cdef const char* check_trees(const StateC* s, int* seen) noexcept nogil:
     """No cycle; list systems: the sets are the trees; no arc across a sentence start."""
-    cdef bint sets = s.system.headless and not s.system.nonmonotonic    # the first of its own arrays
+    cdef bint sets = s.system.headless and not s.system.nonmonotonic
     cdef int w, h, first, start = 0
     memset(seen, 0, (s.n + 1) * sizeof(int))
     for first in range(s.n):

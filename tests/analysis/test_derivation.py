@@ -14,10 +14,10 @@ from spacy.tokens import Doc
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
-from spacy_nmparse.analysis.steps import Items
 from spacy_nmparse.analysis.tracing import Tracing, prepared
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.systems import ROOT, Action, Gold
+from spacy_nmparse.systems.parts import Items
 from tests.pipe.common import (
     NL,
     NM,

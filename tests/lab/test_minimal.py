@@ -5,16 +5,23 @@ from __future__ import annotations
 import random
 
 from spacy_nmparse import systems
-from spacy_nmparse.lab.minimal import fewest_swaps
+from spacy_nmparse.lab.minimal import components, fewest_swaps, projective_order
 from spacy_nmparse.systems import Gold
+from tests.naive import arc_standard as naive
 from tests.naive.trees import golds, is_projective
 from tests.systems.test_arc_standard import FIGURE_1
 from tests.systems.twins import crossing_heads, replay
 
 
 def test_figure_1() -> None:
-    """The SWAPs that Björkelund & Nivre (2015) tell."""
-    moves = [action.move for action in systems.create("swap_standard").derivation(FIGURE_1, "minimal")]
+    """The order, the components and the SWAPs that Björkelund & Nivre (2015) tell."""
+    sentence = ["That", "'s", "what", "they", "'re", "after"]
+    told = [sentence[word] for word in projective_order(FIGURE_1)]
+    assert told == ["That", "'s", "they", "'re", "what", "after"]
+    assert components(FIGURE_1) == [1, 1, 2, 4, 4, 5]
+    moves = [
+        action.move for action in systems.create("swap_standard").derivation(FIGURE_1, "minimal")
+    ]
     assert moves.count("SWAP") == 1
     assert fewest_swaps(FIGURE_1) == (1, True)
 
@@ -47,3 +54,8 @@ def test_a_search_cut_off_tells() -> None:
         assert replay(real, gold, oracle).tree()[0] == heads
         told[oracle] = sum(a.move == "SWAP" for a in real.derivation(gold, oracle))
     assert told["minimal"] == swaps <= told["lazy"] <= told["eager"]
+
+
+def test_orders_of_naive_lattices() -> None:
+    for heads in ((0, 3, 0, 0), (2, 3, 2, 2), tuple(FIGURE_1.heads)):
+        assert naive.projective_order(heads) == projective_order(Gold(heads))

@@ -9,8 +9,8 @@ import pytest
 from spacy.language import Language
 
 from spacy_nmparse.analysis import derive
-from spacy_nmparse.lab.repair_use import find_repairs
 from spacy_nmparse.analysis.tracing import Tracing, prepared
+from spacy_nmparse.lab.repair_use import find_repairs
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.systems import ROOT, State
 from tests.pipe.common import NL, NM, TREES, gold_doc, random_parser, system

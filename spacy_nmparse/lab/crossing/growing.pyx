@@ -2,8 +2,8 @@
 """What is lost where one tree grows at the top of the stack: arc-standard.
 
 systems/tabular.pyx tells how trees grow, and leaves out words that matter only where gold arcs
-cross: all words of the buffer are here. The tables hold the fewest errors in parts of a tree over the words
-from place j up to, and without, place k:
+cross: all words of the buffer are here. The tables hold the fewest errors in parts of a tree over
+the words from place j up to, and without, place k:
 
   LEFT(j, k)    they all hang below k, the word behind them (Eisner 1996)
   RIGHT(j, k)   those behind j all hang below j

@@ -28,7 +28,7 @@ from spacy_nmparse.lab.linear.templates cimport (
 from spacy_nmparse.layers.kernels cimport nmp_sum_rows
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
-from spacy_nmparse.systems.state cimport NONE, State, StateC
+from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.system cimport (
     LEARN_ANY,
     LEARN_NOT,

@@ -317,11 +317,12 @@ cdef class ListSystem(TransitionSystem):
     def parts(self, State state not None):
         """As ``TransitionSystem.parts``."""
         cdef int focus = state.c.start + state.c.numbers[N_LAMBDA1] - self.c.explicit_root
-        rooted = self.c.explicit_root and state.c.numbers[N_LAMBDA1] > 0
+        root = (ROOT,) if self.c.explicit_root else ()
+        passed = state.c.numbers[N_LAMBDA1] == 0    # ROOT, too, if it is an item
         focus = max(focus, state.c.start)
         return {
-            "lambda1": Items((ROOT,) if rooted else (), range(state.c.start, focus)),
-            "lambda2": Items((), range(focus, state.c.b)),
+            "lambda1": Items(() if passed else root, range(state.c.start, focus)),
+            "lambda2": Items(root if passed else (), range(focus, state.c.b)),
             "buffer": Items((), range(state.c.b, state.c.end)),
         }
 
@@ -334,17 +335,17 @@ cdef class ListSystem(TransitionSystem):
         hang(heads, labels, starts, self.c.single_root, self.options["root_label"])
 
 
-def list_glossary(options, non_local):
+def list_glossary(chosen, non_local):
     """What ``TransitionSystem.glossary`` says of a list system with these options."""
     texts = {**PARTS, **(NON_LOCAL if non_local else LOCAL)}
-    if options["explicit_root"]:
+    if chosen["explicit_root"]:
         texts["lambda1"] += " The first one is ROOT."
         texts["LEFT-ARC"] += " ROOT takes no head."
     for arc in ("LEFT-ARC", "RIGHT-ARC"):
-        texts[arc] += DELETES if options["nonmonotonic"] else MONOTONIC
-        if options["max_length"]:
-            texts[arc] += f" The two words are at most {options['max_length']} apart."
-    if options["explicit_root"] and options["single_root"]:
+        texts[arc] += DELETES if chosen["nonmonotonic"] else MONOTONIC
+        if chosen["max_length"]:
+            texts[arc] += f" The two words are at most {chosen['max_length']} apart."
+    if chosen["explicit_root"] and chosen["single_root"]:
         texts["RIGHT-ARC"] += " ROOT takes one child in each sentence."
     return texts
 

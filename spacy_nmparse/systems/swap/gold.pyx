@@ -5,7 +5,7 @@ Heads that are not known are made up, so that nothing crosses that need not (pla
 """
 from libc.string cimport memset
 
-from spacy_nmparse.systems.gold cimport Gold, new_tables
+from spacy_nmparse.systems.gold cimport new_tables
 from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.swap.plan cimport (
     N_PLAN_ARRAYS,
@@ -127,19 +127,3 @@ cdef void find_components(PlanC* p, const int* head, int* component) noexcept no
             s1 = component[s0]
             component[s0] = top
             s0 = s1
-
-
-def projective_order(Gold gold):
-    """The words in projective order (list of int): no arc of the tree crosses when they stand so.
-
-    Heads that are not known are made up.
-    """
-    derive_swap(&gold.c, NULL)
-    return sorted(range(gold.c.n), key=lambda w: swap_tables(&gold.c).order[w])
-
-
-def components(Gold gold):
-    """For each word the top of its maximal projective component (``systems.ROOT``: ROOT's)."""
-    derive_swap(&gold.c, NULL)
-    cdef const int* component = swap_tables(&gold.c).component
-    return [component[w] if component[w] != gold.c.n else -1 for w in range(gold.c.n)]

@@ -309,9 +309,9 @@ def test_variants_are_systems() -> None:
             system = parse_system(row.as_argument())
             assert system.name == row.name
             parser = system.build()["components"]["parser"]
-            default = getattr(registered, parser["factory"].upper())["system"]
-            block = Config(default).merge(parser.pop("system", {}))
-            spec = spacy.util.registry.resolve({"system": block})["system"]
+            default = Config({"system": getattr(registered, parser["factory"].upper())["system"]})
+            block = default.merge({"system": parser.pop("system", {})})
+            spec = spacy.util.registry.resolve(block)["system"]
             spec.create(None).oracle_id(parser.get("learning", {}).get("oracle", "dynamic"))
             made.append((spec, parser))
         assert all(one not in made[:i] for i, one in enumerate(made))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import spacy
 from spacy.util import load_config
+from thinc.api import Config
 
 from benchmarks import (
     accuracy,
@@ -28,6 +29,7 @@ from benchmarks import (
 )
 from benchmarks.significance import bootstrap, holm, signed_rank
 from benchmarks.systems import System, find_system, parse_system
+from spacy_nmparse import registered
 from spacy_nmparse.ud import records
 from spacy_nmparse.ud.treebank import convert, find_splits
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
@@ -304,8 +306,10 @@ def test_variants_are_systems() -> None:
             system = parse_system(row.as_argument())
             assert system.name == row.name
             parser = system.build()["components"]["parser"]
-            spec = spacy.util.registry.resolve({"system": parser.pop("system")})["system"]
-            spec.create(None).oracle_id(parser["learning"].get("oracle", "dynamic"))
+            default = Config({"system": getattr(registered, parser["factory"].upper())["system"]})
+            block = default.merge({"system": parser.pop("system", {})})
+            spec = spacy.util.registry.resolve(block)["system"]
+            spec.create(None).oracle_id(parser.get("learning", {}).get("oracle", "dynamic"))
             made.append((spec, parser))
         assert all(one not in made[:i] for i, one in enumerate(made))
     repairs = papers.VARIANTS["rep"][-1].settings

@@ -18,7 +18,8 @@ from spacy.language import Language
 from thinc.api import Config, get_current_ops, set_current_ops
 
 import spacy_nmparse
-from spacy_nmparse import systems
+from spacy_nmparse import registered, systems
+from spacy_nmparse.pipe.spec import SET_BY_COMPONENT
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from tests.pipe.common import TREES, parser_of
@@ -131,11 +132,12 @@ def defaults(factory: str) -> dict[str, Any]:
     config = nlp.get_pipe_config(factory)
     found = {name: value for name, value in config.items() if name not in ("system", "model")}
     del found["factory"]
-    for block, registry in (("system", "misc"), ("model", "architectures")):
+    for block, registry in (("system", "misc"), ("learning", "misc"), ("model", "architectures")):
         function = spacy.registry.get(registry, config[block][f"@{registry}"])
         for name in inspect.signature(function).parameters:
             found[f"{block}.{name}"] = config[block][name]
     found["scorer"] = found["scorer"]["@scorers"]
+    found["learning"] = found["learning"]["@misc"]
     found["model.tok2vec"] = found["model.tok2vec"]["@architectures"]
     return found
 
@@ -158,7 +160,14 @@ def test_tables_of_options() -> None:
         for name, value in pairs:
             assert name not in documented
             documented[name] = value_of(value)
-    assert documented == {**defaults("nl_covington_parser"), **defaults("nm_parser")}
+    named = {*inspect.signature(registered.ArcEager).parameters, *SET_BY_COMPONENT}
+    others = {
+        f"system.options.{name}": list(value) if value == () else value
+        for name, value in systems.options("arc_eager").items()
+        if name not in named
+    }
+    known = {**defaults("nl_covington_parser"), **defaults("nm_parser"), **others}
+    assert documented == known
     assert set(defaults("swap_parser")) <= set(documented)
 
 

@@ -118,7 +118,8 @@ def test_overfitting_of_other_systems(config: dict[str, Any], oracle: str) -> No
     nlp = overfitted(**{**config, "oracle": oracle})
     parser = parser_of(nlp)
     block = config.get("system", {})
-    options = {key: value for key, value in block.items() if key not in ("@misc", "name")}
+    given = block.get("options", block)
+    options = {key: value for key, value in given.items() if key not in ("@misc", "name")}
     assert {key: parser.system.options.get(key, False) for key in options} == options
     lifts = config.get("projectivize", config.get("factory") != NL)
     assert parser.cfg == {"projectivize": lifts}

@@ -203,7 +203,7 @@ def paths(project: Path) -> dict[str, str]:
 def test_train_by_config(factory: str, project: Path, capsys: pytest.CaptureFixture) -> None:
     filled = Config().from_disk(project / "config.cfg")
     parser = filled["components"]["parser"]
-    assert parser["factory"] == factory and parser["oracle"]
+    assert parser["factory"] == factory and parser["learning"]["oracle"]
     assert parser["projectivize"] is (factory == NM)
     assert (parser["system"]["@misc"], parser["model"]["@architectures"]) == PARTS[factory]
     assert factory != NM or parser["system"]["nonmonotonic_left"] is True

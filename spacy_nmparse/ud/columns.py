@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy
@@ -12,7 +13,7 @@ from spacy.parts_of_speech import NAMES
 from spacy.tokens import Doc, MorphAnalysis
 from spacy.vocab import Vocab
 
-from spacy_nmparse.ud.conllu import EMPTY
+from spacy_nmparse.ud.conllu import EMPTY, depths
 from spacy_nmparse.ud.extensions import is_extension
 
 T = TypeVar("T")
@@ -89,6 +90,11 @@ class Columns:
         self.n_leading = [*self.is_space, False].index(False)
         told = {key[2] for key in doc.user_data if is_extension(key)}
         self.told = {i for i, place in enumerate(places) if place in told}
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """How many arcs each token is below its root."""
+        return depths(self.heads)
 
 
 def plain(text: str) -> str:

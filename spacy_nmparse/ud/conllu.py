@@ -123,15 +123,32 @@ def find_cycle(heads: Sequence[int | None]) -> list[int]:
     """
     done: set[int] = set()
     for first in range(1, len(heads) + 1):
-        path: list[int] = []
+        path: dict[int, int] = {}  # word -> its place
         word = first
         while word and word not in done:
             if word in path:
-                return [*path[path.index(word) :], word]
-            path.append(word)
+                return [*list(path)[path[word] :], word]
+            path[word] = len(path)
             word = heads[word - 1] or 0
         done.update(path)
     return []
+
+
+def depths(heads: Sequence[int]) -> list[int]:
+    """How many arcs each word is below a root, which is its own head; below or in a cycle, as many
+    as there are words."""
+    n = len(heads)
+    found = [-1] * n
+    for first in range(n):
+        path, word = [], first
+        while found[word] < 0:
+            found[word] = n
+            path.append(word)
+            word = heads[word]
+        for word in reversed(path):
+            head = heads[word]
+            found[word] = 0 if head == word else min(n, found[head] + 1)
+    return found
 
 
 def _same_letters(one: str, other: str) -> bool:

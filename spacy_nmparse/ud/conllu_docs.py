@@ -30,6 +30,7 @@ from spacy_nmparse.ud.conllu import (
     XPOS,
     Sentence,
     columns_comment,
+    depths,
     parts_of,
     read_rows,
 )
@@ -145,10 +146,15 @@ class _Columns:
                     f"NAME=VALUE|NAME=VALUE (FEATS)."
                 )
         groups = _groups(sentence, merges)
+        depth = []
+        if len(groups) < len(words):
+            heads = (row[HEAD] for row in words)
+            depth = depths([i if h in ("0", EMPTY) else int(h) - 1 for i, h in enumerate(heads)])
         token_of = [number for number, group in enumerate(groups) for _ in group.words]
         for number, group in enumerate(groups):
             first = group.words[0]
-            chosen = first if len(group.words) == 1 else group.highest(words)
+            # With the head of the word nearest to the root, tokens are a tree again.
+            chosen = first if len(group.words) == 1 else min(group.words, key=depth.__getitem__)
             row = words[chosen]
             head = None if row[HEAD] == EMPTY else int(row[HEAD]) - 1
             self.words.append(group.form)
@@ -217,18 +223,6 @@ class _Group:
     words: range
     misc: str
     whole: list[str] | None = None
-
-    def highest(self, words: Sequence[Sequence[str]]) -> int:
-        """The word nearest to the root of the sentence: with its head, tokens are a tree again."""
-
-        def depth(word: int) -> int:
-            steps = 0
-            while words[word][HEAD] not in ("0", EMPTY) and steps < len(words):
-                word = int(words[word][HEAD]) - 1
-                steps += 1
-            return steps
-
-        return min(self.words, key=depth)
 
     def tag(self, words: Sequence[Sequence[str]]) -> str:
         """The tags of the words, joined; of several, UPOS where there is no XPOS."""

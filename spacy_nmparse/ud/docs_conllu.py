@@ -25,6 +25,7 @@ from spacy_nmparse.ud.conllu import (
     UPOS,
     XPOS,
     Sentence,
+    find_cycle,
 )
 from spacy_nmparse.ud.extensions import ud_range, ud_words, value_of
 
@@ -331,7 +332,9 @@ def _filled(
         root = 0
         for number, top in tops.items():
             block = blocks[number]
-            token = min(block.tokens, key=lambda i: _depth(doc[i]))
+            token = block.tokens[0]
+            if len(block.tokens) > 1:
+                token = min(block.tokens, key=columns.depths.__getitem__)
             row = words[top]
             if len(block.tokens) == len(block.words) == 1:
                 _annotate(row, token, columns, doc.vocab)
@@ -357,31 +360,13 @@ def _joined(words: list[list[str]], own: list[int], parsed: bool) -> int:
     """The word, from 0, that stands for words of the same token; the others hang below it."""
     if len(own) == 1 or not parsed:
         return own[0]
-    numbers = {words[word][ID] for word in own}
-    tops = [word for word in own if words[word][HEAD] not in numbers]
-    if len(tops) == 1 and all(_leads(words, word, tops[0]) for word in own):
-        return tops[0]
+    place = {words[word][ID]: number for number, word in enumerate(own, start=1)}
+    heads = [place.get(words[word][HEAD], 0) for word in own]
+    if heads.count(0) == 1 and not find_cycle(heads):
+        return own[heads.index(0)]
     for word in own[1:]:
         words[word][HEAD], words[word][DEPREL] = words[own[0]][ID], "flat"
     return own[0]
-
-
-def _leads(words: list[list[str]], word: int, top: int) -> bool:
-    """Whether the heads of a word lead to another."""
-    for _ in words:
-        if word == top:
-            return True
-        if words[word][HEAD] in (EMPTY, "0"):
-            return False
-        word = int(words[word][HEAD]) - 1
-    return False
-
-
-def _depth(token: Token) -> int:
-    depth = 0
-    while token.head.i != token.i and depth < len(token.doc):
-        token, depth = token.head, depth + 1
-    return depth
 
 
 def _annotate(row: list[str], i: int, columns: Columns, vocab: Vocab) -> None:

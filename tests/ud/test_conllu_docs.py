@@ -12,9 +12,10 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.confidence import KEY
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.columns import Texts
-from spacy_nmparse.ud.conllu import read_rows
+from spacy_nmparse.ud.conllu import depths, read_rows
 from spacy_nmparse.ud.docs_conllu import ROWS, doc_sentences
 from spacy_nmparse.ud.extensions import ud_words
+from spacy_nmparse.ud.treebank import refuse_cycles
 from tests.validator import format_errors
 
 CONLLU = """\
@@ -175,3 +176,32 @@ def test_not_utf8(tmp_path: Path) -> None:
         list(read_rows(path))
     path.write_bytes(b"\xef\xbb\xbf" + CONLLU.replace("\n", "\r\n").encode())
     assert written(list(conllu_to_docs(path, Vocab()))) == CONLLU
+
+
+def test_depths() -> None:
+    assert depths([0, 0, 1, 2, 4, 6, 5, 6]) == [0, 1, 2, 3, 0, 8, 8, 8]
+    assert depths([]) == []
+
+
+@pytest.mark.parametrize("step", [-1, 1])
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_deep_chain(step: int, merged: bool) -> None:
+    """Written in linear time, tokens of two words, too."""
+    n = 3000
+    heads = [(i + step) % (n + 1) for i in range(1, n + 1)]
+    rows = [
+        [str(i), "w", *"____", str(head), "a" if head else "root", "_", "_"]
+        for i, head in enumerate(heads, start=1)
+    ]
+    conllu = "\n".join(map("\t".join, rows)) + "\n\n"
+    (doc,) = conllu_to_docs(conllu, Vocab())
+    refuse_cycles(next(read_rows(conllu)), "a")
+    if merged:
+        with doc.retokenize() as retokenizer:
+            for i in range(0, n, 2):
+                retokenizer.merge(doc[i : i + 2])
+        for i in range(step > 0, n, 2):  # the upper word of each token
+            heads[i] = 0 if not heads[i] else heads[i] + step
+    doc.user_data[ROWS] = [[[], rows]]
+    written = doc_to_conllu(doc).splitlines()[2:-1]
+    assert [int(row.split("\t")[6]) for row in written] == heads

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -563,6 +564,19 @@ def test_documents_are_those_of_newdoc(model: Path, tmp_path: Path, n_process: i
     done = run(model, source, "-f", "json", "--n-process", n_process)
     line = "\n\n".join(sentences[:101]).count("\n") + 1
     assert done.exit_code == 1 and f"{source}, line {line}: 1 column" in done.stderr
+
+
+def test_blank_lines_take_no_memory_to_speak_of(model: Path, tmp_path: Path) -> None:
+    row = b"1\tYes" + b"\t_" * 8 + b"\n"
+    source = write(tmp_path / "a.conllu", row + b"\n" * 60_000 + row)
+    nlp = spacy.load(model)
+    tracemalloc.start()
+    try:
+        counts = parse_file(nlp, Job(source, tmp_path / "b.conllu"), "conllu")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert counts.sentences == 2 and peak < 2_000_000
 
 
 def without_ids(conllu: str) -> list[str]:

@@ -510,7 +510,8 @@ cdef class TransitionSystem(MoveTable):
                 )
 
     def _check_costs(self):
-        """Raises TypeError where the system has no costs."""
+        """Raises TypeError where the system has no moves or no costs."""
+        self._check_made()
         if not self.has_costs:
             raise TypeError(f"{self.name} has no costs: give each move its cost or its rest.")
 

@@ -49,8 +49,8 @@ def test_crossing_gold_is_never_overrated(case: Case) -> None:
     """What projective systems tell of crossing gold are lower bounds."""
     prove(case, range(2, 4), 4_000)
     result = check(case, 3 if case.labels or case.constraints else 4, max_pairs=20_000)
-    assert not result.failed
-    assert 0 < result.wrong_losses < result.judged / 10
+    assert not result.failed, "\n".join([row(result), *result.examples])
+    assert result.wrong_losses < result.judged / 10
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import re
 import shlex
 import shutil
 import string
+import subprocess
+import sys
 from ast import literal_eval
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -620,6 +622,22 @@ def test_outputs_that_are_no_files(folder: Path, tmp_path: Path, arguments: Argu
     reader.join()
     assert len(found[0]) > 8 and len((tmp_path / "file").read_bytes()) > 8
     assert len(list(tmp_path.iterdir())) == 3
+
+
+CLOSED = """
+import os, sys
+from spacy_nmparse.cli.process import prepared
+with prepared(), open("file", "w") as file:
+    print("said"), print("said", file=sys.stderr), os.write(1, b"said"), os.write(2, b"said")
+    file.write("mine")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams by a shell")
+def test_files_do_not_get_what_closed_streams_are_told(tmp_path: Path) -> None:
+    shell = ["sh", "-c", 'exec "$0" -c "$1" <&- >&- 2>&-', sys.executable, CLOSED]
+    subprocess.run(shell, cwd=tmp_path, check=True)
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")

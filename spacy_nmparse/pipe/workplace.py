@@ -104,7 +104,7 @@ def _sweep(folder: Path) -> None:
     """Remove what killed processes have left in a folder; once is enough."""
     with suppress(OSError):
         for path in [folder / name for name in os.listdir(folder) if NAME.fullmatch(name)]:
-            if path.is_dir() and not path.is_symlink():
+            if path.is_dir():
                 number = _lock(path, wait=False)
                 if number is not None:
                     _clear(path)

@@ -50,7 +50,13 @@ from benchmarks.training import (
     settings_of,
     train_model,
 )
-from benchmarks.treebanks import Treebank, add_run_arguments, add_treebank_arguments, open_treebank
+from benchmarks.treebanks import (
+    Treebank,
+    add_run_arguments,
+    add_treebank_arguments,
+    open_treebank,
+    path_of,
+)
 from spacy_nmparse.ud.records import parse_settings, write_setting
 
 SYSTEMS = ("nm_parser", "spacy_parser")

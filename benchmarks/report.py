@@ -37,6 +37,7 @@ from benchmarks.summary import Change, Pair, merge, rounded, summarize, write
 from benchmarks.tables import TABLES
 from benchmarks.tables.common import OWN, SPACY, SPACY_LONG, STOCK, STOCK_LONG
 from benchmarks.tables.front import PICTURE, front
+from spacy_nmparse.pipe.files import write_files
 
 PAGES = (
     ROOT / "README.md",
@@ -225,7 +226,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     update_all(args.benchmarks or [*SUMMARIZERS], args.runs, args.results, args.replace)
     for path, text in pages().items() if args.write else ():
         if path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+            write_files({path: text.encode()})
             print(f"{path.relative_to(ROOT)}: written")
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.runs import Runs
 from benchmarks.significance import compare
+from spacy_nmparse.pipe.files import write_files
 
 SPLITS = ("dev", "test")
 #: The scores that are kept.
@@ -58,8 +59,7 @@ def write(summary: Any, path: Path) -> None:
         items = [lines(item, indent + 1) for item in value]
         return "[" + pad + f",{pad}".join(items) + "\n" + " " * indent + "]"
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(lines(rounded(summary), 0) + "\n", encoding="utf-8")
+    write_files({path: f"{lines(rounded(summary), 0)}\n".encode()})
 
 
 def rounded(value: Any) -> Any:

@@ -19,6 +19,7 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from benchmarks.common import command_line, program
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.records import parse_settings
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, KINDS
 
@@ -139,8 +140,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     parser.add_argument("output", type=Path, help="the config to write")
     args = parser.parse_args(argv)
     config = parse_system(args.system).build()
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    config.to_disk(args.output)
+    write_files({args.output: config.to_bytes()})
 
 
 if __name__ == "__main__":

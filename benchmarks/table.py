@@ -22,6 +22,7 @@ from benchmarks.common import RUNS, command_line, program, show
 from benchmarks.formats import markdown, mean_and_deviation
 from benchmarks.runs import Runs, load
 from benchmarks.significance import TESTED, compare
+from spacy_nmparse.pipe.files import write_files
 
 METRICS = (
     "uas_all",
@@ -142,8 +143,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     text = report(load(args.runs), args.split, args.baseline, args.systems)
     show(text)
     if args.output:
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-        args.output.write_text(text + "\n", encoding="utf-8")
+        write_files({args.output: f"{text}\n".encode()})
 
 
 if __name__ == "__main__":

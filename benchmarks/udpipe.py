@@ -23,6 +23,7 @@ import spacy
 from spacy.tokens import Doc
 
 from benchmarks.common import command_line, program
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.evaluate import read_docs, references, score_parses
 from spacy_nmparse.ud.records import dump
@@ -152,9 +153,7 @@ def train(
     model = udpipe.Trainer.train("morphodita_parsito", *data, *options, error)
     if error.occurred():
         raise ValueError(f"UDPipe cannot be trained: {error.message}")
-    partial = output.with_name(output.name + ".part")
-    partial.write_bytes(model)
-    partial.replace(output)
+    write_files({output: model})
 
 
 def load(path: Path) -> Any:

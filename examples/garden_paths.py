@@ -28,6 +28,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis import Derivation, derive, derive_actions, derive_gold, render
 from spacy_nmparse.analysis.text import step_lines, step_picture, tree_pictures
 from spacy_nmparse.cli.console import paint
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Gold
 
 #: Sentences for a model: where each is from, the words, the heads as in CoNLL-U (0: ROOT).
@@ -122,10 +123,9 @@ def main(argv: list[str] | None = None) -> None:
         show_parse(derivation, heads_of(heads))
         print()
         if arguments.html is not None:
-            arguments.html.mkdir(parents=True, exist_ok=True)
             page = render(derivation, jupyter=False)
             assert page is not None
-            (arguments.html / f"{number}.html").write_text(page, encoding="utf-8")
+            write_files({arguments.html / f"{number}.html": page.encode()})
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from spacy_nmparse.analysis import derive_actions, derive_gold, lost_arcs
 from spacy_nmparse.analysis.text import arc_text, step_lines
 from spacy_nmparse.lab.lattice import derivation_lattice
 from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Action, Gold
 
 WORDS = ["they", "like", "bagels", "with", "lox"]
@@ -64,8 +65,7 @@ def lattices(folder: Path | None) -> None:
         print(f"{name}: {found.n_derivations} derivations")
         print("\n".join(lattice_lines(found)), end="\n\n")
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{name}.dot").write_text(lattice_dot(found), encoding="utf-8")
+            write_files({folder / f"{name}.dot": lattice_dot(found).encode()})
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -128,11 +128,6 @@ def wanted(systems: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(systems) if name != NONE]
 
 
-def unquoted(path: Path) -> Path:
-    """A path without the quotes of project.yml, which arrive with it on Windows."""
-    return Path(str(path).strip("\"'"))
-
-
 def check(systems: Sequence[str] = (), pipeline: str = "parser", wheel: str = NONE) -> None:
     """Check names.
 
@@ -149,7 +144,7 @@ def check(systems: Sequence[str] = (), pipeline: str = "parser", wheel: str = NO
 @app.command()
 def variables(given: list[str] = typer.Argument(help="NAME=VALUE, each")) -> None:
     """Say which variables the workflow `ud` runs with, and check the names among their values."""
-    values = dict(one.strip("\"'").split("=", 1) for one in given)  # Windows leaves quotes
+    values = dict(one.split("=", 1) for one in given)
     lines = (f"  --vars.{name} {value}" for name, value in values.items())
     print("The workflow runs with:", *lines, sep="\n")
     check(wanted([values["parser"], values["baseline"]]), values["pipeline"], values["wheel"])
@@ -275,7 +270,7 @@ def evaluate(
     conll18.require_udtools()
     conllu: list[Path] = []
     if treebank is not None:
-        conllu = find_files(unquoted(treebank)).get("test", [])
+        conllu = find_files(treebank).get("test", [])
         if not conllu:
             raise FileNotFoundError(f"{treebank} has no test file to evaluate on.")
     for system in wanted(systems):
@@ -327,7 +322,7 @@ def package(
     command += ["--build", "wheel", "--name", name, "--version", version]
     if metrics and treebank:
         raw = metrics / f"{model.parent.name}-raw.json"
-        meta = card(model, raw, source_of(unquoted(treebank)), name)
+        meta = card(model, raw, source_of(treebank), name)
         path = packages / f"{full_name(meta['lang'], name)}-meta.json"
         packages.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(meta, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -354,7 +349,6 @@ def package(
 def parse(model: str, text: str = "", corpus: Path | None = None) -> None:
     """Parse a text, or that of the first document of a corpus, and print it as CoNLL-U."""
     nlp = spacy.load(model)
-    text = text.strip("\"'")  # on Windows, project.yml's quotes arrive with it
     if not text:
         if corpus is None:
             raise ValueError("Nothing to parse: give --text or --corpus.")
@@ -408,8 +402,10 @@ def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    given = sys.argv[1:] if argv is None else argv
     try:
-        app(argv, prog_name="demo.py")
+        # on Windows, project.yml's quotes arrive with the arguments
+        app([one.strip("\"'") for one in given], prog_name="demo.py")
     except SystemExit as end:
         return int(end.code or 0)
     except (ImportError, OSError, ValueError, RuntimeError) as error:

@@ -22,6 +22,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.licences import source_of
 from spacy_nmparse.ud.packages import full_name, wheel_of
 
@@ -177,7 +178,7 @@ def make(line: Line, packages: Path, settings: list[str]) -> dict[str, Any]:
         "words_per_second": raw["words_per_second"],
         **{metric: raw["conll18"].get(metric) for metric in METRICS},
     }
-    record.write_text(json.dumps(done, ensure_ascii=False, indent=1), encoding="utf-8")
+    write_files({record: json.dumps(done, ensure_ascii=False, indent=1).encode()})
     return done
 
 
@@ -235,8 +236,8 @@ def main(argv: list[str] | None = None) -> int:
         "F1 of the CoNLL 2018 evaluation from raw text, on each treebank's test set.\n\n"
         f"{table(made)}"
     )
-    (args.packages / "models.md").write_text(text, encoding="utf-8")
-    (args.packages / "index.html").write_text(index(args.packages), encoding="utf-8")
+    pages = {"models.md": text, "index.html": index(args.packages)}
+    write_files({args.packages / name: page.encode() for name, page in pages.items()})
     print(text)
     return 0
 

@@ -56,7 +56,7 @@ def python(folder: Path, *arguments: str, path: Path) -> subprocess.CompletedPro
 
 
 def test_the_wheel_beside_sources_that_are_not_compiled(wheel: Path, tmp_path: Path) -> None:
-    """Python finds the folder's modules first: what needs compiled ones says so, and spaCy's other
+    """Python finds the folder's modules first: what needs compiled ones says so, and spaCy's own
     commands go on. Elsewhere the wheel's modules and configs are found."""
     site, sources = tmp_path / "site", tmp_path / "sources"
     command = ["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", str(site)]
@@ -66,10 +66,12 @@ def test_the_wheel_beside_sources_that_are_not_compiled(wheel: Path, tmp_path: P
     program = "from spacy_nmparse.ud.whole_pipeline import CONFIGS; print(*CONFIGS.glob('nm*.cfg'))"
     done = python(tmp_path, "-c", program, path=site)
     assert str(site / "spacy_nmparse" / "configs" / "nm_parser.cfg") in done.stdout, done.stderr
-    for module in ("systems", "layers"):
+    for module in ("systems", "layers", "pipe", "ud"):
         done = python(sources, "-c", f"{ALONE}import spacy_nmparse.{module}", path=site)
         assert "is not compiled" in done.stderr and 'pip install -e "' in done.stderr
         assert str(sources / "spacy_nmparse") in done.stderr
-    for command in (["info"], ["nmparse", "--help"]):
-        done = python(sources, "-m", "spacy", *command, path=site)
-        assert done.returncode == 0, done.stderr
+    run = f"{ALONE}from runpy import run_module; run_module('spacy', run_name='__main__')"
+    done = python(sources, "-c", run, "info", path=site)
+    assert done.returncode == 0, done.stderr
+    done = python(sources, "-c", run, "nmparse", "--help", path=site)
+    assert done.returncode and 'pip install -e "' in done.stderr

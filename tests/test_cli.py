@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shlex
 import shutil
 import string
+import subprocess
+import sys
 from ast import literal_eval
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -21,9 +25,11 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.statistics import columns
+from spacy_nmparse.ud import conllu_to_docs
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.commands import ROOT, python, run, succeed, told
-from tests.pipe.common import TREES, gold_doc, random_parser
+from tests.pipe.common import TREES, gold_doc, make_example, make_nlp, random_parser
 from tests.pipe.test_files import small_files
 
 FALL = "2 0 6 5 3 2"  # I saw Jack and Jill fall
@@ -496,24 +502,129 @@ def test_what_is_wrong_is_named(folder: Path, arguments: Arguments, messages: li
         assert message in done.stderr
 
 
+HOSTILE = "\x1b]0;x\x07\x1b[2J\x9b2J\r\x7f"
+COMMANDS: list[Arguments] = [
+    lambda f: ("trace", f / "model", "--corpus", gold_in(f), "--pictures", "all", "--choices", "9"),
+    lambda f: ("trace", f / "model", "--corpus", gold_in(f), "--json"),
+    lambda f: ("trace", f / "model", "--corpus", gold_in(f), "--number", "9"),
+    lambda f: ("errors", f / "model", gold_in(f)),
+    lambda f: ("errors", f / "model", gold_in(f), "--json"),
+    lambda f: ("repairs", f / "model", gold_in(f)),
+    lambda f: ("stats", gold_in(f)),
+    lambda f: ("stats", f / f"none{HOSTILE}.conllu"),
+    lambda f: ("stats", f / f"bad{HOSTILE}.conllu"),
+    lambda f: ("oracle", "arc_eager", gold_in(f)),
+    lambda f: ("oracle", "arc_eager", gold_in(f), "--words", "a"),
+    lambda f: ("oracle", "arc_eager", "--words", HOSTILE, "--moves", f"SHIFT LEFT-ARC({HOSTILE})"),
+    lambda f: ("lattice", "arc_eager", gold_in(f)),
+    lambda f: ("evaluate", f / "model", gold_in(f), "--conllu", gold_in(f)),
+    lambda f: ("convert", f / f"out{HOSTILE}", "--train", gold_in(f), "--lang", "en"),
+    lambda f: ("parse", f / "model", f / f"bad{HOSTILE}.conllu"),
+    lambda f: ("parse", f / "model", gold_in(f), "-o", f / f"out{HOSTILE}.xyz"),
+    lambda f: (
+        *("debug-data", CONFIGS / "nm_parser.cfg"),
+        *("--paths.train", str(gold_in(f)), "--paths.dev", str(gold_in(f))),
+    ),
+]
+
+
+def gold_in(folder: Path) -> Path:
+    return folder / f"gold{HOSTILE}.conllu"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model and a treebank whose words, labels and file names would steer a terminal."""
+    folder = tmp_path_factory.mktemp("hostile")
+    signs = HOSTILE.replace("\r", "")
+    rows = ("don't", 2, f"a{signs}"), (f"w{signs}", 0, "root"), ("c", 1, f"b{signs}")
+    text = "".join(
+        f"{i}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n"
+        for i, (form, head, label) in enumerate(rows, start=1)
+    )
+    gold_in(folder).write_text(f"{text}\n", encoding="utf-8")
+    (folder / f"bad{HOSTILE}.conllu").write_text(text + signs, encoding="utf-8")
+    nlp = make_nlp()
+    docs = conllu_to_docs(gold_in(folder), nlp.vocab)
+    examples = [make_example(doc) for doc in docs]
+    nlp.initialize(lambda: examples)
+    nlp.to_disk(folder / "model")
+    return folder
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files cannot have control characters")
+@pytest.mark.parametrize("number", range(len(COMMANDS)))
+def test_nothing_steers_the_terminal(
+    hostile: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    output = run(*COMMANDS[number](hostile)).output
+    plain = re.sub("\x1b\\[[0-9;]*m", "", output)  # our own colours
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", plain), repr(plain)
+    assert plain.strip() and "Traceback" not in plain
+
+
+def test_letters_that_a_stream_does_not_have() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="")
+    show("a", "–", "\x1b", file=stream)
+    stream.flush()
+    assert stream.buffer.getvalue() == b"a ? ?\n"  # type: ignore[attr-defined]
+
+
 def test_a_pipeline_below_the_folder(folder: Path) -> None:
     shutil.copytree(folder / "model", folder / "trained" / "x" / "model-best")
     done = run("trace", folder / "trained", "a")
     assert f"Did you mean {folder / 'trained' / 'x' / 'model-best'}?" in done.stderr
 
 
+#: Commands that write a file.
+WRITERS: list[Arguments] = [
+    lambda f: ("init-config", "OUT"),
+    lambda f: ("evaluate", f / "model", f / "gold.spacy", "-o", "OUT"),
+    lambda f: ("trace", f / "model", "a b", "--html", "OUT"),
+    lambda f: ("errors", f / "model", f / "gold.spacy", "--displacy", "OUT"),
+    lambda f: ("oracle", "arc_eager", "0", "--html", "OUT"),
+    lambda f: ("lattice", "arc_eager", "0", "--dot", "OUT"),
+]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes FIFOs")
+@pytest.mark.parametrize("arguments", WRITERS)
+def test_outputs_that_are_no_files(folder: Path, tmp_path: Path, arguments: Arguments) -> None:
+    """A FIFO is written into, and so is what is behind a link."""
+    fifo, link = tmp_path / "fifo", tmp_path / "link"
+    os.mkfifo(fifo)
+    found: list[bytes] = []
+    reader = Thread(target=lambda: found.append(fifo.read_bytes()), daemon=True)
+    reader.start()
+    link.symlink_to("file")
+    for out in (fifo, link):
+        succeed(*(out if argument == "OUT" else argument for argument in arguments(folder)))
+    assert fifo.is_fifo() and link.is_symlink()
+    reader.join()
+    assert len(found[0]) > 8 and len((tmp_path / "file").read_bytes()) > 8
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+CLOSED = """
+import os, sys
+from spacy_nmparse.cli.process import prepared
+with prepared(), open("file", "w") as file:
+    print("said"), print("said", file=sys.stderr), os.write(1, b"said"), os.write(2, b"said")
+    file.write("mine")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams by a shell")
+def test_files_do_not_get_what_closed_streams_are_told(tmp_path: Path) -> None:
+    shell = ["sh", "-c", 'exec "$0" -c "$1" <&- >&- 2>&-', sys.executable, CLOSED]
+    subprocess.run(shell, cwd=tmp_path, check=True)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        lambda f: ("init-config", "OUT"),
-        lambda f: ("convert", "OUT", "--dev", f / "gold.conllu"),
-        lambda f: ("evaluate", f / "model", f / "gold.spacy", "-o", "OUT"),
-        lambda f: ("trace", f / "model", "a b", "--html", "OUT"),
-        lambda f: ("errors", f / "model", f / "gold.spacy", "--displacy", "OUT"),
-        lambda f: ("oracle", "arc_eager", "0", "--html", "OUT"),
-        lambda f: ("lattice", "arc_eager", "0", "--dot", "OUT"),
-    ],
+    "arguments", [*WRITERS, lambda f: ("convert", "OUT", "--dev", f / "gold.conllu")]
 )
 def test_a_full_disk(folder: Path, tmp_path: Path, arguments: Arguments) -> None:
     """Nothing half-written stays, and the message names the file."""

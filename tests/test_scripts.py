@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -237,6 +238,10 @@ def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     assert "-m spacy nmparse convert 'some folder/UD_English-EWT' corpus/UD_English-EWT " in out
     assert "training/UD_English-EWT nl_covington_parser spacy_parser" in out
     assert "ud_epochs=7" in out and "'treebanks=some folder'" in out
+    spaced = dry_run(tmp_path, "--vars.treebank", "UD_My Own")
+    for line in re.findall("(?m)^Running command: (.*)", spaced):
+        assert all("My Own" in word for word in shlex.split(line) if re.search("My|Own", word))
+    assert "demo.py table 'metrics/UD_My Own' " in spaced
     assert "--epochs 7 " in out and "--teachers 0\n" in out
     assert "Gothic" not in out
     out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")

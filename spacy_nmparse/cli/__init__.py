@@ -51,8 +51,11 @@ nmparse = typer.Typer(name="nmparse", cls=Commands, no_args_is_help=True, help=H
 
 
 @nmparse.callback()
-def main() -> None:
+def main(context: typer.Context) -> None:
     """Convert treebanks, parse files, evaluate, and see what parsers do."""
+    from spacy_nmparse.cli.process import prepared
+
+    context.with_resource(prepared())
 
 
 with suppress(ImportError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,10 +16,12 @@ import spacy
 import typer
 from spacy.language import Language
 from spacy.tokens import Doc
-from wasabi import color, table
+from wasabi import table
 
+from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
 from spacy_nmparse.ud.evaluate import references
+from spacy_nmparse.ud.terminal import colored, show, shown
 from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import several_roots
 
@@ -51,14 +54,14 @@ def has_color(stream: Any) -> bool:
     """Whether a stream takes colours: a terminal, or FORCE_COLOR is set, and NO_COLOR is not."""
     if os.environ.get("NO_COLOR") or os.environ.get("ANSI_COLORS_DISABLED"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or (stream is not None and stream.isatty())
 
 
 def paint(text: str, style: str) -> str:
     """The text in a colour, where standard output takes colours."""
     if style not in COLORS or not has_color(sys.stdout):
         return text
-    return color(text, **COLORS[style])
+    return colored(text, **COLORS[style])
 
 
 def columns() -> int:
@@ -69,8 +72,13 @@ def columns() -> int:
 def fail(message: str) -> NoReturn:
     """Say what is wrong, and end with status 2."""
     text = f"Error: {message}"
-    typer.echo(color(text, fg="red") if has_color(sys.stderr) else text, err=True)
+    show(colored(text, fg="red") if has_color(sys.stderr) else text, file=sys.stderr)
     raise typer.Exit(2)
+
+
+def bad(message: str) -> typer.BadParameter:
+    """The error that an argument is wrong, to be raised."""
+    return typer.BadParameter(shown(message))
 
 
 def check_choice(option: str, value: str | None, choices: Iterable[str]) -> None:
@@ -80,8 +88,8 @@ def check_choice(option: str, value: str | None, choices: Iterable[str]) -> None
 
 
 def check_absent(output: Path) -> None:
-    """Fail where something is at an output that is to be made."""
-    if output.exists():
+    """Fail where a file or folder is at an output that is to be made."""
+    if output.is_dir() or (output.exists() and is_replaced(output)):
         fail(f"{output} exists already: give another path.")
 
 
@@ -135,7 +143,7 @@ def check_trees(files: Sequence[Path], one_root: bool = False) -> None:
     found = f"{counted(len(rooted), 'sentence')} with several roots, the first at {file}, line "
     if one_root:
         fail(f"{found}{line}.")
-    typer.echo(f"Warning: {found}{line}: spaCy has a sentence for each root.", err=True)
+    show(f"Warning: {found}{line}: spaCy has a sentence for each root.", file=sys.stderr)
 
 
 def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
@@ -149,18 +157,19 @@ def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
 
 def print_json(value: Any) -> None:
     """Print JSON on one line."""
-    print(json.dumps(value, ensure_ascii=False))
+    text = json.dumps(value, ensure_ascii=False)
+    show(re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def title(text: str) -> None:
     """Print a heading."""
-    print(f"\n{paint(text, 'title')}")
+    show(f"\n{paint(text, 'title')}")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], n_left: int = 1) -> None:
     """Print a table whose first columns are texts, the others numbers."""
     aligns: list[Any] = ["l"] * n_left + ["r"] * (len(header) - n_left)
-    print(table([list(map(str, row)) for row in rows], header=header, divider=True, aligns=aligns))
+    show(table([list(map(str, row)) for row in rows], header=header, divider=True, aligns=aligns))
 
 
 def percent(share: float | None) -> str:

@@ -12,6 +12,7 @@ from spacy_nmparse.cli.console import check_choice, check_lang, check_trees, fai
 from spacy_nmparse.ud.conllu import ID, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges
 from spacy_nmparse.ud.corpus import read_spacy
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokenization import fit
 from spacy_nmparse.ud.tokens import TokenMatch, counted, match_tokens, shorten
 from spacy_nmparse.ud.treebank import SPLITS, Files, convert, find_files, sentence_docs, split_by
@@ -67,8 +68,10 @@ def run(
         check_trees([file for parts in files.values() for file in parts], one_root)
         written = convert(files, output, n_sents, with_single, merge)
         for split in SPLITS if folders else ():
-            if split not in written:  # of another treebank
-                (output / f"{split}.spacy").unlink(missing_ok=True)
+            stale = output / f"{split}.spacy"  # of another treebank
+            if split not in written and stale.exists():
+                stale.unlink()
+                print(f"{stale} is removed: this treebank has no such data.")
         if lang:
             report_tokens(files, written, lang, merge_subtokens)
 
@@ -92,7 +95,7 @@ def report_tokens(
     matches = {
         split: match_tokens(nlp, read_spacy(path, nlp.vocab)) for split, path in written.items()
     }
-    print(
+    show(
         f"Tokens of spaCy's tokenizer for {lang!r}, F1 with --merge-subtokens {merge_subtokens}: "
         f"{_figures(matches)}"
     )
@@ -103,7 +106,7 @@ def report_tokens(
             split: match_tokens(learner, read_spacy(path, learner.vocab))
             for split, path in others.items()
         }
-        print(
+        show(
             f"With rules learned from the training data (spacy_nmparse.fit_tokenizer.v1): "
             f"{_figures(fitted)}"
         )
@@ -116,9 +119,9 @@ def report_tokens(
         value = "no" if merge_subtokens == "yes" else "yes"
         docs = (doc for part in parts for doc in sentence_docs(part, value == "yes"))
         other = match_tokens(nlp, docs)
-        print(f"With --merge-subtokens {value}: {split} {100 * (other.f1 or 0):.2f}")
+        show(f"With --merge-subtokens {value}: {split} {100 * (other.f1 or 0):.2f}")
         if (other.f1 or 0) > (matches[split].f1 or 0):
-            print(
+            show(
                 f"The tokenizer fits better so: convert with --merge-subtokens {value} "
                 f"(the workflow ud: --vars.merge_subtokens {value})."
             )
@@ -127,11 +130,11 @@ def report_tokens(
     if not differences:
         return
     n_strings = counted(differences.total(), "string")
-    print(f"It splits {n_strings} otherwise than the treebank. Most frequent:")
-    print(f"  {'count':>6}  {'treebank':<24}  tokenizer")
+    show(f"It splits {n_strings} otherwise than the treebank. Most frequent:")
+    show(f"  {'count':>6}  {'treebank':<24}  tokenizer")
     for (own, found), count in differences.most_common(N_STRINGS):
-        print(f"  {count:>6}  {shorten(own):<24}  {shorten(found)}")
-    print("docs/training.md shows how to change a tokenizer's rules.")
+        show(f"  {count:>6}  {shorten(own):<24}  {shorten(found)}")
+    show("docs/training.md shows how to change a tokenizer's rules.")
 
 
 def _figures(matches: Mapping[str, TokenMatch]) -> str:

@@ -20,6 +20,7 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.private import import_code, read_overrides
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
@@ -72,7 +73,7 @@ def _print(found: DataCheck) -> None:
     rows = [(label, count, found.dev.labels[label]) for label, count in labels[:N_LABELS]]
     print_table(("label", "training", "development"), rows)
     if len(labels) > N_LABELS:
-        print(f"({len(labels) - N_LABELS} more: --json)")
+        show(f"({len(labels) - N_LABELS} more: --json)")
     train, dev = found.train.tokens.differences, found.dev.tokens.differences
     strings = (train + dev).most_common(N_STRINGS)
     if strings:
@@ -86,11 +87,11 @@ def _print(found: DataCheck) -> None:
         )
         more = len(train + dev) - len(strings)
         if more:
-            print(f"({more} more: --json)")
+            show(f"({more} more: --json)")
     title("Findings")
     for finding in found.findings:
         sign, style = SIGNS[finding.level]
-        print(paint(f"{sign} {finding.message}", style))
+        show(paint(f"{sign} {finding.message}", style))
 
 
 def _rows(split: Split) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ from spacy_nmparse.cli.console import (
     print_table,
     title,
 )
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 TITLES = {
@@ -57,7 +58,7 @@ def run(
         print_json(found.as_dict())
         return
     all_ = found.all
-    print(
+    show(
         f"{counted(found.documents, 'document')}, {counted(all_.gold, 'word')}: "
         f"UAS {percent(all_.uas)}, LAS {percent(all_.las)}"
     )
@@ -81,14 +82,14 @@ def _print_groups(found: Errors) -> None:
         header = (name.replace("_", " "), "gold", "UAS", "LAS", "predicted", "precision")
         print_table(header, rows)
         if len(groups) > N_ROWS:
-            print(f"({len(groups) - N_ROWS} rarer ones: --json)")
+            show(f"({len(groups) - N_ROWS} rarer ones: --json)")
 
 
 def _print_first(found: Errors) -> None:
     title("First wrong moves of a document, and the errors that the right ones would have saved")
     of = f"of {found.documents}"
     flawless = counted(found.flawless, f"document {of} has", f"documents {of} have")
-    print(f"{flawless} no wrong move.")
+    show(f"{flawless} no wrong move.")
     rows = [
         (
             one.made,

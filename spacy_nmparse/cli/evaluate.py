@@ -11,6 +11,7 @@ from spacy_nmparse.cli.console import MODEL, check_choice, check_trees, failures
 from spacy_nmparse.ud.corpus import check_file
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 CHOICES = {
@@ -69,18 +70,18 @@ def run(
         **result,
     }
     sentences = counted(result["n_sentences"], "sentence")
-    print(f"{data.name}: {sentences}, {counted(result['n_words'], 'word')}")
+    show(f"{data.name}: {sentences}, {counted(result['n_words'], 'word')}")
     if tokens == "gold":
         print_scores(result["scores"])
     if "conll18" in result:
         gold = ", ".join(path.name for path in conllu) or data.name
-        print(f"  CoNLL 2018 evaluation, F1 against the words of {gold}")
+        show(f"  CoNLL 2018 evaluation, F1 against the words of {gold}")
         print_scores(result["conll18"])
-    print(f"  {'words/s':<14} {result['words_per_second'] or 0:6.0f}")
+    show(f"  {'words/s':<14} {result['words_per_second'] or 0:6.0f}")
     if output is not None:
         with failures():
             dump(result, output)
-        print(f"  written to {output}")
+        show(f"  written to {output}")
 
 
 def print_scores(scores: dict[str, Any]) -> None:
@@ -90,9 +91,9 @@ def print_scores(scores: dict[str, Any]) -> None:
         scores: The scores, between 0 and 1 or None, by name; others are left out. Or `error`.
     """
     if "error" in scores:
-        print(f"  not evaluated: {scores['error']}")
+        show(f"  not evaluated: {scores['error']}")
     for name, value in scores.items():
         if isinstance(value, float):
-            print(f"  {name:<14} {100 * value:6.2f}")
+            show(f"  {name:<14} {100 * value:6.2f}")
         elif value is None:
-            print(f"  {name:<14}      -")
+            show(f"  {name:<14}      -")

@@ -9,6 +9,7 @@ from spacy.util import load_config
 
 from spacy_nmparse.cli.console import check_absent, check_choice, check_lang, fail, failures, load
 from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 
 PIPELINES = ("whole", "parser")
@@ -45,12 +46,12 @@ def run(
         if lang:
             config["nlp"]["lang"] = check_lang(lang, "--lang")
         elif config["nlp"]["lang"] == "xx":
-            print("The tokenizer is that of no language (xx): --lang names one.")
+            show("The tokenizer is that of no language (xx): --lang names one.")
         if vectors:
             config["paths"]["vectors"] = vectors
             config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = True
         write_files({output: config.to_bytes(interpolate=False)})
-    print(
+    show(
         f"Train it with: python -m spacy train {output} --output training --paths.train FILE "
         f"--paths.dev FILE"
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import typer
-
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.steps import action_name
+from spacy_nmparse.cli.console import bad
 from spacy_nmparse.systems import Action, State, TransitionSystem
 
 #: Names of moves in lecture notes (Eisenstein 2019) and ours.
@@ -23,7 +22,7 @@ def read_moves(text: str) -> list[Action]:
     for word in text.split():
         found = re.fullmatch(r"([A-Za-z]+(?:-[A-Za-z]+)*)(\d*)(?:\(([^()]+)\))?", word)
         if found is None:
-            raise typer.BadParameter(
+            raise bad(
                 f"{word!r} is no move: write its name, as SHIFT, right behind it k where that is "
                 f"not 1, as LEFT-ARC2, and a label in brackets, as LEFT-ARC2(nsubj)."
             )
@@ -43,17 +42,15 @@ def check_moves(system: TransitionSystem, moves: list[Action], words: list[str])
     state = system.initial(len(words))
     for number, action in enumerate(moves, start=1):
         if action.move not in system.moves:
-            raise typer.BadParameter(
+            raise bad(
                 f"Move {number}: {system.name} has no {action.move}: its moves are "
                 f"{', '.join(system.moves)}."
             )
         if state.is_final:
-            raise typer.BadParameter(
-                f"Move {number}, {action_name(action)}: the derivation is over before it."
-            )
+            raise bad(f"Move {number}, {action_name(action)}: the derivation is over before it.")
         legal = system.actions(state)
         if action not in legal:
-            raise typer.BadParameter(
+            raise bad(
                 f"Move {number}, {action_name(action)}, is illegal in {_told(state, words)}. "
                 f"{_why(system, action, legal)} Legal there: {_legal(legal)}."
             )

@@ -20,12 +20,13 @@ from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
-from spacy_nmparse.cli.console import HTML, NUMBER, failures, paint
+from spacy_nmparse.cli.console import HTML, NUMBER, bad, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.ud.conllu import find_cycle
 from spacy_nmparse.ud.corpus import Tree, read_sentences
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.
@@ -54,7 +55,7 @@ def read_heads(text: str) -> tuple[list[int | None], list[str | None]]:
         elif part.isdecimal() and int(part) != word + 1:
             heads.append(word if part == "0" else int(part) - 1)
         else:
-            raise typer.BadParameter(
+            raise bad(
                 f"{given!r} is no head of word {word + 1}: give one number a word, from 1, 0 for "
                 f"ROOT, _ for unknown, and a label behind a colon, as 2:nsubj; or the path of a "
                 f"CoNLL-U file."
@@ -69,7 +70,7 @@ def read_options(system: str, pairs: list[str]) -> dict[str, Any]:
     Raises typer.BadParameter for a value of another type, TypeError for an unknown option.
     """
     if system in SYSTEM_OF:
-        raise typer.BadParameter(f"{system} is a parser. Its system is {SYSTEM_OF[system]}.")
+        raise bad(f"{system} is a parser. Its system is {SYSTEM_OF[system]}.")
     known = systems.check_known(system, dict.fromkeys(pair.partition("=")[0] for pair in pairs))
     options: dict[str, Any] = {}
     for pair in pairs:
@@ -77,13 +78,13 @@ def read_options(system: str, pairs: list[str]) -> dict[str, Any]:
         default = known[name]
         if isinstance(default, bool):
             if value.lower() not in ("", "true", "false"):
-                raise typer.BadParameter(f"Option {name!r} is true or false, not {value!r}.")
+                raise bad(f"Option {name!r} is true or false, not {value!r}.")
             options[name] = value.lower() != "false"
         elif isinstance(default, (int, float)):
             try:
                 options[name] = type(default)(value)
             except ValueError:
-                raise typer.BadParameter(f"Option {name!r} is a number, not {value!r}.") from None
+                raise bad(f"Option {name!r} is a number, not {value!r}.") from None
         elif isinstance(default, (tuple, list)):
             options[name] = tuple(value.split(","))
         else:
@@ -99,12 +100,12 @@ def read_tree(tree: str | None, words: str | None, number: int) -> Tree:
     texts = None if words is None else words.split()
     if tree is None:
         if not texts:
-            raise typer.BadParameter("Give a TREE, or --words and --moves.")
+            raise bad("Give a TREE, or --words and --moves.")
         return Tree(texts, [None] * len(texts), [None] * len(texts))
     path = Path(tree)
     if path.suffix in (".conllu", ".conllup", ".conll", ".spacy"):
         if texts is not None:
-            raise typer.BadParameter(f"{path} has words of its own: leave --words out.")
+            raise bad(f"{path} has words of its own: leave --words out.")
         with failures():
             sentences = list(islice(read_sentences(path), number))
             if len(sentences) < number:
@@ -117,9 +118,7 @@ def read_tree(tree: str | None, words: str | None, number: int) -> Tree:
     if texts is None:
         texts = [str(word + 1) for word in range(len(heads))]
     if len(texts) != len(heads):
-        raise typer.BadParameter(
-            f"{counted(len(texts), 'word')}, but {counted(len(heads), 'head')}: {tree!r}."
-        )
+        raise bad(f"{counted(len(texts), 'word')}, but {counted(len(heads), 'head')}: {tree!r}.")
     return Tree(texts, heads, labels)
 
 
@@ -131,11 +130,11 @@ def _check_heads(heads: list[int | None]) -> None:
     ]
     for word, number in enumerate(numbers, start=1):
         if number is not None and number > n:
-            raise typer.BadParameter(
+            raise bad(
                 f"Head {number} of word {word} is not a word: heads are 0 (ROOT), 1 to {n}, or _."
             )
     if cycle := find_cycle(numbers):
-        raise typer.BadParameter(f"The heads form a cycle: {' → '.join(map(str, cycle))}.")
+        raise bad(f"The heads form a cycle: {' → '.join(map(str, cycle))}.")
 
 
 def run(
@@ -163,9 +162,9 @@ def run(
     """Derive a tree step by step: configuration, cost of every legal move, the move taken, and the
     arcs that it loses."""
     if tree is None and moves is None:
-        raise typer.BadParameter("An oracle needs a TREE: give its heads, or --words and --moves.")
+        raise bad("An oracle needs a TREE: give its heads, or --words and --moves.")
     if moves is not None and every > 1:
-        raise typer.BadParameter("--moves is one derivation: leave --derivations out.")
+        raise bad("--moves is one derivation: leave --derivations out.")
     sentence = read_tree(tree, words, number)
     made = [] if moves is None else read_moves(moves)
     given = (*sentence.labels, *(action.label for action in made))
@@ -183,7 +182,7 @@ def run(
         elif gold is not None:
             found = list(islice(all_derivations(chosen, gold, oracle, sentence.words), every))
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(str(error)) from error
+        raise bad(str(error)) from error
     if html is not None:
         with failures():
             write_files({html: render_page(found[0]).encode()})
@@ -193,13 +192,13 @@ def run(
             _print_json(derivation, lost)
             continue
         if every > 1:
-            print(f"derivation {count}")
+            show(f"derivation {count}")
         _print_text(derivation, lost, words is not None)
         if legal:
-            print(f"The derivation is not finished. Legal next: {legal}.")
+            show(f"The derivation is not finished. Legal next: {legal}.")
     if every > 1 and not as_json:
         more = "at least " if len(found) == every else ""
-        print(f"{more}{counted(len(found), 'derivation')} by {oracle}")
+        show(f"{more}{counted(len(found), 'derivation')} by {oracle}")
 
 
 def _lost(
@@ -250,8 +249,8 @@ def _print_json(derivation: Derivation, lost: list[tuple[Lost, float]] | None) -
         }
         if lost is not None:
             line["lost"] = _told(lost[count][0], list(map(_name, range(len(derivation.words)))))
-        print(json.dumps(line))
-    print(json.dumps({"heads": _heads(derivation)}))
+        show(json.dumps(line))
+    show(json.dumps({"heads": _heads(derivation)}))
 
 
 def _print_text(
@@ -261,19 +260,19 @@ def _print_text(
     words = derivation.words if in_words else numbers
     lists, planes = has_lists(derivation), has_planes(derivation)
     for line in _told(lost[0][0], words) if lost else ():
-        print(paint(f"     {line}, from the start", "old"))
+        show(paint(f"     {line}, from the start", "old"))
     for count, step in enumerate(_moves(derivation), start=1):
         costs = "  ".join(_cost(choice) for choice in step.choices[:SHOWN])
         if len(step.choices) > SHOWN:
             costs += f"  … {len(step.choices) - SHOWN} more"
-        print(f"{count:>3}  {configuration(step, words, lists, planes)}  {step.name}  ({costs})")
+        show(f"{count:>3}  {configuration(step, words, lists, planes)}  {step.name}  ({costs})")
         for line in _told(lost[count][0], words) if lost else ():
-            print(paint(f"     {line}", "old"))
+            show(paint(f"     {line}", "old"))
     if derivation.words != words:
-        print("words:", " ".join(f"{i}:{word}" for i, word in enumerate(derivation.words, start=1)))
-    print("heads:", *("_" if head is None else head for head in _heads(derivation)))
+        show("words:", " ".join(f"{i}:{word}" for i, word in enumerate(derivation.words, start=1)))
+    show("heads:", *("_" if head is None else head for head in _heads(derivation)))
     if lost and lost[-1][1]:
-        print(f"loss: {lost[-1][1]:g}")
+        show(f"loss: {lost[-1][1]:g}")
 
 
 def _cost(choice: Choice) -> str:

@@ -21,6 +21,7 @@ from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS
 from spacy_nmparse.ud.pieces import Counts
+from spacy_nmparse.ud.terminal import shown
 from spacy_nmparse.ud.tokens import counted
 
 
@@ -71,8 +72,9 @@ def run(
                 f"{output}: what is {suffix}? Name a format ({', '.join(FORMATS)}) "
                 "with --format, or a .conllu, .jsonl or .spacy file."
             )
-        if kind == "spacy" and any(job.source is None for job in jobs):
-            raise ValueError("A .spacy file cannot come from standard input: name it.")
+        for job in jobs:
+            if kind == "spacy" and job.is_stream:
+                raise ValueError(f"A .spacy file cannot come from {job.name}: name a file.")
     nlp = load(model)
     for wanted, setting in ((confidence, "confidence"), (keep_heads, "keep_heads")):
         if wanted:
@@ -158,7 +160,7 @@ def _switch_on(nlp: Language, model: str, setting: str) -> None:
 
 
 def _say(text: str) -> None:
-    tqdm.write(text, file=sys.stderr)
+    tqdm.write(shown(text), file=sys.stderr)
 
 
 def _say_skipped(folder: Path, n_written: int, n_others: int) -> None:
@@ -174,8 +176,8 @@ def _progress(jobs: Sequence[Job]) -> Iterator[Callable[[int], Any]]:
     if not jobs or not sys.stderr.isatty():
         yield lambda n_bytes: None
         return
-    sizes = [job.source.stat().st_size for job in jobs if job.source is not None]
-    total = sum(sizes) if len(sizes) == len(jobs) else None
+    sizes = [0 if job.source is None else job.source.stat().st_size for job in jobs]
+    total = None if any(job.is_stream for job in jobs) else sum(sizes)
     tqdm.monitor_interval = 0  # no thread: processes are forked
     with tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, leave=False) as bar:
         yield bar.update

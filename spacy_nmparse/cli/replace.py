@@ -14,6 +14,7 @@ from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, replace_parser
 from spacy_nmparse.ud.corpus import check_exists
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 
@@ -38,19 +39,19 @@ def run(
         safe_to_disk(nlp, output)
         after = list(load(str(output)).pipe(doc.text for doc in before))
         counts = changed(before, after)
-    print(f"{output}: {nlp.pipe_names}, the parser of {parser} as '{name}'")
+    show(f"{output}: {nlp.pipe_names}, the parser of {parser} as '{name}'")
     n_words = sum(map(len, after))
     same = [kind for kind in ANNOTATIONS if kind not in counts]
-    print(f"The same for all of {counted(n_words, 'word')}: {', '.join(same) or 'nothing'}.")
+    show(f"The same for all of {counted(n_words, 'word')}: {', '.join(same) or 'nothing'}.")
     writes = nlp.get_pipe(name).write_tags  # type: ignore[attr-defined]
     for kind, n in counts.items():
         cause = f"A component behind the parser reads its trees{' or tags' if writes else ''}."
         if writes and kind in TAGS:
             cause = "The parser writes tags where a token has none (write_tags)."
-        print(f"Changed for {counted(n, 'word')}: {kind}. {cause}")
+        show(f"Changed for {counted(n, 'word')}: {kind}. {cause}")
     if writes and set(counts) & set(TAGS):
-        print(f"To write no tags, set write_tags = false for '{name}' in {output / 'config.cfg'}.")
-    print(f"Sentences: {_n_sents(before)} before, {_n_sents(after)} now.")
+        show(f"To write no tags, set write_tags = false for '{name}' in {output / 'config.cfg'}.")
+    show(f"Sentences: {_n_sents(before)} before, {_n_sents(after)} now.")
 
 
 def _texts(nlp: Language, path: Path | None) -> list[str]:

@@ -28,6 +28,7 @@ from spacy_nmparse.cli.console import (
     print_json,
 )
 from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 PICTURES = ("tree", "repairs", "all", "none")
@@ -64,14 +65,14 @@ def run(
         return
     n_words = counted(len(derivation.words), "word")
     n_steps = counted(len(derivation.steps), "step")
-    print(f"{derivation.system}: {n_words}, {n_steps}")
+    show(f"{derivation.system}: {n_words}, {n_steps}")
     if gold is not None and derivation.gold_heads is not None:
         heads = zip(derivation.heads, derivation.gold_heads, strict=True)
-        print(f"heads as in the gold tree: {sum(a == b for a, b in heads)}")
-    print()
+        show(f"heads as in the gold tree: {sum(a == b for a, b in heads)}")
+    show()
     print_derivation(derivation, choices, pictures)
     if html is not None:
-        print(f"\nWritten: {html}")
+        show(f"\nWritten: {html}")
 
 
 def _document(
@@ -82,22 +83,26 @@ def _document(
         if number > len(docs):
             raise ValueError(f"{corpus} has {counted(len(docs), 'sentence')}, not {number}.")
         return docs[number - 1], docs[number - 1]
-    text = sys.stdin.read().rstrip("\n") if text == "-" else text or ""
+    if text == "-":
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed: give a text.")
+        text = sys.stdin.read().rstrip("\n")
+    text = text or ""
     return Doc(nlp.vocab, words=text.split()) if words else nlp.make_doc(text), None
 
 
 def print_derivation(derivation: Derivation, choices: int, pictures: str) -> None:
     """Print the steps, and the pictures that are asked for."""
-    print("\n".join(step_lines(derivation, paint, choices)))
+    show("\n".join(step_lines(derivation, paint, choices)))
     for i, step in enumerate(derivation.steps):
         if pictures == "all" or (pictures == "repairs" and step.repair):
-            print(f"\n{i + 1}  {step.name}")
+            show(f"\n{i + 1}  {step.name}")
             _print_picture(step_picture(derivation, i, plain), step_picture(derivation, i, paint))
     if pictures != "none":
         for bare, lines in zip(
             tree_pictures(derivation), tree_pictures(derivation, paint), strict=True
         ):
-            print()
+            show()
             _print_picture(bare, lines)
 
 
@@ -105,6 +110,6 @@ def _print_picture(bare: list[str], lines: list[str]) -> None:
     """Print lines, unless they are wider than the terminal."""
     wide = max(map(len, bare))
     if wide > columns():
-        print(f"(The picture is {wide} columns wide: widen the terminal, or use --html FILE.)")
+        show(f"(The picture is {wide} columns wide: widen the terminal, or use --html FILE.)")
         return
-    print("\n".join(lines))
+    show("\n".join(lines))

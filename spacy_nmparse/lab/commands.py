@@ -24,11 +24,12 @@ def lattice(
     """Draw all derivations of a tree that an oracle allows, equal configurations merged."""
     from spacy_nmparse import systems
     from spacy_nmparse.analysis.text import width_of
-    from spacy_nmparse.cli.console import columns, failures, paint, print_json
+    from spacy_nmparse.cli.console import bad, columns, failures, paint, print_json
     from spacy_nmparse.cli.oracle import read_options, read_tree
     from spacy_nmparse.lab.lattice import derivation_lattice
     from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
     from spacy_nmparse.pipe.files import write_files
+    from spacy_nmparse.ud.terminal import show
     from spacy_nmparse.ud.tokens import counted
 
     sentence = read_tree(tree, words, number)
@@ -38,7 +39,7 @@ def lattice(
         gold = systems.Gold(sentence.heads, sentence.labels if labels else None)
         found = derivation_lattice(chosen, gold, name, sentence.words, max_nodes)
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(str(error)) from error
+        raise bad(str(error)) from error
     if dot is not None:
         with failures():
             write_files({dot: lattice_dot(found).encode()})
@@ -47,12 +48,12 @@ def lattice(
         return
     wide = max(map(width_of, lattice_lines(found)))
     if wide > columns():
-        print(f"(The lattice is {wide} columns wide: widen the terminal, or use --dot FILE.)")
+        show(f"(The lattice is {wide} columns wide: widen the terminal, or use --dot FILE.)")
     else:
-        print("\n".join(lattice_lines(found, paint)))
-    print(
+        show("\n".join(lattice_lines(found, paint)))
+    show(
         f"{counted(len(found.nodes), 'configuration')}, {counted(len(found.edges), 'move')}, "
         f"{counted(found.n_derivations, 'derivation')} by {name}"
     )
     if dot is not None:
-        print(f"Written: {dot}")
+        show(f"Written: {dot}")

@@ -27,6 +27,7 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.lab.repair_use import Repair, Repairs, find_repairs
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 N_LABELS = 10
@@ -50,12 +51,12 @@ def run(
     if as_json:
         print_json(found.as_dict())
         return
-    print(
+    show(
         f"{counted(found.documents, 'document')}, {counted(found.words, 'word')}, "
         f"{counted(found.moves, 'move')}"
     )
     if not found.outcomes:
-        print("No non-monotonic move was legal in any configuration: the system is monotonic.")
+        show("No non-monotonic move was legal in any configuration: the system is monotonic.")
         return
     _print_outcomes(found)
     for move, counts in sorted(found.labels.items()):
@@ -68,7 +69,7 @@ def run(
     if found.examples:
         title("Examples")
         for example in sorted(found.examples, key=lambda one: (one.move, one.outcome)):
-            print(_example_text(example))
+            show(_example_text(example))
 
 
 def _print_outcomes(found: Repairs) -> None:

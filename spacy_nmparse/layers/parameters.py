@@ -1,4 +1,5 @@
-"""Making parameters: their first values, more rows, and a new number for their model."""
+"""Making parameters: their first values, more rows, and a new number for their model; whether they
+are finite."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy
-from thinc.api import Model
+from thinc.api import Model, get_array_module
 
 
 def renew(model: Model) -> None:
@@ -18,6 +19,11 @@ def renew(model: Model) -> None:
 def not_run(model: Model, X: Any, is_train: bool) -> Any:
     """The forward pass of a model that is made for its number."""
     raise NotImplementedError
+
+
+def is_finite(array: Any) -> bool:
+    """Whether all of its values are numbers, and none is infinite."""
+    return bool(get_array_module(array).isfinite(array).all())
 
 
 def uniform(model: Model, shape: tuple[int, ...], fans: float) -> Any:

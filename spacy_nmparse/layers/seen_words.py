@@ -9,6 +9,8 @@ not seen, the ones left are the longest that are of use.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 #: The number of what is hidden.
@@ -26,6 +28,15 @@ ODD = numpy.uint64(0x9E3779B97F4A7C15)
 def nothing_seen() -> Keys:
     """The arrays before training."""
     return {name: numpy.empty(0, dtype="uint32") for name in (SEEN, SHARED)}
+
+
+def check(known: Keys) -> None:
+    """Raise ValueError where these are not both arrays."""
+    for name in (SEEN, SHARED):
+        keys: Any = known[name]
+        is_array = getattr(keys, "dtype", None) == "uint32" and keys.ndim == 1
+        if not is_array or (keys[1:] <= keys[:-1]).any():
+            raise ValueError(f"the keys {name} are no ascending numbers of type uint32")
 
 
 def see(known: Keys, numbers: numpy.ndarray) -> None:

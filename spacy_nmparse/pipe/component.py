@@ -22,7 +22,12 @@ from thinc.api import Model
 import spacy_nmparse.search.beam as beam
 import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, Tree, same_tokens
-from spacy_nmparse.pipe.confidence import forget_confidences, register_extensions, write_confidences
+from spacy_nmparse.pipe.confidence import (
+    TEMPERATURES,
+    forget_confidences,
+    register_extensions,
+    write_confidences,
+)
 from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.given import GivenTrees
@@ -323,11 +328,13 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             )
         if lacks_token_vectors(words.docs, self.model):  # spaCy then takes zeros
             warnings.warn(
-                f"The component '{self.name}' shares a 'tok2vec' component that has not processed "
-                f"these documents: it parses without any knowledge of their words. Enable that "
-                f"component, before this one (in training, list it in annotating_components).",
+                f"The component '{self.name}' shares a 'tok2vec' or transformer component that has "
+                f"not processed these documents: it parses without any knowledge of their words. "
+                f"Enable that component, before this one (in training, list it in "
+                f"annotating_components).",
                 stacklevel=2,
             )
+            words = words.without_vectors(self.model)
         elif not self._fingerprint.fits(self.model, words.docs):
             warnings.warn(
                 f"The component '{self.name}' listens to a 'tok2vec' that is not the one which it "
@@ -360,14 +367,19 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             forget_confidences(docs)
         if scores.probabilities is None and scores.tags is None:
             return
+        temperatures = self._temperatures()
         for doc, parse in zip(docs, scores.by_document(), strict=True):
             if parse.probabilities is not None:
-                head, label = self.cfg.get("temperatures", (1.0, 1.0))
-                write_confidences(doc, parse.tokens, parse.probabilities, (head, label))
+                write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
             if parse.tags is not None:
                 if doc.vocab is not self.vocab:  # of another pipeline
                     self._learned.tags.register(doc.vocab, set(parse.tags.tolist()))
                 self._learned.tags.write(doc, parse.tokens, parse.tags)
+
+    def _temperatures(self) -> tuple[float, float]:
+        """Those of the confidences; ValueError where someone has set others than there can be."""
+        found = self.cfg.get("temperatures", (1.0, 1.0))
+        return TEMPERATURES.checked(found, self.name, "temperatures")
 
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """Score parses, and the tags if they are written."""

@@ -9,10 +9,21 @@ from typing import Any
 import numpy
 from spacy.tokens import Doc, Token
 
+from spacy_nmparse.pipe.settings import Kind, number_between
+
 #: In ``doc.user_data``: bytes of a float32 array (2, tokens): confidence in the head, and in head
 #: and label.
 KEY = "spacy_nmparse.confidence"
 LIMIT = 1e-4  # nothing is surer than 1 - LIMIT when a temperature is applied
+TEMPERATURE = number_between(0.01, 1000.0)
+#: For the confidence in the head, and in head and label.
+TEMPERATURES = Kind(
+    f"two numbers, each {TEMPERATURE.takes.removeprefix('a number ')}",
+    lambda values: (
+        isinstance(values, list | tuple) and len(values) == 2 and all(map(TEMPERATURE.fits, values))
+    ),
+    tuple,
+)
 
 
 def register_extensions() -> None:

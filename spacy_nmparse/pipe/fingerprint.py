@@ -10,10 +10,13 @@ many times as much, unless both have been trained for a few updates only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy
 from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
+
+from spacy_nmparse.pipe.words import listeners
 
 MOST = 10_000  # words that a fingerprint is made of, at most
 LEAST = 50  # words that are compared
@@ -42,27 +45,31 @@ class Fingerprint:
 
     def fits(self, model: Model, docs: Sequence[Doc]) -> bool:
         """Whether the token vectors of documents can be those that the parser was trained on. The
-        first ones in training are noted, the first ones of another pipeline are compared.
+        first ones in training are noted, the first ones of another pipeline are compared. Where no
+        fingerprint is known, nothing is kept.
 
         Args:
             model: The parser's model.
             docs: Documents that the shared tok2vec has processed.
         """
         vocab, noted = id(docs[0].vocab), self._noted
-        is_full = noted is None or sum(map(len, noted)) >= MOST
+        is_full = noted is None or self.values is not None or sum(map(len, noted)) >= MOST
         if vocab == self._home and is_full:
             return True
+        notes = noted if self._home in (None, vocab) else None
+        known = self.saved() if notes is None else []
+        if known is None:
+            return True
         tok2vec = model.maybe_get_ref("tok2vec")
-        if tok2vec is None or not any(one.name.endswith("listener") for one in tok2vec.walk()):
+        if tok2vec is None or not listeners(tok2vec):
             return True
         vectors = numpy.concatenate([to_numpy(one) for one in tok2vec.predict(docs)])
-        if noted is not None and self._home in (None, vocab):
-            noted.append(vectors)
+        if notes is not None:
+            notes.append(vectors)
             self._home = vocab
             return True
-        known = self.saved()
         self._compared.append(vectors)
-        if known is None or sum(map(len, self._compared)) < LEAST:
+        if sum(map(len, self._compared)) < LEAST:
             return True
         vectors, self._compared = numpy.concatenate(self._compared), []
         self._home = vocab
@@ -71,13 +78,27 @@ class Fingerprint:
     def saved(self) -> list[list[float]] | None:
         """What ``Fingerprint`` takes back."""
         if self.values is None and self._noted:
-            vectors = numpy.unique(numpy.concatenate(self._noted), axis=0).astype("float64")
+            vectors = numpy.unique(numpy.concatenate(self._noted), axis=0)
+            self._noted = [vectors]
             if len(vectors) >= VECTORS * vectors.shape[1]:
+                vectors = vectors.astype("float64")
                 variances, directions = numpy.linalg.eigh(numpy.cov(vectors.T))
                 least = max(variances[0], 1e-7 * variances.mean())
                 rows = (vectors.mean(axis=0), directions[:, 0], [least])
                 self.values = [[float(f"{value:.8g}") for value in row] for row in rows]
         return self.values
+
+
+def check_values(values: Any) -> None:
+    """Raise ValueError where these are not the values of a fingerprint."""
+    try:
+        mean, direction, (variance,) = (numpy.asarray(row, dtype="float64") for row in values)
+        numbers = numpy.stack([mean, direction])
+        fits = numbers.ndim == 2 and numpy.isfinite(numbers).all() and 0 < variance < numpy.inf
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a fingerprint of token vectors that is none ({error})") from error
+    if not fits:
+        raise ValueError("a fingerprint of token vectors that is none")
 
 
 def distance(values: list[list[float]], vectors: numpy.ndarray) -> float:

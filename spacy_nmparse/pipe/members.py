@@ -7,6 +7,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_nmparse.pipe.component import ParsingComponent
+from spacy_nmparse.pipe.words import listeners
 
 
 def title(nlp: Language) -> str:
@@ -55,10 +56,19 @@ def difference(one: ParsingComponent, other: ParsingComponent) -> str:
 
 
 def _upstreams(nlp: Language, name: str) -> list[str]:
-    """The components whose token vectors a parser listens to."""
-    return [
+    """The components whose token vectors a parser listens to. Raises ValueError where spaCy has
+    connected a parser that listens with none."""
+    found = [
         upstream for upstream, pipe in nlp.pipeline if getattr(pipe, "listener_map", {}).get(name)
     ]
+    if not found and listeners(nlp.get_pipe(name).model):  # type: ignore[attr-defined]
+        raise ValueError(
+            f"The parser '{name}' of {title(nlp)} shares token vectors, but is not connected with "
+            f"the component that makes them: that one is disabled or not there, or one of the two "
+            f"was renamed. Load the pipeline with both, and with the other one's name as "
+            f"components.{name}.model.tok2vec.upstream."
+        )
+    return found
 
 
 def lacks_vectors(nlp: Language, name: str, vocab: Vocab) -> bool:

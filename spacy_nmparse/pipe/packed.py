@@ -53,19 +53,21 @@ def pack(docs: Sequence[Doc]) -> Packed:
         store = docs[0].vocab.strings
         hashes = set(array[:, : len(WORDS)].ravel().tolist()) - {0}
         strings = [store[key] for key in hashes]
-    tensors = [to_numpy(doc.tensor) for doc in docs]
+    tensors = [None if doc.tensor is None else to_numpy(doc.tensor) for doc in docs]
+    kinds = {None if one is None else (one.ndim, one.shape[1:], one.dtype) for one in tensors}
     joined = None
-    is_like = len({(one.ndim, one.shape[-1], one.dtype) for one in tensors}) == 1
-    if is_like and tensors[0].ndim == 2 and [len(one) for one in tensors] == lengths:
+    is_like = len(kinds) == 1 and getattr(tensors[0], "ndim", 0) == 2
+    if is_like and [len(one) for one in tensors] == lengths:
         joined = numpy.concatenate(tensors)
-    extras = [
-        _extras(doc, tensor if joined is None else None)
-        for doc, tensor in zip(docs, tensors, strict=True)
-    ]
-    return Packed(lengths, strings, array, joined, extras)
+    extras = [_extras(doc) for doc in docs]
+    if joined is None:
+        for found, tensor in zip(extras, tensors, strict=True):
+            if tensor is None or tensor.size:
+                found["tensor"] = tensor
+    return Packed(lengths, strings, array, joined, [found or None for found in extras])
 
 
-def _extras(doc: Doc, tensor: Any) -> dict[str, Any] | None:
+def _extras(doc: Doc) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if doc.cats:
         found["cats"] = doc.cats
@@ -75,14 +77,12 @@ def _extras(doc: Doc, tensor: Any) -> dict[str, Any] | None:
         found["has_unknown_spaces"] = True
     if doc.sentiment:
         found["sentiment"] = doc.sentiment
-    if tensor is not None and tensor.size:
-        found["tensor"] = tensor
     if len(doc.spans):
         spans = [span for group in doc.spans.values() for span in group]
         keys = {key for span in spans for key in (span.label, span.kb_id, span.id)} - {0}
         found["spans"] = doc.spans.to_bytes()
         found["strings"] = [doc.vocab.strings[key] for key in keys if key in doc.vocab.strings]
-    return found or None
+    return found
 
 
 def unpack(packed: Packed, vocab: Vocab) -> Iterator[Doc]:

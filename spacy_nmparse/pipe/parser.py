@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,14 +19,16 @@ from spacy_nmparse.pipe import calibration, saving
 from spacy_nmparse.pipe.annotations import Arcs, Parses
 from spacy_nmparse.pipe.calibration import Calibration
 from spacy_nmparse.pipe.component import ParsingComponent
+from spacy_nmparse.pipe.divergence import stopped_divergence
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
 from spacy_nmparse.pipe.labels import LabelData
 from spacy_nmparse.pipe.learning import Lesson
+from spacy_nmparse.pipe.settings import changed_settings, saved_settings
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.pipe.teacher import Teachers, load_teachers
-from spacy_nmparse.pipe.words import Words, lacks_token_vectors
+from spacy_nmparse.pipe.words import Words, lacks_token_vectors, listeners
 from spacy_nmparse.scorers.operations import (
     feature_names,
     learns_tags,
@@ -37,6 +40,7 @@ from spacy_nmparse.scorers.operations import (
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.tagging import GoldTags
+from spacy_nmparse.scorers.weights import check_finite
 from spacy_nmparse.systems import Gold
 
 
@@ -165,13 +169,35 @@ class TransitionParser(ParsingComponent):
     ) -> dict[str, float]:
         own_drop = set_dropout(self.model, drop)
         self._fingerprint.restart()
-        scorer, backprop = self.model.begin_update(batch.words.scorer_input(batch.tags))
-        gradients, loss = self._rollout(scorer, batch, own_drop)
+        with stopped_divergence(self.name):
+            scorer, backprop = self._begin_update(batch)
+            gradients, loss = self._rollout(scorer, batch, own_drop)
+            if not math.isfinite(loss):
+                raise FloatingPointError(f"the loss is {loss}")
         backprop(gradients)
         losses[self.name] += loss
         if sgd not in (None, False):
             self.finish_update(sgd)
         return losses
+
+    def _begin_update(self, batch: Batch) -> tuple[Scorer, Callable[[Any], Any]]:
+        try:
+            return self.model.begin_update(batch.words.scorer_input(batch.tags))
+        except AssertionError as error:
+            if str(error) or not listeners(self.model):
+                raise
+            raise ValueError(  # spacy-curated-transformers says nothing
+                f"The component '{self.name}' cannot be trained: the transformer that it shares "
+                f"has not seen the same batch. If training.frozen_components lists it, set "
+                f"frozen = true in its own block instead."
+            ) from error
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Change the weights by their gradients. Raises ValueError where they become infinite, or
+        no numbers."""
+        self.model.finish_update(sgd)
+        with stopped_divergence(self.name):
+            check_finite(self.model)
 
     def _rollout(self, scorer: Scorer, batch: Batch, drop: float) -> tuple[Any, float]:
         """The gradients and the loss of a batch."""
@@ -241,9 +267,9 @@ class TransitionParser(ParsingComponent):
         validate_examples(examples, "TransitionParser.calibrate")
         if lacks_token_vectors([eg.predicted for eg in examples], self.model):
             raise ValueError(
-                f"The component '{self.name}' cannot be calibrated: it shares a 'tok2vec' "
-                f"component that has not processed the examples. First, for each of them: "
-                f"example.predicted = nlp(example.predicted, disable=['{self.name}'])."
+                f"The component '{self.name}' cannot be calibrated: it shares a 'tok2vec' or "
+                f"transformer component that has not processed the examples. First, for each of "
+                f"them: example.predicted = nlp(example.predicted, disable=['{self.name}'])."
             )
         parses = self._parse(Words.of(eg.predicted for eg in examples), True)
         found = calibration.compare(examples, parses, self._learned.labels.names)
@@ -284,23 +310,28 @@ class TransitionParser(ParsingComponent):
         return self
 
     def _parts(self, exclude: Iterable[str]) -> saving.Parts:
-        return saving.save(self.model, self.vocab, self._description(), exclude)
+        self._temperatures()  # raises where they cannot be loaded again
+        with stopped_divergence(self.name):
+            return saving.save(self.model, self.vocab, self._description(), exclude)
 
     def _description(self) -> dict[str, Any]:
-        known = self._fingerprint.saved()
+        known, changed = self._fingerprint.saved(), changed_settings(self)
         return {
             "system": {"name": self.system_spec.name, "options": self.system_spec.options},
             "features": feature_names(self.model),
             **self.label_data,
             "cfg": {**self.cfg, "token_vectors": known} if known else self.cfg,
+            **({"settings": changed} if changed else {}),
         }
 
     def _load(self, parts: saving.Parts, where: str) -> None:
         """Become the parser of these parts. On an error nothing has changed."""
         present = self._description()
         data, cfg = LabelData.checked(self.label_data), present["cfg"]
+        settings: dict[str, Any] = {}
         if saving.CONFIG in parts:
-            data, cfg = saving.read_description(parts[saving.CONFIG], present, where)
+            data, cfg, changed = saving.read_description(parts[saving.CONFIG], present, where)
+            settings = saved_settings(self, changed, f"{where} {saving.CONFIG} has")
         if saving.VOCAB in parts:
             saving.check_vocab(parts[saving.VOCAB], where)
         weights = parts[saving.MODEL] if saving.MODEL in parts else self.model.to_bytes()
@@ -320,5 +351,7 @@ class TransitionParser(ParsingComponent):
         self.model.from_bytes(weights)
         self.cfg = {key: value for key, value in cfg.items() if key != "token_vectors"}
         self._fingerprint = Fingerprint(cfg.get("token_vectors"))
+        for name, value in settings.items():
+            setattr(self, name, value)
         if saving.VOCAB in parts:
             self.vocab.from_bytes(parts[saving.VOCAB])

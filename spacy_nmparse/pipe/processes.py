@@ -1,4 +1,5 @@
-"""Work that several processes share, in order, and an error when one of them dies.
+"""Work that several processes share, in order, and an error when one of them dies. When this one
+dies, by whatever signal, the others end: they see the end of a pipe.
 
 ``nlp.pipe(n_process=...)`` sends each document to a process and back as spaCy saves it, which
 takes longer than to parse it. And where processes are forked (on Linux up to Python 3.13), it waits
@@ -7,11 +8,16 @@ for the answer of a worker that was killed, for ever. See docs/speed.md and docs
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from threading import Thread
 from typing import Any, TypeVar
 
 from spacy import util
@@ -57,7 +63,8 @@ def in_order(
         return
     waiting: deque[Future[Made]] = deque()
     done = 0
-    pool = ProcessPoolExecutor(n_process, None, _start, (work, Underscore.get_state()))
+    ends = Pipe(duplex=False)
+    pool = ProcessPoolExecutor(n_process, None, _start, (work, Underscore.get_state(), ends))
     try:
         for item in items:
             waiting.append(pool.submit(_call, item))
@@ -74,12 +81,33 @@ def in_order(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+        for end in ends:
+            end.close()
 
 
-def _start(work: Callable[[Any], Any], underscore: tuple[dict, dict, dict]) -> None:
+def _start(
+    work: Callable[[Any], Any],
+    underscore: tuple[dict, dict, dict],
+    ends: tuple[Connection, Connection],
+) -> None:
     global _work
     _work = work
     Underscore.load_state(underscore)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)  # the handler is the parent's
+    reader, writer = ends
+    writer.close()  # of this process: the parent's is the last
+    Thread(target=_end_with_parent, args=(reader,), daemon=True).start()
+
+
+def _end_with_parent(reader: Connection) -> None:
+    """End this process at the end of the pipe: the parent has died."""
+    try:
+        reader.recv_bytes()
+    finally:
+        os._exit(1)
 
 
 def _call(item: Any) -> Any:

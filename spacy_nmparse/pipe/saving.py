@@ -18,9 +18,11 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_nmparse.about import __version__
+from spacy_nmparse.pipe.confidence import TEMPERATURES
+from spacy_nmparse.pipe.fingerprint import check_values
 from spacy_nmparse.pipe.labels import LabelData, Learned
 from spacy_nmparse.scorers.operations import feature_names, set_system
-from spacy_nmparse.scorers.weights import check_weights, layout
+from spacy_nmparse.scorers.weights import check_finite, check_layout, check_weights, layout
 
 FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
 MODEL, VOCAB, CONFIG, CHECKSUMS = FILES = ("model", "vocab", "parser.json", "checksums.json")
@@ -44,10 +46,15 @@ def _json(content: Mapping[str, Any]) -> bytes:
 def save(
     model: Model, vocab: Vocab, description: Mapping[str, Any], exclude: Iterable[str]
 ) -> Parts:
-    """The parts of a parser, but for those that are excluded; the checksums come last."""
+    """The parts of a parser, but for those that are excluded; the checksums come last.
+
+    Raises:
+        FloatingPointError: A weight is infinite, or no number.
+    """
     exclude = list(exclude)
     parts: Parts = {}
     if MODEL not in exclude:
+        check_finite(model)
         parts[MODEL] = model.to_bytes()
     if VOCAB not in exclude:
         parts[VOCAB] = vocab.to_bytes(exclude=["strings"])
@@ -96,8 +103,8 @@ def _whole(parts: Mapping[str, Any], exclude: Iterable[str], where: str) -> Part
 
 def read_description(
     data: bytes, present: Mapping[str, Any], where: str
-) -> tuple[LabelData, dict[str, Any]]:
-    """The labels and the settings of a saved parser.
+) -> tuple[LabelData, dict[str, Any], Any]:
+    """The labels and the ``cfg`` of a saved parser, and its settings that had been changed.
 
     Args:
         data: What ``save`` has made of its description.
@@ -122,10 +129,15 @@ def read_description(
             )
     try:
         labels = LabelData.checked(content)
+        if "temperatures" in cfg and not TEMPERATURES.fits(cfg["temperatures"]):
+            raise ValueError(f"the temperatures {cfg['temperatures']!r}, not {TEMPERATURES.takes}")
+        if "token_vectors" in cfg:
+            check_values(cfg["token_vectors"])
     except ValueError as error:
         raise ValueError(f"{where} {CONFIG} has {error}.") from error
     # The configuration says how to go on; what calibration has found is the model's.
-    return labels, {**cfg, "projectivize": present["cfg"]["projectivize"]}
+    cfg["projectivize"] = present["cfg"]["projectivize"]
+    return labels, cfg, content.get("settings", {})
 
 
 def check_vocab(data: bytes, where: str) -> None:
@@ -147,13 +159,14 @@ def check_model(model: Model, data: bytes, features: Any, learned: Learned) -> N
 
     Raises:
         ValueError: They are not those of such a model. Damaged ones raise other errors, too.
+        FloatingPointError: A weight is infinite, or no number.
     """
     trial = copy.deepcopy(model)
     before = layout(trial)
     set_system(trial, learned.system)
     trial.from_bytes(data)
-    if layout(trial) != before:
-        raise ValueError("its layers have other names")
+    check_layout(trial, before)
     if feature_names(trial) != features:
         raise ValueError("its weights are made for other features")
     check_weights(trial, learned.tags.sizes)
+    check_finite(trial)

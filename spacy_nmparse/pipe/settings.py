@@ -10,11 +10,15 @@ from spacy_nmparse.settings import Kind, described
 
 T = TypeVar("T")
 
+#: The attribute of a component that holds the configuration's values of its settings.
+CONFIGURED = "_configured"
+
 
 class Setting(Generic[T]):
     """An attribute of a component (which has a ``name``) that takes values of one kind.
 
-    Setting another value raises ValueError, and the old value stays.
+    Setting another value raises ValueError, and the old value stays. The first value is that of the
+    configuration.
     """
 
     def __init__(self, kind: Kind[T]) -> None:
@@ -35,7 +39,45 @@ class Setting(Generic[T]):
         return value
 
     def __set__(self, component: Any, value: T) -> None:
-        vars(component)[self._name] = self.kind.checked(value, component.name, self._name)
+        value = self.kind.checked(value, component.name, self._name)
+        vars(component)[self._name] = value
+        vars(component).setdefault(CONFIGURED, {}).setdefault(self._name, value)
+
+
+def changed_settings(component: Any) -> dict[str, dict[str, Any]]:
+    """The settings that do not have the configuration's values any more: what was "configured", and
+    what they are "set" to."""
+    return {
+        name: {"configured": value, "set": vars(component)[name]}
+        for name, value in vars(component)[CONFIGURED].items()
+        if vars(component)[name] != value
+    }
+
+
+def saved_settings(component: Any, saved: Any, where: str) -> dict[str, Any]:
+    """The settings of a component that loads what ``changed_settings`` gave. Where its
+    configuration has another value than that of the saved component had, it stays.
+
+    Args:
+        component: The component, which does not change.
+        saved: What was saved.
+        where: Begins the messages of errors.
+
+    Raises:
+        ValueError: There is no such setting, or it does not take such a value.
+    """
+    found = {}
+    if not isinstance(saved, dict):
+        raise ValueError(f"{where} the settings {saved!r}, which are no table.")
+    for name, values in saved.items():
+        setting = getattr(type(component), name, None)
+        if not isinstance(setting, Setting):
+            raise ValueError(f"{where} the setting {name!r}, which this parser does not have.")
+        if not isinstance(values, dict) or not setting.kind.fits(values.get("set")):
+            raise ValueError(f"{where} {values!r} as {name}, not {setting.kind.takes}.")
+        if values.get("configured") == vars(component)[CONFIGURED][name]:
+            found[name] = setting.kind.convert(values["set"])
+    return found
 
 
 def add_settings(cls: type, others: Sequence[str] = ()) -> None:

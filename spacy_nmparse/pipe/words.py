@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 from spacy.tokens import Doc
@@ -12,6 +12,11 @@ from thinc.api import Model
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.tagging import GoldTags
+
+#: Names of the layers that hear spaCy's tok2vec, and the transformer of spacy-transformers.
+TOK2VEC, TRANSFORMER = "tok2vec-listener", "transformer-listener"
+#: The extension of documents that holds a transformer's output.
+OUTPUT = "trf_data"
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,18 @@ class Words:
         """How many words each document has, without those that have none."""
         lengths = numpy.diff(self.ends, prepend=0)
         return lengths[lengths > 0].tolist()
+
+    def without_vectors(self, model: Model) -> Words:
+        """The same words, where a model's listeners are to take zeros: these fail if a tensor is
+        None (such documents are copied), and if transformers have not made their extension."""
+        if not Doc.has_extension(OUTPUT) and any(one.name != TOK2VEC for one in listeners(model)):
+            Doc.set_extension(OUTPUT, default=None)
+        docs = list(self.docs)
+        for i, doc in enumerate(docs):
+            if doc.tensor is None:
+                docs[i] = doc.copy()
+                docs[i].tensor = numpy.zeros(0, dtype="float32")
+        return replace(self, docs=docs)
 
     def by_document(self) -> list[tuple[numpy.ndarray, numpy.ndarray]]:
         """Tokens and constraints of each document."""
@@ -84,8 +101,25 @@ def even_parts(docs: list[Doc], n: int) -> list[list[Doc]]:
     return parts
 
 
+def listeners(model: Model) -> list[Model]:
+    """The layers of a model that hear the token vectors of another component: those of spaCy, of
+    spacy-transformers and of spacy-curated-transformers."""
+    return [
+        node
+        for node in model.walk()
+        if node.name in (TOK2VEC, TRANSFORMER) or "_TRANSFORMER_LISTENER" in node.attrs
+    ]
+
+
 def lacks_token_vectors(docs: Sequence[Doc], model: Model) -> bool:
-    """Whether the model shares a tok2vec that has not processed some of the documents."""
-    return any(len(doc) and not doc.tensor.size for doc in docs) and any(
-        node.name == "tok2vec-listener" for node in model.walk()
-    )
+    """Whether the model shares token vectors that some of the documents do not have: the component
+    that makes these has not processed them."""
+    heard = listeners(model)
+    return any(len(doc) and not has_vectors(doc, one) for one in heard for doc in docs)
+
+
+def has_vectors(doc: Doc, listener: Model) -> bool:
+    """Whether a document has what a listener hears."""
+    if listener.name == TOK2VEC:
+        return doc.tensor is not None and doc.tensor.size > 0
+    return Doc.has_extension(OUTPUT) and doc._.get(OUTPUT) is not None

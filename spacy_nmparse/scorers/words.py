@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.parameters import is_finite
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.layers.sru import BiSRU, not_trained, run_layers
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput
@@ -95,6 +96,7 @@ def run_words(
     Raises:
         ValueError: a document does not have one vector for each of its tokens, or vectors are not
             as wide as those that the scorer was made for.
+        FloatingPointError: in training, a vector is infinite, or no number.
     """
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(X.docs, is_train)
     lengths: Any = [v.shape[0] for v in vectors]
@@ -111,6 +113,8 @@ def run_words(
             f"Token vectors are {flat.shape[1]} wide, and the scorer was made for {width}: give "
             f"its tok2vec (a listener, say) the width of the tok2vec that makes them."
         )
+    if is_train and not is_finite(flat):
+        raise FloatingPointError("token vectors are infinite, or no numbers")
     words = flat if X.rows is None else flat[X.rows]
     stretches = numpy.asarray(lengths, "int32") if X.lengths is None else X.lengths
     layers = recurrent_layers(model)

@@ -29,7 +29,7 @@ cdef struct ConfidenceC:
     float* label        # the probability of its label
     float* untouched    # that the other moves before and after attach it nowhere
     float* noted        # the probability of the label noted when it was pushed
-    float* attaching    # that of the current configuration's moves that attach it; 0: there are none
+    float* attaching    # that of the current configuration's moves that attach it, or 0
     int* listed         # how many words have one above 0, and these words
 
 

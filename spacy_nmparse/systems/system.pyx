@@ -520,7 +520,9 @@ cdef class TransitionSystem(MoveTable):
         if state.owner is self:
             return 0
         self._check_made()
-        if state.owner is None or not self.is_like(state.owner):
+        if state.owner is None or not (
+            self._has_configurations_of(state.owner) or state.owner._has_configurations_of(self)
+        ):
             other, own = state.system, self._form()
             if other == own:
                 other, own = shorten(repr(state.owner)), shorten(repr(self))
@@ -530,6 +532,10 @@ cdef class TransitionSystem(MoveTable):
             )
         state.bind(&self.c, self)
         return 0
+
+    def _has_configurations_of(self, TransitionSystem other not None):
+        """Whether the configurations of the other system are of this one, too."""
+        return self.is_like(other)
 
     def _form(self):
         """What its configurations are of (str): its name, and an option that changes them."""

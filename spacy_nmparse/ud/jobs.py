@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.ud.folders import files_in
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS, SPACY
 
@@ -29,6 +31,11 @@ class Job:
     def name(self) -> str:
         """What messages call the input."""
         return "standard input" if self.source is None else str(self.source)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the input can be read only once: standard input, a pipe."""
+        return self.source is None or not self.source.is_file()
 
 
 def plan(
@@ -74,7 +81,7 @@ def plan(
                 but = " that this command did not write: name files to parse them" * bool(n_written)
                 raise FileNotFoundError(f"The folder {path} has no {', '.join(PARSED)} file{but}.")
             found += [(one, one.relative_to(path)) for one in files]
-        elif path.is_file():
+        elif path.exists():
             found.append((path, Path(path.name)))
         else:
             raise FileNotFoundError(f"There is no file or folder {path}.")
@@ -86,7 +93,7 @@ def plan(
     if single and not named_a_folder:
         jobs = [Job(found[0][0], target)]
     else:
-        if target.is_file():
+        if target.exists() and not target.is_dir():
             raise ValueError(f"There are several inputs, so {target} must be a folder.")
         if not named_a_folder and target.suffix.lower() in FORMATS.values():
             raise ValueError(
@@ -130,7 +137,7 @@ def _named(place: Path, form: str) -> Path:
 
 def _checked(jobs: list[Job]) -> list[Job]:
     targets: dict[Path, Job] = {}
-    sources = {job.source.resolve() for job in jobs if job.source}
+    sources = {job.source.resolve() for job in jobs if job.source and not job.is_stream}
     for job in jobs:
         assert job.target is not None
         target = job.target.resolve()
@@ -166,7 +173,8 @@ def digest_of(folder: Path) -> str:
     """The SHA-256 of a folder's files, hidden ones left out."""
     whole = hashlib.sha256()
     for path in files_in(folder):
-        whole.update(path.relative_to(folder).as_posix().encode())
+        name = path.relative_to(folder).as_posix()
+        whole.update(name.encode("utf-8", "surrogateescape"))
         whole.update(path.read_bytes())
     return whole.hexdigest()
 
@@ -174,7 +182,8 @@ def digest_of(folder: Path) -> str:
 def read_record(folder: Path) -> dict[str, list[dict[str, Any]]]:
     """What runs have written into a folder: the lines of the record for each file."""
     try:
-        lines = (folder / RECORD).read_bytes().splitlines()
+        with _record(folder, "rb") as file:
+            lines = file.read().splitlines()
     except OSError:
         return {}
     found: dict[str, list[dict[str, Any]]] = {}
@@ -182,9 +191,23 @@ def read_record(folder: Path) -> dict[str, list[dict[str, Any]]]:
         try:
             entry = json.loads(line)
             found.setdefault(entry["output"], []).append(entry)
-        except (ValueError, TypeError, KeyError):  # a killed process did not finish the line
-            continue
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue  # a killed process did not finish the line
     return found
+
+
+def _record(folder: Path, mode: str) -> IO[bytes]:
+    """Open the record of a folder."""
+    check_record(folder)
+    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # links, FIFOs
+    return open(folder / RECORD, mode, opener=lambda name, how: os.open(name, how | flags, 0o666))
+
+
+def check_record(folder: Path) -> None:
+    """Raise OSError where the record of a folder is a link, or no file."""
+    path = folder / RECORD
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OSError(f"{path} is no regular file: remove it, or choose another folder")
 
 
 def note(target: Path, made: Path, **how: Any) -> None:
@@ -197,8 +220,10 @@ def note(target: Path, made: Path, **how: Any) -> None:
             ``options_of`` gives as ``options``.
     """
     entry = {"output": target.name, "stamp": stamp(made), **how}
-    with (target.parent / RECORD).open("ab") as file:
-        file.write(b"\n" * bool(file.tell()) + json.dumps(entry).encode())
+    with _record(target.parent, "ab+") as file:
+        file.seek(max(0, file.tell() - 1))
+        end = b"\n" if file.read() not in (b"", b"\n") else b""  # of what a process did not finish
+        file.write(end + json.dumps(entry).encode() + b"\n")  # at once: others may write, too
 
 
 def stamp(path: Path | None) -> list[int] | None:
@@ -220,7 +245,7 @@ def is_done(job: Job, options: dict[str, Any]) -> bool:
         FileExistsError: If there is a file that this command did not write, or that was changed
             since.
     """
-    if job.target is None or not job.target.is_file():
+    if job.target is None or not job.target.is_file() or not is_replaced(job.target):
         return False
     entries = read_record(job.target.parent).get(job.target.name, [])
     # A killed process may have recorded what did not take its place.
@@ -231,4 +256,4 @@ def is_done(job: Job, options: dict[str, Any]) -> bool:
             there = "is there already, and not made by parse"
         raise FileExistsError(f"{job.target} {there}: --force overwrites it")
     how = {"input": job.name, "input_stamp": stamp(job.source), "options": options}
-    return job.source is not None and all(made[-1].get(key) == how[key] for key in how)
+    return not job.is_stream and all(made[-1].get(key) == how[key] for key in how)

@@ -14,10 +14,10 @@ from typing import IO, Any
 
 from spacy.language import Language
 
-from spacy_nmparse.pipe.files import new_file
+from spacy_nmparse.pipe.files import is_replaced, new_file
 from spacy_nmparse.pipe.processes import ProcessDied, in_order
-from spacy_nmparse.ud.jobs import Job, note, options_of, stamp
-from spacy_nmparse.ud.parse_inputs import CONLLU, TEXT, given_ids, kind_of
+from spacy_nmparse.ud.jobs import Job, check_record, note, options_of, stamp
+from spacy_nmparse.ud.parse_inputs import CONLLU, SPACY, TEXT, given_ids, kind_of
 from spacy_nmparse.ud.parse_outputs import Joined
 from spacy_nmparse.ud.pieces import Counts, Part, Piece, PieceParser, cut
 
@@ -85,10 +85,10 @@ def parse_files(
 
 
 def _group(todo: Iterable[Job], alone: bool) -> list[Job]:
-    """The jobs that are parsed together. Standard input cannot be read twice: it comes alone."""
+    """The jobs that are parsed together. A stream cannot be read twice: it comes alone."""
     group: list[Job] = []
     for job in todo:
-        if group and (alone or job.source is None or group[0].source is None):
+        if group and (alone or job.is_stream or group[0].is_stream):
             break
         group.append(job)
     return group
@@ -112,8 +112,7 @@ def _parse_group(
             its_kind = kind or (kind_of(job.source) if job.source else TEXT)
             stamps[number] = stamp(job.source)
             try:
-                opened: Any = job.source.open("rb") if job.source else _standard_input(its_kind)
-                with opened as file:
+                with _input(job, its_kind) as file:
                     if form == CONLLU:
                         ids[number] = given_ids(file, its_kind, job.name)
                     is_guess = kind is None
@@ -183,24 +182,40 @@ def _write(
 def _opened(path: Path | None, how: dict[str, Any]) -> Iterator[IO[bytes]]:
     """The file at an output, which replaces what is there when it is complete and recorded."""
     if path is None:
+        if sys.stdout is None:
+            raise ValueError("standard output is closed: name a file with --output")
         yield sys.stdout.buffer
         return
     with ExitStack() as stack:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if is_replaced(path):
+                check_record(path.parent)
             file = stack.enter_context(
                 new_file(path, before_replace=lambda new: note(path, new, **how))
             )
         except OSError as error:
-            raise OSError(f"{path} cannot be written: {error.strerror}.") from error
+            raise OSError(f"{path} cannot be written: {error.strerror or error}.") from error
         yield file
 
 
-def _standard_input(kind: str) -> AbstractContextManager[IO[bytes]]:
-    """Standard input; that of CoNLL-U is stored first, to be read twice."""
+def _input(job: Job, kind: str) -> AbstractContextManager[IO[bytes]]:
+    """The open input of a job. CoNLL-U of a stream is stored first, to be read twice."""
+    if not job.is_stream:
+        assert job.source is not None
+        return job.source.open("rb")
+    if kind == SPACY:
+        raise ValueError(f"A .spacy file cannot come from {job.name}: name a file")
+    if job.source is None:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: name a file")
+        opened: AbstractContextManager[IO[bytes]] = nullcontext(sys.stdin.buffer)
+    else:
+        opened = job.source.open("rb")
     if kind != CONLLU:
-        return nullcontext(sys.stdin.buffer)
+        return opened
     stored: Any = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
-    shutil.copyfileobj(sys.stdin.buffer, stored)
+    with opened as file:
+        shutil.copyfileobj(file, stored)
     stored.seek(0)
     return stored

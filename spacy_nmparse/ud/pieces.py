@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -129,7 +130,8 @@ def cut(
         ValueError: If it is not UTF-8, or no .spacy file.
     """
     if kind in (TEXT, LINES):
-        doc_id = path.stem.replace(" ", "_") if path else "stdin"
+        name_of = path.stem.encode("utf-8", "backslashreplace").decode() if path else "stdin"
+        doc_id = re.sub(r"[\0-\x20]", "_", name_of)
         yield from _cut_text(TextFile(file, name, is_guess), Piece(job, kind, name), doc_id)
     elif kind == CONLLU:
         yield from _cut_conllu(file, Piece(job, CONLLU, name), whole)

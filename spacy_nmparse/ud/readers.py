@@ -91,8 +91,8 @@ class Corpus:
             # What augmenters make of an example has no extensions.
             if example.reference is not reference and not copy_words(reference, example.reference):
                 warnings.warn(
-                    f"The augmenter of the corpus {', '.join(map(str, self.paths))} makes "
-                    f"documents with other tokens: the words of multiword tokens are lost in them.",
+                    f"The augmenter of the corpus {[*map(str, self.paths)]} makes documents with "
+                    f"other tokens: the words of multiword tokens are lost in them.",
                     stacklevel=2,
                 )
             yield example

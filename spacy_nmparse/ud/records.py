@@ -88,7 +88,7 @@ def dump(result: dict[str, Any], path: Path) -> None:
 
     text = json.dumps(fold(result), indent=1, ensure_ascii=False)
     text = re.sub(rf'"{mark}(\d+)@"', lambda match: lines[int(match[1])], text)
-    write_files({path: f"{text}\n".encode()})
+    write_files({path: f"{text}\n".encode("utf-8", "backslashreplace")})  # names of files
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
+from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
 
 SPLITS = ("train", "dev", "test")
@@ -237,7 +238,7 @@ def convert(
     def write(split: str, docs: list[Doc], what: str) -> None:
         written[split] = output / f"{split}.spacy"
         n_docs, n_tokens = write_docs(docs, written[split])
-        print(
+        show(
             f"{what} -> {split}.spacy: {counted(n_docs, 'document')}, {counted(n_tokens, 'token')}"
         )
 

@@ -20,17 +20,24 @@ HEADERS = sorted(FOLDER.glob("*.h"))
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 # Compilers for systems whose C library is not here: what the header needs of it.
 FREESTANDING = ("-nostdinc", "-ffreestanding")
-STDDEF = "#pragma once\ntypedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
+STDDEF = (
+    "#pragma once\n"
+    "#define NULL ((void *)0)\n"
+    "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
+)
 STDINT = (
     "#pragma once\n"
     "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
-    "typedef unsigned long long uint64_t;\n"
+    "typedef short int16_t; typedef int int32_t; typedef unsigned long long uint64_t;\n"
 )
 STRING = (
     "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
     "void *memset(void *, int, __SIZE_TYPE__);\n"
 )
-MATH = "float sqrtf(float);\n"
+MATH = (
+    "float sqrtf(float); float fmaxf(float, float); float fabsf(float);\n"
+    "#define isfinite(x) ((x) - (x) == 0)\n"
+)
 COMPILERS = {
     "cc": ("cc", *STRICT),
     "gcc": ("gcc", *STRICT),

@@ -8,10 +8,13 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from thinc.api import Model
 
+from spacy_nmparse.pipe.words import lacks_token_vectors
 from tests.pipe.common import (
     NM,
     SMALL,
+    TOK2VEC,
     bare,
     gold_doc,
     learn,
@@ -95,6 +98,48 @@ def test_no_rehearsal_of_what_cannot_be_known() -> None:
     with pytest.raises(ValueError, match=r"'parser' cannot rehearse.*replace_listeners"):
         nlp.rehearse(examples, sgd=sgd)
     assert parser_of(nlp).to_bytes() == before
+
+
+def test_documents_without_a_tensor() -> None:
+    """None, as spaCy's ``doc_cleaner`` leaves it: a parser that shares a tok2vec warns as where
+    that is disabled, and changes nothing else."""
+    nlp = overfitted()
+    doc = nlp(gold_doc(nlp.vocab, [0, 1]))
+    expected, doc.tensor = tree(doc), None
+    assert tree(nlp(doc)) == expected
+    nlp = shared()
+    empty, none = (bare(gold_doc(nlp.vocab, [0, 1])) for _ in range(2))
+    none.tensor = None
+    for one in (empty, none):
+        with pytest.warns(UserWarning, match="'parser' shares .* has not processed"):
+            parser_of(nlp)(one)
+    assert tree(none) == tree(empty) and none.tensor is None
+
+
+@pytest.mark.parametrize(
+    ("name", "attrs"),
+    [("transformer-listener", {}), ("any_listener", {"_TRANSFORMER_LISTENER": True})],
+)
+def test_documents_without_the_output_of_a_transformer(name: str, attrs: dict[str, Any]) -> None:
+    """Of spacy-transformers or spacy-curated-transformers, whose listeners these stand for."""
+
+    def no_vectors(model: Model, docs: list[Doc], is_train: bool) -> Any:
+        assert all(doc._.trf_data is None for doc in docs)
+        return [model.ops.alloc2f(len(doc), TOK2VEC["width"]) for doc in docs], None
+
+    nlp = make_nlp()
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    parser = parser_of(nlp)
+    own = parser.model.get_ref("tok2vec")
+    listener: Any = Model(name, no_vectors, dims={"nO": TOK2VEC["width"]}, attrs=attrs)
+    parser.model.layers[0] = listener
+    parser.model.set_ref("tok2vec", listener)
+    doc = bare(gold_doc(nlp.vocab, [0]))
+    (doc.tensor,) = own.predict([doc])  # another component's
+    with pytest.warns(UserWarning, match="shares .* transformer component that has not processed"):
+        parser(doc)
+    doc._.trf_data = "some"
+    assert not lacks_token_vectors([doc], parser.model)
 
 
 @pytest.mark.parametrize("seen", [[], [0]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy
@@ -433,6 +434,17 @@ def test_calibration(width: int) -> None:
     assert known["head"].temperature < found["head"].temperature
     with pytest.raises(ValueError, match="cannot be calibrated"):
         parser.calibrate([make_example(Doc(nlp.vocab, words=["a"]))])
+
+
+@pytest.mark.parametrize("bad", [[0, 1.0], [1.0, -1.0], [1.0], [1.0, float("nan")], "ab", None])
+def test_temperatures_that_someone_has_set(bad: Any) -> None:
+    """They are neither used nor saved, so that what is saved can be loaded."""
+    nlp = random_parser(confidence=True)
+    parser = parser_of(nlp)
+    parser.cfg["temperatures"] = bad
+    for use in (partial(nlp, "She saw"), parser.to_bytes):
+        with pytest.raises(ValueError, match=r"takes two numbers, each between .* as temperatures"):
+            use()
 
 
 def test_temperatures() -> None:

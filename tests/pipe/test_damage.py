@@ -20,6 +20,7 @@ from tests.pipe.common import (
     NM,
     SMALL,
     TOK2VEC,
+    affix_tok2vec,
     arc_model_config,
     bare,
     gold_doc,
@@ -124,6 +125,27 @@ def config(saved: Path, **changes: Any) -> bytes:
         ({"tags": {"pos": ["NOUN", "NOUN"]}}, "'pos' are not distinct"),
         ({"tags": {"pos": [["NOUN"]]}}, "'pos' are not distinct"),
         ({"tags": {}, "tag_triples": [["NOUN"]]}, "is not a part of speech"),
+        *(
+            ({"cfg": {"temperatures": bad}}, "has the temperatures .* two numbers, each between")
+            for bad in (
+                *(None, 1.0, "ab", {}, [], [1.0], [1.0, 1.0, 1.0], [[1.0, 1.0]], ["1", "1"]),
+                *([1.0, bad] for bad in (0, -1, 1e-9, 1e9, None, True, float("nan"), float("inf"))),
+                *([bad, 1.0] for bad in (0.0, -0.5, float("nan"))),
+            )
+        ),
+        *(
+            ({"cfg": {"token_vectors": bad}}, "fingerprint of token vectors that is none")
+            for bad in (
+                *(None, 3, "abc", [], {}, [[1.0], [1.0]], [[1.0], [1.0, 2.0], [1.0]]),
+                *([[1.0], [1.0], [bad]] for bad in (0.0, -1.0, None, "x", float("nan"))),
+                *([[float("inf")], [1.0], [1.0]], [["x"], [1.0], [1.0]], [1.0, 1.0, [1.0]]),
+            )
+        ),
+        ({"settings": [1]}, r"the settings \[1\], which are no table"),
+        ({"settings": {"beam_with": {"configured": 1, "set": 8}}}, "setting 'beam_with', which"),
+        ({"settings": {"name": {"configured": 1, "set": 8}}}, "setting 'name', which"),
+        ({"settings": {"beam_width": 8}}, "8 as beam_width, not an integer of at least 1"),
+        ({"settings": {"beam_width": {"set": 0}}}, "as beam_width, not an integer of at least 1"),
     ],
 )
 def test_config_of_another_parser(
@@ -240,6 +262,61 @@ def test_sizes_ask_for_no_memory(factory: str) -> None:
     assert tracemalloc.get_traced_memory()[1] < 50_000_000
     tracemalloc.stop()
     assert parser.to_bytes() == before
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_attributes_that_layers_cannot_have(factory: str) -> None:
+    """Whoever wrote the model's file: no layer is run with them."""
+    model = {**SMALL[factory]["model"], "tok2vec": affix_tok2vec(), "recurrent_width": 4}
+    parser = parser_of(random_parser(1, factory=factory, model=model))
+    parts = srsly.msgpack_loads(before := parser.to_bytes(exclude=["vocab"]))
+    content = srsly.msgpack_loads(parts["model"])
+    places = [(i, name) for i, attrs in enumerate(content["attrs"]) for name in attrs]
+    assert len(places) > 15
+    for i, name in places:
+        for bad in (None, "x", -1, float("nan"), float("inf"), [], {}, [-1], b"x"):
+            value = srsly.msgpack_dumps(bad)
+            if value == content["attrs"][i][name]:
+                continue
+            altered = {**content, "attrs": [dict(attrs) for attrs in content["attrs"]]}
+            altered["attrs"][i][name] = value
+            seal(damaged := {**parts, "model": srsly.msgpack_dumps(altered)})
+            with pytest.raises(ValueError, match=f"{name} |features|tags of sizes"):
+                parser.from_bytes(srsly.msgpack_dumps(damaged), exclude=["vocab"])
+    assert parser.to_bytes(exclude=["vocab"]) == before
+
+
+def test_attributes_that_are_not_those_of_the_configuration() -> None:
+    """Some are settings, of which what was saved holds; of others the weights are made."""
+    config: Any = {"factory": NL, "model": arc_model_config(tok2vec=affix_tok2vec())}
+    source, parser = (parser_of(random_parser(seed, **config)) for seed in (0, 1))
+    embed = next(node for node in source.model.walk() if node.name == "nmparse_affix_embed")
+    source.model.attrs["n_pairs"], embed.attrs["word_dropout"] = 0, 0.5
+    parser.from_bytes(source.to_bytes())
+    assert parser.model.attrs["n_pairs"] == 0
+    assert parser.to_bytes() == source.to_bytes()
+    embed.attrs["suffixes"] = [1, 2, 3, 4, 5, 6, 7]
+    with pytest.raises(ValueError, match=r"suffixes of the layer nmparse_affix_embed cannot be \["):
+        parser.from_bytes(source.to_bytes())
+
+
+def test_spacys_embedding_of_characters() -> None:
+    embed = {"@architectures": "spacy.CharacterEmbed.v2", "width": 16, "rows": 50, "nM": 4, "nC": 3}
+    embed |= {"include_static_vectors": False, "feature": "LOWER"}
+    model = model_config(tok2vec={**affix_tok2vec(), "embed": embed})
+    parsers = [parser_of(random_parser(seed, model=model)) for seed in (0, 1)]
+    parsers[1].from_bytes(parsers[0].to_bytes())
+    assert parsers[1].to_bytes() == parsers[0].to_bytes()
+
+
+def test_a_reference_to_another_layer(unharmed: Any) -> None:
+    parts = srsly.msgpack_loads(unharmed.to_bytes())
+    content = srsly.msgpack_loads(parts["model"])
+    refs = content["nodes"][0]["refs"]
+    refs["tagging"], refs["reading"] = refs["reading"], refs["tagging"]
+    seal(parts := {**parts, "model": srsly.msgpack_dumps(content)})
+    with pytest.raises(ValueError, match="its layers have other names"):
+        unharmed.from_bytes(srsly.msgpack_dumps(parts))
 
 
 def test_a_reference_too_many(trained: Language, unharmed: Any) -> None:

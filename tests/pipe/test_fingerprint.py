@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from pathlib import Path
 
@@ -75,15 +76,45 @@ def test_both_from_one_pipeline(saved: list[Path]) -> None:
 def test_an_update_makes_a_new_one(saved: list[Path]) -> None:
     nlp = spacy.load(saved[0])
     before = nlp.get_pipe("nm_parser")._fingerprint.values  # type: ignore[attr-defined]
-    text, heads, deps = TREES[0]
-    gold = {"heads": [0] * len(heads), "deps": deps.split()}
-    example = Example.from_dict(nlp.make_doc(text), gold)
-    sgd = nlp.resume_training()
-    for _ in range(2):  # spaCy connects a loaded tok2vec and its listeners after the first update
-        nlp.update([example], sgd=sgd)
+    for _ in range(2):
+        one_update(nlp)
     assert not parsed(nlp)
     again = spacy.blank("en").add_pipe("nm_parser", source=nlp)
     assert again._fingerprint.saved() not in (before, None)  # type: ignore[attr-defined]
+
+
+def one_update(nlp: Language) -> None:
+    """An update by the first tree. spaCy connects a loaded tok2vec and its listeners after it."""
+    text, heads, deps = TREES[0]
+    gold = {"heads": [0] * len(heads), "deps": deps.split()}
+    nlp.update([Example.from_dict(nlp.make_doc(text), gold)], sgd=nlp.resume_training())
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "sourced"), [(len(MANY), False), (2, False), (0, False), (2, True)]
+)
+def test_nothing_is_kept_where_none_is_known(
+    saved: list[Path], evaluated: int, sourced: bool, tmp_path: Path
+) -> None:
+    """Of models that were saved after an update that no evaluation followed, or that of few words;
+    and where another pipeline takes such a parser without saving it."""
+    nlp = spacy.load(saved[0])
+    nlp.evaluate([Example(nlp.make_doc(text), nlp.make_doc(text)) for text in MANY[:evaluated]])
+    one_update(nlp)
+    if evaluated < len(MANY):
+        nlp.evaluate([Example(nlp.make_doc(text), nlp.make_doc(text)) for text in MANY[:evaluated]])
+    if sourced:
+        source, nlp = nlp, spacy.blank("en")
+        for name in ("tok2vec", "nm_parser"):
+            nlp.add_pipe(name, source=source)
+    else:
+        nlp.to_disk(tmp_path)
+        nlp = spacy.load(tmp_path)
+    parser = nlp.get_pipe("nm_parser")
+    assert not parsed(nlp)
+    before = len(pickle.dumps(parser._fingerprint))  # type: ignore[attr-defined]
+    assert not parsed(nlp)
+    assert len(pickle.dumps(parser._fingerprint)) == before  # type: ignore[attr-defined]
 
 
 def test_distance() -> None:

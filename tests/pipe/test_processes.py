@@ -1,10 +1,14 @@
-"""Worker processes: the same trees as in one, and an error when one is killed."""
+"""Worker processes: the same trees as in one, an error when one is killed, and none stays."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import numpy
 import pytest
@@ -71,10 +75,24 @@ def test_documents_as_arrays() -> None:
     unparsed[1].is_sent_start = False
     given = [full_doc(vocab), empty, unparsed, full_doc(vocab)]
     given[3].tensor = numpy.zeros(0, dtype="float32")
+    check_packed(given)
+
+
+@pytest.mark.parametrize("others", [None, numpy.zeros((6, 2)), numpy.float32(1)])
+def test_documents_without_a_tensor(others: object) -> None:
+    """None, as spaCy's ``doc_cleaner`` leaves it."""
+    given = [full_doc(Vocab()) for _ in range(3)]
+    given[1].tensor, given[2].tensor = None, others
+    check_packed(given)
+    check_packed(given[1:2])
+
+
+def check_packed(given: list[Doc]) -> None:
     found = list(unpack(pickle.loads(pickle.dumps(pack(given))), Vocab()))
     assert [doc.to_json() for doc in found] == [doc.to_json() for doc in given]
     for one, other in zip(found, given, strict=True):
-        assert (one.tensor == other.tensor).all() and one.tensor.dtype == other.tensor.dtype
+        tensors = [numpy.asarray(doc.tensor) for doc in (one, other)]
+        assert tensors[0].dtype == tensors[1].dtype and numpy.array_equal(*tensors)
         assert one.user_data == other.user_data and one.cats == other.cats
         assert one.sentiment == other.sentiment
         assert [token.is_sent_start for token in one] == [token.is_sent_start for token in other]
@@ -88,6 +106,16 @@ def test_documents_as_arrays() -> None:
         assert [t.left_edge.i for t in one] == [t.left_edge.i for t in other]
         for attribute in ("DEP", "TAG", "SENT_START", "ENT_IOB", "LEMMA"):
             assert one.has_annotation(attribute) == other.has_annotation(attribute)
+
+
+def test_cleaned_documents(nlp: Language) -> None:
+    cleaned = overfitted()
+    cleaned.add_pipe("doc_cleaner")
+    docs = list(pipe_in_processes(cleaned, TEXTS, n_process=2))
+    assert [doc.tensor for doc in docs] == [None] * len(TEXTS)
+    expected = [tree(doc) for doc in nlp.pipe(TEXTS)]
+    assert [tree(doc) for doc in docs] == expected
+    assert [tree(doc) for doc in pipe_in_processes(cleaned, docs, n_process=2)] == expected
 
 
 def test_a_killed_process(nlp: Language) -> None:
@@ -111,3 +139,41 @@ def test_an_endless_stream(nlp: Language) -> None:
     docs = pipe_in_processes(nlp, endless(), n_process=1, batch_size=2)  # type: ignore[arg-type]
     assert [next(docs).text for _ in range(3)] == ["Yes"] * 3
     docs.close()  # type: ignore[attr-defined]
+
+
+PARENT = """
+import multiprocessing, sys, time
+from spacy_nmparse.pipe.processes import in_order
+
+def work(seconds):
+    time.sleep(seconds)
+    return seconds
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    for seconds in in_order(work, [0, 0, 1000, 1000, 1000], 2):
+        print(seconds, flush=True)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL", "SIGHUP"])
+def test_workers_end_with_their_parent(tmp_path: Path, method: str, name: str) -> None:
+    """Of any signal. While one lives, it holds standard output and error open."""
+    (tmp_path / "parent.py").write_text(PARENT)
+    with subprocess.Popen(
+        [sys.executable, "parent.py", method],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        start_new_session=True,
+    ) as parent:
+        try:
+            assert parent.stdout is not None
+            assert [parent.stdout.readline() for _ in range(2)] == [b"0\n"] * 2
+            parent.send_signal(getattr(signal, name))
+            parent.communicate(timeout=60)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(parent.pid, signal.SIGKILL)
+    assert parent.returncode == -getattr(signal, name)

@@ -126,6 +126,23 @@ def test_one_parser_needs_no_name(target: Path, source: Path) -> None:
         replace_parser(spacy.load(target), Path("training/x"))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("how", ["disabled", "tok2vec"])
+def test_a_parser_that_is_cut_off_from_its_token_vectors(
+    target: Path, source: Path, how: str, tmp_path: Path
+) -> None:
+    """Because one of the two is disabled or renamed: it would listen to the other pipeline's."""
+    name, nlp = "nm_parser", spacy.load(source, disable=["tok2vec"] * (how == "disabled"))
+    if how == "tok2vec":  # the parser's config still names the old one
+        nlp.rename_pipe(how, "new")
+        nlp.to_disk(tmp_path)
+        nlp = spacy.load(tmp_path)
+    other = spacy.load(target)
+    before = trees(other)
+    with pytest.raises(ValueError, match=f"'{name}' of .* is not connected with the component"):
+        replace_parser(other, nlp, name)
+    assert trees(other) == before
+
+
 def test_vectors_of_words_come_along_or_are_missed(target: Path, tmp_path: Path) -> None:
     expected = trees(pipeline("nm_parser", 3, STATIC))
     nlp = spacy.load(target)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import spacy
+from spacy.language import Language
 
 from spacy_nmparse.pipe.schedule import Chance
 from tests.pipe.common import (
@@ -24,6 +25,7 @@ from tests.pipe.common import (
     make_nlp,
     model_config,
     parser_of,
+    random_parser,
     system,
     train,
     tree,
@@ -89,6 +91,35 @@ def test_settings(factory: str, tmp_path: Path) -> None:
         assert {key: getattr(one.get_pipe(name), key) for key in settings} == settings
     learning: list[Any] = [again.get_pipe(name).learning for name in ("a", "b")]  # type: ignore[attr-defined]
     assert not hasattr(learning[0], "share") and learning[1].share.next() == 0.5
+
+
+@pytest.mark.parametrize("as_bytes", [False, True])
+def test_settings_that_were_changed(as_bytes: bool, tmp_path: Path) -> None:
+    """They are saved; a configuration that says otherwise than the saved one holds."""
+
+    def saved_and_loaded(nlp: Language, **config: Any) -> Any:
+        if not as_bytes:
+            nlp.to_disk(tmp_path)
+            return parser_of(spacy.load(tmp_path, config={"components": {NM: config}}))
+        other = parser_of(make_nlp(**{"crossing_bias": 0.5, **config}))
+        return other.from_bytes(parser_of(nlp).to_bytes())
+
+    nlp = random_parser(crossing_bias=0.5)
+    parser = parser_of(nlp)
+    before = parser.to_bytes()
+    assert b'"settings"' not in before
+    for key, value in SETTINGS.items():
+        setattr(parser, key, value)
+    parser.oracle = "static"
+    again = saved_and_loaded(nlp)
+    changed = {**SETTINGS, "oracle": "static"}
+    assert {key: getattr(again, key) for key in changed} == changed
+    assert again.to_bytes() == parser.to_bytes()
+    other = saved_and_loaded(nlp, beam_width=2, crossing_bias=1.0)
+    assert (other.beam_width, other.crossing_bias, other.threads) == (2, 1.0, 2)
+    for key, value in {**DEFAULTS, "oracle": "dynamic", "crossing_bias": 0.5}.items():
+        setattr(parser, key, value)
+    assert parser.to_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -127,3 +127,37 @@ def test_its_parser_takes_another_one_s_place(nlp: Language, tmp_path: Path) -> 
         assert [token.head.i for token in doc] == [token.head.i for token in expected]
         found, wanted = (d._.trf_data.last_hidden_layer_state.dataXd for d in (doc, before))
         assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("how", ["disable", "exclude"])
+def test_without_its_transformer(nlp: Language, tmp_path: Path, how: str) -> None:
+    nlp.initialize(lambda: [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS])
+    nlp.to_disk(tmp_path / "model")
+    alone = spacy.load(tmp_path / "model", **{how: ["transformer"]})  # type: ignore[arg-type]
+    with pytest.warns(UserWarning, match="'parser' shares .* transformer .* not processed"):
+        alone(make(alone, None))
+
+
+def test_a_transformer_that_is_not_trained(nlp: Language, tmp_path: Path) -> None:
+    """In its own block; spaCy's frozen_components leave its listeners without vectors."""
+    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
+    sgd = nlp.initialize(lambda: examples)
+    error = pytest.raises(ValueError, match=r"'parser' cannot be trained.* frozen = true")
+    with nlp.select_pipes(disable=["transformer"]), error:
+        nlp.update(examples, sgd=sgd)
+    config = tiny(tmp_path)
+    config["components"]["transformer"]["frozen"] = True
+    nlp = load_model_from_config(config, auto_fill=True)
+    sgd = nlp.initialize(lambda: examples)
+    before = weights(nlp)
+    nlp.update([Example(make(nlp, None), make(nlp, heads)) for heads in HEADS], sgd=sgd)
+    assert all(np.array_equal(value, before[key]) for key, value in weights(nlp).items())
+
+
+def test_a_transformer_of_its_own_is_not_listened_to(nlp: Language) -> None:
+    """Its vectors are those that the parser was trained on: none are kept for comparison."""
+    nlp.initialize(lambda: [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS])
+    nlp.replace_listeners("transformer", "parser", ["model.tok2vec"])
+    parser: Any = nlp.get_pipe("parser").from_bytes(nlp.get_pipe("parser").to_bytes())  # type: ignore[attr-defined]
+    nlp(make(nlp, None))
+    assert not parser._fingerprint._compared

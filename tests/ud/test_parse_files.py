@@ -13,6 +13,7 @@ import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import parse_inputs
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.docs_conllu import doc_to_conllu
-from spacy_nmparse.ud.jobs import RECORD, Job, plan
+from spacy_nmparse.ud.jobs import RECORD, Job, note, plan, read_record
 from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import text_items
 from spacy_nmparse.ud.pieces import Part, Piece, PieceParser
@@ -394,7 +395,7 @@ def test_plans(tmp_path: Path) -> None:
 
 
 def test_links_lead_nowhere(model: Path, tmp_path: Path) -> None:
-    """Of an output folder: neither a folder in it, nor what stands where a file is begun."""
+    """Of an output folder. But what is behind a file that is a link is written there."""
     other, out = tmp_path / "other", tmp_path / "out"
     write(tmp_path / "in" / "sub" / "a.txt", TEXT)
     kept = write(other / "kept", "as it was")
@@ -408,13 +409,15 @@ def test_links_lead_nowhere(model: Path, tmp_path: Path) -> None:
     (out / "sub").unlink()
     (out / "sub").mkdir()
     (out / "sub" / "a.conllu").symlink_to(kept)
-    (out / "sub" / "a.conllu.new").symlink_to(kept)
+    other_file = write(other / "mine", "as it was")
+    (out / "sub" / "a.conllu.new").symlink_to(other_file)
+    done = run(model, tmp_path / "in", "-o", out)
+    assert done.exit_code == 1 and "not made by parse: --force overwrites it" in done.stderr
     done = run(model, tmp_path / "in", "-o", out, "--force")
     assert done.exit_code == 0, done.output
-    assert kept.read_text() == "as it was"
-    assert [(path.name, path.is_symlink()) for path in (out / "sub").glob("[!.]*")] == [
-        ("a.conllu", False)
-    ]
+    assert words(kept.read_text()) == TEXT.split() and other_file.read_text() == "as it was"
+    assert all(path.is_symlink() for path in (out / "sub").glob("[!.]*"))
+    assert "there already" in run(model, tmp_path / "in", "-o", out).stderr
 
 
 def test_a_bar_on_a_terminal(
@@ -638,7 +641,7 @@ def test_a_file_that_kills_its_process(tmp_path: Path) -> None:
     assert [one.words for one in outcomes if isinstance(one, Counts)] == [40, 1]
     kept = [job.target.read_text() == "old" for job in jobs if job.target]
     assert kept == [False, True, False]
-    assert not list((tmp_path / "out").glob("*.new"))
+    assert not list((tmp_path / "out").glob(".nmparse-*"))
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
@@ -776,3 +779,131 @@ def test_documents_that_fail(
             for doc in text.strip().split("\n\n")
         ]
         assert [set(head) == {"_"} for head in heads] == expected
+
+
+# Inputs and outputs that are no regular files, or closed
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes FIFOs")
+@pytest.mark.parametrize("form", ["conllu", "json", "spacy"])
+def test_outputs_that_are_no_files(model: Path, tmp_path: Path, form: str) -> None:
+    """They are written into, without a record; and so is what is behind a link."""
+    source, expected = write(tmp_path / "a.txt", TEXT), tmp_path / "expected"
+    fifo, link = tmp_path / "out" / "fifo", tmp_path / "link"
+    fifo.parent.mkdir()
+    os.mkfifo(fifo)
+    found: list[bytes] = []
+    reader = Thread(target=lambda: found.append(fifo.read_bytes()), daemon=True)
+    reader.start()
+    (tmp_path / "far").mkdir()
+    link.symlink_to(Path("far", "file"))
+    for out in (expected, fifo, link):
+        done = run(model, source, "-o", out, "-f", form)
+        assert done.exit_code == 0, done.output
+    assert fifo.is_fifo() and link.is_symlink()
+    reader.join()
+    assert found == [(tmp_path / "far" / "file").read_bytes()] == [expected.read_bytes()]
+    assert [path.name for path in fifo.parent.iterdir()] == ["fifo"]
+    assert "there already" in run(model, source, "-o", link, "-f", form).stderr
+    done = run(model, source, source, "-o", fifo)
+    assert done.exit_code == 2 and f"{fifo} must be a folder" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes FIFOs")
+@pytest.mark.parametrize("kind", ["text", "conllu"])
+def test_an_input_that_is_no_file(model: Path, tmp_path: Path, kind: str) -> None:
+    """As of ``parse <(cat text)``: it is read once, and parsed each time."""
+    fifo, target = tmp_path / "fifo", tmp_path / "out.conllu"
+    os.mkfifo(fifo)
+    for text in (TEXT, TEXT.swapcase()):
+        conllu = run(model, write(tmp_path / "a.txt", text)).stdout
+        content = conllu if kind == "conllu" else text
+        Thread(target=fifo.write_text, args=(content,), daemon=True).start()
+        done = run(model, fifo, "--input-format", kind, "-o", target)
+        assert done.exit_code == 0, done.output
+        assert words(target.read_text(encoding="utf-8")) == text.split()
+    done = run(model, fifo, "--input-format", "spacy")
+    assert done.exit_code == 2 and f"A .spacy file cannot come from {fifo}" in done.stderr
+    jobs = [Job(fifo, None), Job(tmp_path / "a.txt", None), Job(None, None)]
+    assert [job.is_stream for job in jobs] == [True, False, True]
+
+
+def test_closed_streams(
+    trained: Language, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = write(tmp_path / "a.txt", TEXT), tmp_path / "out.conllu"
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    for job, message in (
+        (Job(None, target), "standard input is closed: name a file"),
+        (Job(source, None), "standard output is closed: name a file with --output"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parse_file(trained, job, "conllu")
+    assert not target.exists()
+    run_parse(str(model), [str(source)], str(target), None, None, False, False, 1, 0, False, False)
+    assert words(target.read_text(encoding="utf-8")) == TEXT.split()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names files by bytes")
+def test_names_that_are_not_utf8(model: Path, tmp_path: Path) -> None:
+    """Of the input, the output and the model; where they are text, bytes are escaped."""
+    name = os.fsdecode(b"d\xe9j\xe0")
+    shutil.copytree(model, tmp_path / name / name)
+    source = write(tmp_path / f"{name}.txt", TEXT)
+    for said in ("1 of 1 input parsed", "is there already"):
+        done = run(tmp_path / name / name, source, "-o", f"{tmp_path / name}/")
+        assert done.exit_code == 0 and said in done.stderr, done.output
+    text = (tmp_path / name / f"{name}.conllu").read_text(encoding="utf-8")
+    assert text.startswith("# newdoc id = d\\udce9j\\udce0\n") and words(text) == TEXT.split()
+    hostile = write(tmp_path / "a\n1\tx.txt", TEXT)
+    assert run(model, hostile).stdout.startswith("# newdoc id = a_1_x\n# sent_id")
+
+
+# The record
+
+
+def test_the_record_of_two_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both begin it: both lines are whole. So is the one behind a line that was cut."""
+    dumps = json.dumps
+
+    def other_first(entry: Any) -> str:
+        monkeypatch.setattr(json, "dumps", dumps)
+        note(write(tmp_path / "b", "b"), tmp_path / "b")
+        return dumps(entry)
+
+    monkeypatch.setattr(json, "dumps", other_first)
+    note(write(tmp_path / "a", "a"), tmp_path / "a")
+    assert set(read_record(tmp_path)) == {"a", "b"}
+    with (tmp_path / RECORD).open("a") as file:
+        file.write('{"output": "c')
+    note(write(tmp_path / "d", "d"), tmp_path / "d")
+    assert set(read_record(tmp_path)) == {"a", "b", "d"}
+    lines = (tmp_path / RECORD).read_text().split("\n")
+    assert len(lines) == 5 and lines[-1] == ""
+
+
+def test_a_record_that_is_deep(model: Path, tmp_path: Path) -> None:
+    source, target = write(tmp_path / "a.txt", TEXT), tmp_path / "out" / "a.conllu"
+    assert run(model, source, "-o", target).exit_code == 0
+    with (tmp_path / "out" / RECORD).open("a") as file:
+        file.write("\n" + "[" * 200_000 + "\n")
+    assert "there already" in run(model, source, "-o", target).stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes FIFOs and links")
+@pytest.mark.parametrize("kind", ["fifo", "link", "folder"])
+def test_a_record_that_is_no_file(model: Path, tmp_path: Path, kind: str) -> None:
+    """It is neither waited for nor written into."""
+    source, mine = write(tmp_path / "a.txt", TEXT), write(tmp_path / "mine", "as it was")
+    record = tmp_path / "out" / RECORD
+    record.parent.mkdir()
+    if kind == "fifo":
+        os.mkfifo(record)
+    elif kind == "link":
+        record.symlink_to(mine)
+    else:
+        record.mkdir()
+    done = run(model, source, "-o", tmp_path / "out" / "a.conllu")
+    assert done.exit_code == 1 and f"{record} is no regular file: remove it" in done.stderr
+    assert mine.read_text() == "as it was" and list(record.parent.iterdir()) == [record]

@@ -139,14 +139,19 @@ def test_without_a_dev_file_some_training_documents_are_held_out(
     assert "every tenth training document" in line and "dev.spacy" in line
 
 
-def test_a_test_file_alone(in_parts: Path, tmp_path: Path) -> None:
-    """Is converted; and what another treebank left is gone."""
+def test_a_test_file_alone(
+    in_parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Is converted; and what another treebank left is gone, which is said."""
     out = tmp_path / "out"
     assert nmparse(["convert", str(in_parts), str(out)]) == 0
     for path in in_parts.glob("*train*"):
         path.unlink()
     assert nmparse(["convert", str(in_parts), str(out)]) == 0
     assert [path.name for path in out.iterdir()] == ["test.spacy"]
+    assert f"{out / 'train.spacy'} is removed: this treebank has no such data.\n" in (
+        capsys.readouterr().out
+    )
 
 
 def test_messages_name_options_that_there_are(

@@ -110,6 +110,12 @@ cdef bint agree(CandidateC* candidates, int n) noexcept nogil:
 REPAIRS = ("right_lower", "right_raise", "left_invert")
 
 
+def shaping(options):
+    """The options (dict) that change what a configuration is."""
+    others = ("repairs", "decoupled_repairs", "max_search_states")
+    return {name: value for name, value in options.items() if value and name not in others}
+
+
 cdef class RevisedArcEager(ArcEager):
     """Arc-eager with repair transitions or Unshift.
 
@@ -132,6 +138,12 @@ cdef class RevisedArcEager(ArcEager):
     cdef RepairsC own_plain
     cdef RepairsC own_revised_monotonic
     cdef SystemC plain
+
+    def _has_configurations_of(self, other):
+        """Repairs and limits of searches do not change what a configuration is."""
+        return isinstance(other, ArcEager) and (<ArcEager>other).labels == self.labels and (
+            shaping((<ArcEager>other).options) == shaping(self.options)
+        )
 
     def __init__(
         self, labels=None, *, repairs=(), bint decoupled_repairs=False, bint unshift=False,

@@ -230,7 +230,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     parser.add_argument("--switch", action="store_true", help="use the switch of docs/speed.md")
     parser.add_argument(
         "--teacher",
-        type=Path,
+        type=path_of,
         nargs="+",
         default=(),
         metavar="MODEL",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.steps import action_name
@@ -83,7 +84,7 @@ def _legal(legal: list[Action]) -> str:
 
 
 def _told(state: State, words: list[str]) -> str:
-    def texts(numbers: list[int]) -> str:
+    def texts(numbers: Sequence[int]) -> str:
         return " ".join("ROOT" if w == systems.ROOT else words[w] for w in numbers)
 
-    return " ".join(f"[{texts(words)}]" for words in state.parts.values())
+    return " ".join(f"[{texts(part)}]" for part in state.parts.values())

@@ -3,6 +3,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 from spacy_nmparse.systems.gold cimport Gold, GoldC, TablesC, new_tables, tables_of
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, B, StateC
 from spacy_nmparse.systems.static cimport learn_first_cheapest
 from spacy_nmparse.systems.swap.gold cimport derive_swap
@@ -218,26 +219,37 @@ cdef bint more_room(SearchC* c) noexcept nogil:
     return True
 
 
-cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcept nogil:
-    """Find the fewest SWAPs of the sentence. Returns the steps left; NONE: it was cut off;
-    NONE - 1: no memory."""
-    cdef const SwapC* t = c.tables
-    cdef int kind, other, i, w
-    cdef bint back
-    memset(c.seen, 0, N_SEEN * sizeof(SeenC))
+cdef void begin_sentence(SearchC* c, int first, int end) noexcept nogil:
+    cdef int w
     for w in range(first, end):
         c.pending[w] = 0
     for w in range(first, end):
-        c.pending[t.head[w]] += 1
+        c.pending[c.tables.head[w]] += 1
     c.stack[0] = c.p.n
     c.n_stack = 1
     c.n_waiting = 0
     c.n_swaps = 0
     c.n_steps = 0
-    c.n_forks = 0
-    c.best = 1 << 30
     c.b = first
     c.end = end
+
+
+cdef inline bint in_one_component(const SearchC* c) noexcept nogil:
+    """Whether S0 and B0 are in one maximal projective component: there LAZY puts SWAP off."""
+    cdef const int* component = c.tables.component
+    cdef int b0 = next_buffer(c)
+    return b0 != NONE and component[c.stack[c.n_stack - 1]] == component[b0]
+
+
+cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcept nogil:
+    """Find the fewest SWAPs of the sentence. Returns the steps left; NONE: it was cut off;
+    NONE - 1: no memory."""
+    cdef int kind, other, i, w
+    cdef bint back
+    memset(c.seen, 0, N_SEEN * sizeof(SeenC))
+    begin_sentence(c, first, end)
+    c.n_forks = 0
+    c.best = 1 << 30
     while True:
         if not more_room(c):
             return NONE - 1
@@ -260,7 +272,7 @@ cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcep
                 back = True
             elif shift_is_safe(c):
                 other = DO_SHIFT if c.n_waiting else DO_READ
-                if t.component[c.stack[c.n_stack - 1]] == t.component[next_buffer(c)]:
+                if in_one_component(c):
                     kind, other = other, kind  # as LAZY does
                 c.forks[c.n_forks] = (c.n_steps << STEP_BITS) | other
                 c.n_forks += 1
@@ -395,6 +407,54 @@ cdef void learn_minimal(
 def add_minimal(TransitionSystem system not None):
     """Give swap_standard the oracle ``minimal``."""
     system.c.oracles[new_oracle("minimal", True)] = learn_minimal
+
+
+cdef int count_sentence(SearchC* c, bint lazy) noexcept nogil:
+    """How many SWAPs EAGER makes in the sentence that was begun, or LAZY; NONE: no memory."""
+    cdef int kind = eager_step(c)
+    while kind != NONE:
+        if not more_room(c):
+            return NONE
+        if lazy and kind == DO_SWAP and in_one_component(c) and shift_is_safe(c):
+            kind = DO_SHIFT if c.n_waiting else DO_READ
+        do_step(c, kind)
+        kind = eager_step(c)
+    return c.n_swaps
+
+
+def n_swaps(Gold gold not None, bint lazy):
+    """How many SWAPs the oracle ``eager``, or ``lazy``, makes on the way to a tree (int). They are
+    counted without costs, so that long sentences take little time."""
+    derive_swap(&gold.c, NULL)
+    cdef SearchC c
+    cdef size_t size = gold.c.n + 2
+    cdef int first = 0
+    cdef int total = 0
+    cdef int end, found
+    memset(&c, 0, sizeof(SearchC))
+    c.system.root_label = NONE
+    c.tables = swap_tables(&gold.c)
+    make_room(c.tables, gold.c.n, &c.p)
+    c.stack = <int*>allocate(3 * size, sizeof(int))
+    c.waiting = c.stack + size
+    c.pending = c.stack + 2 * size
+    try:
+        while first < gold.c.n:
+            end = first + 1
+            while end < gold.c.n and not c.tables.ends[end]:
+                end += 1
+            begin_sentence(&c, first, end)
+            found = count_sentence(&c, lazy)
+            if found == NONE:
+                raise MemoryError(f"No memory to count the SWAPs of {gold.c.n} words.")
+            total += found
+            first = end
+    finally:
+        free(c.stack)
+        free(c.steps)
+        free(c.forks)
+        free(c.best_steps)
+    return total
 
 
 def projective_order(Gold gold not None):

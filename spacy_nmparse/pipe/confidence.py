@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 from spacy.tokens import Doc, Token
 
-from spacy_nmparse.pipe.settings import Kind, number_between
+from spacy_nmparse.settings import Kind, number_between
 
 #: In ``doc.user_data``: bytes of a float32 array (2, tokens): confidence in the head, and in head
 #: and label.

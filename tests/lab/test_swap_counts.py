@@ -6,6 +6,7 @@ import random
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import all_derivations
+from spacy_nmparse.analysis.statistics import count_transitions
 from spacy_nmparse.lab.swap_counts import count_swaps, is_unique
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import TREES, random_heads
@@ -22,6 +23,24 @@ def test_swaps() -> None:
         moves = system.derivation(Gold(CROSSING), oracle)
         assert count == sum(action.move == "SWAP" for action in moves) > 0
     assert found["swaps"]["minimal"] <= found["swaps"]["lazy"] <= found["swaps"]["eager"]
+
+
+def test_swaps_are_those_of_derivations() -> None:
+    """Though they are counted without them."""
+    rng = random.Random(0)
+    system = systems.create("swap_standard")
+    n_found = 0
+    for n in range(1, 41):
+        heads = random_heads(n % 14 + 1, rng)
+        found = count_swaps([heads])["swaps"]
+        moves = {name: system.derivation(Gold(heads), name) for name in found}
+        n_found += found["eager"]
+        assert found == {
+            name: sum(action.move == "SWAP" for action in made) for name, made in moves.items()
+        }
+        counted = count_transitions([heads])["swap_standard"]["transitions"]
+        assert counted == len(moves["eager"])
+    assert n_found > 100
 
 
 def test_unique_derivations_are_those_of_which_there_is_one() -> None:

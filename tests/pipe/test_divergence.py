@@ -21,7 +21,7 @@ from tests.pipe.common import (
     seal,
 )
 
-STEPS = ("local", "max_violation", "early_update")
+STEPS: tuple[dict[str, Any], ...] = ({}, {"update": "max_violation"}, {"update": "early_update"})
 MESSAGE = r"'{}' has diverged: .*(infinite|nan|inf).* lower the optimizer's learn_rate"
 
 
@@ -38,21 +38,21 @@ def diverges(nlp: Language, learn_rate: float) -> None:
         nlp.to_bytes()
 
 
-@pytest.mark.parametrize("beam_training", STEPS)
+@pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("factory", SMALL)
-def test_steps_that_are_too_long(factory: str, beam_training: str) -> None:
-    diverges(make_nlp(factory=factory, beam_training=beam_training), 1e37)
+def test_steps_that_are_too_long(factory: str, steps: dict[str, Any]) -> None:
+    diverges(make_nlp(factory=factory, **steps), 1e37)
 
 
 def test_a_shared_tok2vec() -> None:
     diverges(listening_pipeline(NM, **model_config()), 1e37)
 
 
-@pytest.mark.parametrize("beam_training", STEPS)
+@pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("factory", SMALL)
-def test_token_vectors_that_are_no_numbers(factory: str, beam_training: str) -> None:
+def test_token_vectors_that_are_no_numbers(factory: str, steps: dict[str, Any]) -> None:
     """Before any weight changes. A ReLU makes 0 of them: the loss does not show it."""
-    nlp = random_parser(factory=factory, beam_training=beam_training)
+    nlp = random_parser(factory=factory, **steps)
     parser = parser_of(nlp)
     before = parser.to_bytes()
     table: Any = next(node for node in parser.model.walk() if "E" in node.param_names)

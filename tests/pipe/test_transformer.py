@@ -95,11 +95,11 @@ def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
     config, other = (load_config(CONFIG.with_name(name)) for name in (CONFIG.name, "nm_parser.cfg"))
     ours, theirs = (one["components"]["parser"] for one in (config, other))
     assert ours["factory"] == theirs["factory"]
-    assert ours["system"] == theirs["system"]
+    assert ours.get("system") == theirs.get("system")
     listener = ours["model"].pop("tok2vec")
     assert listener["@architectures"] == f"{PACKAGE}.LastTransformerLayerListener.v1"
     theirs["model"].pop("tok2vec")
-    assert ours["model"].pop("recurrent_width") == 0 < theirs["model"].pop("recurrent_width")
+    assert ours["model"].pop("recurrent_width") == 0
     assert ours["model"] == theirs["model"]
     for section in ("corpora", "paths"):
         assert config[section] == other[section]

@@ -25,6 +25,8 @@ SHARED = "spacy_nmparse.cython_shared"
 DIRECTIVES = {
     "language_level": 3,
     "embedsignature": True,
+    "embedsignature.format": "clinic",
+    "binding": False,  # methods look at the class of ``self``, also as State.copy(other)
     "annotation_typing": False,
     "initializedcheck": False,
     "cdivision": True,

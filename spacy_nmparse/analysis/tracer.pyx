@@ -40,6 +40,10 @@ cdef class Tracer:
         system: the transition system.
         scored: the scores of a batch that is this document.
         n: its number of words, at least 1.
+
+    Raises:
+        ValueError: scores of another system or of other words. Methods raise it for configurations
+            of another system or of other words.
     """
     cdef TransitionSystem system
     cdef Scorer scored
@@ -50,6 +54,9 @@ cdef class Tracer:
     cdef int last
 
     def __cinit__(self, TransitionSystem system, Scorer scored, int n):
+        scored.check_system(system)
+        if not n == scored.n_words > 0:
+            raise ValueError(f"The scores are those of {scored.n_words} words, not of {n}.")
         self.system = system
         self.scored = scored
         self.n = n
@@ -72,6 +79,9 @@ cdef class Tracer:
         """Make a configuration the search's current one, and the tables reach as far as it looks,
         as in greedy.parse."""
         cdef const StateC* s = &state.c
+        self.system.check_state(state)
+        if s.n != self.n:
+            raise ValueError(f"A configuration of {s.n} words: the document has {self.n}.")
         cdef int first = max(0, s.start - self.scored.margin)
         cdef int reach = s.b + self.scored.lookahead
         self.search.s = &state.c
@@ -140,9 +150,12 @@ def items(State state):
 def changes(State before, State after):
     """The words whose head or label differs between two configurations over the same words: list
     of (word, head before, label before, head after, label after), heads and labels as in
-    ``State.heads`` and ``State.labels``, but ROOT is ``systems.ROOT``."""
+    ``State.heads`` and ``State.labels``, but ROOT is ``systems.ROOT``. Raises ValueError where they
+    are not over as many words."""
     cdef int w
     cdef int n = before.c.n
+    if after.c.n != n:
+        raise ValueError(f"Configurations of {n} and of {after.c.n} words are not compared.")
     found = []
     for w in range(min(before.c.start, after.c.start), n):
         if before.c.head[w] != after.c.head[w] or before.c.label[w] != after.c.label[w]:

@@ -117,7 +117,8 @@ def paper_costs(TransitionSystem system not None, State state not None, Gold gol
         gold: the gold tree, over as many words; labels are not looked at.
 
     Raises:
-        ValueError: another system, or a gold tree of another length.
+        ValueError: another system, a configuration of another one, or a gold tree of another
+            length.
     """
     cdef CandidateC candidates[MAX_MOVES]
     cdef int i, n, name
@@ -126,6 +127,7 @@ def paper_costs(TransitionSystem system not None, State state not None, Gold gol
     for option in ("segment", "repairs", "unshift", "root_first"):
         if system.options.get(option):
             raise ValueError(f"HGJ13's formulas do not know arc_eager's option {option!r}.")
+    system.check_state(state)
     if gold.c.n != state.c.n:
         raise ValueError(f"The gold tree has {gold.c.n} words, the configuration {state.c.n}.")
     n = legal_moves(&state.c, candidates)

@@ -39,10 +39,15 @@ def affix_numbers(list words, prefixes, suffixes):
 
     Returns:
         uint64 (words, prefixes + suffixes)
+
+    Raises:
+        ValueError: a length below 0.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n_prefixes = len(prefixes)
     cdef Py_ssize_t longest = max([*prefixes, *suffixes], default=0)
+    if any(length < 0 for length in (*prefixes, *suffixes)):
+        raise ValueError(f"Lengths of affixes are 0 or more: {prefixes}, {suffixes}.")
     cdef uint64_t[::1] running = numpy.empty(1 + longest, dtype="uint64")
     cdef Py_ssize_t[::1] begins = numpy.asarray(prefixes, dtype="intp")
     cdef Py_ssize_t[::1] ends = numpy.asarray(suffixes, dtype="intp")

@@ -77,6 +77,8 @@ def matmul(A, B, out=None):
     cdef size_t a, b, c
     if not isinstance(A, numpy.ndarray):
         return A @ B
+    if not isinstance(B, numpy.ndarray):
+        raise TypeError(f"matmul takes NumPy's arrays, not {type(B).__name__}.")
     out = checked(A, B.shape, B.dtype, out)
     if not A.size or not B.size:
         out[:] = 0
@@ -96,7 +98,11 @@ def matmul(A, B, out=None):
 
 
 cdef checked(A, tuple shape_of_B, dtype_of_B, out):
-    """The array for a product, out or a new one. Raises ValueError where shapes do not fit."""
+    """The array for a product, out or a new one. Raises ValueError where shapes do not fit,
+    TypeError where A or out is no array of NumPy's."""
+    for array in (A,) if out is None else (A, out):
+        if not isinstance(array, numpy.ndarray):
+            raise TypeError(f"matmul takes NumPy's arrays, not {type(array).__name__}.")
     if not (
         A.ndim == len(shape_of_B) == 2 and A.shape[1] == shape_of_B[0]
         and A.dtype == dtype_of_B == "float32"
@@ -109,10 +115,13 @@ cdef checked(A, tuple shape_of_B, dtype_of_B, out):
     if out is None:
         return numpy.empty(shape, dtype="float32")
     if (
-        out.shape != shape or out.dtype != "float32"
+        out.shape != shape or out.dtype != "float32" or not out.flags.writeable
         or (out.size and (out.strides[1] != 4 or out.strides[0] < 4 * shape[1]))
     ):
-        raise ValueError(f"matmul: the product {shape} does not fit into out, {out.shape}.")
+        raise ValueError(
+            f"matmul: the product {shape} does not fit into out, {out.shape}: it takes float32 of "
+            f"that shape, with contiguous rows and not read-only."
+        )
     return out
 
 

@@ -59,6 +59,9 @@ cdef class MaxoutNorm:
         with_far: whether row 0 of the outputs is computed; only with windows.
         rate: of dropout.
         seed: of dropout.
+
+    Raises:
+        ValueError: arrays, sizes or lengths that do not fit one another.
     """
 
     cdef const float[:, ::1] W
@@ -75,20 +78,28 @@ cdef class MaxoutNorm:
     cdef Rows ready      # the inputs, where they are no windows
     cdef object learned
 
-    def __init__(
+    def __cinit__(
         self, W, Weights weights, b, gain, shift, lengths, int window=-1, int reach_in=0,
         int reach_out=0, bint with_far=False, double rate=0.0, seed=0
     ):
-        cdef ptrdiff_t n_words = int(numpy.sum(lengths))
+        cdef ptrdiff_t n_words = 0
+        cdef ptrdiff_t i
         if window >= 0 and weights.pairs is not None:
             raise ValueError("MaxoutNorm: the weights of windows must be exact.")
         self.W, self.gain, self.shift = W, gain, shift
         self.packed = weights
         self.weights = &weights.c
         self.lengths = lengths
+        for i in range(self.lengths.shape[0]):
+            n_words += self.lengths[i]
+            if self.lengths[i] < 1:
+                raise ValueError(f"MaxoutNorm: sequence {i} has {self.lengths[i]} words.")
+        self.check_sizes(window, reach_in, reach_out, rate)
         self.width = <int>self.gain.shape[0]
         self.pieces = <int>self.W.shape[0] // self.width
-        self.b = numpy.ascontiguousarray(b.reshape(self.width, self.pieces).T).ravel()
+        self.b = numpy.ascontiguousarray(
+            b.reshape(self.width, self.pieces).T, dtype="float32"
+        ).ravel()
         self.n_in = <int>self.W.shape[1]
         self.with_windows = window >= 0
         self.window = max(window, 0)
@@ -100,6 +111,30 @@ cdef class MaxoutNorm:
         self.limit = <uint32_t>min(rate * 4294967296.0, 4294967295.0)
         self.scale = 1.0 / (1.0 - rate) if rate < 1.0 else 0.0
         self.seed = seed
+
+    cdef int check_sizes(self, int window, int reach_in, int reach_out, double rate) except -1:
+        cdef ptrdiff_t width = self.gain.shape[0]
+        cdef ptrdiff_t n_out = self.W.shape[0]
+        cdef ptrdiff_t n_in = self.W.shape[1]
+        if width < 1 or n_out < 1 or n_in < 1 or n_out % width or self.shift.shape[0] != width:
+            raise ValueError(
+                f"MaxoutNorm: weights {n_out, n_in}, gain ({width},), shift "
+                f"({self.shift.shape[0]},)."
+            )
+        if self.weights.n_out != n_out or self.weights.n_in != n_in:
+            raise ValueError(
+                f"MaxoutNorm: the packed weights are {self.weights.n_out, self.weights.n_in}, not "
+                f"{n_out, n_in}."
+            )
+        if window >= 0 and n_in != width * (2 * <ptrdiff_t>window + 1):
+            raise ValueError(
+                f"MaxoutNorm: {n_in} inputs, but windows reach over {window} words of {width}."
+            )
+        if min(reach_in, reach_out) < 0 or (window < 0 and reach_in != reach_out):
+            raise ValueError(f"MaxoutNorm: reach_in {reach_in}, reach_out {reach_out}.")
+        if not 0 <= rate <= 1:
+            raise ValueError(f"MaxoutNorm: the rate of dropout is 0 to 1, not {rate}.")
+        return 0
 
     def forward(self, X, bint learn, products_of=None):
         """Compute the layer.
@@ -116,7 +151,7 @@ cdef class MaxoutNorm:
             the places within reach of them.
 
         Raises:
-            ValueError: another number of inputs.
+            ValueError: another number of inputs, or products of other words.
         """
         cdef ptrdiff_t n, row
         cdef ptrdiff_t step = self.width * self.pieces
@@ -125,7 +160,7 @@ cdef class MaxoutNorm:
         cdef float* shrink
         cdef uint8_t* winners = NULL
         cdef bint known = products_of is not None
-        cdef const float[:, ::1] of_words
+        cdef const float[:, ::1] inputs, of_words
         cdef const int64_t[::1] rows_of
         cdef float[:, ::1] Y
         cdef float[:, ::1] bests
@@ -134,15 +169,26 @@ cdef class MaxoutNorm:
         cdef uint8_t[:, ::1] winners_view
         cdef place_t place
         cdef const float* own[BLOCK]
-        self.X = X
-        if self.X.shape[0] != self.n_inputs or self.X.shape[1] != self.input_width:
+        inputs = X
+        if inputs.shape[0] != self.n_inputs or inputs.shape[1] != self.input_width:
             raise ValueError(
                 f"MaxoutNorm: inputs {X.shape}, not {self.n_inputs, self.input_width}."
             )
+        self.X = inputs
         if known:
             of_words, rows_of = products_of
             if of_words.shape[1] != self.n_in // self.input_width * step:
                 raise ValueError(f"MaxoutNorm: products of words {products_of[0].shape}.")
+            if rows_of.shape[0] != self.n_inputs:
+                raise ValueError(
+                    f"MaxoutNorm: products of {rows_of.shape[0]} words, not {self.n_inputs}."
+                )
+            for row in range(1, self.n_inputs):
+                if not 0 <= rows_of[row] < of_words.shape[0]:
+                    raise ValueError(
+                        f"MaxoutNorm: input {row} has no products: row {rows_of[row]} of "
+                        f"{of_words.shape[0]}."
+                    )
         n_kept = self.n_rows if learn else min(self.n_rows, BLOCK)
         Y_array = numpy.empty((self.n_rows, self.width), dtype="float32")
         if self.first_row:
@@ -189,6 +235,9 @@ cdef class MaxoutNorm:
         Returns:
             dX: of its inputs.
             d_parameters: of W, b, gain and shift.
+
+        Raises:
+            ValueError: gradients of other outputs, or ``forward`` was not told of this.
         """
         cdef ptrdiff_t n, row, i, j
         cdef int n_pieces = self.width * self.pieces
@@ -208,8 +257,14 @@ cdef class MaxoutNorm:
         cdef float[::1] db = db_array
         cdef float[:, ::1] d_norm = d_norm_array
         result = dX_array, (dW_array, db_array, d_norm_array[0], d_norm_array[1])
+        if d_outputs.shape[0] != self.n_rows or d_outputs.shape[1] != self.width:
+            raise ValueError(
+                f"MaxoutNorm: gradients {dY.shape} of outputs {self.n_rows, self.width}."
+            )
         if self.n_rows <= self.first_row:
             return result
+        if self.learned is None:
+            raise ValueError("MaxoutNorm: backward needs forward(X, learn=True) before it.")
         bests, shrinks, winners = self.learned
         windows = numpy.empty((min(self.n_rows, BLOCK_BACK), self.n_in), dtype="float32")
         dZ = numpy.empty((min(self.n_rows, BLOCK_BACK), n_pieces), dtype="float32")

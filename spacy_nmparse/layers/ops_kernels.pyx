@@ -68,9 +68,16 @@ def norm(const float[:, ::1] inputs, const float[::1] gain, const float[::1] bia
     Returns:
         outputs: float32 (rows, width).
         shrink: float32 (rows, 2): mean and 1 / standard deviation of each row, for ``norm_back``.
+
+    Raises:
+        ValueError: arrays whose shapes do not fit.
     """
     cdef ptrdiff_t i
     cdef int width = <int>inputs.shape[1]
+    if not gain.shape[0] == bias.shape[0] == width:
+        raise ValueError(
+            f"norm: gain ({gain.shape[0]},) and bias ({bias.shape[0]},) of inputs of {width}."
+        )
     cdef float[:, ::1] outputs = numpy.empty((inputs.shape[0], width), dtype="float32")
     cdef float[:, ::1] shrink = numpy.empty((inputs.shape[0], 2), dtype="float32")
     if width:
@@ -92,9 +99,21 @@ def norm_back(
 
     Returns:
         (d_inputs, d_gain, d_bias)
+
+    Raises:
+        ValueError: arrays whose shapes do not fit.
     """
     cdef ptrdiff_t i
     cdef int width = <int>inputs.shape[1]
+    if (
+        not d_outputs.shape[0] == shrink.shape[0] == inputs.shape[0] or shrink.shape[1] != 2
+        or not d_outputs.shape[1] == gain.shape[0] == width
+    ):
+        raise ValueError(
+            f"norm_back: gradients {d_outputs.shape[0], d_outputs.shape[1]}, means and deviations "
+            f"{shrink.shape[0], shrink.shape[1]} and gain ({gain.shape[0]},) of inputs "
+            f"{inputs.shape[0], inputs.shape[1]}."
+        )
     cdef float[:, ::1] d_inputs = numpy.empty((inputs.shape[0], width), dtype="float32")
     cdef float[::1] d_gain = numpy.zeros(width, dtype="float32")
     cdef float[::1] d_bias = numpy.zeros(width, dtype="float32")

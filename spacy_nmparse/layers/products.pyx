@@ -103,9 +103,10 @@ cdef class Weights:
             output's weights have one scale each.
 
     Raises:
-        ValueError: an array that is not of two dimensions or not float32.
+        ValueError: an array that is not of two dimensions or not float32, or whose rows are no
+            whole units of so many pieces.
     """
-    def __init__(self, W, ptrdiff_t pieces=1, bint exact=False):
+    def __cinit__(self, W, ptrdiff_t pieces=1, bint exact=False):
         cdef int32_t[::1] pairs, room
         cdef float[::1] panels
         cdef const float[:, ::1] plain
@@ -116,6 +117,8 @@ cdef class Weights:
             return
         checked(W[:0], W.T.shape, W.dtype, None)
         self.c.n_out, self.c.n_in = W.shape
+        if pieces < 1 or self.c.n_out % pieces:
+            raise ValueError(f"Weights {W.shape} are not those of units of {pieces} pieces.")
         W = numpy.ascontiguousarray(W)
         weights = W.ctypes.data
         if not W.size or not HAS_TILES:  # a copy: what is kept must not keep the array
@@ -152,6 +155,7 @@ cdef class Weights:
         """The product ``A @ W.T``: arguments, result and errors as of ``matmul``.
 
         ready: rows among which those of A stand, from the first one on. They save rounding.
+            ValueError: they do not.
         """
         cdef const float* rows[BLOCK]
         cdef float scales[BLOCK]
@@ -168,11 +172,17 @@ cdef class Weights:
             return out
         if (A.strides[1] != 4 and self.c.n_in > 1) or A.strides[0] % 4:
             A = numpy.ascontiguousarray(A)
+        if ready is not None and not (
+            ready.c.width == self.c.n_in and 0 <= first <= len(ready.numbers) - len(A)
+        ):
+            raise ValueError(
+                f"Rows {ready.numbers.shape} do not have {A.shape} from row {first} on."
+            )
         m, begin, stride = A.shape[0], A.ctypes.data, A.strides[0] // 4
         products, step = out.ctypes.data, max(out.strides[0] // 4, self.c.n_out)
-        if self.pairs is None:
+        if self.pairs is None or (ready is not None and ready.c.pairs is NULL):
             ready = None
-        elif ready is None:
+        if self.pairs is not None and ready is None:
             block.n_pairs = nmp_pairs(self.c.n_in)
             room = numpy.empty(min(m, <ptrdiff_t>BLOCK) * block.n_pairs, dtype="int32")
             block.pairs, block.scales = &room[0], scales
@@ -204,7 +214,7 @@ cdef class Rows:
         A: float32 (rows, width), C-contiguous.
         weights: one of the weights: whether they are rounded.
     """
-    def __init__(self, const float[:, ::1] A, Weights weights):
+    def __cinit__(self, const float[:, ::1] A, Weights weights):
         cdef int32_t[:, ::1] pairs
         cdef float[::1] scales
         cdef ptrdiff_t i

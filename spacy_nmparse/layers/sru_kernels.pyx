@@ -8,6 +8,7 @@ from one matrix product.
 """
 import numpy
 
+from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport uint32_t
 
 from spacy_nmparse.layers.kernels cimport nmp_drop
@@ -24,6 +25,19 @@ cdef extern from "sru.h" nogil:
     )
 
 
+cdef int check_lengths(const int[::1] lengths, ptrdiff_t n_words) except -1:
+    """Raises ValueError where lengths do not add up to the words."""
+    cdef ptrdiff_t i
+    cdef ptrdiff_t n = 0
+    for i in range(lengths.shape[0]):
+        n += lengths[i]
+        if lengths[i] < 0:
+            raise ValueError(f"Sequence {i} has {lengths[i]} words.")
+    if n != n_words:
+        raise ValueError(f"Sequences of {n} words in all, but gates of {n_words} words.")
+    return 0
+
+
 def run_forward(
     float[:, :, ::1] gates, const float[::1] biases, const float[:, ::1] loops,
     const int[::1] lengths, float[:, :] hidden, float[:, :, ::1] cells=None
@@ -35,12 +49,13 @@ def run_forward(
         biases: float32 (2 * 3 * width,): b.
         loops: float32 (2, 2 * width): v.
         lengths: int32: words of each sequence.
-        hidden: float32 (words, 2 * width), filled with h of both directions; the numbers of a word
-            lie side by side.
+        hidden: float32 (words, 2 * width or more), the first columns filled with h of both
+            directions; the numbers of a word lie side by side.
         cells: float32 (words, 2, width), filled with c, or None.
 
     Raises:
-        ValueError: the numbers of a word in ``hidden`` do not lie side by side.
+        ValueError: arrays whose shapes do not fit, or the numbers of a word in ``hidden`` do not
+            lie side by side.
     """
     cdef int width = loops.shape[1] // 2
     cdef int i, n, t, w, direction
@@ -48,6 +63,16 @@ def run_forward(
     cdef float[:, ::1] room = numpy.zeros((3, width), dtype="float32")  # zeros; cells by turns
     cdef const float* last
     cdef float* cell
+    check_lengths(lengths, gates.shape[0])
+    if (
+        not gates.shape[1] == loops.shape[0] == 2 or loops.shape[1] != 2 * width
+        or not gates.shape[2] == 3 * width or biases.shape[0] != 6 * width
+        or hidden.shape[0] != gates.shape[0] or hidden.shape[1] < 2 * width
+        or cells is not None and not (
+            cells.shape[0] == gates.shape[0] and cells.shape[1] == 2 and cells.shape[2] == width
+        )
+    ):
+        raise ValueError(f"The shapes of the arrays are not those of a width of {width}.")
     if gates.shape[0] and hidden.strides[1] != sizeof(float):
         raise ValueError("The outputs of a word must lie side by side.")
     with nogil:
@@ -80,6 +105,9 @@ def run_backward(
 
     Returns:
         d_gates: float32 (words, 2, 3 * width), of W x + b; d_loops: float32 (2, 2 * width).
+
+    Raises:
+        ValueError: arrays whose shapes do not fit.
     """
     cdef int width = loops.shape[1] // 2
     cdef int i, n, t, w, direction, j
@@ -88,6 +116,14 @@ def run_backward(
     cdef float[:, ::1] d_loops = numpy.zeros((2, 2 * width), dtype="float32")
     cdef float[:, ::1] room = numpy.zeros((2, width), dtype="float32")
     cdef const float* last
+    check_lengths(lengths, gates.shape[0])
+    if (
+        not d_hidden.shape[0] == cells.shape[0] == gates.shape[0]
+        or not d_hidden.shape[1] == cells.shape[1] == gates.shape[1] == loops.shape[0] == 2
+        or not d_hidden.shape[2] == cells.shape[2] == width
+        or gates.shape[2] != 3 * width or loops.shape[1] != 2 * width
+    ):
+        raise ValueError(f"The shapes of the arrays are not those of a width of {width}.")
     with nogil:
         for i in range(lengths.shape[0]):
             n = lengths[i]
@@ -110,7 +146,9 @@ def run_backward(
 
 def drop(float[:, ::1] values, double rate, uint32_t seed):
     """Drop each number with this probability, and scale the others so that the mean stays. The same
-    seed drops the same places."""
+    seed drops the same places. Raises ValueError for a rate that is not 0 to 1."""
+    if not 0 <= rate <= 1:
+        raise ValueError(f"The rate of dropout is 0 to 1, not {rate}.")
     if rate and values.size:
         nmp_drop(
             &values[0, 0], NULL, seed, <uint32_t>min(rate * 4294967296.0, 4294967295.0),

@@ -6,11 +6,38 @@ thinc's ``HashEmbed`` of the same seed.
 """
 import numpy
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, uint32_t, uint64_t
 from murmurhash.mrmr cimport hash128_x64
 
 cdef enum:
     N_HASHES = 4
+
+
+cdef Py_ssize_t width_of(list tables, const int32_t[:, :, ::1] rows) except -1:
+    """The tables' common width. Raises ValueError where tables and rows do not fit each other."""
+    cdef Py_ssize_t table, word, i
+    cdef Py_ssize_t wrong = 0
+    cdef Py_ssize_t n_tables = len(tables)
+    cdef int32_t n
+    cdef const float[:, ::1] values = None
+    cdef Py_ssize_t width = 0
+    if rows.shape[0] != n_tables or rows.shape[2] != N_HASHES:
+        raise ValueError(
+            f"The rows of {n_tables} tables have the shape ({n_tables}, words, {N_HASHES}), not "
+            f"({rows.shape[0]}, {rows.shape[1]}, {rows.shape[2]})."
+        )
+    for table in range(n_tables):
+        values = tables[table]
+        n = <int32_t>min(values.shape[0], <Py_ssize_t>INT32_MAX)
+        if table and values.shape[1] != width:
+            raise ValueError(f"Tables have one width, not {width} and {values.shape[1]}.")
+        width = values.shape[1]
+        for word in range(rows.shape[1]):
+            for i in range(N_HASHES):
+                wrong += not 0 <= rows[table, word, i] < n
+        if wrong:
+            raise ValueError(f"Table {table} has {n} rows: {wrong} of the rows are none of them.")
+    return width
 
 
 def rows_of(const uint64_t[:, ::1] numbers, sizes):
@@ -22,6 +49,9 @@ def rows_of(const uint64_t[:, ::1] numbers, sizes):
 
     Returns:
         int32 (tables, words, 4)
+
+    Raises:
+        ValueError: sizes of other tables, or no rows.
     """
     cdef Py_ssize_t n_words = numbers.shape[0]
     cdef Py_ssize_t n_tables = numbers.shape[1]
@@ -29,6 +59,8 @@ def rows_of(const uint64_t[:, ::1] numbers, sizes):
     cdef uint32_t size
     cdef uint32_t keys[N_HASHES]
     cdef int32_t[:, :, ::1] rows = numpy.empty((n_tables, n_words, N_HASHES), dtype="int32")
+    if len(sizes) != n_tables or any(not 1 <= size <= INT32_MAX for size in sizes):
+        raise ValueError(f"Sizes are those of {n_tables} tables, each at least 1, not {sizes}.")
     for table in range(n_tables):
         size = sizes[table]
         for word in range(n_words):
@@ -47,9 +79,12 @@ def sum_rows(list tables, const int32_t[:, :, ::1] rows):
 
     Returns:
         float32 (words, tables * width), the first table's sums first.
+
+    Raises:
+        ValueError: rows that the tables do not have, or arrays of other shapes.
     """
     cdef Py_ssize_t n_words = rows.shape[1]
-    cdef Py_ssize_t width = tables[0].shape[1]
+    cdef Py_ssize_t width = width_of(tables, rows)
     cdef Py_ssize_t table, word, i
     cdef const float[:, ::1] values
     cdef const float* start
@@ -81,16 +116,24 @@ def add_to_rows(list tables, const int32_t[:, :, ::1] rows, const float[:, ::1] 
         tables: float32 (rows, width) each; changed.
         rows: int32 (tables, words, 4)
         values: float32 (words, tables * width)
+
+    Raises:
+        ValueError: as ``sum_rows``.
     """
     cdef Py_ssize_t n_words = rows.shape[1]
-    cdef Py_ssize_t table, word, i, j, width
+    cdef Py_ssize_t width = width_of(tables, rows)
+    cdef Py_ssize_t table, word, i, j
     cdef float[:, ::1] values_of_table
     cdef float* start
     cdef float* to
     cdef const float* added
+    if values.shape[0] != n_words or values.shape[1] != len(tables) * width:
+        raise ValueError(
+            f"Values have the shape {n_words, len(tables) * width}, not "
+            f"{values.shape[0], values.shape[1]}."
+        )
     for table in range(rows.shape[0]):
         values_of_table = tables[table]
-        width = values_of_table.shape[1]
         start = &values_of_table[0, 0]
         with nogil:
             for i in range(N_HASHES):

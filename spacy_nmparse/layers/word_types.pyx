@@ -38,6 +38,8 @@ def find_types(list docs, bint by_text):
     cdef uint64_t key
     cdef uint64_t[3] values
     for doc in docs:
+        if doc is None:
+            raise TypeError("Documents are Docs, not None.")
         total += doc.length
     while size < 2 * total:
         size *= 2

@@ -24,6 +24,23 @@ cdef inline bint is_space(const TokenC* token) noexcept nogil:
     return Lexeme.c_check_flag(token.lex, IS_SPACE)
 
 
+cdef int check_docs(list docs) except -1:
+    """Raises TypeError where one of the documents is no Doc."""
+    for doc in docs:
+        if not isinstance(doc, Doc):
+            raise TypeError(f"Documents are Docs, not {type(doc).__name__}.")
+    return 0
+
+
+cdef int check_tokens(const int32_t[::1] tokens, int n) except -1:
+    """Raises ValueError where a document of n tokens does not have these."""
+    cdef Py_ssize_t i
+    for i in range(tokens.shape[0]):
+        if not 0 <= tokens[i] < n:
+            raise ValueError(f"A document of {n} tokens has no token {tokens[i]}.")
+    return 0
+
+
 cdef bint has_parse(Doc doc) noexcept:
     """As spaCy sees it when it refuses to set sentence starts: some token has a label."""
     cdef int i
@@ -73,6 +90,7 @@ def parsed_tokens(list docs):
     cdef Py_ssize_t total = 0
     cdef bint forced, parsed
     cdef const int8_t[::1] preset = None
+    check_docs(docs)
     for doc in docs:
         total += doc.length
     tokens_array = numpy.empty(total, dtype="int32")
@@ -204,6 +222,47 @@ cdef int write_parse(
     return 0
 
 
+cdef int check_parses(
+    list docs, const int32_t[::1] ends, const int32_t[::1] tokens, const int32_t[::1] heads,
+    const int32_t[::1] labels, const int8_t[::1] starts, int n_labels
+) except -1:
+    """Raises ValueError where parses are not those of the documents."""
+    cdef Py_ssize_t d, w
+    cdef Py_ssize_t n_words = tokens.shape[0]
+    cdef int n_tokens, last
+    cdef int first = 0
+    check_docs(docs)
+    if not n_words == heads.shape[0] == labels.shape[0] == starts.shape[0]:
+        raise ValueError(
+            f"Words have {n_words} tokens, {heads.shape[0]} heads, {labels.shape[0]} labels and "
+            f"{starts.shape[0]} starts."
+        )
+    if ends.shape[0] != len(docs) or n_words != (ends[ends.shape[0] - 1] if len(docs) else 0):
+        raise ValueError(
+            f"The parses of {ends.shape[0]} documents with {n_words} words do not end at "
+            f"{numpy.asarray(ends)}, or there are {len(docs)} documents."
+        )
+    for d in range(len(docs)):
+        n_tokens = (<Doc>docs[d]).length
+        if not first <= ends[d] <= n_words:
+            raise ValueError(f"The words of document {d} end at {ends[d]}.")
+        last = -1
+        for w in range(first, ends[d]):
+            if tokens[w] >= n_tokens:
+                raise ValueError(
+                    f"The document {docs[d].text!r:.80} has fewer tokens than its parse."
+                )
+            if tokens[w] <= last or not 0 <= heads[w] < ends[d] - first or labels[w] >= n_labels:
+                raise ValueError(
+                    f"Word {w - first} of document {d} has token {tokens[w]}, head {heads[w]} and "
+                    f"label {labels[w]}: tokens ascend, heads are words, and there are {n_labels} "
+                    f"labels."
+                )
+            last = tokens[w]
+        first = ends[d]
+    return 0
+
+
 def write_parses(
     list docs, const int32_t[::1] ends, const int32_t[::1] tokens, const int32_t[::1] heads,
     const int32_t[::1] labels, const int8_t[::1] starts, list names
@@ -224,7 +283,7 @@ def write_parses(
         names: the labels, that of roots, that of spaces.
 
     Raises:
-        ValueError: a document has fewer tokens than its parse.
+        ValueError: parses of other documents, or numbers out of range.
     """
     cdef Doc doc
     cdef int d, n
@@ -234,14 +293,15 @@ def write_parses(
     cdef int n_labels = len(names) - 2
     known = {}
     strings = None
+    if n_labels < 0:
+        raise ValueError(f"Names end with those of roots and spaces, not {names}.")
+    check_parses(docs, ends, tokens, heads, labels, starts, n_labels)
     for doc in docs:
         longest = max(longest, doc.length)
     cdef int8_t[::1] room = numpy.empty(longest + 1, dtype="int8")
     for d in range(len(docs)):
         doc = docs[d]
         n = ends[d] - first
-        if n and tokens[first + n - 1] >= doc.length:
-            raise ValueError(f"The document {doc.text!r:.80} has fewer tokens than its parse.")
         if doc.vocab.strings is not strings:  # a sourced component meets other vocabularies
             strings = doc.vocab.strings
             if id(strings) not in known:
@@ -328,6 +388,7 @@ def gold_parse(example):
     cdef Doc reference = example.reference
     cdef Doc predicted = example.predicted
     cdef int i
+    check_docs([reference, predicted])
     if same_tokens(predicted, reference):
         strings = reference.vocab.strings
         known = [reference.c[i].dep != 0 for i in range(reference.length)]
@@ -357,13 +418,19 @@ def gold_tags(example, const int32_t[::1] tokens):
     Returns:
         uint64 (words, 3): zeros where the reference says nothing, or has several tokens there that
         differ.
+
+    Raises:
+        ValueError: the document does not have the tokens.
     """
     cdef Doc reference = example.reference
+    cdef Doc predicted = example.predicted
     cdef int i
     cdef const TokenC* token
     array = numpy.empty((tokens.shape[0], 3), dtype="uint64")
     cdef uint64_t[:, ::1] fields = array
-    if same_tokens(example.predicted, reference):
+    check_docs([reference, predicted])
+    check_tokens(tokens, predicted.length)
+    if same_tokens(predicted, reference):
         for i in range(tokens.shape[0]):
             token = &reference.c[tokens[i]]
             fields[i, 0] = <uint64_t>token.pos
@@ -382,9 +449,17 @@ def write_tags(Doc doc, const int32_t[::1] tokens, const uint64_t[:, ::1] fields
     Args:
         tokens: int32 (words,): the tokens.
         fields: uint64 (words, 3): of each, POS by its number, TAG and MORPH as hashes; 0: nothing.
+
+    Raises:
+        ValueError: the document does not have the tokens, or fields of other words.
     """
     cdef int i
     cdef TokenC* token
+    check_tokens(tokens, doc.length)
+    if fields.shape[0] != tokens.shape[0] or fields.shape[1] != 3:
+        raise ValueError(
+            f"Fields have the shape {tokens.shape[0], 3}, not {fields.shape[0], fields.shape[1]}."
+        )
     with nogil:
         for i in range(tokens.shape[0]):
             token = &doc.c[tokens[i]]

@@ -3,6 +3,8 @@
 A text is searched through in windows, whose size is bounded as long as a sentence start gets
 settled in each.
 """
+from math import inf
+
 import numpy
 
 from libc.math cimport INFINITY
@@ -259,7 +261,7 @@ cdef OutputC shifted(const OutputC* out, int n) noexcept:
 
 def parse(
     TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH,
-    probabilities=None, gap=INFINITY, given=None
+    probabilities=None, gap=inf, given=None
 ):
     """Parse a batch.
 

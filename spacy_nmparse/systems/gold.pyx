@@ -36,12 +36,17 @@ cdef class Gold:
             first word always starts a sentence.
 
     Raises:
+        TypeError: heads are no sequence.
         ValueError: lengths differ, a head is no number in range, a start is not True, False or
             None, the heads form a cycle, or an arc crosses a known sentence start.
     """
     def __cinit__(self, heads, labels=None, sent_starts=None):
-        cdef int n = len(heads)
-        cdef size_t ints = 8 * n + 6
+        cdef int n
+        try:
+            n = len(heads)
+        except TypeError:
+            raise TypeError(f"Gold heads are a sequence of word numbers, not {heads!r}.") from None
+        cdef size_t ints = 8 * <size_t>n + 6
         if n < 1:
             raise ValueError("Gold needs at least one word.")
         for name, values in (("labels", labels), ("sent_starts", sent_starts)):

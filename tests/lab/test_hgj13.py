@@ -40,6 +40,8 @@ def test_the_formulas_of_arc_eager_refuse_list_systems() -> None:
     eager = systems.create("arc_eager")
     with pytest.raises(ValueError, match="2 words"):
         paper_costs(eager, eager.initial(3), Gold([0, 0]))
+    with pytest.raises(ValueError, match="nl_covington is none of arc_eager"):
+        paper_costs(eager, system.initial(3), Gold([0, 0, 0]))
 
 
 @pytest.mark.parametrize(("n", "wrong"), [(3, 51), pytest.param(4, 1259, marks=pytest.mark.slow)])

@@ -14,6 +14,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
+from spacy_nmparse.lab.linear.kernel import LinearScorerKernel
 from spacy_nmparse.lab.linear.perceptron import perceptron_of
 from spacy_nmparse.lab.linear.scorer import LinearScorer, read_words, system_features
 from spacy_nmparse.lab.linear.templates import Templates
@@ -397,3 +398,17 @@ def test_a_wide_beam_finds_the_highest_sum_of_scores(factory: str) -> None:
     ((score, *_), *_) = beam.n_best(*scored(parser, doc), 3000, 1)[0]
     assert score == pytest.approx(search(goes_on=True))
     assert score > search(goes_on=False) + 1
+
+
+def test_words_of_another_configuration() -> None:
+    state = systems.create("arc_eager").initial(3)
+    templates = Templates(["S0.word*B0.tag"])
+    three, two = numpy.zeros(3, "uint64"), numpy.zeros(2, "uint64")
+    templates.features(state, three, three, BITS)
+    for words, tags, bits in ((two, three, BITS), (three, two, BITS), (three, three, 0)):
+        with pytest.raises(ValueError, match="A configuration of 3 words"):
+            templates.features(state, words, tags, bits)
+    system = systems.create("arc_eager")
+    for words, tags, bits in ((three, two, BITS), (three, three, 64), (three, three, -1)):
+        with pytest.raises(ValueError, match="There are 3 words but"):
+            LinearScorerKernel(templates, system, words, tags, numpy.zeros(9, "float32"), bits)

@@ -331,3 +331,8 @@ def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
     expected = nlp.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
     assert (found == expected).all()
     assert [t.head.i for t in again("she eats cats")] == [1, 1, 1]
+
+
+def test_lengths_below_0() -> None:
+    with pytest.raises(ValueError, match="0 or more"):
+        affix_numbers(["word"], [1], [-1])

@@ -71,11 +71,19 @@ def test_empty_arrays(m: int, k: int, n: int) -> None:
         (sample(2, 3), sample(3, 2), sample(2, 2).astype("float64")),
         (sample(2, 3), sample(3, 2), sample(2, 2).T),
         (sample(2, 3), sample(3, 2), sample(2, 2)[::-1]),
+        (sample(2, 3), sample(3, 2), numpy.broadcast_to(sample(1, 2), (2, 2))),
+        (sample(2, 3), sample(3, 2), numpy.frombuffer(bytes(16), "float32").reshape(2, 2)),
     ],
 )
 def test_refuses_what_does_not_fit(A: Any, B: Any, out: Any) -> None:
     with pytest.raises(ValueError, match="matmul: "):
         matmul(A, B, out=out)
+
+
+def test_refuses_what_is_no_array() -> None:
+    for arguments in ((sample(2, 3), None), (sample(2, 3), sample(3, 2), [0])):
+        with pytest.raises(TypeError, match="matmul takes NumPy's arrays, not"):
+            matmul(*arguments)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="libraries have no common names there")

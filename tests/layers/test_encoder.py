@@ -329,3 +329,51 @@ def test_a_pipeline_with_spacys_encoder_gets_ours(shared: bool, tmp_path: Any) -
     if shared:
         compare(found.tensor, expected.tensor)
     assert found.to_json() == expected.to_json()
+
+
+def test_what_does_not_fit_a_layer() -> None:
+    """Once read and written beyond the ends of arrays."""
+    (W,) = sample((6,), 9)
+    made = {
+        "W": W,
+        "weights": packed(W, pieces=2, exact=True),
+        "b": numpy.zeros(6, "float32"),
+        "gain": numpy.ones(3, "float32"),
+        "shift": numpy.zeros(3, "float32"),
+        "lengths": numpy.asarray([2, 3], "int32"),
+        "window": 1,
+    }
+    for name, value in (
+        ("W", W[:4]),
+        ("W", W[:, :6].copy()),
+        ("weights", packed(W[:3].copy(), exact=True)),
+        ("b", numpy.zeros(5, "float32")),
+        ("gain", numpy.ones(0, "float32")),
+        ("gain", numpy.ones(4, "float32")),
+        ("shift", numpy.zeros(2, "float32")),
+        ("lengths", numpy.asarray([2, 0], "int32")),
+        ("lengths", numpy.asarray([6, -1], "int32")),
+        ("window", 2),
+        ("window", 2**31 - 1),
+        ("reach_in", -1),
+        ("rate", 1.5),
+    ):
+        with pytest.raises(ValueError, match=r"MaxoutNorm|reshape"):
+            MaxoutNorm(**{**made, name: value})
+    with pytest.raises(ValueError, match="reach_in 0, reach_out 1"):
+        MaxoutNorm(**{**made, "window": -1, "reach_out": 1})
+    layer = MaxoutNorm(**made)
+    (X,) = sample((6,), 3)
+    with pytest.raises(ValueError, match="backward needs forward"):
+        layer.backward(layer.forward(X, False))
+    products = numpy.zeros((4, 18), "float32")
+    for rows in (numpy.zeros(5, "int64"), numpy.full(6, 4), numpy.full(6, -1)):
+        with pytest.raises(ValueError, match="products"):
+            layer.forward(X, False, (products, rows))
+    dY = layer.forward(X, True)
+    with pytest.raises(ValueError, match="MaxoutNorm: inputs"):
+        layer.forward(X[:2], True)
+    for wrong in (dY[:5], dY[:, :2].copy()):
+        with pytest.raises(ValueError, match="MaxoutNorm: gradients"):
+            layer.backward(wrong)
+    layer.backward(dY)

@@ -9,7 +9,7 @@ import pytest
 from thinc.api import Adam, HashEmbed, Model, NumpyOps, Ops, fix_random_seed, set_dropout_rate
 
 from spacy_nmparse.layers.hash_tables import HashTables, name_of
-from spacy_nmparse.layers.table_rows import rows_of
+from spacy_nmparse.layers.table_rows import add_to_rows, rows_of, sum_rows
 
 WIDTH = 5
 SIZES = (7, 40, 1)
@@ -126,3 +126,30 @@ def test_a_number_for_each_table(n_numbers: int) -> None:
     model = make(NumpyOps())
     with pytest.raises(ValueError, match=f"{n_numbers} numbers of a word for 3 tables"):
         model.predict(numpy.zeros((2, n_numbers), dtype="uint64"))
+
+
+def test_rows_that_tables_do_not_have() -> None:
+    """Once read and written beyond the tables."""
+    tables = [numpy.zeros((7, 2), "float32"), numpy.zeros((8, 2), "float32")]
+    rows = numpy.full((2, 5, 4), 6, "int32")
+    values = numpy.zeros((5, 4), "float32")
+    sum_rows(tables, rows)
+    add_to_rows(tables, rows, values)
+    for wrong_tables, wrong_rows, message in (
+        (tables, rows - 7, "Table 0 has 7 rows: 20 of the rows are none"),
+        (tables, rows + 1, "Table 0 has 7 rows"),
+        (tables, rows[:1], r"\(2, words, 4\), not \(1, 5, 4\)"),
+        (tables, rows[:, :, :3].copy(), r"not \(2, 5, 3\)"),
+        (tables[:1], rows, r"\(1, words, 4\), not"),
+        ([tables[0], tables[1][:, :1].copy()], rows, "one width, not 2 and 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sum_rows(wrong_tables, wrong_rows)
+        with pytest.raises(ValueError, match=message):
+            add_to_rows(wrong_tables, wrong_rows, values)
+    for wrong in (values[:4], values[:, :3].copy()):
+        with pytest.raises(ValueError, match=r"Values have the shape \(5, 4\)"):
+            add_to_rows(tables, rows, wrong)
+    for sizes in ([7], [7, 0, 1], [7, -1, 1], [7, 2**31, 1]):
+        with pytest.raises(ValueError, match="Sizes are those of 3 tables"):
+            rows_of(make_numbers(2), sizes)

@@ -11,6 +11,7 @@ import pytest
 from thinc.api import HashEmbed, LayerNorm, Maxout, Model, NumpyOps
 
 from spacy_nmparse.layers.ops import FastOps, norm_forward
+from spacy_nmparse.layers.ops_kernels import norm, norm_back
 from tests.pipe.common import randomize
 
 
@@ -110,3 +111,19 @@ def test_copies_are_the_same() -> None:
     ops = FastOps()
     for other in (pickle.loads(pickle.dumps(ops)), copy.deepcopy(ops)):
         assert type(other) is FastOps
+
+
+def test_norms_that_do_not_fit() -> None:
+    X, gain, shrink = sample(3, 4), numpy.ones(4, "float32"), sample(3, 2)
+    for short in ((gain[:3], gain), (gain, gain[:3])):
+        with pytest.raises(ValueError, match="of inputs of 4"):
+            norm(X, *short)
+    for arguments in (
+        (X[:2], X, shrink, gain),
+        (X, X, shrink[:2], gain),
+        (X, X, sample(3, 1), gain),
+        (X, X, shrink, gain[:3]),
+        (sample(3, 3), X, shrink, gain),
+    ):
+        with pytest.raises(ValueError, match=r"of inputs \(3, 4\)"):
+            norm_back(*arguments)

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from spacy_nmparse.layers import products
-from spacy_nmparse.layers.products import HAS_FIXED, HAS_TILES, Weights, packed
+from spacy_nmparse.layers.products import HAS_FIXED, HAS_TILES, Rows, Weights, packed
 from tests.layers.test_blas import LAYOUTS, sample
 
 #: Rows, inputs, outputs: parts of tiles, blocks and vectors, and more than one of each.
@@ -177,3 +177,16 @@ def test_packed_weights_go_with_their_array() -> None:
     assert weights() is not None
     del W
     assert weights() is None
+
+
+def test_pieces_and_rows_that_do_not_fit() -> None:
+    for pieces in (0, -1, 2, 4):
+        with pytest.raises(ValueError, match=f"units of {pieces} pieces"):
+            Weights(sample(3, 4), pieces)
+    A, weights = sample(5, 4), Weights(sample(3, 4))
+    check_product(weights.times(A[1:3], None, Rows(A, weights), 1), A[1:3], sample(3, 4))
+    for rows, first in ((A, 4), (A, -1), (sample(5, 3), 0)):
+        with pytest.raises(ValueError, match=rf"do not have \(2, 4\) from row {first} on"):
+            weights.times(A[:2], None, Rows(rows, Weights(sample(2, rows.shape[1]))), first)
+    with pytest.raises(TypeError, match="NumPy's arrays, not NoneType"):
+        weights.times(None)

@@ -4,6 +4,7 @@ differences.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy
@@ -11,7 +12,7 @@ import pytest
 from thinc.api import Model
 
 from spacy_nmparse.layers.sru import BiSRU
-from spacy_nmparse.layers.sru_kernels import run_forward
+from spacy_nmparse.layers.sru_kernels import drop, run_backward, run_forward
 from tests.differences import slope
 from tests.pipe.common import randomize
 
@@ -189,3 +190,25 @@ def test_wide_layers() -> None:
     words = make_input(2, [3])
     found = make_sru(2, 512, scale=0.05).predict(words)
     assert numpy.isfinite(found).all() and abs(found[:, 2:]).max() <= 1
+
+
+def test_arrays_that_do_not_fit() -> None:
+    """Once written and read beyond their ends."""
+    zeros = partial(numpy.zeros, dtype="float32")
+    shared = {"loops": zeros((2, 4)), "lengths": numpy.asarray([3], "int32")}
+    cells = zeros((3, 2, 2))
+    forward = {"gates": zeros((3, 2, 6)), "biases": zeros(12), "hidden": zeros((3, 4)), **shared}
+    backward = {"d_hidden": cells, "gates": zeros((3, 2, 6)), **shared}
+    for run, arrays in ((run_forward, forward), (run_backward, backward)):
+        arrays["cells"] = cells
+        run(**arrays)
+        for name, array in arrays.items():
+            wrong = [array[:-1], numpy.concatenate([array, array])]
+            wrong += [numpy.asarray([4, -1], "int32")] if name == "lengths" else []
+            wrong += [array[..., :-1].copy()] if array.ndim > 1 else []
+            for other in wrong:
+                with pytest.raises(ValueError, match=r"shapes of the arrays|words"):
+                    run(**{**arrays, name: other})
+    for rate in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=f"0 to 1, not {rate}"):
+            drop(zeros((2, 2)), rate, 1)

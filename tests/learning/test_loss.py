@@ -9,9 +9,24 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
+from spacy_nmparse.learning.rollout import learn
+from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.systems import Gold
 from tests.naive.scorers import NaiveStateParser
-from tests.pipe.common import DOCUMENTS, gold_doc, make_example, make_nlp, model_config, randomize
+from tests.pipe.common import (
+    DOCUMENTS,
+    SMALL,
+    gold_doc,
+    gold_of,
+    make_example,
+    make_examples,
+    make_nlp,
+    model_config,
+    parser_of,
+    random_parser,
+    randomize,
+    system,
+)
 
 
 def softmax(scores: numpy.ndarray) -> numpy.ndarray:
@@ -107,3 +122,40 @@ def test_a_right_move_that_is_nearly_ruled_out(gap: float) -> None:
     assert gradient["LEFT-ARC"] == pytest.approx(-1, abs=0.01)
     for move in ("SHIFT", "RIGHT-ARC", "BREAK"):
         assert gradient[move] == pytest.approx(1 / 3, abs=0.01)
+
+
+@pytest.mark.parametrize("training", ["local", "max_violation"])
+@pytest.mark.parametrize("factory", SMALL)
+def test_scores_of_other_words(factory: str, training: str) -> None:
+    """Longer or shorter, they once ended the process."""
+    nlp = random_parser(0, factory=factory, beam_training=training)
+    parser = parser_of(nlp)
+    examples = make_examples(nlp.vocab)
+    for scored in (examples[:1], examples[1:], [*examples, *examples]):
+        scores, _ = parser.model.begin_update(ScorerInput([one.predicted for one in scored]))
+        with pytest.raises(ValueError, match="do not go with the scores of"):
+            parser.get_loss(examples, scores)
+    for nothing in (None, "scores"):
+        with pytest.raises(TypeError, match="'scored'"):
+            parser.get_loss(examples, nothing)
+
+
+def test_scores_of_another_system() -> None:
+    examples = make_examples(random_parser(0).vocab)
+    one, other = (
+        parser_of(random_parser(0, system=system("ArcEager", nonmonotonic_left=left)))
+        for left in (False, True)
+    )
+    words = ScorerInput([example.predicted for example in examples])
+    scores, _ = other.model.begin_update(words)
+    with pytest.raises(ValueError, match="scores are those of moves of"):
+        one.get_loss(examples, scores)
+    golds = [gold_of(example.reference) for example in examples]
+    constraints = numpy.zeros(scores.n_words, "int8")
+    scores, _ = one.model.begin_update(words)
+    with pytest.raises(ValueError, match="scores are those of moves of"):
+        learn(
+            one.system, scores, golds, constraints, "dynamic", 0, 0, 1, other.model.predict(words)
+        )
+    with pytest.raises(ValueError, match="no gold tree"):
+        learn(one.system, scores, [], constraints, "dynamic", 0, 0, 1)

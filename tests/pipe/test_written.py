@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import pytest
 import spacy
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.doc_io import parsed_tokens, write_parses
+from spacy_nmparse.layers.word_types import find_types
+from spacy_nmparse.pipe.doc_io import (
+    fix_edges,
+    gold_tags,
+    parsed_tokens,
+    set_heads,
+    write_parses,
+    write_tags,
+)
 
 
 def ints(*values: int) -> numpy.ndarray:
@@ -58,3 +69,55 @@ def test_words_of_several_documents_are_those_of_each() -> None:
     assert tokens.tolist() == [0, 1, 1, 3, 4, 0]
     assert constraints.tolist() == [0, -1, 0, 1, -1, 0]
     assert ends.tolist() == [2, 2, 5, 5, 6]
+
+
+def test_what_is_no_document() -> None:
+    nothing: Any = None
+    doc = Doc(Vocab(), words=["x"])
+    for call, *arguments in (
+        (set_heads, nothing, nothing),
+        (set_heads, doc, nothing),
+        (parsed_tokens, [doc, nothing]),
+        (find_types, [nothing], True),
+        (fix_edges, nothing),
+    ):
+        with pytest.raises(TypeError, match="None"):
+            call(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("place", "values"),
+    [
+        (1, ints(2)),  # ends
+        (1, ints(3, 3)),
+        (1, ints()),
+        (2, ints(0, 1, 3)),  # tokens
+        (2, ints(0, 1, -1)),
+        (2, ints(0, 2, 1)),
+        (2, ints(0, 1)),
+        (3, ints(1, 1, 3)),  # heads
+        (3, ints(1, 1, -1)),
+        (4, ints(0, 0, 2)),  # labels
+        (5, numpy.zeros(4, dtype="int8")),  # starts
+        (6, ["ROOT"]),  # names
+    ],
+)
+def test_parses_of_another_document(place: int, values: Any) -> None:
+    doc = Doc(Vocab(), words=["x", "y", "z"])
+    parse: list[Any] = [[doc], ints(3), ints(0, 1, 2), ints(1, 1, 1), ints(1, 0, -1)]
+    parse += [numpy.zeros(3, dtype="int8"), ["a", "b", "ROOT", "dep"]]
+    parse[place] = values
+    with pytest.raises(ValueError):
+        write_parses(*parse)
+    assert not doc.has_annotation("DEP")
+
+
+@pytest.mark.parametrize("tokens", [ints(0, 2), ints(-1)])
+def test_tags_of_another_document(tokens: numpy.ndarray) -> None:
+    doc = Doc(Vocab(), words=["x", "y"])
+    with pytest.raises(ValueError, match="2 tokens has no token"):
+        gold_tags(Example(doc, doc.copy()), tokens)
+    with pytest.raises(ValueError, match="2 tokens has no token"):
+        write_tags(doc, tokens, numpy.ones((len(tokens), 3), dtype="uint64"))
+    with pytest.raises(ValueError, match=r"shape \(2, 3\), not \(1, 3\)"):
+        write_tags(doc, ints(0, 1), numpy.ones((1, 3), dtype="uint64"))

@@ -10,9 +10,11 @@ import numpy
 import pytest
 from spacy.tokens import Doc
 
+from spacy_nmparse.analysis.tracer import Tracer
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.search import beam, greedy
+from spacy_nmparse.systems import Gold
 from tests.pipe.common import (
     SYSTEMS,
     assert_sound,
@@ -266,6 +268,63 @@ def test_trees_of_documents(name: str) -> None:
         for one in found:
             copy = Doc(doc.vocab, words=[t.text for t in doc], heads=one.heads, deps=one.labels)
             assert [bool(t.is_sent_start) for t in copy] == one.sent_starts
+
+
+def test_arguments_of_another_batch() -> None:
+    parser, other = make("arc-eager"), make("labelled reduce")
+    docs = some_docs(parser, [3, 2], 0.0)
+    scored, lengths, constraints = flat(parser, docs)
+    golds = [Gold([0] * n) for n in (2, 3)]
+    wrong: list[tuple[str, Any, Any, Any, Any]] = [
+        ("scores are those of moves of", other.system, lengths, constraints, None),
+        ("3 words in all and 5 constraints", parser.system, [3], constraints, None),
+        ("5 words in all and 4 constraints", parser.system, lengths, constraints[:4], None),
+        ("at least 1 word, not 0", parser.system, [5, 0], constraints, None),
+        ("at least 1 word, not -1", parser.system, [6, -1], constraints, None),
+        (
+            "constraint of word 0 is 1, 0 or -1, not 5",
+            parser.system,
+            lengths,
+            constraints + 5,
+            None,
+        ),
+        ("2 sequences but 1 given trees", parser.system, lengths, constraints, golds[:1]),
+        ("sequence 0 has 2 words, the sequence 3", parser.system, lengths, constraints, golds),
+    ]
+    for message, system, numbers, fixed, given in wrong:
+        for search, more in ((greedy.parse, ()), (beam.parse, (2,)), (beam.n_best, (2, 1))):
+            with pytest.raises(ValueError, match=message):
+                search(system, scored, numbers, fixed, *more, given=given)
+    for shape in ((1, 5), (2, 4), (2, 6)):
+        probabilities = numpy.zeros(shape, "float32")
+        for search, more in ((greedy.parse, ()), (beam.parse, (2,))):
+            with pytest.raises(ValueError, match=r"have the shape \(2, 5\)"):
+                search(
+                    parser.system, scored, lengths, constraints, *more, probabilities=probabilities
+                )
+    with pytest.raises(ValueError, match="at least 1 word, not 0"):
+        beam.parse(parser.system, scored, lengths, constraints, 2, reach=0)
+
+
+def test_a_configuration_of_another_document() -> None:
+    parser, other = make("arc-eager"), make("labelled reduce")
+    scored, _, _ = flat(parser, some_docs(parser, [3], 0.0))
+    state = parser.system.initial(3)
+    assert beam.probabilities(parser.system, scored, 0, state)
+    for system, offset, strange, message in (
+        (parser.system, 1, state, "3 words from word 1 on .* 3 words"),
+        (parser.system, -1, state, "word -1 on"),
+        (parser.system, 0, parser.system.initial(4), "4 words from word 0 on"),
+        (parser.system, 0, other.system.initial(3), "is none of"),
+        (other.system, 0, state, "scores are those of moves of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            beam.probabilities(system, scored, offset, strange)
+        if not offset:
+            with pytest.raises(ValueError, match=r"scores are those|is none of|4 words"):
+                Tracer(system, scored, 3).moves(strange)
+    with pytest.raises(ValueError, match="scores are those of 3 words, not of 2"):
+        Tracer(parser.system, scored, 2)
 
 
 def test_width_of_the_component() -> None:

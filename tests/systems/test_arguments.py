@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from spacy_nmparse import systems
-from spacy_nmparse.systems import Action, Gold, State
+from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
+from spacy_nmparse.systems.projective import lift, lower
 from tests.exhaustive_cases import Case
 from tests.fuzz import variants
 
@@ -28,6 +29,8 @@ def test_none_is_no_configuration_and_no_tree(name: str) -> None:
         ("loss", state, None),
         ("oracle", state, None),
         ("derivation", None),
+        ("bind", None),
+        ("repair", None, ("SHIFT", 1, None)),
     ):
         with pytest.raises(TypeError, match="None"):
             getattr(system, method)(*arguments)
@@ -102,6 +105,22 @@ def test_a_state_of_monotonic_covington() -> None:
             getattr(system, method)(state, *arguments)
 
 
+def test_repairs_of_illegal_actions() -> None:
+    system = systems.create("arc_eager", nonmonotonic_left=True)
+    with pytest.raises(ValueError, match="is illegal in"):
+        system.repair(system.initial(2), ("LEFT-ARC", 1, None))
+
+
+@pytest.mark.parametrize("cls", [State, Gold, TransitionSystem])
+def test_methods_know_their_class(cls: Any) -> None:
+    """Called with another object as ``self``, they once read its memory."""
+    for name in ("__repr__", *(name for name in vars(cls) if not name.startswith("__"))):
+        if callable(method := getattr(cls, name)):
+            for other in (None, 5, "x"):
+                with pytest.raises(TypeError):
+                    method(other)
+
+
 def test_a_system_is_made_once() -> None:
     system: Any = systems.create("arc_eager")
     with pytest.raises(TypeError, match=r"made already.*systems\.create"):
@@ -163,6 +182,24 @@ def test_actions_are_pickled(name: str) -> None:
 def test_gold_values(heads: Any, starts: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Gold(heads, None, starts)
+
+
+def test_gold_of_nothing() -> None:
+    heads: Any = None
+    with pytest.raises(TypeError, match="Gold heads are a sequence of word numbers, not None"):
+        Gold(heads)
+    with pytest.raises(ValueError, match="3 words but 2 sent_starts"):
+        Gold([0, 0, 0]).under([0, 0])
+
+
+@pytest.mark.parametrize("heads", [[0, -1], [0, 2], [1, 0], [0, 10**20]])
+def test_heads_to_lift_and_to_lower(heads: list[int]) -> None:
+    """A cycle, or a number that is no word's, once made lowering go on for ever."""
+    for change in (lift, lower):
+        with pytest.raises(ValueError, match=r"form a cycle|is not a word number"):
+            change(heads, ["a||b", "a||b"])
+    with pytest.raises(ValueError, match="2 heads but 1 labels"):
+        lower([0, 0], ["a||b"])
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, "2", None])

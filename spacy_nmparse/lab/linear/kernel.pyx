@@ -351,6 +351,9 @@ def learn_examples(
 
     Returns:
         (time, penalty) after the examples.
+
+    Raises:
+        ValueError: a configuration has more features than templates can have.
     """
     cdef const LessonC[::1] records = lessons.records
     cdef const uint32_t[::1] features = lessons.features
@@ -362,6 +365,9 @@ def learn_examples(
     cdef int n_kept, which
     cdef double top, all, right, gradient
     cdef float now
+    for e in range(records.shape[0]):
+        if records[e].features - (records[e - 1].features if e else 0) > MAX_TEMPLATES:
+            raise ValueError(f"A configuration has at most {MAX_TEMPLATES} features.")
     with nogil:
         for e in range(records.shape[0]):
             first = records[e - 1].features if e else 0
@@ -444,11 +450,11 @@ cdef class LinearScorerKernel(Scorer):
         words: uint64 (words,): what each parsed word of the batch is.
         tags: uint64 (words,): its tag, or 0.
         weights: float32 (2 ** bits + columns,); learning changes them.
-        bits: of the features' hashes.
+        bits: of the features' hashes, 1 to 31.
         logistic: learning, it takes note of examples; otherwise it is a perceptron.
 
     Raises:
-        ValueError: weights of another shape, or a system with non-local arcs.
+        ValueError: weights of another shape, tags of other words, or a system with non-local arcs.
     """
     cdef LinearC s
     cdef Templates templates
@@ -466,6 +472,11 @@ cdef class LinearScorerKernel(Scorer):
         cdef float[::1] table = weights
         check_system(system, "linear")
         self.system = system
+        if word_ids.shape[0] != tag_ids.shape[0] or not 1 <= bits <= 31:
+            raise ValueError(
+                f"There are {word_ids.shape[0]} words but {tag_ids.shape[0]} tags, or hashes of "
+                f"{bits} bits, not 1 to 31."
+            )
         blocks = label_blocks(system)
         self.s.stride = n_columns(system)
         if table.shape[0] != (<Py_ssize_t>1 << bits) + self.s.stride:

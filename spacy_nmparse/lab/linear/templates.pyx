@@ -132,7 +132,7 @@ cdef class Templates:
     Raises:
         ValueError: an unknown name, a template twice, none, or too many.
     """
-    def __init__(self, names):
+    def __cinit__(self, names):
         cdef TemplateC* one
         cdef AtomC* atom
         names = list(names)
@@ -186,7 +186,15 @@ cdef class Templates:
 
         Returns:
             A list of int below 2 ** bits.
+
+        Raises:
+            ValueError: words or tags of another configuration, or bits that are not 1 to 31.
         """
         cdef uint32_t[MAX_TEMPLATES] found
+        if not words.shape[0] == tags.shape[0] == state.c.n or not 1 <= bits <= 31:
+            raise ValueError(
+                f"A configuration of {state.c.n} words, {words.shape[0]} words and "
+                f"{tags.shape[0]} tags, with hashes of {bits} bits."
+            )
         cdef int n = find_features(&self.c, &state.c, &words[0], &tags[0], bits, found)
         return [found[i] for i in range(n)]

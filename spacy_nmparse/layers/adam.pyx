@@ -1,3 +1,4 @@
+# cython: embedsignature=False
 """Thinc's Adam, in one pass over weights, gradient, moments and averages."""
 import numpy
 from thinc.api import Optimizer

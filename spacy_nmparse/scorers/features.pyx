@@ -31,6 +31,9 @@ from spacy_nmparse.systems.between cimport n_crossed, n_headless_between
 from spacy_nmparse.systems.state cimport NONE, B, S, nth_left_child, nth_right_child, root_child
 
 
+cdef enum:
+    FARTHEST = 9999     # place of a word
+
 cdef enum:  # hops
     HEAD
     LEFT_1
@@ -280,16 +283,17 @@ cdef void find_facts(
 cdef int read_word(str name, list parts, WordC* out) except -1:
     base = parts[0]
     letter, number = base[:1], base[1:]
-    known = letter in WORDS and (number == "" if letter in ("H", "D") else number.isdigit())
-    if not known or base == "I0":
+    known = letter in WORDS and (number == "" if letter in ("H", "D") else number.isdecimal())
+    place = int(number) if known and number else 0
+    if not known or place > FARTHEST or (letter == "I" and not place):
         raise ValueError(
-            f"Feature {name!r}: a word is S0, S1, ... or B0, B1, ... or I1, I2, ... or H or D, or "
-            f"one that its transition system brings, not {base!r}."
+            f"Feature {name!r}: a word is S0, S1, ... or B0, B1, ... or I1, I2, ... (up to "
+            f"{FARTHEST}) or H or D, or one that its transition system brings, not {base!r}."
         )
     if len(parts) - 1 > MAX_HOPS:
         raise ValueError(f"Feature {name!r} has more than {MAX_HOPS} hops.")
     out.base = <word_t><uintptr_t>WORDS[letter]
-    out.place = int(number or 0)
+    out.place = place
     out.n_hops = len(parts) - 1
     for i, hop in enumerate(parts[1:]):
         if hop not in HOPS:

@@ -124,10 +124,10 @@ cdef class TreeScores:
         ValueError: weights of other shapes, or lengths of other words.
     """
     def __cinit__(self, items, lengths, dict weights, float tree_weight):
-        if items.ndim != 3 or items.shape[1] != 2 or sum(lengths) != len(items):
+        if items.ndim != 3 or items.shape[1] != 2 or numpy.sum(lengths) != len(items):
             raise ValueError(
                 f"Items have the shape (words, 2, width), and lengths add up to the words, not "
-                f"{tuple(items.shape)} and {sum(lengths)}."
+                f"{tuple(items.shape)} and {numpy.sum(lengths)}."
             )
         ends = numpy.cumsum(lengths)
         self.starts = numpy.stack(

@@ -265,6 +265,8 @@ SIZES = (
         ({"features": {"pair": ["H-D.distance"]}}, "need a word"),
         ({"features": {"label": []}}, "need a word"),
         ({"features": {"context": ["I0"]}}, "I0"),
+        ({"features": {"context": ["I00"]}}, "I00"),
+        ({"features": {"context": ["B2147483647"]}}, "B2147483647"),
         ({"features": {"context": ["B0", "I1-B1.distance"]}}, "I1-B1"),
         ({"features": {"context": ["B0.x"]}}, "'x'"),
     ],

@@ -66,6 +66,7 @@ def number_between(low: float, high: float) -> Kind[float]:
 
 SWITCH = Kind("true or false", lambda value: isinstance(value, bool), bool)
 WIDTH = Kind("an integer of at least 1", lambda value: _is_whole(value) and value >= 1, int)
+COUNT = Kind("an integer of at least 0", lambda value: _is_whole(value) and value >= 0, int)
 LABELS = Kind("a list of labels", _are_strings, list)
 
 
@@ -120,9 +121,15 @@ class Settings:
     keep_heads: bool = setting(
         False,
         SWITCH,
-        "Words that have a head and a label keep them; the parser finds the others. A document "
-        "whose heads are no part of a tree fails",
+        "Words that have a head and a label keep them, and are marked: `token._.known_head`. The "
+        "parser finds the others. A document whose heads are no part of a tree fails",
         "[Heads that are known](using.md#heads-that-are-known)",
+    )
+    max_sentence: int = setting(
+        0,
+        COUNT,
+        "How many words a sentence may have in text without sentence starts; 0: any number",
+        "[Long texts without sentences](using.md#long-texts-without-sentences)",
     )
     threads: int = setting(
         1,

@@ -17,7 +17,6 @@ from spacy_nmparse.lab.linear.templates import Templates
 from spacy_nmparse.layers.maxout_norm import MaxoutNorm
 from spacy_nmparse.layers.products import Rows, Weights
 from spacy_nmparse.pipe.doc_io import parsed_tokens
-from spacy_nmparse.scorers.ensemble_kernel import EnsembleKernel
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.hidden_layer import Layer
 from spacy_nmparse.scorers.shared import ScorerInput
@@ -66,8 +65,7 @@ def _parser_world(nlp: Any, n: int) -> dict[str, Any]:
         "system": system,
         "labels": ("a", "b"),
         "scored": scored,
-        "teacher": parser.model.predict(batch),
-        "members": [scored],
+        "teachers": [parser.model.predict(batch)],
         "lengths": [n],
         "constraints": constraints,
         "probabilities": numpy.zeros((2, n), "float32"),
@@ -91,13 +89,12 @@ def _parser_world(nlp: Any, n: int) -> dict[str, Any]:
         "seed": 1,
         "explore": 0.5,
         "dropout": 0.2,
-        "teacher_weight": 0.5,
+        "weight": 0.5,
         "gap": 5.0,
         "heads": heads,
         "sent_starts": [0] * n,
         "tracer": Tracer(system, scored, n),
         "beam": Beam(system, scored, 2, n),
-        "ensemble": EnsembleKernel([scored], system),
         "other_system": systems.create("arc_eager", ("a", "b"), nonmonotonic_left=True),
         "doc": doc,
         "docs": [doc],

@@ -209,6 +209,7 @@ cdef class BufferArcStandard(TransitionSystem):
         self.texts = TEXTS
         self.c.projective = True
         self.c.start = root_at_bottom
+        self.c.breaks_behind = True
         self.c.rest = rest_here
         self.c.loss = loss
         use_static(&self.c, wanted_move)

@@ -22,9 +22,10 @@ from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.divergence import stopped_divergence
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.fingerprint import Fingerprint
-from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
+from spacy_nmparse.pipe.gold import GoldReader
 from spacy_nmparse.pipe.labels import LabelData
 from spacy_nmparse.pipe.learning import Lesson
+from spacy_nmparse.pipe.roots import ROOT_LABEL, is_root_name
 from spacy_nmparse.pipe.settings import changed_settings, saved_settings
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.pipe.teacher import Teachers, load_teachers
@@ -119,8 +120,12 @@ class TransitionParser(ParsingComponent):
                 f"The component '{self.name}' cannot take these tags: {error}"
             ) from error
         self.learning.restart()
-        old = self._learned.labels.names  # labels added before are kept
-        names = [ROOT_LABEL, *data.labels, *old]
+        roots = list(filter(is_root_name, data.labels))
+        # Labels added before are kept; ROOT comes with the first of them.
+        old = [name for name in self._learned.labels.names if not roots or name != ROOT_LABEL]
+        names = [*(roots or [ROOT_LABEL]), *data.labels, *old]
+        if not self._learned.system.labels_roots:  # nothing would choose among labels of roots
+            names = [name for name in names if name == names[0] or not is_root_name(name)]
         self._teachers = None
         if teacher:
             paths = [teacher] if isinstance(teacher, str) else teacher

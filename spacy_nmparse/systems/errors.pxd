@@ -6,8 +6,8 @@ cdef int settled(const StateC* s, const GoldC* gold) noexcept nogil
 
 
 cdef inline bint label_fits(const SystemC* system, bint from_root, int label) noexcept nogil:
-    """Whether an arc may take the label: root_label is for arcs from ROOT, and them alone."""
-    return system.root_label == NONE or (label == system.root_label) == from_root
+    """Whether an arc may take the label: labels of roots are for arcs from ROOT, and them alone."""
+    return system.root_labels == NULL or system.root_labels[label] == from_root
 
 
 cdef inline bint label_ok(const GoldC* gold, int w, int label) noexcept nogil:

@@ -28,6 +28,7 @@ cdef int no_arc(const StateC* s, int k) noexcept nogil
 
 
 cdef class TransitionSystem(MoveTable):
+    cdef bytes root_mask        # what c.root_labels points to
     cdef dict repair_names      # name of a move -> its name as a repair, if that is another
     cdef dict features          # name of a move -> features that a scorer of it should look at
     cdef dict texts             # of the glossary: name of a move or part -> what it does, or holds

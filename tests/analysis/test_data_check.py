@@ -100,6 +100,8 @@ def test_labels(tmp_path: Path, make: Callable[..., Doc]) -> None:
     assert "z (1)" in unseen.message
     odd = check(tmp_path, [make("a b c", [1, 1, 1], "ROOT ROOT y||x")] * 30)
     assert codes(odd) >= {"misplaced_root", "decorated_labels"}
+    own = check(tmp_path, [make("a b c", [1, 1, 1], "x Pred y")] * 30)
+    assert "root_labels" in codes(own, "info") and "Pred (30)" in message_of(own, "root_labels")
     assert "one_label" in codes(check(tmp_path, [make("a b", [1, 1], "x ROOT")] * 30))
 
 
@@ -210,7 +212,8 @@ def test_tokens_are_counted_by_their_place() -> None:
 
 def test_long_arcs(tmp_path: Path, make: Callable[..., Doc]) -> None:
     docs = [make("a b c d", [3, 3, 3, 3], "x y z ROOT")]
-    options = {"components.parser.system.max_length": 2}
+    block = {"@misc": "spacy_nmparse.NLCovington.v1", "max_length": 2}
+    options = {"components.parser.system": block}
     found = check(tmp_path, docs, config="nl_covington_parser", **options)
     assert "too_long" in codes(found)
     assert found.train.too_long == 1

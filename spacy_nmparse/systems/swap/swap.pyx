@@ -32,6 +32,7 @@ from spacy_nmparse.systems.sentences cimport (
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
 from spacy_nmparse.systems.static cimport learn_first_cheapest
 from spacy_nmparse.systems.swap.gold cimport derive_swap
+from spacy_nmparse.systems.swap.known cimport keep_known
 from spacy_nmparse.systems.swap.plan cimport (
     STAY,
     PlanC,
@@ -326,6 +327,7 @@ cdef class SwapStandard(TransitionSystem):
         self.c.start = root_at_bottom
         self.c.derive = derive_swap
         self.c.loss = swap_loss
+        self.c.keep_known = keep_known
         self.c.oracles[STATIC] = learn_eager
         self.c.oracles[EAGER] = learn_eager
         self.c.oracles[LAZY] = learn_lazy

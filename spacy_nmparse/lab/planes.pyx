@@ -11,8 +11,8 @@ in both planes, some in one only. The arcs that are left must be free of *confli
 
 Without a conflict the planes are found so: go from arc to arc, beginning where there is no choice.
 So the fewest arcs to give up are the fewest that hit every conflict. Of each conflict one arc goes;
-which one is tried out. As many conflicts as have no arc in common, so many arcs must go at least:
-that ends most searches at once.
+which one is tried out. Conflicts without a common arc each cost one arc: this bound ends most
+searches at once.
 """
 from spacy_nmparse.systems.gold cimport new_tables
 from spacy_nmparse.systems.state cimport NONE

@@ -1,10 +1,10 @@
 """What training has seen of words, so that prediction shows the network nothing else.
 
-A row that is hashed from a number that training has never seen was learned for other numbers: to
-show it is to show noise. So the norm of such a word hides, as some norms do in training
-(``AffixEmbed``, word_dropout), and a shape hides that no word of the training data has. Affixes
-hide, in training too, unless two words of different norms have them: of a word that training has
-not seen, the ones left are the longest that are of use.
+Words pick rows of tables by hashes of their norm, shape and affixes. Where training has never seen
+such a value, the row was learned for other values: it is noise. These values get the row of
+``HIDDEN``. Norms: those of words that training has not seen (``AffixEmbed`` hides some norms in
+training, too, by word_dropout). Shapes: those that no word of the training data has. Affixes: those
+that no two words of different norms have, in training too; a new word keeps the longest useful ones.
 """
 
 from __future__ import annotations

@@ -313,7 +313,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             ValueError: n is below 1.
         """
         if n < 1:
-            raise ValueError(f"The component '{self.name}' finds at least 1 tree, not {n}.")
+            raise ValueError(f"The component '{self.name}': n must be at least 1, got {n}.")
         words = Words.of(docs)
         scorer = self.score_moves(words)
         given = self._given(words)

@@ -216,7 +216,7 @@ cdef int write_parse(
     for w in range(n_words):
         i = tokens[w]
         if w > 0 and starts[w]:
-            # A start that was preset on a space since the last word is this one.
+            # A sentence start preset on a preceding space counts for this word.
             pending = False
             for j in range(tokens[w - 1] + 1, i + 1):
                 pending = pending or start[j]

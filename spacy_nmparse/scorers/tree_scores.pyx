@@ -199,7 +199,8 @@ cdef class TreeScores:
         return 0
 
     cdef tuple gradients(self):
-        """Of a window that is the whole batch: those of items, and of the weights by name."""
+        """Gradients of the items, and of each weight by its name. The window must be the whole
+        batch."""
         d_items, d_queries, _ = self.d_tables
         d_U = numpy.empty_like(self.U)
         for side in (0, 1):

@@ -23,7 +23,7 @@ cdef struct ChoiceC:
     float label_p   # that of the label among those of the move; 1: there is no choice
 
 
-# How sure a search is, of each word; head NULL: nobody asks. See confidence.pyx.
+# Confidence per word (see confidence.pyx); ``head`` is NULL if not requested.
 cdef struct ConfidenceC:
     float* head         # the probability of the move, or the completion, that attached it
     float* label        # the probability of its label

@@ -1,8 +1,9 @@
-"""How sure a search is of each word's head and label.
+"""Confidence in each word's head and label.
 
-The probability of a head is that of the move that attached the word, among the legal ones, times,
-for every other configuration with moves that would attach the word, the probability of the legal
-moves that do not. That of a label is its share among those of its move.
+    p(head) = p(move that attached the word) * product of (1 - p(moves that attach the word))
+
+p is a probability among the legal moves of one configuration; the product is over all other
+configurations of the derivation. p(label) is the label's probability among those of its move.
 """
 from libc.math cimport exp
 

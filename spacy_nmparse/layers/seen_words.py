@@ -3,8 +3,8 @@
 Words pick rows of tables by hashes of their norm, shape and affixes. Where training has never seen
 such a value, the row was learned for other values: it is noise. These values get the row of
 ``HIDDEN``. Norms: those of words that training has not seen (``AffixEmbed`` hides some norms in
-training, too, by word_dropout). Shapes: those that no word of the training data has. Affixes: those
-that no two words of different norms have, in training too; a new word keeps the longest useful ones.
+training, too, by word_dropout). Shapes: those that no word of the training data has. Affixes: all
+but those of two words of different norms, in training too; a new word keeps the longest of these.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ cdef inline void make_right_arc(StateC* s, int l, int push_label) noexcept nogil
     """RIGHT-ARC; decoupled: note that S0 was revised."""
     if revised(s).decoupled_repairs:
         s.numbers[REVISED] = S(s, 0)
-        s.numbers[REVISED_AT] = B(s, 0)
+        s.numbers[REVISED_AT] = s.b - s.n_rebuffer
     else:
         s.system.moves[revised(s).right_arc].effect(s, 1, l, push_label)
 

@@ -21,6 +21,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis.derivation import derive_actions
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.systems import Action, Gold
+from spacy_nmparse.systems.system import with_face
 from spacy_nmparse.systems.walk import random_walk
 from tests.naive.trees import golds, is_projective
 from tests.systems.twins import TWINS, Twin
@@ -231,7 +232,8 @@ def test_labelled_costs(built: Path) -> None:
 
 def test_a_copied_system(built: Path) -> None:
     """Without the .pxd file beside it, as another package has it."""
-    assert load(built, "copied").ArcHybrid().moves == ("SHIFT", "LEFT-ARC", "RIGHT-ARC")
+    copied = with_face(load(built, "copied").ArcHybrid)
+    assert copied().moves == ("SHIFT", "LEFT-ARC", "RIGHT-ARC")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,7 @@ def test_a_system_with_some_costs(
     built: Path, monkeypatch: pytest.MonkeyPatch, missing: str, message: str
 ) -> None:
     monkeypatch.setattr(systems, "_registered", dict(systems._registered))
-    cls = load(built, "costless").Costless
+    cls = with_face(load(built, "costless").Costless)
     systems.register("costless", cls)
     with pytest.raises(TypeError, match=re.escape(message)):
         systems.create("costless", missing=missing)

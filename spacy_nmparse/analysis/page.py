@@ -15,7 +15,7 @@ from spacy.util import is_in_jupyter
 
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.doc_io import gold_parse
-from spacy_nmparse.systems.system import COLOURS
+from spacy_nmparse.systems.names import COLOURS
 from spacy_nmparse.ud.tokens import counted
 
 HEIGHT = 760  # of the frame in a notebook

@@ -14,13 +14,14 @@ from spacy_nmparse.search.choice cimport (
 from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.softmax cimport probability_of
-from spacy_nmparse.systems.state cimport State
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.configuration cimport State
+from spacy_nmparse.systems.table cimport MoveTable
 
 from collections import namedtuple
 
 from spacy_nmparse.search.greedy import WINDOW
-from spacy_nmparse.systems.system import MOVE_NAMES, Action
+from spacy_nmparse.systems.action import Action
+from spacy_nmparse.systems.names import MOVE_NAMES
 
 Scored = namedtuple("Scored", ("action", "score", "share", "label_p", "noted"))
 Scored.__doc__ = """A legal move as the model sees it, with the label that it likes best.
@@ -45,7 +46,7 @@ cdef class Tracer:
         ValueError: scores of another system or of other words. Methods raise it for configurations
             of another system or of other words.
     """
-    cdef TransitionSystem system
+    cdef MoveTable system
     cdef Scorer scored
     cdef SearchC search
     cdef bint has_search
@@ -53,7 +54,7 @@ cdef class Tracer:
     cdef int first              # the window of tables
     cdef int last
 
-    def __cinit__(self, TransitionSystem system, Scorer scored, int n):
+    def __cinit__(self, MoveTable system, Scorer scored, int n):
         scored.check_system(system)
         if not n == scored.n_words > 0:
             raise ValueError(f"The scores are those of {scored.n_words} words, not of {n}.")

@@ -38,7 +38,7 @@ from spacy_nmparse.systems.sentences cimport (
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     COMBINED,
     LEARN_NOT,
@@ -46,7 +46,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    TransitionSystem,
+    MoveTable,
     learn_cheapest,
 )
 from spacy_nmparse.systems.views cimport (
@@ -299,7 +299,7 @@ SINGLE_ROOT = (
 )
 
 
-cdef class ArcSwift(TransitionSystem):
+cdef class ArcSwift(MoveTable):
     """The arc-swift system. Its options are those of every system."""
     def __init__(self, labels=None, **options):
         self.begin("arc_swift", options)

@@ -17,13 +17,13 @@ from spacy_nmparse.systems.moves cimport b0_end, root_at_bottom, s0_end
 from spacy_nmparse.systems.sentences cimport finish
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    TransitionSystem,
+    MoveTable,
 )
 from spacy_nmparse.systems.tabular cimport rest
 from spacy_nmparse.systems.views cimport ViewC, view
@@ -197,7 +197,7 @@ TEXTS = {
 }
 
 
-cdef class BufferArcStandard(TransitionSystem):
+cdef class BufferArcStandard(MoveTable):
     """Arc-standard with arcs between the top of the stack and the front of the buffer.
 
     Args:

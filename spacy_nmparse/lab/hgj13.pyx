@@ -7,10 +7,12 @@ BREAK: the oracle allows that where gold has a start, and nothing else there. Fo
 they are wrong as printed: ``docs/proofs.md`` lists where.
 """
 from spacy_nmparse.systems.arc_eager_options cimport eager
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.errors cimport label_counts
 from spacy_nmparse.systems.gold cimport Gold, GoldC, children_from
-from spacy_nmparse.systems.state cimport NONE, B, S, State, StateC, in_buffer
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.names cimport new_oracle
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, in_buffer
+from spacy_nmparse.systems.table cimport (
     BREAK,
     LEARN_LABEL,
     MAX_MOVES,
@@ -18,13 +20,12 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    TransitionSystem,
+    MoveTable,
     learn_cheapest,
     legal_moves,
-    new_oracle,
 )
 
-from spacy_nmparse.systems.system import MOVE_NAMES
+from spacy_nmparse.systems.names import MOVE_NAMES
 
 
 cdef enum:
@@ -102,13 +103,13 @@ cdef void hgj13_oracle(
             c.label = gold.label[c.dependent]
 
 
-def add_paper(TransitionSystem system):
+def add_paper(MoveTable system):
     """Give arc_eager, but for its forms, the oracle ``paper``."""
     if system.options.get("push") == "any":
         system.c.oracles[new_oracle("paper")] = hgj13_oracle
 
 
-def paper_costs(TransitionSystem system not None, State state not None, Gold gold not None):
+def paper_costs(MoveTable system not None, State state not None, Gold gold not None):
     """Cost of each legal move name by the printed formulas (dict from str to int).
 
     Args:

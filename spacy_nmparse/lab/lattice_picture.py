@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from spacy_nmparse.analysis.steps import action_name
 from spacy_nmparse.analysis.text import Paint, padded, plain, width_of
 from spacy_nmparse.lab.lattice import Edge, Lattice
-from spacy_nmparse.systems.system import COLOURS
+from spacy_nmparse.systems.names import COLOURS
 
 #: Of moves that have no colour of their own.
 GREY = "#4b5563"

@@ -4,18 +4,18 @@ from libc.string cimport memset
 
 from spacy_nmparse.systems.gold cimport Gold, GoldC, TablesC, new_tables, tables_of
 from spacy_nmparse.systems.memory cimport allocate
+from spacy_nmparse.systems.names cimport new_oracle
 from spacy_nmparse.systems.state cimport NONE, B, StateC
 from spacy_nmparse.systems.static cimport learn_first_cheapest
 from spacy_nmparse.systems.swap.gold cimport derive_swap
 from spacy_nmparse.systems.swap.plan cimport STAY, PlanC, SwapC, follow, make_room, swap_tables
 from spacy_nmparse.systems.swap.swap cimport eager_move, leads_home, learn_lazy, learn_moves
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     SHIFT,
     SWAP,
     CandidateC,
     SystemC,
-    TransitionSystem,
-    new_oracle,
+    MoveTable,
 )
 
 
@@ -404,7 +404,7 @@ cdef void learn_minimal(
     learn_moves(s, move, False, candidates, n)
 
 
-def add_minimal(TransitionSystem system not None):
+def add_minimal(MoveTable system not None):
     """Give swap_standard the oracle ``minimal``."""
     system.c.oracles[new_oracle("minimal", True)] = learn_minimal
 

@@ -1,6 +1,6 @@
 """Planes: which gold arcs cross, and how many must be given up so that two planes hold the rest."""
 from spacy_nmparse.systems.gold cimport GoldC, tables_of
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.table cimport SystemC
 
 
 cdef struct PlanesC:                 # what two_planar reads besides

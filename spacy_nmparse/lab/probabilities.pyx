@@ -13,15 +13,15 @@ from spacy_nmparse.search.choice cimport (
 )
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.softmax cimport log_total
-from spacy_nmparse.systems.state cimport State
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.configuration cimport State
+from spacy_nmparse.systems.table cimport MoveTable
 
 from spacy_nmparse.systems.action import Action
-from spacy_nmparse.systems.system import MOVE_NAMES
+from spacy_nmparse.systems.names import MOVE_NAMES
 
 
 def probabilities(
-    TransitionSystem system not None, Scorer scored not None, int offset, State state not None
+    MoveTable system not None, Scorer scored not None, int offset, State state not None
 ):
     """The probabilities of the legal actions of a configuration.
 

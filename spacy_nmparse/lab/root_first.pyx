@@ -35,14 +35,14 @@ from spacy_nmparse.systems.sentences cimport (
 from spacy_nmparse.systems.sentences cimport may_break as at_start
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     LEFT_ARC,
     REDUCE,
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    TransitionSystem,
+    MoveTable,
 )
 from spacy_nmparse.systems.views cimport (
     ViewC,
@@ -308,7 +308,7 @@ TEXTS = {
 }
 
 
-cdef class RootFirstArcEager(TransitionSystem):
+cdef class RootFirstArcEager(MoveTable):
     """Arc-eager with ROOT at the bottom of the stack.
 
     Args:

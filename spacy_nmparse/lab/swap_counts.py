@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from spacy_nmparse import systems
 from spacy_nmparse.lab.minimal import fewest_swaps, n_swaps
 from spacy_nmparse.systems.action import Action
+from spacy_nmparse.systems.configuration import State
 from spacy_nmparse.systems.gold import Gold
 from spacy_nmparse.systems.projective import is_projective
-from spacy_nmparse.systems.state import State
-from spacy_nmparse.systems.swap.swap import SwapStandard
 from spacy_nmparse.systems.system import TransitionSystem
 
 #: The oracles of BN15's Table 1.
@@ -30,7 +30,7 @@ def count_swaps(trees: Sequence[Sequence[int]]) -> dict[str, Any]:
         sentences; projective ones; not_proven; unique (sentences with one derivation only, by the
         oracle `nd_all`); swaps by oracle.
     """
-    system = SwapStandard()
+    system = systems.create("swap_standard")
     result = {"sentences": 0, "projective": 0, "not_proven": 0, "unique": 0}
     swaps = dict.fromkeys(SWAP_ORACLES, 0)
     for heads in trees:

@@ -22,12 +22,13 @@ from spacy_nmparse.systems.errors cimport can_be_right, least_error, settled
 from spacy_nmparse.systems.gold cimport GoldC, far_end
 from spacy_nmparse.systems.moves cimport b0_end, s0_end
 from spacy_nmparse.lab.planes cimport PlanesC, derive_planes, fewest_given_up, planar_tables
+from spacy_nmparse.systems.configuration cimport State
+from spacy_nmparse.systems.names cimport new_move
 from spacy_nmparse.systems.sentences cimport can_break, gold_breaks, missed_start, must_break
 from spacy_nmparse.systems.headless cimport N_SETS, join, treetop
 from spacy_nmparse.systems.state cimport (
     NONE,
     S,
-    State,
     StateC,
     own_array,
     pop,
@@ -36,7 +37,7 @@ from spacy_nmparse.systems.state cimport (
     words_alike,
 )
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     CROSSES_BY_ARC,
     LEFT_ARC,
@@ -44,8 +45,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    TransitionSystem,
-    new_move,
+    MoveTable,
 )
 
 from spacy_nmparse.systems.headless import hang
@@ -511,7 +511,7 @@ TEXTS = {
 }
 
 
-cdef class TwoPlanar(TransitionSystem):
+cdef class TwoPlanar(MoveTable):
     """The 2-planar system. Its options are those of every system; ``root_label`` is the label of
     headless words in the final tree, and of no others (None: they have none, and labels of gold
     roots are not judged)."""

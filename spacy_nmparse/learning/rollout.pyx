@@ -40,14 +40,14 @@ from spacy_nmparse.scorers.hidden_layer cimport uniform
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.scorers.softmax cimport argmax, log_softmax, log_total, softmax
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.names cimport follows_tree
+from spacy_nmparse.systems.table cimport (
     DYNAMIC,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
-    TransitionSystem,
+    MoveTable,
     apply_oracle,
-    follows_tree,
     max_candidates,
     walk_to_end,
 )
@@ -281,7 +281,7 @@ cdef bint step(void* walker, StateC* s) noexcept nogil:
 
 
 cdef int roll_out(
-    RolloutC* rollout, TransitionSystem system, Scorer scored, Gold gold, const int8_t* constraints,
+    RolloutC* rollout, MoveTable system, Scorer scored, Gold gold, const int8_t* constraints,
     int offset, int oracle
 ) except -1:
     """Roll out one sequence.
@@ -309,7 +309,7 @@ cdef int roll_out(
 
 
 def learn(
-    TransitionSystem system, Scorer scored, golds, constraints, oracle, float explore,
+    MoveTable system, Scorer scored, golds, constraints, oracle, float explore,
     float dropout, seed, teachers=(), float weight=0
 ):
     """Roll out a batch once and collect its gradients.

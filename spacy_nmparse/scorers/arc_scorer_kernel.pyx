@@ -49,7 +49,7 @@ from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
+from spacy_nmparse.systems.table cimport CandidateC, MoveTable
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
@@ -281,7 +281,7 @@ cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
     return layer_gradient((<ArcScorerC*>scorer).labels, ticket)
 
 
-def check_system(TransitionSystem system):
+def check_system(MoveTable system):
     """Raise ValueError where the arcs of a configuration do not all join one word to others."""
     if system.c.item is NULL:
         raise ValueError(
@@ -319,7 +319,7 @@ cdef class ArcScorerKernel(Scorer):
     cdef list arrays        # keeps the arrays alive that a points into
 
     def __cinit__(
-        self, dict features, TransitionSystem system, vectors, TreeScores tree, dict weights,
+        self, dict features, MoveTable system, vectors, TreeScores tree, dict weights,
         int pieces, int n_pairs
     ):
         check_system(system)

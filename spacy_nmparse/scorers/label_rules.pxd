@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC
+from spacy_nmparse.systems.table cimport CandidateC
 
 
 cdef struct LabelRulesC:

@@ -24,7 +24,7 @@ from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport MAX_MOVES, CandidateC, TransitionSystem
+from spacy_nmparse.systems.table cimport MAX_MOVES, CandidateC, MoveTable
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
@@ -120,7 +120,7 @@ cdef void recall(
     self.step = ticket
 
 
-def check_system(TransitionSystem system, kind="state"):
+def check_system(MoveTable system, kind="state"):
     """Raise ValueError where the arcs of a configuration do not all join words in focus. kind: of
     the scorer, for the message."""
     cdef int i
@@ -156,7 +156,7 @@ cdef class StateScorerKernel(Scorer):
     cdef list arrays        # keeps the arrays alive that s points into
 
     def __cinit__(
-        self, Features features, TransitionSystem system, vectors, dict weights, int pieces,
+        self, Features features, MoveTable system, vectors, dict weights, int pieces,
         tokens=None
     ):
         cdef int i
@@ -252,7 +252,7 @@ cdef class StateScorerKernel(Scorer):
         )
 
 
-def label_blocks(TransitionSystem system):
+def label_blocks(MoveTable system):
     """For each move of the table the number of its label distribution, or -1: it has none."""
     blocks = []
     cdef int n = 0

@@ -15,7 +15,7 @@ from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.hypotheses cimport BLIND, FINISHED, Beam, HypothesisC, OutputC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.table cimport MoveTable
 
 # Words of a longer sequence that are searched through at a time, at first.
 REACH = 128
@@ -58,7 +58,7 @@ cdef list analyses(Beam beam, int first, int last, int n):
 
 
 cdef list search_batch(
-    TransitionSystem system, Scorer scored, const int[::1] lengths, const int8_t[::1] fixed, given,
+    MoveTable system, Scorer scored, const int[::1] lengths, const int8_t[::1] fixed, given,
     int width, int n, int reach, const OutputC* out, double gap
 ):
     """Beam search through a batch.
@@ -159,7 +159,7 @@ cdef list search_batch(
 
 
 def search_parts(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
+    MoveTable system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
     given=None
 ):
     """Search for several trees. Arguments, result and errors as those of ``parse`` and of
@@ -182,7 +182,7 @@ cdef OutputC shifted(const OutputC* out, int n) noexcept:
 
 
 def parse(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, reach=REACH,
+    MoveTable system, Scorer scored, lengths, constraints, int width, reach=REACH,
     probabilities=None, gap=inf, given=None
 ):
     """Parse a batch.
@@ -225,7 +225,7 @@ def parse(
 
 
 def n_best(
-    TransitionSystem system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
+    MoveTable system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
     given=None
 ):
     """The n best trees of each sequence, or as many as the beam has.

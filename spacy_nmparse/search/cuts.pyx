@@ -16,7 +16,7 @@ from spacy_nmparse.search.step cimport choose_best, make_move
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.softmax cimport probability_of
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport TransitionSystem, walk_to_end
+from spacy_nmparse.systems.table cimport MoveTable, walk_to_end
 
 
 # A greedy search through a window of a sequence.
@@ -117,7 +117,7 @@ cdef int find_starts(
 
 
 def cut(
-    TransitionSystem system not None, Scorer scored not None, lengths, constraints, int most,
+    MoveTable system not None, Scorer scored not None, lengths, constraints, int most,
     often=False, given=None
 ):
     """Find where running text has to be cut, so that no sentence is longer than `most` words.

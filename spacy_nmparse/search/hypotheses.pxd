@@ -4,7 +4,7 @@ from libc.stdint cimport int8_t, int32_t
 from spacy_nmparse.search.choice cimport ChoiceC, SearchC, StateC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.table cimport MoveTable
 
 
 cdef enum:  # why a search stops
@@ -62,7 +62,7 @@ cdef struct OutputC:
 
 
 cdef class Beam:
-    cdef TransitionSystem system
+    cdef MoveTable system
     cdef Scorer scored
     cdef SearchC search
     cdef int lookahead          # words from the next one on that it and the system look at

@@ -40,7 +40,7 @@ from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.scorers.softmax cimport argmax, log_total
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_copy
-from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_NOT, apply_oracle
+from spacy_nmparse.systems.table cimport LEARN_ANY, LEARN_NOT, apply_oracle
 
 
 cdef bint has_room(const BestItemsC* best, double score) noexcept nogil:
@@ -86,7 +86,7 @@ cdef class Beam:
         asked: whether to note how sure the search is.
     """
     def __cinit__(
-        self, TransitionSystem system, Scorer scored, int width, int max_words, bint asked=False
+        self, MoveTable system, Scorer scored, int width, int max_words, bint asked=False
     ):
         cdef int i
         cdef size_t size = max_words + 1

@@ -20,9 +20,10 @@ from spacy_nmparse.compiled import require_compiled
 
 require_compiled("spacy_nmparse.systems.state")
 from spacy_nmparse.systems.action import Action, Move  # noqa: E402
+from spacy_nmparse.systems.configuration import ROOT, State  # noqa: E402
 from spacy_nmparse.systems.gold import Gold  # noqa: E402
-from spacy_nmparse.systems.state import ROOT, State  # noqa: E402
-from spacy_nmparse.systems.system import TransitionSystem  # noqa: E402
+from spacy_nmparse.systems.system import TransitionSystem, with_face  # noqa: E402
+from spacy_nmparse.systems.table import MoveTable  # noqa: E402
 
 __all__ = [
     "ROOT",
@@ -63,20 +64,21 @@ def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*_OWN, *_registered, *installed]))
 
 
-def register(name: str, cls: type[TransitionSystem]) -> None:
+def register(name: str, cls: type) -> None:
     """Add a transition system, for this process. An installed package does the same by an entry
     point of the group ``spacy_nmparse_systems``.
 
     Args:
         name: what ``create`` and config blocks call it; ``cls().name`` must be the same.
-        cls: its class.
+        cls: its class, of move tables.
 
     Raises:
-        TypeError: cls is not a transition system.
+        TypeError: it is none.
         ValueError: the name is that of another system, or not that of the class.
     """
-    if not isinstance(cls, type) or not issubclass(cls, TransitionSystem):
-        raise TypeError(f"A system is a subclass of TransitionSystem, not {cls!r}.")
+    if not isinstance(cls, type) or not issubclass(cls, MoveTable):
+        raise TypeError(f"A system is a subclass of MoveTable, not {cls!r}.")
+    cls = with_face(cls)
     if name in _OWN or _registered.get(name, cls) is not cls:
         raise ValueError(f"There is a transition system {name!r} already: choose another name.")
     if cls().name != name:
@@ -93,7 +95,7 @@ def system_class(name: str) -> type[TransitionSystem]:
     if name not in _registered:
         if name in _OWN:
             module, cls = _OWN[name].split(":")
-            _registered[name] = getattr(import_module(f"{__name__}.{module}"), cls)
+            _registered[name] = with_face(getattr(import_module(f"{__name__}.{module}"), cls))
         else:
             found = entry_points(group=ENTRY_POINTS, name=name)
             if not found:
@@ -110,7 +112,7 @@ def forms(name: str) -> dict[str, type[TransitionSystem]]:
     for point in entry_points(group=ENTRY_POINTS):
         base, _, option = point.name.partition(".")
         if base == name and option:
-            found[option] = point.load()
+            found[option] = with_face(point.load())
     return found
 
 

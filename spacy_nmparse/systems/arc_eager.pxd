@@ -2,7 +2,7 @@
 from spacy_nmparse.systems.arc_eager_options cimport EagerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
+from spacy_nmparse.systems.table cimport SystemC, MoveTable
 
 
 cdef int shift_cost(
@@ -37,7 +37,7 @@ cdef int reduced_dependent(const StateC* s, int k) noexcept nogil
 cdef int arc_eager_loss(const StateC* s, const GoldC* gold) noexcept nogil
 
 
-cdef class ArcEager(TransitionSystem):
+cdef class ArcEager(MoveTable):
     cdef EagerC own
     cdef EagerC own_monotonic
     cdef SystemC monotonic

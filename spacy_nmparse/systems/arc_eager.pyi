@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from spacy_nmparse.systems.system import TransitionSystem
+from spacy_nmparse.systems.table import MoveTable
 
 PUSHES: Final[dict[str, int]]
 
@@ -9,7 +9,7 @@ def check_push(
     push: str, labels: Sequence[str] | None, left: bool, reduces: bool, labelled: bool
 ) -> None: ...
 
-class ArcEager(TransitionSystem):
+class ArcEager(MoveTable):
     def __init__(
         self,
         labels: Sequence[str] | None = None,

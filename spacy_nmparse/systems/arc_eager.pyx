@@ -49,7 +49,7 @@ from spacy_nmparse.systems.state cimport (
 )
 from spacy_nmparse.systems.state cimport push as push_word
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     COMBINED,
     LEFT_ARC,
@@ -341,7 +341,7 @@ cdef int wanted_move(
 PUSHES = {"any": PUSH_ANY, "shift": PUSH_SHIFT, "right_arc": PUSH_RIGHT_ARC}
 
 
-cdef class ArcEager(TransitionSystem):
+cdef class ArcEager(MoveTable):
     """The arc-eager system.
 
     Args:

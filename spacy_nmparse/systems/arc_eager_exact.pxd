@@ -3,7 +3,7 @@ from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.errors cimport label_ok
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.table cimport SystemC
 from spacy_nmparse.systems.views cimport ViewC
 
 

@@ -12,7 +12,7 @@ from spacy_nmparse.systems.errors cimport arc_error, label_ok
 from spacy_nmparse.systems.gold cimport children_from
 from spacy_nmparse.systems.sentences cimport decided_starts, least_rest
 from spacy_nmparse.systems.state cimport NONE, B, S
-from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, REDUCE, SHIFT
+from spacy_nmparse.systems.table cimport BREAK, LEFT_ARC, REDUCE, SHIFT
 from spacy_nmparse.systems.views cimport (
     height,
     is_fresh,

@@ -1,7 +1,7 @@
 """The oracles ``monotonic`` and ``combined`` of arc-eager."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC
+from spacy_nmparse.systems.table cimport CandidateC, SystemC
 
 
 cdef void learn_monotonic(

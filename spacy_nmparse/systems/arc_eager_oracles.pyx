@@ -2,7 +2,7 @@
 section 6)."""
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,

@@ -26,8 +26,8 @@ from spacy_nmparse.systems.sentences cimport (
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT
-from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
+from spacy_nmparse.systems.table cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT
+from spacy_nmparse.systems.table cimport CandidateC, MoveTable
 from spacy_nmparse.systems.views cimport ViewC, height, place, stack_item, view
 
 
@@ -165,7 +165,7 @@ TEXTS = {
 }
 
 
-cdef class ArcHybrid(TransitionSystem):
+cdef class ArcHybrid(MoveTable):
     """The arc-hybrid system. Its options are those of every system."""
     def __init__(self, labels=None, **options):
         cdef int i

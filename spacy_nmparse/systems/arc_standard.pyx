@@ -15,13 +15,13 @@ from spacy_nmparse.systems.sentences cimport can_break, finish, gold_breaks, mus
 from spacy_nmparse.systems.sentences cimport do_break as end_sentence
 from spacy_nmparse.systems.state cimport B, S, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
     CandidateC,
-    TransitionSystem,
+    MoveTable,
 )
 from spacy_nmparse.systems.tabular cimport rest
 from spacy_nmparse.systems.views cimport ViewC, view
@@ -136,7 +136,7 @@ TEXTS = {
 }
 
 
-cdef class ArcStandard(TransitionSystem):
+cdef class ArcStandard(MoveTable):
     """The arc-standard system. Its options are those of every system."""
     def __init__(self, labels=None, **options):
         self.begin("arc_standard", options)

@@ -23,8 +23,9 @@ cdef void join(StateC* s, int head, int dependent) noexcept nogil:
 def hang(list heads, list labels, list starts, bint one_root, root_label):
     """Give headless words a head, in place.
 
-    They hang off ROOT, with the first root_label. With one_root only the first of them in a sentence
-    does, and only if ROOT has no child there: the others hang off ROOT's child, without a label.
+    They hang off ROOT, with the first root_label. With one_root only the first of them in a
+    sentence does, and only if ROOT has no child there: the others hang off ROOT's child, without a
+    label.
     """
     if root_label is not None and not isinstance(root_label, str):
         root_label = root_label[0]

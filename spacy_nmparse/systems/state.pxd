@@ -116,14 +116,3 @@ cdef inline int nth_right_child(const StateC* s, int w, int i) noexcept nogil:
         w = s.inward[w]
         i -= 1
     return w
-
-
-cdef class State:
-    cdef StateC c
-    cdef void* block
-    cdef object owner       # of self.c.system
-    cdef readonly tuple label_names
-    cdef readonly str system
-
-    cdef void bind(self, const SystemC* system, owner)
-    cpdef State copy(self)

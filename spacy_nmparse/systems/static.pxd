@@ -1,7 +1,7 @@
 """Static oracles: learn the wanted move, else the cheapest."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC, wanted_t
+from spacy_nmparse.systems.table cimport CandidateC, SystemC, wanted_t
 
 
 cdef void learn_wanted(

@@ -1,6 +1,6 @@
 """Static oracles: learn the wanted move, else the cheapest."""
 from spacy_nmparse.systems.errors cimport label_counts
-from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_LABEL, LEARN_NOT, STATIC
+from spacy_nmparse.systems.table cimport LEARN_ANY, LEARN_LABEL, LEARN_NOT, STATIC
 
 
 cdef void learn_wanted(

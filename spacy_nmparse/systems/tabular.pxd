@@ -1,7 +1,7 @@
 """The loss of arc-standard configurations by dynamic programming."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.table cimport SystemC
 from spacy_nmparse.systems.views cimport ViewC
 
 

@@ -8,23 +8,18 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp, memset
 
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.headless cimport N_SETS, treetop
 from spacy_nmparse.systems.memory cimport allocate
-from spacy_nmparse.systems.state cimport (
-    NONE,
-    State,
-    StateC,
-    state_block_size,
-    state_copy,
-)
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.state cimport NONE, StateC, state_block_size, state_copy
+from spacy_nmparse.systems.table cimport (
     LEARN_LABEL,
     LEARN_NOT,
     MAX_MOVES,
     CandidateC,
     SystemC,
-    TransitionSystem,
+    MoveTable,
     apply_oracle,
     label_fits,
     legal_moves,
@@ -390,7 +385,7 @@ cdef const char* walk_on(WalkC* walk) noexcept nogil:
 
 
 def random_walk(
-    TransitionSystem system, State state, uint64_t seed, Gold gold=None, oracle="dynamic",
+    MoveTable system, State state, uint64_t seed, Gold gold=None, oracle="dynamic",
     bint exact=False, int ask=1, int follow=4
 ):
     """Make random legal moves until the configuration is final.

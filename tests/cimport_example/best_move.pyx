@@ -12,10 +12,11 @@ from spacy_nmparse.systems.arc_eager cimport (
     right_arc_cost,
     shift_cost,
 )
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.moves cimport can_shift, do_shift
-from spacy_nmparse.systems.state cimport NONE, State, StateC, state_add_arc
-from spacy_nmparse.systems.system cimport SystemC, TransitionSystem
+from spacy_nmparse.systems.state cimport NONE, StateC, state_add_arc
+from spacy_nmparse.systems.table cimport SystemC, MoveTable
 
 
 cdef int no_move = -1
@@ -27,7 +28,7 @@ cdef int left_arc_or_none(const StateC* state, const GoldC* gold, int label) noe
     return left_arc_cost(state, gold, 1, label, NONE)
 
 
-def costs(TransitionSystem system, State state, Gold gold):
+def costs(MoveTable system, State state, Gold gold):
     """Costs of SHIFT, REDUCE, LEFT-ARC, RIGHT-ARC in unlabelled arc-eager; -1: illegal."""
     cdef const StateC* s = &state.c
     cdef const GoldC* g = &gold.c
@@ -46,7 +47,7 @@ def costs(TransitionSystem system, State state, Gold gold):
     return shift, reduce, left, right
 
 
-def parse(TransitionSystem system, State state, Gold gold):
+def parse(MoveTable system, State state, Gold gold):
     """Follow the cheapest move to the end, without the GIL. Returns the sum of the costs."""
     cdef const SystemC* c = &system.c
     cdef StateC* s = &state.c

@@ -4,14 +4,15 @@ this."""
 from libc.stdlib cimport free, malloc
 
 from spacy_nmparse.systems cimport arc_eager, arc_hybrid, arc_standard
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.sentences cimport break_rest, shift_rest
-from spacy_nmparse.systems.state cimport NONE, State, StateC
+from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.swap cimport swap
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     CandidateC,
     SystemC,
-    TransitionSystem,
+    MoveTable,
     cost_of,
     cost_t,
     legal_moves,
@@ -71,7 +72,7 @@ rest("swap_standard", "SWAP", swap.swap_rest)
 rest("swap_standard", "BREAK", swap.break_rest)
 
 
-def costs(TransitionSystem system, State state, Gold gold, bint printed=False):
+def costs(MoveTable system, State state, Gold gold, bint printed=False):
     """Costs of the legal moves of an unlabelled system by every function that is there, here or in
     its table (list of lists of int). printed: also by the formulas of papers.
     """

@@ -1,11 +1,12 @@
 # cython: language_level=3
 from spacy_nmparse.systems.arc_eager cimport can_left_arc, left_arc_cost
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.gold cimport Gold
-from spacy_nmparse.systems.state cimport NONE, State
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.state cimport NONE
+from spacy_nmparse.systems.table cimport MoveTable
 
 
-def left_arc_costs(TransitionSystem system, State state, Gold gold):
+def left_arc_costs(MoveTable system, State state, Gold gold):
     """The cost of LEFT-ARC with each label of the system; empty where it is illegal."""
     cdef int label
     system.bind(gold)

@@ -2,7 +2,7 @@
 from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, root_last, s0_end, s1_end
 from spacy_nmparse.systems.sentences cimport can_break, do_break, must_break
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, state_add_arc
-from spacy_nmparse.systems.system cimport LEFT_ARC, RIGHT_ARC, SHIFT, TransitionSystem
+from spacy_nmparse.systems.table cimport LEFT_ARC, RIGHT_ARC, SHIFT, MoveTable
 
 
 cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
@@ -22,7 +22,7 @@ cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
     state_add_arc(s, S(s, 0), s0, l)
 
 
-cdef class MovesOnly(TransitionSystem):
+cdef class MovesOnly(MoveTable):
     def __init__(self, labels=None, **options):
         self.begin("moves_only", options)
         self.c.projective = True

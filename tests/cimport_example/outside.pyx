@@ -15,6 +15,7 @@ from spacy_nmparse.systems.arc_hybrid cimport (
 from spacy_nmparse.systems.errors cimport is_lost, least_error
 from spacy_nmparse.systems.gold cimport GoldC, last_child, new_tables, tables_of
 from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, s0_end, s1_end
+from spacy_nmparse.systems.names cimport new_move
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
@@ -26,15 +27,14 @@ from spacy_nmparse.systems.sentences cimport (
 )
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, state_add_arc
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
     CandidateC,
     SystemC,
-    TransitionSystem,
-    new_move,
+    MoveTable,
 )
 from spacy_nmparse.systems.views cimport ViewC, height, place, push_in_view, stack_item, view
 
@@ -150,7 +150,7 @@ cdef void start(StateC* s) noexcept nogil:
     s.numbers[0] = 0    # counts LEFT-ARC-SHIFTs
 
 
-cdef class Outside(TransitionSystem):
+cdef class Outside(MoveTable):
     cdef OutsideC own
 
     def __init__(

@@ -124,11 +124,11 @@ def test_a_right_move_that_is_nearly_ruled_out(gap: float) -> None:
         assert gradient[move] == pytest.approx(1 / 3, abs=0.01)
 
 
-@pytest.mark.parametrize("training", ["local", "max_violation"])
+@pytest.mark.parametrize("training", [{}, {"update": "max_violation"}])
 @pytest.mark.parametrize("factory", SMALL)
-def test_scores_of_other_words(factory: str, training: str) -> None:
+def test_scores_of_other_words(factory: str, training: dict[str, Any]) -> None:
     """Longer or shorter, they once ended the process."""
-    nlp = random_parser(0, factory=factory, beam_training=training)
+    nlp = random_parser(0, factory=factory, **training)
     parser = parser_of(nlp)
     examples = make_examples(nlp.vocab)
     for scored in (examples[:1], examples[1:], [*examples, *examples]):
@@ -155,7 +155,7 @@ def test_scores_of_another_system() -> None:
     scores, _ = one.model.begin_update(words)
     with pytest.raises(ValueError, match="scores are those of moves of"):
         learn(
-            one.system, scores, golds, constraints, "dynamic", 0, 0, 1, other.model.predict(words)
+            one.system, scores, golds, constraints, "dynamic", 0, 0, 1, [other.model.predict(words)]
         )
     with pytest.raises(ValueError, match="no gold tree"):
         learn(one.system, scores, [], constraints, "dynamic", 0, 0, 1)

@@ -12,6 +12,7 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 from spacy_nmparse.systems.projective import lift, lower
+from spacy_nmparse.systems.table import MoveTable
 from tests.exhaustive_cases import Case
 from tests.fuzz import variants
 
@@ -111,13 +112,14 @@ def test_repairs_of_illegal_actions() -> None:
         system.repair(system.initial(2), ("LEFT-ARC", 1, None))
 
 
-@pytest.mark.parametrize("cls", [State, Gold, TransitionSystem])
+@pytest.mark.parametrize("cls", [State, Gold, MoveTable, TransitionSystem])
 def test_methods_know_their_class(cls: Any) -> None:
     """Called with another object as ``self``, they once read its memory."""
-    for name in ("__repr__", *(name for name in vars(cls) if not name.startswith("__"))):
+    own = () if cls is TransitionSystem else ("__repr__",)
+    for name in (*own, *(name for name in vars(cls) if not name.startswith("__"))):
         if callable(method := getattr(cls, name)):
             for other in (None, 5, "x"):
-                with pytest.raises(TypeError):
+                with pytest.raises((TypeError, AttributeError)):
                     method(other)
 
 
@@ -334,9 +336,9 @@ def test_the_table_says_which_moves_have_labels(case: Case) -> None:
 def test_register(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(systems, "_registered", {})
     before = systems.names()
-    cls = systems.system_class("arc_hybrid")
+    cls, other = map(systems.system_class, ("arc_hybrid", "arc_standard"))
     for wrong in (Gold, "arc_hybrid", None):
-        with pytest.raises(TypeError, match="subclass of TransitionSystem"):
+        with pytest.raises(TypeError, match="subclass of MoveTable"):
             systems.register("mine", wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="already"):
         systems.register("arc_eager", cls)
@@ -347,7 +349,7 @@ def test_register(monkeypatch: pytest.MonkeyPatch) -> None:
     systems.register("arc_hybrid", cls)  # once more is no harm
     assert systems.create("arc_hybrid").name in systems.names()
     with pytest.raises(ValueError, match="already"):
-        systems.register("arc_hybrid", systems.TransitionSystem)
+        systems.register("arc_hybrid", other)
     assert "arc_hybrid" in before
 
 

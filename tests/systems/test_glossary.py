@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from spacy_nmparse import systems
+from spacy_nmparse.systems.system import with_face
+from spacy_nmparse.systems.table import MoveTable
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "arc_eager": [
@@ -45,4 +47,4 @@ def test_every_move_and_part_is_explained(name: str) -> None:
 
 
 def test_a_system_that_does_not_say() -> None:
-    assert systems.TransitionSystem().glossary() == {}
+    assert with_face(MoveTable)().glossary() == {}

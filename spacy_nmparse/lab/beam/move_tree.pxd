@@ -4,7 +4,7 @@ from libc.stdint cimport int8_t
 from spacy_nmparse.search.choice cimport CandidateC, SearchC
 from spacy_nmparse.search.hypotheses cimport RecordC
 from spacy_nmparse.scorers.scorer cimport Scorer
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.table cimport MoveTable
 
 
 # A move, and the configuration that it leads to. The first has no move: it is the start.
@@ -35,7 +35,7 @@ cdef enum:  # what is done in each configuration
 
 
 cdef class MoveTree:
-    cdef TransitionSystem system
+    cdef MoveTable system
     cdef Scorer scored
     cdef SearchC search
     cdef int n_words

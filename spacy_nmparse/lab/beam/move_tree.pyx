@@ -22,7 +22,7 @@ from spacy_nmparse.search.choice cimport (
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.scorers.softmax cimport log_total
 from spacy_nmparse.systems.memory cimport allocate
-from spacy_nmparse.systems.system cimport legal_moves
+from spacy_nmparse.systems.table cimport legal_moves
 
 
 cdef class MoveTree:
@@ -34,7 +34,7 @@ cdef class MoveTree:
         most: sequences.
         max_words: the longest window.
     """
-    def __cinit__(self, TransitionSystem system, Scorer scored, int most, int max_words):
+    def __cinit__(self, MoveTable system, Scorer scored, int most, int max_words):
         scored.check_system(system)
         if most < 1 or max_words < 1:
             raise ValueError(

@@ -31,7 +31,7 @@ from spacy_nmparse.search.hypotheses cimport Beam
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.memory cimport allocate
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.table cimport MoveTable
 
 from spacy_nmparse.systems.gold import Gold as make_gold
 
@@ -69,7 +69,7 @@ cdef class Comparison:
     cdef int n_ends
     cdef bint mistakes          # the scorer learns from its mistakes
 
-    def __cinit__(self, TransitionSystem system, Scorer scored, int width, int max_words):
+    def __cinit__(self, MoveTable system, Scorer scored, int width, int max_words):
         self.free = Beam(system, scored, width, max_words)
         self.held = Beam(system, scored, width, max_words)
         self.held.held = True
@@ -191,7 +191,7 @@ def window(gold, int first, int last):
 
 
 def learn(
-    TransitionSystem system, Scorer scored, golds, constraints, oracle, update, int width,
+    MoveTable system, Scorer scored, golds, constraints, oracle, update, int width,
     float dropout, seed
 ):
     """Search through a batch once and collect its gradients.

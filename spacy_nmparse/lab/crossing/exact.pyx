@@ -15,23 +15,17 @@ from spacy_nmparse.lab.crossing.leaves cimport (
 from spacy_nmparse.lab.crossing.spans cimport CrossingC, FormC
 from spacy_nmparse.lab.crossing.stretches cimport crossing_of, rest_of_stretch, stretch_end
 from spacy_nmparse.systems.arc_eager_exact cimport exact_loss as eager_loss
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.gold cimport Gold, GoldC
+from spacy_nmparse.systems.names cimport new_oracle
 from spacy_nmparse.systems.sentences cimport errors_behind
-from spacy_nmparse.systems.state cimport (
-    NONE,
-    UNKNOWN_LABEL,
-    State,
-    StateC,
-    state_block_size,
-    state_copy,
-)
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, StateC, state_block_size, state_copy
+from spacy_nmparse.systems.table cimport (
     LEARN_LABEL,
     CandidateC,
-    TransitionSystem,
+    MoveTable,
     label_fits,
     learn_cheapest,
-    new_oracle,
     oracle_t,
 )
 from spacy_nmparse.systems.views cimport ViewC, view
@@ -151,7 +145,7 @@ cdef void learn_buffer(
     learn_exact(s, gold, push_label, candidates, n, &BUFFER)
 
 
-cdef const FormC* form_of(TransitionSystem system, oracle_t* oracle) except NULL:
+cdef const FormC* form_of(MoveTable system, oracle_t* oracle) except NULL:
     """What must be known of the system, and its oracle."""
     if system.name == "arc_eager" and system.options.get("root_first"):
         oracle[0] = learn_root_first
@@ -172,14 +166,14 @@ cdef const FormC* form_of(TransitionSystem system, oracle_t* oracle) except NULL
     return &SWIFT
 
 
-def add_exact(TransitionSystem system not None):
+def add_exact(MoveTable system not None):
     """Give a projective system the oracle ``exact``."""
     cdef oracle_t oracle
     form_of(system, &oracle)
     system.c.oracles[new_oracle("exact")] = oracle
 
 
-def exact_loss(TransitionSystem system not None, State state not None, Gold gold not None):
+def exact_loss(MoveTable system not None, State state not None, Gold gold not None):
     """The least loss of any final configuration that is reachable from state (float).
 
     Args:
@@ -204,7 +198,7 @@ def exact_loss(TransitionSystem system not None, State state not None, Gold gold
 
 
 def exact_costs(
-    TransitionSystem system not None, State state not None, Gold gold not None, push_label=None
+    MoveTable system not None, State state not None, Gold gold not None, push_label=None
 ):
     """The exact cost of each legal action: the loss that it adds (dict from ``Action`` to float).
 

@@ -2,7 +2,7 @@
 from spacy_nmparse.lab.crossing.spans cimport CrossingC, FormC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.table cimport SystemC
 from spacy_nmparse.systems.views cimport ViewC
 
 

@@ -29,14 +29,14 @@ from spacy_nmparse.layers.kernels cimport nmp_sum_rows
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     LEARN_ANY,
     LEARN_NOT,
     MAX_MOVES,
     CandidateC,
     MoveC,
     SystemC,
-    TransitionSystem,
+    MoveTable,
     arc_end_t,
     label_fits,
 )
@@ -420,7 +420,7 @@ cdef inline int class_in(int noted) noexcept nogil:
     return noted if noted >= 0 else -1 - noted
 
 
-def n_columns(TransitionSystem system):
+def n_columns(MoveTable system):
     """Weights that a feature has: one for each move and label, up to a multiple of 8."""
     cdef int n = system.c.n_moves + system.c.n_labels * (max(label_blocks(system)) + 1)
     return (n + 7) // 8 * 8
@@ -432,7 +432,7 @@ cdef inline bint joins(const MoveC* move, arc_end_t one, arc_end_t other) noexce
     )
 
 
-def focus(TransitionSystem system):
+def focus(MoveTable system):
     """The pairs of words that the system's arcs join: of S0-B0, S1-S0, I1-B0."""
     cdef int i
     if system.c.item is not NULL and system.c.headless:
@@ -468,7 +468,7 @@ cdef class LinearScorerKernel(Scorer):
     cdef object weights
 
     def __cinit__(
-        self, Templates templates, TransitionSystem system, words, tags, weights, int bits,
+        self, Templates templates, MoveTable system, words, tags, weights, int bits,
         bint logistic=False
     ):
         cdef int i

@@ -11,7 +11,8 @@ template all of whose values are 0 makes none. Different features may have the s
 models bear that well (Bohnet 2010).
 """
 from spacy_nmparse.scorers.features cimport MAX_SLOTS, apart, find_words
-from spacy_nmparse.systems.state cimport NONE, State
+from spacy_nmparse.systems.configuration cimport State
+from spacy_nmparse.systems.state cimport NONE
 
 
 cdef enum:  # kinds of values

@@ -1,6 +1,6 @@
 """The options of arc-eager with repair transitions or Unshift."""
 from spacy_nmparse.systems.arc_eager_options cimport EagerC
-from spacy_nmparse.systems.state cimport NONE, B
+from spacy_nmparse.systems.state cimport NONE
 from spacy_nmparse.systems.structs cimport StateC, SystemC
 
 
@@ -23,13 +23,15 @@ cdef inline const RepairsC* revised(const StateC* s) noexcept nogil:
 
 cdef enum:      # numbers in a configuration: decoupled repairs
     REVISED     # S0, if it was lowered or raised,
-    REVISED_AT  # with this B0
+    REVISED_AT  # when so many words had been read, those put back left out
 
 
 cdef inline int revised_word(const StateC* s) noexcept nogil:
     """Decoupled repairs: the word that was lowered or raised last, if no word was read since, or
     NONE."""
-    return s.numbers[REVISED] if s.numbers[REVISED_AT] == B(s, 0) else NONE
+    cdef int w = s.numbers[REVISED]
+    cdef bint now = s.root_last and s.numbers[REVISED_AT] == s.b - s.n_rebuffer
+    return w if now and w >= s.start else NONE
 
 
 cdef inline bint has_repairs(const StateC* s) noexcept nogil:

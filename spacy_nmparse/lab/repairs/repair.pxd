@@ -1,7 +1,7 @@
 """The repair transitions."""
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.table cimport MoveTable
 
 
 cdef int LEFT_INVERT
 
-cdef int add_repairs(TransitionSystem system) except -1
+cdef int add_repairs(MoveTable system) except -1

@@ -18,6 +18,7 @@ from spacy_nmparse.lab.repairs.options cimport (
     revised_word,
 )
 from spacy_nmparse.systems.moves cimport always, b0_end, s0_end
+from spacy_nmparse.systems.names cimport new_move
 from spacy_nmparse.systems.state cimport (
     NONE,
     B,
@@ -28,12 +29,11 @@ from spacy_nmparse.systems.state cimport (
     state_add_arc,
     state_del_arc,
 )
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     MoveC,
-    TransitionSystem,
+    MoveTable,
     arc_end_t,
     effect_t,
-    new_move,
     no_arc,
     precondition_t,
 )
@@ -76,7 +76,7 @@ cdef inline void make_right_arc(StateC* s, int l, int push_label) noexcept nogil
     """RIGHT-ARC; decoupled: note that S0 was revised."""
     if revised(s).decoupled_repairs:
         s.numbers[REVISED] = S(s, 0)
-        s.numbers[REVISED_AT] = B(s, 0)
+        s.numbers[REVISED_AT] = s.b - s.n_rebuffer
     else:
         s.system.moves[revised(s).right_arc].effect(s, 1, l, push_label)
 
@@ -139,7 +139,7 @@ FEATURES = {
 }
 
 
-cdef int add_repairs(TransitionSystem system) except -1:
+cdef int add_repairs(MoveTable system) except -1:
     """Add the moves that the system's ``repairs`` name to its move table."""
     cdef const RepairsC* own = <const RepairsC*>system.c.own
     system.features = FEATURES
@@ -153,7 +153,7 @@ cdef int add_repairs(TransitionSystem system) except -1:
 
 
 cdef int add(
-    TransitionSystem system, int name, precondition_t precondition, effect_t effect,
+    MoveTable system, int name, precondition_t precondition, effect_t effect,
     arc_end_t head, arc_end_t dependent
 ) except -1:
     cdef bint decoupled = (<const RepairsC*>system.c.own).decoupled_repairs

@@ -11,11 +11,13 @@ from spacy_nmparse.systems.arc_eager cimport (
     reduced_head,
 )
 from spacy_nmparse.systems.arc_eager_oracles cimport in_system, keep_allowed, learn_in
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport can_shift
+from spacy_nmparse.systems.names cimport new_oracle
 from spacy_nmparse.systems.sentences cimport must_break
-from spacy_nmparse.systems.state cimport NONE, B, S, State, StateC, pop, words_alike
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, words_alike
+from spacy_nmparse.systems.table cimport (
     COMBINED,
     LEARN_ANY,
     LEARN_LABEL,
@@ -24,7 +26,6 @@ from spacy_nmparse.systems.system cimport (
     MoveC,
     SystemC,
     learn_cheapest,
-    new_oracle,
     no_arc,
 )
 

@@ -2,7 +2,7 @@
 from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC
+from spacy_nmparse.systems.table cimport CandidateC, SystemC
 
 
 cdef inline bint searches(const StateC* s) noexcept nogil:

@@ -19,7 +19,7 @@ from spacy_nmparse.lab.repairs.trial cimport TrialC, make, take_back
 from spacy_nmparse.systems.errors cimport arc_error
 from spacy_nmparse.systems.sentences cimport decided_starts
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, B
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     LEFT_ARC,
     MAX_MOVES,

@@ -1,7 +1,7 @@
 """All costs of a configuration of a list system at once, in linear time."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC, SystemC
+from spacy_nmparse.systems.table cimport CandidateC, SystemC
 
 
 cdef void list_costs(

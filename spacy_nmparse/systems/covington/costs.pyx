@@ -22,7 +22,7 @@ from spacy_nmparse.systems.covington.views cimport (
 from spacy_nmparse.systems.errors cimport label_fits
 from spacy_nmparse.systems.headless cimport treetop
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL, is_above, root_child
-from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, NO_ARC, SHIFT
+from spacy_nmparse.systems.table cimport BREAK, LEFT_ARC, NO_ARC, SHIFT
 
 
 cdef enum:

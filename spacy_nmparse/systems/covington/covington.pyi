@@ -1,9 +1,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from spacy_nmparse.systems.system import TransitionSystem
+from spacy_nmparse.systems.table import MoveTable
 
-class Covington(TransitionSystem):
+class Covington(MoveTable):
     def __init__(
         self,
         labels: Sequence[str] | None = None,

@@ -13,6 +13,7 @@ heads is climbed, from h, to see whether h -> d closes a cycle; then the arc int
 
 Losses are in ``loss``, all costs of a configuration at once in ``costs``.
 """
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.covington.costs cimport list_costs
 from spacy_nmparse.systems.covington.lists cimport (
     N_ARRAYS,
@@ -30,7 +31,6 @@ from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.headless cimport join, treetop
 from spacy_nmparse.systems.state cimport (
     NONE,
-    State,
     StateC,
     is_above,
     root_child,
@@ -39,7 +39,7 @@ from spacy_nmparse.systems.state cimport (
     words_alike,
 )
 from spacy_nmparse.systems.static cimport find_move, use_static
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     CROSSES_BY_ARC,
     LEFT_ARC,
@@ -49,7 +49,7 @@ from spacy_nmparse.systems.system cimport (
     CandidateC,
     MoveC,
     SystemC,
-    TransitionSystem,
+    MoveTable,
     next_k_t,
 )
 
@@ -273,7 +273,7 @@ DELETES = (
 )
 
 
-cdef class ListSystem(TransitionSystem):
+cdef class ListSystem(MoveTable):
     """What both list systems share: see ``Covington``."""
     cdef ListC own
 

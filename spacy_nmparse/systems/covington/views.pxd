@@ -3,7 +3,7 @@ from spacy_nmparse.systems.covington.lists cimport N_LAMBDA1
 from spacy_nmparse.systems.errors cimport label_ok
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport SystemC, label_fits
+from spacy_nmparse.systems.table cimport SystemC, label_fits
 
 
 cdef struct ListViewC:

@@ -1,6 +1,6 @@
 """What the swap system reads from a gold tree: a projective order, and components."""
 from spacy_nmparse.systems.gold cimport GoldC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.table cimport SystemC
 
 
 cdef int derive_swap(GoldC* gold, const SystemC* system) except -1

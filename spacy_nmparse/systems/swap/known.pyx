@@ -15,10 +15,11 @@ The other one is the derivation that was found for the last move, from where it 
 from libc.string cimport memcpy
 
 from spacy_nmparse.systems.arc_standard cimport can_right_arc, is_complete
+from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.errors cimport label_counts
 from spacy_nmparse.systems.gold cimport Gold, far_end
 from spacy_nmparse.systems.sentences cimport errors_behind, gold_breaks
-from spacy_nmparse.systems.state cimport NONE, B, S, State
+from spacy_nmparse.systems.state cimport NONE, B, S
 from spacy_nmparse.systems.swap.plan cimport (
     STAY,
     PlanC,
@@ -31,7 +32,7 @@ from spacy_nmparse.systems.swap.plan cimport (
     make_tree,
     swap_tables,
 )
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     LEARN_ANY,
     LEARN_LABEL,
@@ -41,7 +42,7 @@ from spacy_nmparse.systems.system cimport (
     RIGHT_ARC,
     SHIFT,
     SWAP,
-    TransitionSystem,
+    MoveTable,
     legal_moves,
 )
 
@@ -263,7 +264,7 @@ cdef void keep_known(StateC* s, const GoldC* gold, CandidateC* candidates, int n
             c.label = gold.label[c.dependent]
 
 
-def kept_moves(TransitionSystem system not None, State state not None, Gold gold not None):
+def kept_moves(MoveTable system not None, State state not None, Gold gold not None):
     """The moves that keep all known arcs, as names (list of str).
 
     Args:

@@ -1,7 +1,7 @@
 """Plans for what is left of a sentence: a tree, a projective order, and the EAGER walk to it."""
 from spacy_nmparse.systems.gold cimport GoldC, tables_of
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.table cimport SystemC
 
 
 cdef enum:

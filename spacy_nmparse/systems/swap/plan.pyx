@@ -16,7 +16,7 @@ number of configurations far.
 from spacy_nmparse.systems.errors cimport can_be_right
 from spacy_nmparse.systems.gold cimport far_end
 from spacy_nmparse.systems.state cimport NONE, B
-from spacy_nmparse.systems.system cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
+from spacy_nmparse.systems.table cimport BREAK, LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 from spacy_nmparse.systems.tabular cimport latest_end
 
 

@@ -1,7 +1,7 @@
 """SwapStandard (Nivre 2009): what its oracles ask, and what is lost after each move."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
-from spacy_nmparse.systems.system cimport CandidateC
+from spacy_nmparse.systems.table cimport CandidateC
 
 
 cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogil

@@ -46,7 +46,7 @@ from spacy_nmparse.systems.swap.plan cimport (
     make_tree,
     swap_tables,
 )
-from spacy_nmparse.systems.system cimport (
+from spacy_nmparse.systems.table cimport (
     BREAK,
     CROSSES_LATER,
     EAGER,
@@ -62,7 +62,7 @@ from spacy_nmparse.systems.system cimport (
     STATIC,
     SWAP,
     CandidateC,
-    TransitionSystem,
+    MoveTable,
     learn_cheapest,
 )
 
@@ -319,7 +319,7 @@ SWAP_TEXTS = {
 }
 
 
-cdef class SwapStandard(TransitionSystem):
+cdef class SwapStandard(MoveTable):
     """The SwapStandard system. Its options are those of every system."""
     def __init__(self, labels=None, **options):
         self.begin("swap_standard", options)

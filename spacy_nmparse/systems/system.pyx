@@ -156,7 +156,7 @@ class TransitionSystem:
 
     def _maker(self):
         """What makes such a system, from labels and options."""
-        cls = type(self)
+        cls = type(table_of(self))
         return partial(remake, bare(cls)) if bare(cls) else cls
 
     @property

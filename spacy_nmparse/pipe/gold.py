@@ -41,16 +41,7 @@ def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
     """
     heads, labels, starts = gold_parse(example)
     check_acyclic(heads)
-    if len(tokens) < len(heads):
-        number = {int(token): word for word, token in enumerate(tokens)}
-        token_list = tokens.tolist()
-        # A start marked on a space is the start of the next word.
-        for token in range(len(starts) - 1):
-            if token not in number and starts[token]:
-                starts[token + 1] = True
-        heads = [number.get(heads[t]) if heads[t] is not None else None for t in token_list]
-        labels = [labels[t] for t in token_list]
-        starts = [starts[t] for t in token_list]
+    heads, labels, starts = of_words(heads, labels, starts, tokens)
     if is_partial(example.reference):
         starts = known_starts(heads)
     if any(starts[1:]):
@@ -60,6 +51,27 @@ def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
             for word, head in enumerate(heads)
         ]
     return Parse(heads, labels, starts)
+
+
+def of_words(
+    heads: list[int | None],
+    labels: list[str | None],
+    starts: list[bool | None],
+    tokens: numpy.ndarray,
+) -> Parse:
+    """What a parse of all tokens of a document says of those that are words."""
+    if len(tokens) == len(heads):
+        return Parse(heads, labels, starts)
+    number = {int(token): word for word, token in enumerate(tokens)}
+    # A start marked on a space is the start of the next word.
+    for token in range(len(starts) - 1):
+        if token not in number and starts[token]:
+            starts[token + 1] = True
+    return Parse(
+        [None if heads[t] is None else number.get(heads[t]) for t in tokens.tolist()],
+        [labels[t] for t in tokens.tolist()],
+        [starts[t] for t in tokens.tolist()],
+    )
 
 
 def known_starts(heads: list[int | None]) -> list[bool | None]:

@@ -142,19 +142,24 @@ cdef bint makes_crossing(const StateC* s, const CandidateC* c) noexcept nogil:
 
 
 cdef void keep_given(SearchC* search) noexcept nogil:
-    """Leave out the moves, and on arcs the labels, that lose a given arc. An exact cost tells them:
-    along the others all arcs are found that the first configuration can reach together."""
+    """Leave out the moves, and on arcs the labels, that lose a given arc. The system tells them, or
+    an exact cost: along the others all arcs are found that the first configuration can reach
+    together."""
     cdef int i
     cdef int n = 0
-    apply_oracle(
-        search.s, search.given, DYNAMIC, noted_by_push(search), False, search.candidates
-    )
+    if search.system.keep_known is not NULL:
+        search.system.keep_known(search.s, search.given, search.candidates, search.n)
+    else:
+        apply_oracle(
+            search.s, search.given, DYNAMIC, noted_by_push(search), False, search.candidates
+        )
     for i in range(search.n):
         if search.candidates[i].learn != LEARN_NOT:
             search.candidates[n] = search.candidates[i]
             search.scores[n] = search.scores[i]
             n += 1
-    search.n = n
+    if n:
+        search.n = n
 
 
 cdef bint find_moves(SearchC* search) noexcept nogil:
@@ -168,6 +173,8 @@ cdef bint find_moves(SearchC* search) noexcept nogil:
         return False
     if n == 1 and label_choice(search, search.candidates) == NO_LABEL:
         search.scores[0] = 0
+        if search.given is not NULL and search.system.keep_known is not NULL:
+            keep_given(search)
         return False
     scorer.score(scorer.self, search.s, search.candidates, n, search.scores)
     if scorer.crossing_bias != 0:

@@ -181,6 +181,12 @@ ctypedef void (*oracle_t)(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
 
+# Fills `learn` of each candidate, and `label` where it has to be the gold one: moves after which
+# all known gold arcs can be made. No costs are given; what is found out may be noted in ``own``.
+ctypedef void (*known_t)(
+    StateC* s, const GoldC* gold, CandidateC* candidates, int n
+) noexcept nogil
+
 # Fills the tables of the gold tree that the system reads besides.
 ctypedef int (*derive_t)(GoldC* gold, const SystemC* system) except -1
 
@@ -244,6 +250,7 @@ cdef struct SystemC:
     int tabulates               # BY_NONE, ...
     leave_t leave               # with BY_LEAVING
     bint root_first             # with BY_LEAVING: ROOT is at the bottom of the stack
+    bint breaks_behind          # BREAK ends a sentence behind b0, not before it
     bint end_attaches           # its end can give heads to words of a sentence that have lost them
     loss_t rest_here            # errors to come, as far as they are known without making a move
     wanted_t wanted
@@ -251,6 +258,7 @@ cdef struct SystemC:
     # Like costs, but a cost above the minimum may be reported as minimum + 1. NULL: use costs.
     costs_t least_costs
     oracle_t oracles[MAX_ORACLES]  # NULL: the system has no such oracle
+    known_t keep_known          # NULL: the moves that DYNAMIC learns keep all arcs that they can
 
 
 cdef struct CandidateC:

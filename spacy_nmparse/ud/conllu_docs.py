@@ -14,7 +14,7 @@ from spacy.parts_of_speech import IDS as UPOS_TAGS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.doc_io import PRESET, is_partial
+from spacy_nmparse.pipe.doc_io import PRESET, is_partial, note_tokens
 from spacy_nmparse.ud.conllu import (
     COLUMNS,
     DEPREL,
@@ -203,6 +203,7 @@ class _Columns:
         if is_partial(doc):  # and would again, when the document is read back
             data: Any = doc.user_data
             data[PRESET] = starts.astype("int8").tobytes()
+            note_tokens(doc)
         for place, key, value in self.extensions:
             doc[place]._.set(key, value)
         return doc

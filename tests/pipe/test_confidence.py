@@ -28,6 +28,7 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
+    merge_and_split,
     overfitted,
     parser_of,
     random_doc,
@@ -95,6 +96,16 @@ def test_confidences(name: str, width: int) -> None:
         if len(doc) == 80:
             assert found[1].std() > 0.001 and found[1].mean() < found[0].mean()
         assert KEY not in parser(on).user_data  # of another tree
+
+
+def test_other_tokens_have_no_confidence() -> None:
+    """Also where there are as many as before."""
+    nlp = unsure(confidence=True)
+    doc = nlp("She saw the cat")
+    found_in(doc)
+    merge_and_split(doc)
+    assert len(doc) == 4 and confidences(doc) is None and doc[0]._.head_confidence is None
+    assert found_in(parser_of(nlp)(doc)).shape == (2, 4)
 
 
 def changed(before: list[Any], after: list[Any]) -> set[int]:

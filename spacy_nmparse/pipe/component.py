@@ -33,9 +33,10 @@ from spacy_nmparse.pipe.confidence import (
 from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.given import GivenTrees
-from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
+from spacy_nmparse.pipe.gold import GoldReader
 from spacy_nmparse.pipe.known import forget_known, write_known
 from spacy_nmparse.pipe.labels import LabelSet, Learned
+from spacy_nmparse.pipe.roots import ROOT_LABEL, register_extension, write_root_labels
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.settings import (
     COUNT,
@@ -161,6 +162,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
                 system, a probability outside 0 .. 1, or a value that a setting does not take.
         """
         register_extensions()
+        register_extension()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -235,7 +237,8 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         return self._learned.system
 
     def add_label(self, label: str) -> int:
-        """Add a label. Returns 1 if it was new, else 0. A trained model keeps what it knows."""
+        """Add a label; ``ROOT||Pred``: the label Pred of roots. Returns 1 if it was new, else 0. A
+        trained model keeps what it knows."""
         if not isinstance(label, str) or not label:
             raise ValueError(
                 f"The component '{self.name}' takes non-empty strings as labels, not {label!r}."
@@ -258,7 +261,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             self.vocab.strings.add(name)
         tags.register(self.vocab)
         system = self.system_spec.create(
-            labels.names, root_label=ROOT_LABEL, single_root=True, segment=True
+            labels.names, root_label=labels.root_label, single_root=True, segment=True
         )
         return Learned(labels, tags, system)
 
@@ -469,8 +472,10 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
         docs = list(docs)
-        names = [*(scores.names or self._learned.labels.names), ROOT_LABEL, SPACE_LABEL]
-        write_parses(docs, scores.ends, scores.tokens, *scores.arcs, names)
+        names = scores.names or self._learned.labels.names
+        fixed = [ROOT_LABEL, SPACE_LABEL]
+        write_parses(docs, scores.ends, scores.tokens, *scores.arcs, [*names, *fixed])
+        write_root_labels(docs, scores, names)
         forget_known(docs)
         if scores.probabilities is None:
             forget_confidences(docs)

@@ -13,6 +13,8 @@ from spacy.structs cimport TokenC
 from spacy.tokens.doc cimport Doc
 from spacy.typedefs cimport attr_t
 
+from spacy_nmparse.pipe.roots import copy_root_labels
+
 
 #: In ``doc.user_data`` of a parsed document: ``preset_starts`` before the parse, as bytes, where
 #: there were any. It has the form of a spaCy extension's value at character 0: ``Doc.from_docs``
@@ -383,6 +385,7 @@ def set_heads(Doc doc, Doc known, taken=None):
         if known.c[i].dep != 0 and (taken is None or taken[i]):
             doc.c[i].head = known.c[i].head
             doc.c[i].dep = known.c[i].dep
+    copy_root_labels(known, doc)
     return fix_edges(doc)
 
 

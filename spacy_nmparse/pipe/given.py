@@ -14,6 +14,7 @@ from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.pipe.gold import GoldReader, Parse, known_starts, of_words, projective_parse
 from spacy_nmparse.pipe.labels import LabelSet
+from spacy_nmparse.pipe.roots import name_roots
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import find_cycle
@@ -117,7 +118,9 @@ class GivenTrees:
                 self._given.append(None)
                 first += len(tokens)
                 continue
-            heads, names, _ = of_words(*gold_parse(Example(doc, doc)), tokens)
+            example = Example(doc, doc)
+            heads, names, starts = gold_parse(example)
+            heads, names, _ = of_words(heads, name_roots(example, heads, names), starts, tokens)
             if fault := find_fault(heads, presets.tolist()):
                 raise ValueError(_message(doc, int(tokens[fault.word]), fault.text))
             parse = Parse(heads, names, known_starts(heads))

@@ -17,6 +17,7 @@ from spacy_nmparse.systems.system cimport (
     DYNAMIC,
     LEARN_NOT,
     apply_oracle,
+    leave_out,
     legal_moves,
     max_candidates,
 )
@@ -191,7 +192,7 @@ cdef int noted_by_push(SearchC* search) noexcept nogil:
     if not pushes_note(search):
         return NONE
     score_labels(search, NULL, PUSH_LABEL)
-    return argmax(search.labels, search.scorer.n_labels, search.scorer.root_label)
+    return argmax(search.labels, search.scorer.n_labels, search.scorer.left_out)
 
 
 cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept nogil:
@@ -202,6 +203,7 @@ cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept 
         scorer.score_labels(scorer.self, search.s, c, False, search.labels)
     else:
         scorer.score_noted(scorer.self, search.s, search.labels)
+    leave_out(search.system, kind == ARC_LABEL and c.head == search.s.n, search.labels)
 
 
 cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogil:
@@ -211,12 +213,12 @@ cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogi
     if kind == NO_LABEL:
         return
     score_labels(search, &choice.move, kind)
-    choice.noted = argmax(search.labels, scorer.n_labels, scorer.root_label)
+    choice.noted = argmax(search.labels, scorer.n_labels, scorer.left_out)
     if kind == ARC_LABEL:
         choice.label = choice.noted
     if search.confidence.head is not NULL:
         choice.label_p = probability_of(
-            search.labels, scorer.n_labels, scorer.root_label, choice.noted
+            search.labels, scorer.n_labels, scorer.left_out, choice.noted
         )
 
 

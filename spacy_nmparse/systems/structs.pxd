@@ -218,7 +218,9 @@ cdef struct MoveC:
 
 cdef struct SystemC:
     int n_labels
-    int root_label              # the label that arcs from ROOT, and they alone, take; NONE: any
+    int root_label              # of the labels that arcs from ROOT, and they alone, take, the first
+    int n_root_labels           # how many these are; 0: arcs from ROOT take any label
+    const char* root_labels     # label -> 1: it is one of these; NULL: there is none
     const void* own             # the system's own options; NULL: it has none
     bint nonmonotonic           # moves may delete arcs
     bint explicit_root          # systems with headless words: arcs from ROOT are moves

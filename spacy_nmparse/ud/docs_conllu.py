@@ -12,6 +12,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.known import is_known
+from spacy_nmparse.pipe.roots import TREEBANK_ROOT
 from spacy_nmparse.ud.columns import Columns, Texts, joined, plain
 from spacy_nmparse.ud.conllu import (
     DEPREL,
@@ -186,7 +187,7 @@ def _arc(i: int, columns: Columns, numbers: dict[int, int]) -> tuple[str, str]:
         return EMPTY, EMPTY
     head = _above(i, columns, numbers)
     if head is None:
-        return "0", "root" if label in (EMPTY, "ROOT") or below else label
+        return "0", TREEBANK_ROOT if below else columns.root_label(i)
     return str(numbers[head]), label
 
 
@@ -368,7 +369,9 @@ def _filled(
             elif root:  # sentences have one root
                 row[HEAD], row[DEPREL] = str(root), "parataxis"
             else:
-                row[HEAD], row[DEPREL], root = "0", "root", top + 1
+                row[HEAD], root = "0", top + 1
+                is_root = columns.heads[token] == token
+                row[DEPREL] = columns.root_label(token) if is_root else TREEBANK_ROOT
         first += len(words)
         yield Sentence(sentence.comments, rows)
 

@@ -475,14 +475,16 @@ def test_what_is_right_is_told_of_heads_and_of_heads_with_labels() -> None:
     words = numpy.arange(3, dtype="int32")
     arcs = Arcs(
         numpy.asarray([1, 1, 0], dtype="int32"),
-        numpy.asarray([1, 0, 0], dtype="int32"),
+        numpy.asarray([1, 2, 0], dtype="int32"),
         numpy.asarray([1, 0, 0], dtype="int8"),
     )
     shares = numpy.full((2, 3), 0.5, dtype="float32")
     parses = Parses(numpy.asarray([3]), words, arcs, shares)
-    found = compare([make_example(gold)], parses, ["x", "y"])
+    found = compare([make_example(gold)], parses, ["x", "y", "ROOT"])
     assert found is not None
     assert found.right.tolist() == [[1, 1, 0], [0, 1, 0]]
+    other = compare([make_example(gold)], parses, ["x", "y", "ROOT||Pred"])
+    assert other is not None and other.right.tolist() == [[1, 1, 0], [0, 0, 0]]
     assert found.said.tolist() == [[0.5] * 3, [0.25] * 3]
 
 

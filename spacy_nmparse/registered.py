@@ -37,6 +37,7 @@ LEARNING = {
     "confidence": False,
     "write_tags": False,
     "keep_heads": False,
+    "max_sentence": 0,
     "threads": 1,
     "scorer": {"@scorers": "spacy_nmparse.parser_scorer.v1"},
 }
@@ -116,6 +117,7 @@ def make_parser(
     confidence: Any,
     write_tags: Any,
     keep_heads: Any,
+    max_sentence: int,
     threads: int,
     scorer: Optional[Callable],
 ) -> Any:

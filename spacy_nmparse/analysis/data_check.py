@@ -16,8 +16,8 @@ from spacy.util import registry, resolve_dot_names
 
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
-from spacy_nmparse.pipe.gold import ROOT_LABEL
 from spacy_nmparse.pipe.members import parser_of
+from spacy_nmparse.pipe.roots import ROOT_LABEL, root_label, root_name, short_name
 from spacy_nmparse.systems.projective import DELIMITER, check_acyclic, crossing_arcs, lift, lower
 from spacy_nmparse.ud.tokens import TokenMatch, counted, shorten
 
@@ -56,6 +56,7 @@ class Split:
     not_lowered: int = 0
     too_long: int = 0
     labels: Counter[str] = field(default_factory=Counter)
+    root_labels: Counter[str] = field(default_factory=Counter)
     lifted_labels: Counter[str] = field(default_factory=Counter)
     misplaced_root: int = 0
     texts: set[str] = field(default_factory=set)
@@ -65,7 +66,7 @@ class Split:
         result = {k: v for k, v in self.__dict__.items() if k not in ("texts", "cycles")}
         result["cycles"] = len(self.cycles)
         result["tokens"] = self.tokens.as_dict()
-        for name in ("labels", "lifted_labels"):
+        for name in ("labels", "root_labels", "lifted_labels"):
             result[name] = dict(getattr(self, name).most_common())
         result["sentences_per_document"] = {
             str(size): count for size, count in sorted(self.sentences_per_document.items())
@@ -171,9 +172,11 @@ def _count_trees(split: Split, doc: Doc, parser: ParsingComponent) -> None:
     for token in doc:
         if not token.dep or token.is_space:
             continue
-        split.labels[token.dep_] += 1
         is_root = token.head.i == token.i
-        split.misplaced_root += (token.dep_ == ROOT_LABEL) != is_root
+        label = short_name(root_name(root_label(token))) if is_root else token.dep_
+        split.labels[label] += 1
+        split.root_labels[label] += is_root
+        split.misplaced_root += token.dep_ == ROOT_LABEL and not is_root
         split.arcs += not is_root
         split.too_long += bool(longest) and abs(token.head.i - token.i) > longest
     if crossing:
@@ -352,13 +355,19 @@ def _labels(train: Split, dev: Split) -> Iterable[Finding]:
             f"{counted(len(unseen), 'label is', 'labels are')} in the development data only: "
             f"{_listed(unseen)}.",
         )
+    if set(train.root_labels) - {ROOT_LABEL}:
+        yield Finding(
+            INFO,
+            "root_labels",
+            f"Roots have labels of their own, which the parser learns: "
+            f"{_listed(train.root_labels)}.",
+        )
     if train.misplaced_root:
         yield Finding(
             WARNING,
             "misplaced_root",
-            f"ROOT with a head, or a root under another label: "
-            f"{counted(train.misplaced_root, 'word')}. The parser gives ROOT to roots, and to them "
-            f"alone.",
+            f"ROOT with a head: {counted(train.misplaced_root, 'word')}. The parser gives ROOT to "
+            f"roots alone.",
         )
     noted = [label for label in labels if DELIMITER in label]
     if noted:

@@ -106,7 +106,7 @@ cdef class Tracer:
             label_p = 1
             if kind == ARC_LABEL:
                 label_p = probability_of(
-                    search.labels, self.scored.c.n_labels, self.scored.c.root_label, choice.label
+                    search.labels, self.scored.c.n_labels, self.scored.c.left_out, choice.label
                 )
             result.append(Scored(
                 Action(

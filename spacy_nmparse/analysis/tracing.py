@@ -13,8 +13,9 @@ from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, 
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
 from spacy_nmparse.pipe.annotations import SPACE_LABEL, same_tokens
 from spacy_nmparse.pipe.component import ParsingComponent
-from spacy_nmparse.pipe.gold import ROOT_LABEL, Parse, word_parse
+from spacy_nmparse.pipe.gold import Parse, word_parse
 from spacy_nmparse.pipe.members import parser_of
+from spacy_nmparse.pipe.roots import short_name
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.operations import looks_at_tags
 from spacy_nmparse.systems import Action, Gold, State
@@ -71,9 +72,7 @@ class Tracing:
             example = Example(doc, reference)
             self.gold = component.gold_reader.read(example, tokens, self._constraints)
             parse = word_parse(example, tokens)
-            labels = [
-                ROOT_LABEL if head == w else parse.labels[w] for w, head in enumerate(parse.heads)
-            ]
+            labels = [label and short_name(label) for label in parse.labels]
             self.gold_tree = parse._replace(labels=labels)
         self._tracer = Tracer(self.system, scorer, len(tokens))
         #: The configuration that the last call of ``steps`` or ``finish`` ended with.
@@ -179,7 +178,10 @@ class Tracing:
         heads, labels = self.final.tree()
         named = [SPACE_LABEL if label is None else label for label in labels]
         new_heads, plain = lower(heads, named)
-        new_labels: list[str | None] = list(plain)
+        plain = [
+            named[word] if new_heads[word] == word else label for word, label in enumerate(plain)
+        ]
+        new_labels: list[str | None] = list(map(short_name, plain))
         deleted, added = [], []
         for word, old in enumerate(zip(heads, named, strict=True)):
             new = new_heads[word], plain[word]

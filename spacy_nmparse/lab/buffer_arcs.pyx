@@ -204,6 +204,7 @@ cdef class BufferArcStandard(TransitionSystem):
         self.texts = TEXTS
         self.c.projective = True
         self.c.start = root_at_bottom
+        self.c.breaks_behind = True
         use_differences(&self.c)
         use_tables(&self.c, BY_GROWING)
         self.c.loss = loss

@@ -22,7 +22,7 @@ from spacy_nmparse.search.choice cimport (
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.scorers.softmax cimport log_total
 from spacy_nmparse.systems.memory cimport allocate
-from spacy_nmparse.systems.system cimport legal_moves
+from spacy_nmparse.systems.system cimport leave_out, legal_moves
 
 
 cdef class MoveTree:
@@ -241,7 +241,8 @@ cdef class MoveTree:
                 after.label_ticket = scorer.score_labels(
                     scorer.self, self.search.s, c, True, labels
                 )
-                after.label_total = log_total(labels, system.n_labels, scorer.root_label)
+                leave_out(system, c.head == self.search.s.n, labels)
+                after.label_total = log_total(labels, system.n_labels, scorer.left_out)
                 after.labels = self.copy_floats(labels, system.n_labels)
                 after.score += labels[after.move.label] - after.label_total
             j = after.other
@@ -276,7 +277,7 @@ cdef class MoveTree:
                 d_labels = scorer.label_gradient(scorer.self, after.label_ticket)
                 known = self.floats + after.labels
                 for label in range(system.n_labels):
-                    if label != scorer.root_label:
+                    if label != scorer.left_out:
                         d_labels[label] -= <float>(
                             after.gradient * exp(known[label] - after.label_total)
                         )

@@ -49,6 +49,7 @@ from spacy_nmparse.systems.system cimport (
     MONOTONIC,
     TransitionSystem,
     apply_oracle,
+    leave_out,
     max_candidates,
     walk_to_end,
 )
@@ -99,12 +100,14 @@ cdef double teach(const RolloutC* rollout, float* d_scores) noexcept nogil:
         return teacher.weight * loss
     part = probabilities[i]
     teacher.scorer.score_labels(teacher.scorer.self, search.s, c, False, labels)
-    softmax(labels, system.n_labels, scorer.root_label)
+    leave_out(system, c.head == search.s.n, labels)
+    softmax(labels, system.n_labels, scorer.left_out)
     ticket = scorer.score_labels(scorer.self, search.s, c, True, own)
-    log_softmax(own, system.n_labels, scorer.root_label)
+    leave_out(system, c.head == search.s.n, own)
+    log_softmax(own, system.n_labels, scorer.left_out)
     d_labels = scorer.label_gradient(scorer.self, ticket)
     for label in range(system.n_labels):
-        if label != scorer.root_label:
+        if label != scorer.left_out:
             loss -= part * labels[label] * own[label]
             d_labels[label] += teacher.weight * part * (<float>exp(own[label]) - labels[label])
     return teacher.weight * loss
@@ -149,8 +152,9 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
         log_mass[i] = search.scores[i] - log_sum
         if learns_label(search, c):
             c.ticket = scorer.score_labels(scorer.self, search.s, c, True, labels)
+            leave_out(system, c.head == search.s.n, labels)
             label_score = labels[c.label]
-            log_mass[i] += label_score - softmax(labels, system.n_labels, scorer.root_label)
+            log_mass[i] += label_score - softmax(labels, system.n_labels, scorer.left_out)
             d_labels = scorer.label_gradient(scorer.self, c.ticket)
             memcpy(d_labels, labels, system.n_labels * sizeof(float))
             right_mass[i] *= labels[c.label]

@@ -44,6 +44,7 @@ class Parses:
             they are not wanted.
         tags: int32 (words,): the words' triples in a ``TagSet``. None: they are not wanted.
         names: What the labels' numbers mean. None: they are those of the parser.
+        known: bool (words,): whose heads were known before. None: no word's.
     """
 
     ends: numpy.ndarray
@@ -52,6 +53,7 @@ class Parses:
     probabilities: numpy.ndarray | None = None
     tags: numpy.ndarray | None = None
     names: list[str] | None = None
+    known: numpy.ndarray | None = None
 
     def by_document(self) -> list[Parses]:
         """The parse of each document."""
@@ -63,6 +65,7 @@ class Parses:
                 Arcs(*(array[first:last] for array in self.arcs)),
                 None if self.probabilities is None else self.probabilities[:, first:last],
                 None if self.tags is None else self.tags[first:last],
+                known=None if self.known is None else self.known[first:last],
             )
             for first, last in zip([0, *ends], ends, strict=False)
         ]

@@ -11,6 +11,7 @@ from spacy.training import Example
 from spacy_nmparse.pipe.annotations import Parses
 from spacy_nmparse.pipe.confidence import calibrated, calibrated_row, log_odds
 from spacy_nmparse.pipe.doc_io import gold_parse
+from spacy_nmparse.pipe.roots import name_roots
 
 N_BINS = 10
 
@@ -58,6 +59,7 @@ def compare(
     right: list[tuple[bool, bool]] = []
     for example, parse in zip(examples, parses.by_document(), strict=True):
         gold_heads, gold_labels, _ = gold_parse(example)
+        gold_labels = name_roots(example, gold_heads, gold_labels)
         probabilities: Any = parse.probabilities
         found = calibrated(probabilities, (1.0, 1.0))
         tokens, arcs = parse.tokens, parse.arcs
@@ -66,8 +68,7 @@ def compare(
             if gold_heads[token] is None or not gold_labels[token]:
                 continue
             same = gold_heads[token] == head
-            is_root = head == token
-            right.append((same, same and (is_root or gold_labels[token] == label)))
+            right.append((same, same and gold_labels[token] == label))
             said.append(found[:, word])
     if not right:
         return None

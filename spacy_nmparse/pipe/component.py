@@ -21,6 +21,7 @@ from thinc.api import Model
 
 import spacy_nmparse.learning.beam_rollout as beam_rollout
 import spacy_nmparse.search.beam as beam
+import spacy_nmparse.search.cuts as cuts
 import spacy_nmparse.search.greedy as greedy
 from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, Tree, same_tokens
 from spacy_nmparse.pipe.confidence import (
@@ -32,10 +33,13 @@ from spacy_nmparse.pipe.confidence import (
 from spacy_nmparse.pipe.doc_io import preset_starts, write_parses
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.given import GivenTrees
-from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
+from spacy_nmparse.pipe.gold import GoldReader
+from spacy_nmparse.pipe.known import forget_known, write_known
 from spacy_nmparse.pipe.labels import LabelSet, Learned
+from spacy_nmparse.pipe.roots import ROOT_LABEL, register_extension, write_root_labels
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.pipe.settings import (
+    COUNT,
     NAME,
     SWITCH,
     WIDTH,
@@ -104,7 +108,13 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
 
     keep_heads = Setting(SWITCH)
     """Whether words that have a head and a label keep them, and only the others are parsed. A
-    document whose heads are no part of a tree fails (see ``pipe.given``)."""
+    document whose heads are no part of a tree fails (see ``pipe.given``). Those words are marked:
+    ``token._.known_head``."""
+
+    max_sentence = Setting(COUNT)
+    """How many words a sentence of running text may have; 0: any number. Where the parser finds no
+    sentence start in time, it makes one in the last half of the words, where that is most probable,
+    and warns once (see ``search.cuts``)."""
 
     threads = Setting(WIDTH)
     """How many threads parse a stream of documents, each some of them. The trees are the same."""
@@ -127,6 +137,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         confidence: bool = False,
         write_tags: bool = False,
         keep_heads: bool = False,
+        max_sentence: int = 0,
         threads: int = 1,
         scorer: Callable | None = None,
     ) -> None:
@@ -151,6 +162,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
                 system, a probability outside 0 .. 1, or a value that a setting does not take.
         """
         register_extensions()
+        register_extension()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -163,12 +175,14 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         self.confidence = confidence
         self.write_tags = write_tags
         self.keep_heads = keep_heads
+        self.max_sentence = max_sentence
         self.threads = threads
         self.scorer = scorer
         self.cfg: dict[str, Any] = {
             "projectivize": SWITCH.checked(projectivize, name, "projectivize")
         }
         self._rehearsal_model: Model | None = None
+        self._has_cut = False  # and said so
         self._fingerprint = Fingerprint()
         unlabelled = system.create(None)
         self._learned = Learned(LabelSet(()), TagSet({}), unlabelled)
@@ -223,7 +237,8 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         return self._learned.system
 
     def add_label(self, label: str) -> int:
-        """Add a label. Returns 1 if it was new, else 0. A trained model keeps what it knows."""
+        """Add a label; ``ROOT||Pred``: the label Pred of roots. Returns 1 if it was new, else 0. A
+        trained model keeps what it knows."""
         if not isinstance(label, str) or not label:
             raise ValueError(
                 f"The component '{self.name}' takes non-empty strings as labels, not {label!r}."
@@ -246,7 +261,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
             self.vocab.strings.add(name)
         tags.register(self.vocab)
         system = self.system_spec.create(
-            labels.names, root_label=ROOT_LABEL, single_root=True, segment=True
+            labels.names, root_label=labels.root_label, single_root=True, segment=True
         )
         return Learned(labels, tags, system)
 
@@ -327,7 +342,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         if scorer is None:
             return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
         tags = None if scorer.tag_scores is None else self._learned.tags.best(scorer.tag_scores)
-        batch = (self.system, scorer, words.lengths, words.constraints)
+        batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
         how = {"probabilities": probabilities, "given": given and given.golds}
         if self.beam_width > 1:
             found = Arcs(*beam.parse(*batch, self.beam_width, gap=GAP, **how))
@@ -336,8 +351,36 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         if given is None:
             arcs = self._learned.labels.lowered(found, words.ends)
             return Parses(words.ends, words.tokens, arcs, probabilities, tags)
-        arcs = given.put_back_all(found, words.lengths, probabilities)
-        return Parses(words.ends, words.tokens, arcs, probabilities, tags, given.names)
+        arcs, known = given.put_back_all(found, words.lengths, probabilities)
+        return Parses(words.ends, words.tokens, arcs, probabilities, tags, given.names, known)
+
+    def _constraints(
+        self, words: Words, scorer: scoring.Scorer, given: GivenTrees | None
+    ) -> numpy.ndarray:
+        """Where sentences must and must not start, as of ``Words``: by what is set, by the heads
+        that are known, and by ``max_sentence``."""
+        fixed = words.constraints if given is None else given.constraints
+        if not self.max_sentence or max(words.lengths) <= self.max_sentence:
+            return fixed
+        fixed, n_cuts = cuts.cut(
+            self.system,
+            scorer,
+            words.lengths,
+            fixed,
+            self.max_sentence,
+            often=self.beam_width > 1,
+            given=given and given.golds,
+        )
+        if n_cuts and not self._has_cut:
+            self._has_cut = True
+            warnings.warn(
+                f"The component '{self.name}' finds no sentence start in max_sentence = "
+                f"{self.max_sentence} words of a text: it starts sentences where that is most "
+                f"probable. Set sentence starts before it, or a larger max_sentence, if this is "
+                f"not wanted. (Said once.)",
+                stacklevel=2,
+            )
+        return fixed
 
     def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
         """The n best trees of each document, from a beam of that width at least, or as many as it
@@ -356,7 +399,7 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
         given = self._given(words)
         analyses: Iterator[list[beam.Analysis]] = iter(())
         if scorer is not None:
-            batch = (self.system, scorer, words.lengths, words.constraints)
+            batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
             golds = given and given.golds
             analyses = iter(beam.n_best(*batch, max(n, self.beam_width), n, given=golds))
         result, number = [], 0
@@ -429,11 +472,14 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents."""
         docs = list(docs)
-        names = [*(scores.names or self._learned.labels.names), ROOT_LABEL, SPACE_LABEL]
-        write_parses(docs, scores.ends, scores.tokens, *scores.arcs, names)
+        names = scores.names or self._learned.labels.names
+        fixed = [ROOT_LABEL, SPACE_LABEL]
+        write_parses(docs, scores.ends, scores.tokens, *scores.arcs, [*names, *fixed])
+        write_root_labels(docs, scores, names)
+        forget_known(docs)
         if scores.probabilities is None:
             forget_confidences(docs)
-        if scores.probabilities is None and scores.tags is None:
+        if scores.probabilities is None and scores.tags is None and scores.known is None:
             return
         temperatures = self._temperatures()
         for doc, parse in zip(docs, scores.by_document(), strict=True):
@@ -443,6 +489,8 @@ class ParsingComponent(KnownAttributes, TrainablePipe):
                 if doc.vocab is not self.vocab:  # of another pipeline
                     self._learned.tags.register(doc.vocab, set(parse.tags.tolist()))
                 self._learned.tags.write(doc, parse.tokens, parse.tags)
+            if parse.known is not None:
+                write_known(doc, parse.tokens[parse.known])
 
     def _temperatures(self) -> tuple[float, float]:
         """Those of the confidences; ValueError where someone has set others than there can be."""

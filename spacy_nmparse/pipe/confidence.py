@@ -9,6 +9,8 @@ from typing import Any
 import numpy
 from spacy.tokens import Doc, Token
 
+from spacy_nmparse.pipe.doc_io import has_noted_tokens, note_tokens
+from spacy_nmparse.pipe.known import register_extension
 from spacy_nmparse.pipe.settings import Kind, number_between
 
 #: In ``doc.user_data``: bytes of a float32 array (2, tokens): confidence in the head, and in head
@@ -28,7 +30,8 @@ TEMPERATURES = Kind(
 
 def register_extensions() -> None:
     """Make ``token._.head_confidence`` and ``token._.dep_confidence``, unless they are there. They
-    are None where no parser has left confidences."""
+    are None where no parser has left confidences. And ``token._.known_head``."""
+    register_extension()
     for row, name in enumerate(("head_confidence", "dep_confidence")):
         if not Token.has_extension(name):
             Token.set_extension(name, getter=partial(_confidence, row))
@@ -46,7 +49,7 @@ def confidences(doc: Doc) -> numpy.ndarray | None:
     if data is None:
         return None
     found = numpy.frombuffer(data, dtype="<f4").reshape(2, -1)
-    return found if found.shape[1] == len(doc) else None
+    return found if found.shape[1] == len(doc) and has_noted_tokens(doc) else None
 
 
 def write_confidences(
@@ -63,6 +66,7 @@ def write_confidences(
     found = numpy.ones((2, len(doc)), dtype="<f4")
     found[:, tokens] = calibrated(probabilities, temperatures)
     doc.user_data[KEY] = found.tobytes()
+    note_tokens(doc)
 
 
 def forget_confidences(docs: Iterable[Doc]) -> None:

@@ -13,11 +13,17 @@ from spacy.structs cimport TokenC
 from spacy.tokens.doc cimport Doc
 from spacy.typedefs cimport attr_t
 
+from spacy_nmparse.pipe.roots import copy_root_labels
+
 
 #: In ``doc.user_data`` of a parsed document: ``preset_starts`` before the parse, as bytes, where
 #: there were any. It has the form of a spaCy extension's value at character 0: ``Doc.from_docs``
 #: warns of other keys.
 PRESET = ("._.", "spacy_nmparse.preset_starts", 0, None)
+
+
+#: In ``doc.user_data``: which tokens the document had when something was noted of each of them.
+TOKENS = ("._.", "spacy_nmparse.tokens", 0, None)
 
 
 cdef inline bint is_space(const TokenC* token) noexcept nogil:
@@ -50,6 +56,33 @@ cdef bint has_parse(Doc doc) noexcept:
     return False
 
 
+cdef uint64_t digest(Doc doc) noexcept:
+    """A number that tells where the tokens of a document begin and end."""
+    cdef uint64_t found = doc.length
+    cdef int i
+    for i in range(doc.length):
+        found = (found ^ <uint64_t>doc.c[i].idx) * <uint64_t>0x9E3779B97F4A7C15
+        found ^= found >> 29
+    return found
+
+
+def note_tokens(Doc doc):
+    """Note in ``doc.user_data`` which tokens the document has: what is noted of each of them counts
+    no more when some are merged or split."""
+    doc.user_data[TOKENS] = digest(doc)
+
+
+def has_noted_tokens(Doc doc):
+    """Whether the document has the tokens that were noted, or none were (bool)."""
+    return doc.user_data.get(TOKENS, digest(doc)) == digest(doc)
+
+
+cdef int forget_presets(Doc doc) except -1:
+    doc.user_data.pop(PRESET, None)
+    doc.user_data.pop(TOKENS, None)
+    return 0
+
+
 def preset_starts(Doc doc):
     """Where sentences must and must not start, whatever the parser says.
 
@@ -64,7 +97,7 @@ def preset_starts(Doc doc):
     noted = b""
     if has_parse(doc):
         noted = doc.user_data.get(PRESET, b"")
-        if len(noted) == doc.length:  # or else tokens have been merged or split since
+        if len(noted) == doc.length and has_noted_tokens(doc):
             return numpy.frombuffer(noted, dtype="int8")
         return numpy.zeros(doc.length, dtype="int8")
     array = numpy.empty(doc.length, dtype="int8")
@@ -175,8 +208,11 @@ cdef int write_parse(
     if not parsed:
         if any_preset:
             doc.user_data[PRESET] = preset_starts(doc).tobytes()
+            note_tokens(doc)
         elif doc.user_data:
-            doc.user_data.pop(PRESET, None)
+            forget_presets(doc)
+    elif not has_noted_tokens(doc):
+        forget_presets(doc)
     for w in range(n_words):
         i = tokens[w]
         if w > 0 and starts[w]:
@@ -319,11 +355,20 @@ def write_parses(
         first = ends[d]
 
 
-def set_heads(Doc doc, Doc known):
+def set_heads(Doc doc, Doc known, taken=None):
     """Give a document without a parse the heads and labels that another one of the same tokens and
-    vocabulary has. Its sentence starts stay preset. Returns the document.
+    vocabulary has. Its sentence starts stay preset.
 
-    Raises ValueError where tokens or vocabulary differ.
+    Args:
+        doc: the document.
+        known: the other one.
+        taken: for each token whether its head and label are taken; None: all that are there.
+
+    Returns:
+        The document.
+
+    Raises:
+        ValueError: tokens or vocabulary differ, or ``taken`` has another length.
     """
     cdef int i
     if not same_tokens(doc, known) or doc.vocab.strings is not known.vocab.strings:
@@ -331,12 +376,16 @@ def set_heads(Doc doc, Doc known):
             f"set_heads: {doc.text!r:.80} and {known.text!r:.80} do not have the same tokens and "
             f"vocabulary: make both from the same words, with nlp.vocab."
         )
+    if taken is not None and len(taken) != doc.length:
+        raise ValueError(f"set_heads: {doc.length} tokens, but {len(taken)} values in taken.")
     starts = preset_starts(doc)
     doc.user_data[PRESET] = starts.tobytes()
+    note_tokens(doc)
     for i in range(doc.length):
-        if known.c[i].dep != 0:
+        if known.c[i].dep != 0 and (taken is None or taken[i]):
             doc.c[i].head = known.c[i].head
             doc.c[i].dep = known.c[i].dep
+    copy_root_labels(known, doc)
     return fix_edges(doc)
 
 

@@ -2,7 +2,7 @@
 
 | key | meaning |
 | --- | --- |
-| `dep_uas`, `dep_las`, `dep_las_per_type` | as spaCy's: F1, punctuation (`p`, `punct`) ignored, labels lower-cased, whitespace tokens skipped |
+| `dep_uas`, `dep_las`, `dep_las_per_type` | as spaCy's: F1, punctuation (`p`, `punct`) ignored, labels lower-cased, all roots ROOT, whitespace tokens skipped |
 | `sents_p`, `sents_r`, `sents_f` | as spaCy's |
 | `dep_uas_conll`, `dep_las_conll` | as the CoNLL 2018 evaluation: F1 over all words, punctuation too, without subtypes (`acl:relcl` counts as `acl`) |
 | `dep_clas` | CoNLL 2018's CLAS: the labelled F1 of words with a content relation |
@@ -41,6 +41,7 @@ from spacy.symbols import PUNCT
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_nmparse.pipe.roots import root_label
 from spacy_nmparse.systems.projective import crossing_arcs
 
 #: The relations that the CLAS of the CoNLL 2018 evaluation counts.
@@ -79,7 +80,8 @@ class SentenceCounts:
 
 
 class _Tree:
-    """The words of one Doc: heads (own index = root), labels, and places in the text."""
+    """The words of one Doc: heads (own index = root), labels (of roots the treebank's), those that
+    the Doc has, and places in the text."""
 
     def __init__(self, doc: Doc) -> None:
         values = doc.to_array([HEAD, DEP])
@@ -87,13 +89,15 @@ class _Tree:
         offsets = values[:, 0].astype(np.int64).tolist()
         strings = doc.vocab.strings
         names = {dep: strings[dep] if dep else "" for dep in set(deps)}
-        self.labels: list[str] = [names[dep] for dep in deps]
+        self.deps: list[str] = [names[dep] for dep in deps]
+        self.labels = list(self.deps)
         self.heads: list[int] = [
             i + offsets[i] if deps[i] else _UNKNOWN for i in range(len(offsets))
         ]
         for i, head in enumerate(self.heads):
-            if head == i and self.labels[i].lower() == ROOT:
-                self.labels[i] = ROOT  # what documents call ROOT
+            if head == i:
+                label = root_label(doc[i])
+                self.labels[i] = ROOT if label.lower() == ROOT else label
         #: First and last character of each word, counted without whitespace; None: all whitespace.
         self.places: list[tuple[int, int] | None] = []
         end = 0
@@ -331,7 +335,7 @@ def _spacy_dependency_scores(examples: list[Example]) -> dict[str, Any]:
     for example in examples:
         gold, pred = _Tree(example.reference), _Tree(example.predicted)
         for tree in (gold, pred):
-            tree.labels = [label.lower() for label in tree.labels]
+            tree.labels = [label.lower() for label in tree.deps]
         alignment = example.alignment.x2y
         lengths = alignment.lengths.tolist()
         targets = alignment.data.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -11,10 +12,9 @@ from spacy.training import Example
 
 from spacy_nmparse.pipe.annotations import Parses
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial, parsed_tokens
+from spacy_nmparse.pipe.roots import ROOT_LABEL, is_root_name, name_roots
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import check_acyclic, is_projective, lift, plain_label
-
-ROOT_LABEL = "ROOT"
 
 
 class Parse(NamedTuple):
@@ -22,7 +22,7 @@ class Parse(NamedTuple):
 
     Attributes:
         heads: of each word its head's number, of a root its own.
-        labels: of each word its label.
+        labels: of each word its label; roots have names of ``pipe.roots``.
         starts: whether a sentence starts at the word.
     """
 
@@ -41,16 +41,8 @@ def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
     """
     heads, labels, starts = gold_parse(example)
     check_acyclic(heads)
-    if len(tokens) < len(heads):
-        number = {int(token): word for word, token in enumerate(tokens)}
-        token_list = tokens.tolist()
-        # A start marked on a space is the start of the next word.
-        for token in range(len(starts) - 1):
-            if token not in number and starts[token]:
-                starts[token + 1] = True
-        heads = [number.get(heads[t]) if heads[t] is not None else None for t in token_list]
-        labels = [labels[t] for t in token_list]
-        starts = [starts[t] for t in token_list]
+    labels = name_roots(example, heads, labels)
+    heads, labels, starts = of_words(heads, labels, starts, tokens)
     if is_partial(example.reference):
         starts = known_starts(heads)
     if any(starts[1:]):
@@ -60,6 +52,27 @@ def word_parse(example: Example, tokens: numpy.ndarray) -> Parse:
             for word, head in enumerate(heads)
         ]
     return Parse(heads, labels, starts)
+
+
+def of_words(
+    heads: list[int | None],
+    labels: list[str | None],
+    starts: list[bool | None],
+    tokens: numpy.ndarray,
+) -> Parse:
+    """What a parse of all tokens of a document says of those that are words."""
+    if len(tokens) == len(heads):
+        return Parse(heads, labels, starts)
+    number = {int(token): word for word, token in enumerate(tokens)}
+    # A start marked on a space is the start of the next word.
+    for token in range(len(starts) - 1):
+        if token not in number and starts[token]:
+            starts[token + 1] = True
+    return Parse(
+        [None if heads[t] is None else number.get(heads[t]) for t in tokens.tolist()],
+        [labels[t] for t in tokens.tolist()],
+        [starts[t] for t in tokens.tolist()],
+    )
 
 
 def known_starts(heads: list[int | None]) -> list[bool | None]:
@@ -114,6 +127,7 @@ class GoldReader:
     ) -> None:
         self._component = component
         self._labels = set(labels)
+        self._roots = [label for label in self._labels if is_root_name(label)]
         self._projectivize = projectivize
         self._max_length = max_length
 
@@ -157,12 +171,14 @@ class GoldReader:
 
     def find_labels(self, examples: Iterable[Example]) -> list[str]:
         """The labels of the gold trees, by name, so that copies of the data with other words or
-        phrases have the same in the same order; those that the parser has do not matter.
+        phrases have the same in the same order; those that the parser has do not matter. Before
+        them come the names of roots, the most frequent first; none, where it is ROOT alone.
 
         Raises:
             ValueError: there is no label, or the heads of a tree form a cycle.
         """
         found: set[str] = set()
+        roots: Counter[str] = Counter()
         n_examples = n_labelled = 0
         placeholder = False
         for example in examples:
@@ -174,14 +190,17 @@ class GoldReader:
                 raise self._bad(example, error) from error
             for word, (head, label) in enumerate(zip(parse.heads, parse.labels, strict=True)):
                 n_labelled += head is not None and bool(label)
-                if head is not None and head != word and label:
+                if head == word and label:
+                    roots[label] += 1
+                elif head is not None and label and not is_root_name(label):
                     found |= {label, plain_label(label)}
         if not n_labelled and not (n_examples == 1 and placeholder):
             raise ValueError(
                 f"The component '{self._component}' found no dependency label in {n_examples} "
                 f"examples: train it on a corpus with heads and labels (DEP), or give it labels."
             )
-        return sorted(found)
+        names = sorted(roots, key=lambda name: (-roots[name], name))
+        return [*(names if names != [ROOT_LABEL] else ()), *sorted(found)]
 
     def _parse(self, example: Example, tokens: numpy.ndarray) -> Parse:
         parse = word_parse(example, tokens)
@@ -189,12 +208,13 @@ class GoldReader:
 
     def _gold(self, parse: Parse) -> Gold:
         """The gold tree of a parse: labels that the parser does not have, or that do not fit the
-        arc (ROOT on a word with a head), are unknown."""
+        arc (ROOT on a word with a head), are unknown. A parser that has one name of roots alone
+        gives it to all."""
         fitting: list[str | None] = []
         for word, (head, label) in enumerate(zip(parse.heads, parse.labels, strict=True)):
-            if head == word:
-                fitting.append(ROOT_LABEL)
-            elif label in self._labels and label != ROOT_LABEL:
+            if head == word and len(self._roots) == 1:
+                fitting.append(self._roots[0])
+            elif label in self._labels and is_root_name(label) == (head == word):
                 fitting.append(label)
             else:
                 fitting.append(None)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs
-from spacy_nmparse.pipe.gold import ROOT_LABEL
+from spacy_nmparse.pipe.roots import ROOT_LABEL, is_root_name
 from spacy_nmparse.pipe.tags import Attributes, TagSet, TagTriples
 from spacy_nmparse.systems import TransitionSystem
 from spacy_nmparse.systems.projective import DELIMITER, lower, plain_label
@@ -19,21 +19,30 @@ class LabelSet:
     """The labels of a parser in their order, those that note lifted arcs among them.
 
     names: the labels.
-    plain: the labels without such notes.
+    plain: the labels without such notes, as documents have them.
+    roots: those of roots.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = list(names)
         self.plain = tuple(dict.fromkeys(plain_label(name) for name in self.names))
-        self._notes_lift = numpy.asarray([DELIMITER in name for name in self.names], dtype=bool)
+        self.roots = tuple(filter(is_root_name, self.names))
+        lifted = [DELIMITER in name and not is_root_name(name) for name in self.names]
+        self._notes_lift = numpy.asarray(lifted, dtype=bool)
         self._any_notes_lift = bool(self._notes_lift.any())
+
+    @property
+    def root_label(self) -> str | tuple[str, ...]:
+        """What a system takes as ``root_label``."""
+        return self.roots[0] if len(self.roots) == 1 else self.roots
 
     @classmethod
     def complete(cls, names: Iterable[str]) -> LabelSet:
         """Labels with those that every parser needs: of roots, of spaces, and the plain ones."""
         names = list(names)
-        plain = (plain_label(name) for name in names)
-        return cls(dict.fromkeys([*names, ROOT_LABEL, SPACE_LABEL, *plain]))
+        roots = [] if any(map(is_root_name, names)) else [ROOT_LABEL]
+        plain = (plain_label(name) for name in names if not is_root_name(name))
+        return cls(dict.fromkeys([*names, *roots, SPACE_LABEL, *plain]))
 
     def lowered(self, arcs: Arcs, ends: numpy.ndarray) -> Arcs:
         """The arcs with those lowered whose labels note a lift, and with plain labels.
@@ -51,7 +60,11 @@ class LabelSet:
             names = [self.names[label] for label in arcs.labels[first:last]]
             found, plain = lower(arcs.heads[first:last].tolist(), names)
             heads += found
-            labels += [number[label] for label in plain]
+            own = arcs.labels[first:last].tolist()
+            labels += [
+                own[word] if found[word] == word else number[label]
+                for word, label in enumerate(plain)
+            ]
         return Arcs(
             numpy.asarray(heads, dtype="int32"), numpy.asarray(labels, dtype="int32"), arcs.starts
         )

@@ -25,8 +25,9 @@ from spacy_nmparse.pipe.component import LOCAL, ParsingComponent
 from spacy_nmparse.pipe.divergence import stopped_divergence
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.fingerprint import Fingerprint
-from spacy_nmparse.pipe.gold import ROOT_LABEL, GoldReader
+from spacy_nmparse.pipe.gold import GoldReader
 from spacy_nmparse.pipe.labels import LabelData
+from spacy_nmparse.pipe.roots import ROOT_LABEL, is_root_name
 from spacy_nmparse.pipe.settings import changed_settings, saved_settings
 from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.pipe.teacher import Teacher, load_teacher
@@ -122,8 +123,12 @@ class TransitionParser(ParsingComponent):
             ) from error
         self.explore.restart()
         self.beam_updates.restart()
-        old = self._learned.labels.names  # labels added before are kept
-        names = [ROOT_LABEL, *data.labels, *old]
+        roots = list(filter(is_root_name, data.labels))
+        # Labels added before are kept; ROOT comes with the first of them.
+        old = [name for name in self._learned.labels.names if not roots or name != ROOT_LABEL]
+        names = [*(roots or [ROOT_LABEL]), *data.labels, *old]
+        if not self._learned.system.labels_roots:  # nothing would choose among labels of roots
+            names = [name for name in names if name == names[0] or not is_root_name(name)]
         self._teacher = load_teacher(teacher, teacher_weight, self, names) if teacher else None
         self._learn_labels(self._teacher.labels if self._teacher else names, tags)
         set_tag_sizes(self.model, tags.sizes)

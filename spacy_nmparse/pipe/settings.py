@@ -61,6 +61,7 @@ def number_between(low: float, high: float) -> Kind[float]:
 NAME = Kind("a name", lambda value: isinstance(value, str), str)
 SWITCH = Kind("true or false", lambda value: isinstance(value, bool), bool)
 WIDTH = Kind("an integer of at least 1", lambda value: _is_whole(value) and value >= 1, int)
+COUNT = Kind("an integer of at least 0", lambda value: _is_whole(value) and value >= 0, int)
 
 
 class Setting(Generic[T]):

@@ -36,7 +36,10 @@ class SystemSpec:
         self.create(None)  # raises on a value that an option does not take
 
     def create(
-        self, labels: Sequence[str] | None, root_label: str | None = None, **options: Any
+        self,
+        labels: Sequence[str] | None,
+        root_label: str | Sequence[str] | None = None,
+        **options: Any,
     ) -> systems.TransitionSystem:
         """Make the system over these labels, with further options."""
         return systems.create(

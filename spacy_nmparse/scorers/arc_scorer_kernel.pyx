@@ -49,7 +49,7 @@ from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem
+from spacy_nmparse.systems.system cimport CandidateC, TransitionSystem, left_out
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
@@ -382,7 +382,7 @@ cdef class ArcScorerKernel(Scorer):
         self.c.self = &self.a
         self.c.n_labels = n_labels
         self.c.label_stride = self.a.label_stride
-        self.c.root_label = system.c.root_label
+        self.c.left_out = left_out(&system.c)
         self.c.notes_labels = False
         self.c.begin = begin
         self.c.score = score

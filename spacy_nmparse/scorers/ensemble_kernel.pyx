@@ -14,7 +14,7 @@ cdef struct EnsembleC:
     int n
     const ScorerC** members
     int n_labels
-    int root_label
+    int left_out
     float* scores               # of one member
     int* tickets                # place -> that of each member
 
@@ -57,7 +57,7 @@ cdef int score_labels(
         out[i] = 0
     for i in range(self.n):
         self.members[i].score_labels(self.members[i].self, s, c, False, self.scores)
-        add_log_p(self.scores, self.n_labels, self.root_label, self.n, out)
+        add_log_p(self.scores, self.n_labels, self.left_out, self.n, out)
     return NONE
 
 
@@ -68,7 +68,7 @@ cdef void score_noted(void* scorer, const StateC* s, float* out) noexcept nogil:
         out[i] = 0
     for i in range(self.n):
         self.members[i].score_noted(self.members[i].self, s, self.scores)
-        add_log_p(self.scores, self.n_labels, self.root_label, self.n, out)
+        add_log_p(self.scores, self.n_labels, self.left_out, self.n, out)
 
 
 cdef int keep(void* scorer, int place) noexcept nogil:
@@ -120,7 +120,7 @@ cdef class EnsembleKernel(Scorer):
         self.c = one.c
         self.e.n = len(self.members)
         self.e.n_labels = one.c.n_labels
-        self.e.root_label = one.c.root_label
+        self.e.left_out = one.c.left_out
         self.e.members = <const ScorerC**>allocate(self.e.n, sizeof(ScorerC*))
         room = max(max_candidates(&system.c, self.n_words), self.n_words, one.c.label_stride)
         self.e.scores = <float*>allocate(room, sizeof(float))

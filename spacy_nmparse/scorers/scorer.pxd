@@ -47,7 +47,7 @@ cdef struct ScorerC:
     void* self
     int n_labels
     int label_stride        # label scores come in arrays of this length, the last ones padding
-    int root_label          # as in SystemC
+    int left_out            # the label that is never chosen, or NONE; see systems/candidates.pxd
     bint notes_labels       # a push notes a label, chosen by score_noted
     # A move has the score of its best label, and beams add scores up as they are. Otherwise the
     # softmax of moves, and that of a move's labels, are probabilities.

@@ -24,7 +24,7 @@ from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.word_rows cimport WordRows
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport MAX_MOVES, CandidateC, TransitionSystem
+from spacy_nmparse.systems.system cimport MAX_MOVES, CandidateC, TransitionSystem, left_out
 
 from spacy_nmparse.scorers.hidden_layer import check_shapes, padded
 from spacy_nmparse.scorers.shared import Gradients
@@ -198,7 +198,7 @@ cdef class StateScorerKernel(Scorer):
         self.c.self = &self.s
         self.c.n_labels = self.s.n_labels
         self.c.label_stride = self.s.label_stride
-        self.c.root_label = system.c.root_label
+        self.c.left_out = left_out(&system.c)
         self.c.notes_labels = self.s.noted_block != NONE
         self.c.begin = begin
         self.c.score = score

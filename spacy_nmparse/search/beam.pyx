@@ -31,7 +31,7 @@ from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.softmax cimport log_total
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport State
-from spacy_nmparse.systems.system cimport TransitionSystem
+from spacy_nmparse.systems.system cimport TransitionSystem, label_fits
 
 from spacy_nmparse.systems.action import Action
 from spacy_nmparse.systems.system import MOVE_NAMES
@@ -86,9 +86,9 @@ def probabilities(TransitionSystem system, Scorer scored, int offset, State stat
             name, k = MOVE_NAMES[system.c.moves[choice.move.move].name], choice.move.k
             if kind == ARC_LABEL:
                 score_labels(&search, &choice.move, kind)
-                label_total = log_total(search.labels, system.c.n_labels, system.c.root_label)
+                label_total = log_total(search.labels, system.c.n_labels, scored.c.left_out)
                 for label in range(system.c.n_labels):
-                    if label != system.c.root_label:
+                    if label_fits(&system.c, choice.move.head == state.c.n, label):
                         result[Action(name, k, names[label])] = (
                             search.scores[i] - total + search.labels[label] - label_total,
                             names[label],

@@ -81,9 +81,9 @@ cdef inline int fixed_label(const SearchC* search, const CandidateC* c) noexcept
         return 0
     if search.given is not NULL and c.learn == LEARN_LABEL:
         return c.label
-    if system.root_label != NONE and c.head == search.s.n:
+    if system.n_root_labels == 1 and c.head == search.s.n:
         return system.root_label
-    if system.root_label != NONE and system.n_labels == 2:
+    if system.n_root_labels == 1 and system.n_labels == 2:
         return 1 - system.root_label
     return NONE
 

@@ -17,6 +17,7 @@ from spacy_nmparse.systems.system cimport (
     DYNAMIC,
     LEARN_NOT,
     apply_oracle,
+    leave_out,
     legal_moves,
     max_candidates,
 )
@@ -142,19 +143,24 @@ cdef bint makes_crossing(const StateC* s, const CandidateC* c) noexcept nogil:
 
 
 cdef void keep_given(SearchC* search) noexcept nogil:
-    """Leave out the moves, and on arcs the labels, that lose a given arc. An exact cost tells them:
-    along the others all arcs are found that the first configuration can reach together."""
+    """Leave out the moves, and on arcs the labels, that lose a given arc. The system tells them, or
+    an exact cost: along the others all arcs are found that the first configuration can reach
+    together."""
     cdef int i
     cdef int n = 0
-    apply_oracle(
-        search.s, search.given, DYNAMIC, noted_by_push(search), False, search.candidates
-    )
+    if search.system.keep_known is not NULL:
+        search.system.keep_known(search.s, search.given, search.candidates, search.n)
+    else:
+        apply_oracle(
+            search.s, search.given, DYNAMIC, noted_by_push(search), False, search.candidates
+        )
     for i in range(search.n):
         if search.candidates[i].learn != LEARN_NOT:
             search.candidates[n] = search.candidates[i]
             search.scores[n] = search.scores[i]
             n += 1
-    search.n = n
+    if n:
+        search.n = n
 
 
 cdef bint find_moves(SearchC* search) noexcept nogil:
@@ -168,6 +174,8 @@ cdef bint find_moves(SearchC* search) noexcept nogil:
         return False
     if n == 1 and label_choice(search, search.candidates) == NO_LABEL:
         search.scores[0] = 0
+        if search.given is not NULL and search.system.keep_known is not NULL:
+            keep_given(search)
         return False
     scorer.score(scorer.self, search.s, search.candidates, n, search.scores)
     if scorer.crossing_bias != 0:
@@ -184,7 +192,7 @@ cdef int noted_by_push(SearchC* search) noexcept nogil:
     if not pushes_note(search):
         return NONE
     score_labels(search, NULL, PUSH_LABEL)
-    return argmax(search.labels, search.scorer.n_labels, search.scorer.root_label)
+    return argmax(search.labels, search.scorer.n_labels, search.scorer.left_out)
 
 
 cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept nogil:
@@ -195,6 +203,7 @@ cdef void score_labels(SearchC* search, const CandidateC* c, int kind) noexcept 
         scorer.score_labels(scorer.self, search.s, c, False, search.labels)
     else:
         scorer.score_noted(scorer.self, search.s, search.labels)
+    leave_out(search.system, kind == ARC_LABEL and c.head == search.s.n, search.labels)
 
 
 cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogil:
@@ -204,12 +213,12 @@ cdef void choose_label(SearchC* search, ChoiceC* choice, int kind) noexcept nogi
     if kind == NO_LABEL:
         return
     score_labels(search, &choice.move, kind)
-    choice.noted = argmax(search.labels, scorer.n_labels, scorer.root_label)
+    choice.noted = argmax(search.labels, scorer.n_labels, scorer.left_out)
     if kind == ARC_LABEL:
         choice.label = choice.noted
     if search.confidence.head is not NULL:
         choice.label_p = probability_of(
-            search.labels, scorer.n_labels, scorer.root_label, choice.noted
+            search.labels, scorer.n_labels, scorer.left_out, choice.noted
         )
 
 

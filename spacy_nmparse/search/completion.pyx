@@ -50,7 +50,7 @@ cdef void attach(SearchC* search, const CandidateC* arc, float chosen) noexcept 
     cdef ChoiceC choice
     cdef int kind = begin_choice(search, arc, &choice)
     if kind == ARC_LABEL and (arc.head != s.n or search.system.explicit_root):
-        choose_label(search, &choice, kind)  # other roots have no label
+        choose_label(search, &choice, kind)  # the labels of other roots are no choice
     if search.confidence.head is not NULL:
         search.confidence.head[arc.dependent] = chosen
         search.confidence.label[arc.dependent] = choice.label_p

@@ -40,7 +40,7 @@ from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.scorers.softmax cimport argmax, log_total
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_copy
-from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_NOT, apply_oracle
+from spacy_nmparse.systems.system cimport LEARN_ANY, LEARN_NOT, apply_oracle, label_fits
 
 
 cdef bint has_room(const BestItemsC* best, double score) noexcept nogil:
@@ -328,12 +328,12 @@ cdef class Beam:
             insert(&self.choices, &item)
             return
         score_labels(&self.search, &choice.move, kind)
-        log_sum = log_total(labels, scorer.n_labels, scorer.root_label)
+        log_sum = log_total(labels, scorer.n_labels, scorer.left_out)
         total = log_sum
         if scorer.unnormalized:  # the move has the score of its best label
-            total = labels[argmax(labels, scorer.n_labels, scorer.root_label)]
+            total = labels[argmax(labels, scorer.n_labels, scorer.left_out)]
         for label in range(scorer.n_labels):
-            if label == scorer.root_label:
+            if not label_fits(self.search.system, choice.move.head == h.state.n, label):
                 continue
             item.right = unlabelled.right and (
                 choice.move.learn == LEARN_ANY or label == choice.move.label

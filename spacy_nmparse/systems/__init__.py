@@ -151,6 +151,12 @@ def create(name: str, labels: Sequence[str] | None = None, **options: Any) -> Tr
     else:
         system = make_form(name, cls, labels, known, options)
     system._check_made()
+    roots = options.get("root_label")
+    if roots and not isinstance(roots, str) and len(roots) > 1 and not system.labels_roots:
+        raise ValueError(
+            f"{name}: arcs from ROOT are no moves here, so there is nothing that chooses among the "
+            f"root_labels {roots}: give one, or set explicit_root."
+        )
     return system
 
 

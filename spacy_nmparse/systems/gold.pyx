@@ -121,15 +121,15 @@ cdef class Gold:
         errors = sum(new is not old for new, old in zip(heads, self.heads))
         return Gold(heads, self.labels, self.sent_starts), errors
 
-    def labelled_by(self, root_label):
+    def labelled_by(self, root_labels):
         """What is left of the tree without the arcs whose labels are wrong on them: (Gold, number
         of those arcs). Whatever is predicted there, it is one error.
 
         Args:
-            root_label: the label that arcs from ROOT have, and no others.
+            root_labels: the labels that arcs from ROOT have, and no others.
         """
         wrong = [
-            h is not None and label is not None and (label == root_label) != (h == w)
+            h is not None and label is not None and (label in root_labels) != (h == w)
             for w, (h, label) in enumerate(zip(self.heads, self.labels))
         ]
         if not any(wrong):

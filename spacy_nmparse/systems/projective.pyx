@@ -56,8 +56,15 @@ def crossing_arcs(heads, counts=None):
 
 
 def check_acyclic(heads):
-    """Raise ValueError where the heads form a cycle, or one is no word number. Linear in the
-    number of words."""
+    """Raise ValueError where the heads form a cycle, or one is no word number."""
+    w = find_cycle(heads)
+    if w is not None:
+        raise ValueError(f"The heads form a cycle through word {w}.")
+
+
+def find_cycle(heads):
+    """A word of a cycle that the heads form (int), or None. Linear in the number of words. Raises
+    ValueError for a head that is no word number."""
     check_heads(heads)
     cdef int n = len(heads)
     cdef int first, w
@@ -71,7 +78,8 @@ def check_acyclic(heads):
             w = heads[w]
         else:
             if walk[w] == first:
-                raise ValueError(f"The heads form a cycle through word {w}.")
+                return w
+    return None
 
 
 def is_projective(heads):

@@ -181,6 +181,12 @@ ctypedef void (*oracle_t)(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil
 
+# Fills `learn` of each candidate, and `label` where it has to be the gold one: moves after which
+# all known gold arcs can be made. No costs are given; what is found out may be noted in ``own``.
+ctypedef void (*known_t)(
+    StateC* s, const GoldC* gold, CandidateC* candidates, int n
+) noexcept nogil
+
 # Fills the tables of the gold tree that the system reads besides.
 ctypedef int (*derive_t)(GoldC* gold, const SystemC* system) except -1
 
@@ -212,7 +218,9 @@ cdef struct MoveC:
 
 cdef struct SystemC:
     int n_labels
-    int root_label              # the label that arcs from ROOT, and they alone, take; NONE: any
+    int root_label              # of the labels that arcs from ROOT, and they alone, take, the first
+    int n_root_labels           # how many these are; 0: arcs from ROOT take any label
+    const char* root_labels     # label -> 1: it is one of these; NULL: there is none
     const void* own             # the system's own options; NULL: it has none
     bint nonmonotonic           # moves may delete arcs
     bint explicit_root          # systems with headless words: arcs from ROOT are moves
@@ -244,6 +252,7 @@ cdef struct SystemC:
     int tabulates               # BY_NONE, ...
     leave_t leave               # with BY_LEAVING
     bint root_first             # with BY_LEAVING: ROOT is at the bottom of the stack
+    bint breaks_behind          # BREAK ends a sentence behind b0, not before it
     bint end_attaches           # its end can give heads to words of a sentence that have lost them
     loss_t rest_here            # errors to come, as far as they are known without making a move
     wanted_t wanted
@@ -251,6 +260,7 @@ cdef struct SystemC:
     # Like costs, but a cost above the minimum may be reported as minimum + 1. NULL: use costs.
     costs_t least_costs
     oracle_t oracles[MAX_ORACLES]  # NULL: the system has no such oracle
+    known_t keep_known          # NULL: the moves that DYNAMIC learns keep all arcs that they can
 
 
 cdef struct CandidateC:

@@ -8,6 +8,8 @@ from spacy_nmparse.systems.candidates cimport (
     cost_each,
     formula_cost,
     label_fits,
+    leave_out,
+    left_out,
     learn_cheapest,
     legal_moves,
     max_candidates,
@@ -30,6 +32,7 @@ cdef class TransitionSystem:
     cdef readonly tuple labels          # as given, or None: unlabelled
     cdef readonly tuple label_names     # labels, or (None,)
     cdef dict label_ids
+    cdef bytes root_mask                # what c.root_labels points to
 
     cdef dict repair_names      # name of a move -> its name as a repair, if that is another
     cdef dict features          # name of a move -> features that a scorer of it should look at

@@ -110,7 +110,8 @@ cdef class TransitionSystem:
         labels: its dependency labels; None makes it unlabelled.
         **options: its own, and those that every system has. ``single_root``: one child of ROOT in
             each sentence. ``segment``: BREAK splits documents into sentences. ``root_label``: the
-            label that arcs from ROOT, and they alone, take (None: any label).
+            label that arcs from ROOT, and they alone, take, or a sequence of such labels (None: any
+            label).
     """
     def __cinit__(self, labels=None, *args, **kwargs):
         if isinstance(labels, str):
@@ -143,7 +144,7 @@ cdef class TransitionSystem:
 
         Raises:
             TypeError: an option that is none, or the system is made already.
-            ValueError: a root_label that is none of the labels, or the only one.
+            ValueError: a root_label that is none of the labels, or no label is left for others.
         """
         if self.name is not None:
             raise TypeError(f"{self!r} is made already: make another one by systems.create(name).")
@@ -157,13 +158,16 @@ cdef class TransitionSystem:
         self.c.segment = self.options["segment"] = bool(self.options["segment"])
         root_label = self.options["root_label"]
         if root_label is not None:
-            if self.labels is None or root_label not in self.label_ids:
-                raise ValueError(
-                    f"root_label {root_label!r} is not among the labels {self.labels}."
-                )
-            if len(self.labels) < 2:
+            roots = (root_label,) if isinstance(root_label, str) else tuple(root_label)
+            for root in roots:
+                if self.labels is None or root not in self.label_ids:
+                    raise ValueError(f"root_label {root!r} is not among the labels {self.labels}.")
+            if not roots or set(roots) == set(self.labels):
                 raise ValueError("root_label needs another label as well, for the other arcs.")
-            self.c.root_label = self.label_ids[root_label]
+            self.root_mask = bytes(label in roots for label in self.labels)
+            self.c.root_label = self.label_ids[roots[0]]
+            self.c.n_root_labels = len(set(roots))
+            self.c.root_labels = self.root_mask
         for give in oracles_of(name):
             give(self)
         return 0
@@ -249,6 +253,12 @@ cdef class TransitionSystem:
         return bool(self.c.headless)
 
     @property
+    def labels_roots(self):
+        """Whether arcs from ROOT are moves, which have labels to choose; else what is headless at
+        the end hangs off ROOT."""
+        return bool(self.c.explicit_root or not self.c.headless)
+
+    @property
     def lookahead(self):
         """How many words, from the next unread one on, its preconditions look at (int)."""
         return 1
@@ -330,9 +340,9 @@ cdef class TransitionSystem:
         self.check_state(state)
         noted = self._label_id(push_label)
         i, k, label = self.legal_move(state, action)
-        if push_label is not None and noted == self.c.root_label and self.c.moves[i].notes_label:
+        if noted != NONE and self.c.moves[i].notes_label and not label_fits(&self.c, False, noted):
             raise ValueError(
-                f"push_label {push_label!r} is the root_label: a later move could give it to an "
+                f"push_label {push_label!r} is a root_label: a later move could give it to an "
                 f"arc from a word."
             )
         self.c.moves[i].effect(&state.c, k, label, noted)
@@ -541,8 +551,9 @@ cdef class TransitionSystem:
         if self.c.max_length:
             gold, too_long = gold.within(self.c.max_length)
             errors += too_long
-        if self.c.root_label != NONE:
-            gold, wrong = gold.labelled_by(self.label_names[self.c.root_label])
+        if self.c.root_labels != NULL:
+            roots = [label for label, root in zip(self.labels, self.root_mask) if root]
+            gold, wrong = gold.labelled_by(roots)
             errors += wrong
         self.bind(gold)
         return gold, errors

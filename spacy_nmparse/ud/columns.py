@@ -13,6 +13,7 @@ from spacy.parts_of_speech import NAMES
 from spacy.tokens import Doc, MorphAnalysis
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.roots import EXTENSION, ROOT_LABEL, TREEBANK_ROOT
 from spacy_nmparse.ud.conllu import EMPTY, depths
 from spacy_nmparse.ud.extensions import is_extension
 
@@ -88,8 +89,16 @@ class Columns:
             if self.is_space[i]:
                 self.gaps[i - 1] += self.texts[i] + self.gaps[i]
         self.n_leading = [*self.is_space, False].index(False)
-        told = {key[2] for key in doc.user_data if is_extension(key)}
+        data: dict[Any, Any] = doc.user_data
+        told = {key[2] for key in data if is_extension(key)}
+        roots = {key[2]: data[key] for key in data if is_extension(key) and key[1] == EXTENSION}
         self.told = {i for i, place in enumerate(places) if place in told}
+        self._roots = {i: roots[places[i]] for i in self.told if places[i] in roots}
+
+    def root_label(self, i: int) -> str:
+        """The column DEPREL of a root."""
+        label = self.deprels[i]
+        return self._roots.get(i) or (TREEBANK_ROOT if label in (EMPTY, ROOT_LABEL) else label)
 
     @cached_property
     def depths(self) -> list[int]:

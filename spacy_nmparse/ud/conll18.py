@@ -17,6 +17,7 @@ from typing import Any
 
 from spacy.tokens import Doc
 
+from spacy_nmparse.pipe.roots import TREEBANK_ROOT, root_label
 from spacy_nmparse.ud import conllu
 from spacy_nmparse.ud.conllu import DEPREL, DEPS, EMPTY, FORM, HEAD, ID, MISC, XPOS
 from spacy_nmparse.ud.docs_conllu import document_rows
@@ -102,7 +103,7 @@ def put_in(gold: list[Rows], docs: Iterable[Doc]) -> list[Rows]:
                 is_root = token.head.i == token.i
                 row[ID] = str(word)
                 row[HEAD] = "0" if is_root else str(token.head.i - sent.start + 1)
-                row[DEPREL] = _root_label(token.dep_) if is_root else token.dep_
+                row[DEPREL] = _as_usual(root_label(token)) if is_root else token.dep_
                 filled.append(row)
             sentences.append(filled)
     if place != len(rows):
@@ -131,13 +132,13 @@ def _sentence_rows(doc: Doc) -> Iterator[Rows]:
             if row[ID].isdecimal() and row[HEAD] == EMPTY:
                 row[HEAD] = "0"
             elif row[HEAD] == "0":
-                row[DEPREL] = _root_label(row[DEPREL])
+                row[DEPREL] = _as_usual(row[DEPREL])
         yield rows
 
 
-def _root_label(label: str) -> str:
-    """What documents call ROOT is root in CoNLL-U."""
-    return "root" if label.lower() == "root" else label
+def _as_usual(label: str) -> str:
+    """The label of a root, whatever its case; without one, it is ``root``."""
+    return TREEBANK_ROOT if label == EMPTY or label.lower() == TREEBANK_ROOT else label
 
 
 def _as_documents_have_it(sentences: list[Rows]) -> list[Rows]:
@@ -146,7 +147,7 @@ def _as_documents_have_it(sentences: list[Rows]) -> list[Rows]:
     for row in (row for sentence in sentences for row in sentence):
         row[FORM] = "".join(row[FORM].split())
         if row[HEAD] == "0":
-            row[DEPREL] = _root_label(row[DEPREL])
+            row[DEPREL] = _as_usual(row[DEPREL])
         elif row[DEPREL] == EMPTY and row[ID].isdecimal():
             row[DEPREL] = "dep"
     return sentences

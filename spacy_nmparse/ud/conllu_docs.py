@@ -14,7 +14,8 @@ from spacy.parts_of_speech import IDS as UPOS_TAGS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.doc_io import PRESET, is_partial
+from spacy_nmparse.pipe.doc_io import PRESET, is_partial, note_tokens
+from spacy_nmparse.pipe.roots import EXTENSION, ROOT_LABEL, TREEBANK_ROOT
 from spacy_nmparse.ud.conllu import (
     COLUMNS,
     DEPREL,
@@ -53,10 +54,10 @@ def conllu_to_docs(
 ) -> Iterator[Doc]:
     """Read CoNLL-U into documents, with everything that a Doc can hold.
 
-    Blank lines decide the sentences, whatever the heads say. ``root`` becomes ``ROOT``; ``_`` is no
-    annotation. Multiword tokens, MISC and comments are in extensions of the tokens
-    (``spacy_nmparse.ud.extensions``), so that ``doc_to_conllu`` writes them again. Empty nodes and
-    enhanced dependencies are left out.
+    Blank lines decide the sentences, whatever the heads say. The label of a root becomes ``ROOT``;
+    ``_`` is no annotation. Labels of roots other than ``root``, multiword tokens, MISC and comments
+    are in extensions of the tokens (``spacy_nmparse.ud.extensions``), so that ``doc_to_conllu``
+    writes them again. Empty nodes and enhanced dependencies are left out.
 
     Args:
         source: A file (UTF-8), CoNLL-U text, or its lines.
@@ -171,7 +172,9 @@ class _Columns:
             else:
                 self.heads.append(base + (number if head < 0 else token_of[head]))
                 label = "dep" if row[DEPREL] == EMPTY else row[DEPREL]
-                self.deps.append("ROOT" if head < 0 and label == "root" else label)
+                self.deps.append(ROOT_LABEL if head < 0 else label)
+                if head < 0 and row[DEPREL] not in (EMPTY, TREEBANK_ROOT):
+                    self.extensions.append((base + number, EXTENSION, label))
             for key, value in group.extensions(words, chosen):
                 self.extensions.append((base + number, key, value))
         comments = sentence.comments
@@ -203,6 +206,7 @@ class _Columns:
         if is_partial(doc):  # and would again, when the document is read back
             data: Any = doc.user_data
             data[PRESET] = starts.astype("int8").tobytes()
+            note_tokens(doc)
         for place, key, value in self.extensions:
             doc[place]._.set(key, value)
         return doc

@@ -7,9 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import spacy
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.roots import (
+    ROOT_LABEL,
+    TREEBANK_ROOT,
+    root_label,
+    root_name,
+    short_name,
+)
 from spacy_nmparse.systems.projective import check_acyclic
 from spacy_nmparse.ud.conllu import DEPREL, EMPTY, FORM, HEAD, UPOS, Sentence, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
@@ -151,10 +158,17 @@ def trees_of(doc: Doc) -> Iterator[Tree]:
             yield Tree(
                 [token.text for token in tokens],
                 [number.get(token.head.i) if token.dep else None for token in tokens],
-                [token.dep_ or None for token in tokens],
+                [_label(token) for token in tokens],
                 [bool(token.whitespace_) for token in tokens],
                 [token.pos_ for token in tokens],
             )
+
+
+def _label(token: Token) -> str | None:
+    """The label of a token; of a root as ``tree_of`` has it."""
+    if not token.dep or token.head.i != token.i:
+        return token.dep_ or None
+    return short_name(root_name(root_label(token)))
 
 
 def tree_of(sentence: Sentence) -> Tree:
@@ -170,7 +184,7 @@ def tree_of(sentence: Sentence) -> Tree:
         [row[FORM] for row in words],
         heads,
         [
-            "ROOT" if label == "root" and head == word else label
+            ROOT_LABEL if label == TREEBANK_ROOT and head == word else label
             for word, (label, head) in enumerate(zip(labels, heads, strict=True))
         ],
         sentence.spaces,

@@ -11,6 +11,8 @@ from spacy.tokens import Doc, MorphAnalysis, Span, Token
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.pipe.known import is_known
+from spacy_nmparse.pipe.roots import TREEBANK_ROOT
 from spacy_nmparse.ud.columns import Columns, Texts, joined, plain
 from spacy_nmparse.ud.conllu import (
     DEPREL,
@@ -33,6 +35,7 @@ from spacy_nmparse.ud.extensions import ud_range, ud_words, value_of
 ROWS = "spacy_nmparse.conllu"
 SPACES_BEFORE, SPACES_AFTER, SPACES_IN = "SpacesBefore=", "SpacesAfter=", "SpacesInToken="
 CONFIDENCES = ("HeadConfidence", "DepConfidence")
+KNOWN_HEAD, CONFIRMED = "KnownHead=Yes", "Confirmed=Yes"
 ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
 
 
@@ -42,7 +45,8 @@ def doc_to_conllu(doc: Doc, *, confidence: bool = False, first: int = 1) -> str:
     Spaces that are tokens are no words: they are in MISC (``SpacesBefore``, ``SpacesAfter``, with
     UDPipe's escapes). MISC, multiword tokens and comments come from the extensions of the tokens
     (``spacy_nmparse.ud.extensions``); ``# text`` stays where it has the letters of the words, and
-    is made of the words elsewhere.
+    is made of the words elsewhere. Words whose heads the parser has kept have ``KnownHead=Yes`` in
+    MISC, unless that has ``Confirmed=Yes``.
 
     Args:
         doc: The document. Without sentence boundaries it is one sentence; what is not annotated
@@ -183,7 +187,7 @@ def _arc(i: int, columns: Columns, numbers: dict[int, int]) -> tuple[str, str]:
         return EMPTY, EMPTY
     head = _above(i, columns, numbers)
     if head is None:
-        return "0", "root" if label in (EMPTY, "ROOT") or below else label
+        return "0", TREEBANK_ROOT if below else columns.root_label(i)
     return str(numbers[head]), label
 
 
@@ -230,7 +234,19 @@ def _misc(doc: Doc, i: int, columns: Columns, sure: numpy.ndarray | None) -> lis
     text = columns.texts[i]
     if text != columns.forms[i] and not any(item.startswith(SPACES_IN) for item in items):
         items.append(SPACES_IN + escaped(text))
+    if i in columns.told:
+        items += _mark(doc[i], "|".join(items))
     return items + _confidence(sure, i)
+
+
+def is_marked(misc: str | None) -> bool:
+    """Whether MISC says that the head of the word was known, or confirmed by a person."""
+    return misc is not None and not {KNOWN_HEAD, CONFIRMED}.isdisjoint(misc.split("|"))
+
+
+def _mark(token: Token, misc: str) -> list[str]:
+    """What MISC does not say yet of a token whose head was known."""
+    return [KNOWN_HEAD] if is_known(token) and not is_marked(misc) else []
 
 
 def _confidence(sure: numpy.ndarray | None, i: int) -> list[str]:
@@ -338,6 +354,8 @@ def _filled(
             row = words[top]
             if len(block.tokens) == len(block.words) == 1:
                 _annotate(row, token, columns, doc.vocab)
+                if token in columns.told:
+                    row[MISC] = "|".join([*_items(row[MISC]), *_mark(doc[token], row[MISC])])
             row[MISC] = "|".join([*_items(row[MISC]), *_confidence(sure, token)]) or EMPTY
             if not parsed:
                 continue
@@ -351,7 +369,9 @@ def _filled(
             elif root:  # sentences have one root
                 row[HEAD], row[DEPREL] = str(root), "parataxis"
             else:
-                row[HEAD], row[DEPREL], root = "0", "root", top + 1
+                row[HEAD], root = "0", top + 1
+                is_root = columns.heads[token] == token
+                row[DEPREL] = columns.root_label(token) if is_root else TREEBANK_ROOT
         first += len(words)
         yield Sentence(sentence.comments, rows)
 

@@ -14,6 +14,8 @@
     The column MISC.
 ``token._.ud_comments``
     The comments before the sentence that begins here.
+``token._.ud_root``
+    The label of a root, where that is not ``root`` (``spacy_nmparse.pipe.roots``).
 
 They stay with a Doc wherever its ``user_data`` does, at their place in the text. ``Span.as_doc``
 loses them: ``split_doc`` does not.
@@ -26,6 +28,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeGuard
 
 from spacy.tokens import Doc, Token
+
+from spacy_nmparse.pipe.roots import EXTENSION, register_extension
 
 
 class UDWord(NamedTuple):
@@ -44,11 +48,13 @@ class UDWord(NamedTuple):
     deprel: str
 
 
+#: But for ``ud_root``, which parsers set.
 EXTENSIONS = ("ud_words", "ud_range", "ud_form", "ud_columns", "ud_misc", "ud_comments")
 
 
 def register_extensions() -> None:
     """Make the extensions, unless they are there; None where nothing was set."""
+    register_extension()
     for name in EXTENSIONS:
         if not Token.has_extension(name):
             Token.set_extension(name, default=None)
@@ -81,7 +87,7 @@ def ud_range(token: Token) -> tuple[str, int, str] | None:
 
 
 def value_of(token: Token, name: str) -> Any:
-    """The value of one of EXTENSIONS; None: nothing was set."""
+    """The value of an extension; None: nothing was set."""
     data: Any = token.doc.user_data
     return data.get(("._.", name, token.idx, None))
 
@@ -105,17 +111,22 @@ def in_multiword_tokens(doc: Doc) -> set[int]:
 
 
 def copy_words(source: Doc, target: Doc) -> bool:
-    """Give a document the words and ranges of multiword tokens that another one has, as augmenters
-    make it: some tokens in lower case, or with other letters (then they are not told), or more
-    tokens of spaces. Returns False where it has other tokens, and they are lost."""
+    """Give a document the words and ranges of multiword tokens, and the labels of roots, that
+    another one has, as augmenters make it: some tokens in lower case, or with other letters (then
+    their words are not told), or more tokens of spaces. Returns False where it has other tokens,
+    and any of these are lost."""
     given = [token for token in source if not token.is_space]
     tokens = [token for token in target if not token.is_space]
     if len(given) != len(tokens):
-        return not in_multiword_tokens(source)
+        has_own = any(value_of(token, EXTENSION) for token in given)
+        return not has_own and not in_multiword_tokens(source)
     for old, new in zip(given, tokens, strict=True):
         words, span = ud_words(old), ud_range(old)
         n = span[1] if span else 1
         before, text = source[old.i : old.i + n].text, target[new.i : new.i + n].text
+        data: Any = target.user_data
+        if root := value_of(old, EXTENSION):
+            data["._.", EXTENSION, new.idx, None] = root
         if (not words and not span) or text not in (before, before.lower()):
             continue
         low = text != before
@@ -124,7 +135,6 @@ def copy_words(source: Doc, target: Doc) -> bool:
             found["ud_range"] = [span[0].lower() if low else span[0], *span[1:]]
         if words:
             found["ud_words"] = [[one[0].lower() if low else one[0], *one[1:]] for one in words]
-        data: Any = target.user_data
         for name, value in found.items():
             if value is not None:
                 data["._.", name, new.idx, None] = value

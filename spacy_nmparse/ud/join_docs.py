@@ -10,7 +10,7 @@ from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 
 from spacy_nmparse.pipe.confidence import KEY, confidences
-from spacy_nmparse.pipe.doc_io import PRESET
+from spacy_nmparse.pipe.doc_io import PRESET, TOKENS, note_tokens
 from spacy_nmparse.ud.docs_conllu import ROWS
 from spacy_nmparse.ud.extensions import is_extension
 
@@ -38,11 +38,13 @@ def join_docs(docs: Sequence[Doc]) -> Doc:
             if is_extension(key) and key[2] is not None:
                 end = None if key[3] is None else key[3] + n_letters
                 key = (*key[:2], key[2] + n_letters, end)
-            if key[:2] != PRESET[:2]:
+            if key[:2] not in (PRESET[:2], TOKENS[:2]):
                 whole.user_data.setdefault(key, value)
         n_letters += len(doc.text)
         whole.cats = whole.cats or doc.cats
-    whole.user_data.update(_of_all_tokens(docs))
+    if found := _of_all_tokens(docs):
+        whole.user_data.update(found)
+        note_tokens(whole)
     return whole
 
 

@@ -20,6 +20,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import registry
 
+from spacy_nmparse.pipe.roots import EXTENSION
 from spacy_nmparse.ud.extensions import (
     in_multiword_tokens,
     is_extension,
@@ -435,7 +436,9 @@ class Exchange:
                 text = text[:1].upper() + text[1:]
             draft.texts[i] = text
             draft.fields[i, LEMMA] = lemma
-            draft.extensions.pop(i, None)
+            if i in draft.extensions:  # the label of a root is that of the place
+                kept = [one for one in draft.extensions[i] if one[0] == EXTENSION]
+                draft.extensions[i] = kept
 
     def _choose_phrases(self, source: Source) -> dict[int, tuple[Phrase, Phrase]]:
         """Draw phrases to exchange: by its first word, the old one and the new one."""

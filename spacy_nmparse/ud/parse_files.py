@@ -8,6 +8,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +18,7 @@ from spacy.language import Language
 from spacy_nmparse.pipe.files import is_replaced, new_file
 from spacy_nmparse.pipe.processes import ProcessDied, in_order
 from spacy_nmparse.ud.jobs import Job, check_record, note, options_of, stamp
+from spacy_nmparse.ud.known_heads import has_marks
 from spacy_nmparse.ud.parse_inputs import CONLLU, SPACY, TEXT, given_ids, kind_of
 from spacy_nmparse.ud.parse_outputs import Joined
 from spacy_nmparse.ud.pieces import Counts, Part, Piece, PieceParser, cut
@@ -54,7 +56,8 @@ def parse_files(
         keep_going: Whether a document that fails is written without a parse, with its error; else
             its file is not written.
         keep_heads: Whether heads and labels of CoNLL-U and .spacy files are given to the pipeline,
-            whose parsers keep them if their ``keep_heads`` is on.
+            whose parsers keep them if their ``keep_heads`` is on. Where a file has marks in MISC
+            (``KnownHead=Yes``, ``Confirmed=Yes``), only those of marked words are.
         options: What ``options_of`` gives, if it is known: it reads the whole model.
         on_done: Called with the bytes of the input of each piece that is written.
 
@@ -115,6 +118,8 @@ def _parse_group(
                 with _input(job, its_kind) as file:
                     if form == CONLLU:
                         ids[number] = given_ids(file, its_kind, job.name)
+                    marked = work.keep_heads and its_kind in (CONLLU, SPACY)
+                    marked = marked and has_marks(file, job.name, its_kind == SPACY)
                     is_guess = kind is None
                     for piece in cut(
                         file,
@@ -127,7 +132,7 @@ def _parse_group(
                     ):
                         if number in failed:
                             break
-                        yield piece
+                        yield replace(piece, marked=marked)
             except (OSError, ValueError) as error:
                 yield Piece(number, its_kind, job.name, error=error)
 

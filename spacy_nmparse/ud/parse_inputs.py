@@ -6,7 +6,8 @@ import io
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -27,6 +28,7 @@ from spacy_nmparse.ud.docs_conllu import (
     escaped,
 )
 from spacy_nmparse.ud.extensions import EXTENSIONS, register_extensions
+from spacy_nmparse.ud.known_heads import take_heads, take_heads_of
 
 TEXT, LINES, CONLLU, SPACY = "text", "lines", "conllu", "spacy"
 KINDS = (TEXT, LINES, CONLLU, SPACY)
@@ -56,12 +58,26 @@ class Item:
         other_texts: Of CoNLL-U, the line of the first row of each sentence whose ``# text`` is not
             that of its words.
         continues: Whether it is the next part of the document before.
+        place: Where it is in its file.
+        make: Makes it once more, as it was before it was parsed; None: it is a text.
+        divide: Makes items of its parts; None: it has none.
     """
 
     doc: str | Doc
     finish: Callable[[Doc], None]
     other_texts: Sequence[int] = ()
     continues: bool = False
+    place: str = ""
+    make: Callable[[], Item] | None = None
+    divide: Callable[[], list[Item]] | None = None
+
+    def anew(self) -> Item:
+        """The item as it was before it was parsed."""
+        return self if self.make is None else self.make()
+
+    def halves(self) -> list[Item]:
+        """Its two halves; none, where it cannot be divided."""
+        return [] if self.divide is None else self.divide()
 
 
 class Stretch(NamedTuple):
@@ -166,7 +182,11 @@ def text_items(file: TextFile | IO[bytes], name: str, doc_id: str, by_line: bool
 
 
 def conllu_items(
-    stretch: Stretch, vocab: Vocab, name: str, keep_heads: bool = False
+    stretch: Stretch,
+    vocab: Vocab,
+    name: str,
+    keep_heads: bool = False,
+    marked: bool = False,
 ) -> Iterator[Item]:
     """Read the documents of CoNLL-U, in parts of N_SENTS sentences. Words and sentence boundaries
     are given; other annotation fills in what the pipeline does not set.
@@ -176,6 +196,7 @@ def conllu_items(
         vocab: The pipeline's vocabulary.
         name: What messages call the file.
         keep_heads: Whether heads and labels are given, too.
+        marked: Whether only those of marked words are.
 
     Yields:
         The parts. A document begins where ``# newdoc`` says so; before the first, each part is one.
@@ -187,13 +208,33 @@ def conllu_items(
     lines = decode(io.BytesIO(stretch.lines), name, **how)
     sentences = read_rows(lines, name, columns=stretch.columns, **how)
     for group in grouped(sentences, N_SENTS):
-        rows = [[sentence.comments, sentence.rows] for sentence in group]
-        others = [sentence.lines[0] for sentence in group if sentence.has_other_text]
+        taken = [take_heads(sentence, keep_heads, marked) for sentence in group]
         begins = group[0].starts("newdoc")
-        doc = sentences_to_doc(group, vocab, name=name)
-        for item in items_of([doc], rows, others, keep_heads):
-            yield replace(item, continues=in_newdoc and not begins)
+        yield _conllu_item(group, taken, in_newdoc and not begins, vocab, name)
         in_newdoc = in_newdoc or begins
+
+
+def _conllu_item(
+    sentences: list[Sentence], taken: list[list[bool]], continues: bool, vocab: Vocab, name: str
+) -> Item:
+    """Sentences of CoNLL-U as an item. taken: which words keep their heads."""
+
+    def part(first: int, last: int, continues: bool) -> Item:
+        return _conllu_item(sentences[first:last], taken[first:last], continues, vocab, name)
+
+    middle, end = len(sentences) // 2, len(sentences)
+    sent_id = sentences[0].value("sent_id")
+    doc = sentences_to_doc(sentences, vocab, name=name)
+    rows = [[sentence.comments, sentence.rows] for sentence in sentences]
+    return Item(
+        _to_parse(doc, list(chain.from_iterable(taken))),
+        _Completion(doc, rows),
+        [sentence.lines[0] for sentence in sentences if sentence.has_other_text],
+        continues,
+        f"line {sentences[0].lines[0]}" + (f" (sent_id = {sent_id})" if sent_id else ""),
+        lambda: part(0, end, continues),
+        (lambda: [part(0, middle, continues), part(middle, end, True)]) if middle else None,
+    )
 
 
 def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:
@@ -218,24 +259,29 @@ def given_ids(file: IO[bytes], kind: str, name: str) -> set[str]:
 
 
 def items_of(
-    docs: Iterable[Doc],
-    rows: Sequence[Any] = (),
-    other_texts: Sequence[int] = (),
-    keep_heads: bool = False,
+    docs: Iterable[tuple[int, Doc]], keep_heads: bool = False, marked: bool = False
 ) -> Iterator[Item]:
     """Documents to be parsed again: what they say fills in what the pipeline does not set.
 
     Args:
-        docs: The documents.
-        rows: The comments and rows of the one document's sentences, where it is of CoNLL-U.
-        other_texts: As of ``Item``.
+        docs: The documents, and their numbers in their file.
         keep_heads: Whether the documents to be parsed have their heads and labels.
+        marked: Whether only those of marked words are.
     """
-    for doc in docs:
+    for number, doc in docs:
         if len(doc):
-            bare = unannotated(doc)
-            to_parse = set_heads(bare, doc) if keep_heads else bare
-            yield Item(to_parse, _Completion(doc, list(rows)), other_texts)
+            yield _item(doc, take_heads_of(doc, keep_heads, marked), f"document {number}")
+
+
+def _item(doc: Doc, taken: list[bool], place: str) -> Item:
+    finish = _Completion(doc, [])
+    return Item(_to_parse(doc, taken), finish, place=place, make=lambda: _item(doc, taken, place))
+
+
+def _to_parse(doc: Doc, taken: list[bool]) -> Doc:
+    """A document with the words of another, and of these words their heads and labels."""
+    bare = unannotated(doc)
+    return set_heads(bare, doc, taken) if any(taken) else bare
 
 
 def unannotated(doc: Doc) -> Doc:

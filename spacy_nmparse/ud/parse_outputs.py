@@ -11,6 +11,7 @@ from typing import IO, Any
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.confidence import confidences
+from spacy_nmparse.pipe.known import is_known
 from spacy_nmparse.ud.columns import Texts
 from spacy_nmparse.ud.conllu import Sentence
 from spacy_nmparse.ud.docs_conllu import SentenceIds, doc_sentences
@@ -145,8 +146,9 @@ def mark_failed(sentence: Sentence, doc: Doc) -> None:
 
 def doc_to_json(doc: Doc, confidence: bool = False) -> dict[str, Any]:
     """A document as ``Doc.to_json`` gives it; with its ``id``, if ``# newdoc`` says one; with the
-    ``words`` of multiword tokens and, where they are wanted and known, ``head_confidence`` and
-    ``dep_confidence``; with ``parse_error`` where it could not be parsed.
+    ``words`` of multiword tokens, ``known_head`` where it was kept and, where they are wanted and
+    known, ``head_confidence`` and ``dep_confidence``; with ``parse_error`` where it could not be
+    parsed.
 
     Args:
         doc: The document.
@@ -162,6 +164,8 @@ def doc_to_json(doc: Doc, confidence: bool = False) -> dict[str, Any]:
         words = ud_words(token)
         if words:
             entry["words"] = [word._asdict() for word in words]
+        if is_known(token):
+            entry["known_head"] = True
         if sure is not None:
             head, dep = sure[:, token.i].tolist()
             entry.update(head_confidence=round(head, 3), dep_confidence=round(dep, 3))

@@ -52,6 +52,7 @@ class Piece:
         items: Paragraphs or lines of plain text.
         stretches: Lines of CoNLL-U; there are several stretches only within a ``# newdoc``.
         docs: Documents of a .spacy file: the first, and the one behind the last.
+        marked: Whether, of known heads, only those are kept that the file marks.
         error: Why there is no such piece.
     """
 
@@ -62,6 +63,7 @@ class Piece:
     items: list[Item] = field(default_factory=list)
     stretches: list[Stretch] = field(default_factory=list)
     docs: tuple[int, int] = (0, 0)
+    marked: bool = False
     error: Exception | None = None
 
 
@@ -219,7 +221,8 @@ class PieceParser:
         form: One of FORMATS.
         confidence: Whether confidences are written.
         batch_size: Documents of a batch; None: the pipeline's own.
-        keep_going: Whether a document that fails is written without a parse, with its error.
+        keep_going: Whether a document that fails, or a sentence of CoNLL-U, is written without a
+            parse, with its error.
         keep_heads: Whether heads and labels of CoNLL-U and .spacy files are given to the pipeline.
     """
 
@@ -237,7 +240,7 @@ class PieceParser:
         self._confidence = confidence
         self._batch_size = batch_size
         self._keep_going = keep_going
-        self._keep_heads = keep_heads
+        self.keep_heads = keep_heads
         self._zone: ExitStack | None = None
         self._n_known = 0  # strings when new words were last forgotten
 
@@ -272,7 +275,7 @@ class PieceParser:
     def _parse(self, piece: Piece, part: Part) -> None:
         items, counts = list(self._items(piece)), part.counts
         writer = Writer(self._form, self._confidence)
-        for item, doc in zip(items, self._parsed(items), strict=True):
+        for item, doc in self._parsed(piece.name, items):
             item.finish(doc)
             counts.failed += ERROR in doc.user_data
             writer.write(doc, item.continues)
@@ -282,37 +285,49 @@ class PieceParser:
         part.written = writer.written()
         counts.documents, counts.sentences = len(items), part.written.n_sents
 
-    def _parsed(self, items: list[Item]) -> Iterable[Doc]:
+    def _parsed(self, name: str, items: list[Item]) -> Iterable[tuple[Item, Doc]]:
         docs = self._nlp.pipe((item.doc for item in items), batch_size=self._batch_size)
-        if not self._keep_going:
-            return docs
         try:
-            return list(docs)
-        except Exception:  # of any component; which document it was is seen one by one
-            return [self._parsed_alone(item.doc) for item in items]
+            return list(zip(items, docs, strict=True))
+        except Exception:  # of any component; what it was about is seen one by one
+            return [pair for item in items for pair in self._alone(name, item.anew())]
 
-    def _parsed_alone(self, given: str | Doc) -> Doc:
-        """The parse of a document; if it fails, its words."""
+    def _alone(self, name: str, item: Item) -> list[tuple[Item, Doc]]:
+        """The parse of a document; if it fails, those of its halves; if it has none, its words.
+
+        Raises the error, with its place, unless parsing is to go on.
+        """
         try:
-            return self._nlp(given)
+            return [(item, self._nlp(item.doc))]
         except Exception as error:
-            vocab = self._nlp.vocab
-            if isinstance(given, str):
-                doc = Doc(vocab, words=given.split(" "))
+            if parts := item.halves():
+                return [pair for part in parts for pair in self._alone(name, part)]
+            if not self._keep_going:
+                raise _located(name, item, error) from error
+            if isinstance(item.doc, str):
+                doc = Doc(self._nlp.vocab, words=item.doc.split(" "))
             else:
-                doc = unannotated(given)
+                doc = unannotated(item.doc)
             doc.user_data[ERROR] = f"{type(error).__name__}: {error}"
-            return doc
+            return [(item, doc)]
 
     def _items(self, piece: Piece) -> Iterator[Item]:
         vocab = self._nlp.vocab
         if piece.kind in (TEXT, LINES):
             return iter(piece.items)
         if piece.kind == SPACY:
-            docs = _documents(Path(piece.name), *piece.docs, vocab)
-            return items_of(docs, keep_heads=self._keep_heads)
-        how = (vocab, piece.name, self._keep_heads)
+            docs = enumerate(_documents(Path(piece.name), *piece.docs, vocab), 1 + piece.docs[0])
+            return items_of(docs, self.keep_heads, piece.marked)
+        how = (vocab, piece.name, self.keep_heads, piece.marked)
         return chain.from_iterable(conllu_items(one, *how) for one in piece.stretches)
+
+
+def _located(name: str, item: Item, error: Exception) -> Exception:
+    """The error with the place of the document, if it is one that is reported."""
+    for kind in (OSError, ValueError, RuntimeError):
+        if item.place and isinstance(error, kind):
+            return kind(f"{name}, {item.place}: {error}")
+    return error
 
 
 def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:

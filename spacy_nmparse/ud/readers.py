@@ -92,7 +92,8 @@ class Corpus:
             if example.reference is not reference and not copy_words(reference, example.reference):
                 warnings.warn(
                     f"The augmenter of the corpus {[*map(str, self.paths)]} makes documents with "
-                    f"other tokens: the words of multiword tokens are lost in them.",
+                    f"other tokens: the words of multiword tokens, and labels of roots other than "
+                    f"root, are lost in them.",
                     stacklevel=2,
                 )
             yield example

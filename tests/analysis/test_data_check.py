@@ -100,6 +100,8 @@ def test_labels(tmp_path: Path, make: Callable[..., Doc]) -> None:
     assert "z (1)" in unseen.message
     odd = check(tmp_path, [make("a b c", [1, 1, 1], "ROOT ROOT y||x")] * 30)
     assert codes(odd) >= {"misplaced_root", "decorated_labels"}
+    own = check(tmp_path, [make("a b c", [1, 1, 1], "x Pred y")] * 30)
+    assert "root_labels" in codes(own, "info") and "Pred (30)" in message_of(own, "root_labels")
     assert "one_label" in codes(check(tmp_path, [make("a b", [1, 1], "x ROOT")] * 30))
 
 

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass, replace
 
 from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
-from tests.naive.trees import Tree
+from tests.naive.trees import Tree, roots_of
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Covington(Searched):
                 errors += head != right or label not in (None, state.labels[word])
                 continue
             fits = right == ROOT and (
-                label in (None, self.root_label)
+                label in (None, *roots_of(self.root_label)[:1])
                 or (self.root_label is None and not self.explicit_root)
             )
             if self.single_root and sentence[word] in rooted:
@@ -187,7 +187,7 @@ class Covington(Searched):
                 top = [w for w in top if sentence[w] == sentence[word]]
                 heads.append(top[0] if self.single_root else word)
                 if heads[word] == word:
-                    labels[word] = self.root_label
+                    labels[word] = next(iter(roots_of(self.root_label)), None)
             else:
                 heads.append(word if head == ROOT else head)
         return heads, labels

@@ -10,6 +10,7 @@ from typing import Any
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action
+from tests.naive.trees import roots_of
 
 MASK = (1 << 64) - 1
 FACTOR = 0x9E3779B97F4A7C15
@@ -208,6 +209,6 @@ def noted_label(model: Perceptron, found: Sequence[int], noted_by: str | None) -
     """The label that a push notes: the best one of the move that it notes the label of."""
     if noted_by is None:
         return None
-    root = model.system.options.get("root_label")
-    labels = [label for label in model.system.labels if label != root]
+    roots = roots_of(model.system.options.get("root_label"))
+    labels = [label for label in model.system.labels if label not in roots]
     return max(labels, key=lambda label: model.score(found, Action(noted_by, 1, label)))

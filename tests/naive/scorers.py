@@ -14,6 +14,7 @@ from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.words import recurrent_layers
 from spacy_nmparse.systems import ROOT
 from tests.layers.test_sru import naive_sru
+from tests.naive.trees import roots_of
 
 NEAR = 64  # how far away the heads are that the biaffine part normalizes over
 FAR = 100  # how far away completion looks for heads
@@ -316,10 +317,15 @@ class NaiveArcParser:
             view, arc, self.rows["label"], self.labels, self.label_extra
         )
         scores = self.p["label_W"] @ hidden + self.p["label_b"]
-        root_label = self.system.options["root_label"]
-        if root_label is not None:
-            scores[self.labels.index(root_label)] = -numpy.inf
+        for number, label in enumerate(self.labels):
+            if not self.fits(label, arc):
+                scores[number] = -numpy.inf
         return scores
+
+    def fits(self, label: str, arc: Arc) -> bool:
+        """Whether an arc may have a label."""
+        roots = roots_of(self.system.options["root_label"])
+        return not roots or (label in roots) == (arc[0] == ROOT)
 
     def best(self, scores: Sequence[float]) -> int:
         ranked = sorted(scores, reverse=True)
@@ -382,12 +388,7 @@ class NaiveArcParser:
         view.labels[arc[1]] = label
 
     def only_label(self, arc: Arc) -> str | None:
-        root_label = self.system.options["root_label"]
-        fitting = [
-            label
-            for label in self.labels
-            if root_label is None or (label == root_label) == (arc[0] == ROOT)
-        ]
+        fitting = [label for label in self.labels if self.fits(label, arc)]
         return fitting[0] if len(fitting) == 1 else None
 
     def parse(self, vectors: numpy.ndarray, starts: list[int]) -> tuple[list, list, list]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tests.naive.trees import Tree
+from tests.naive.trees import Tree, roots_of
 
 ROOT = -1
 Label = str | None
@@ -27,7 +27,7 @@ class Searched:
     labels: tuple[str, ...] | None = None
     single_root: bool = False
     segment: bool = False
-    root_label: Label = None
+    root_label: str | tuple[str, ...] | None = None
 
     def blank(self, n: int, sent_starts: tuple[int, ...] | None) -> dict[str, Any]:
         """What every first configuration has."""
@@ -41,9 +41,8 @@ class Searched:
             return (None,)
         if self.root_label is None:
             return self.labels
-        if head == ROOT:
-            return (self.root_label,)
-        return tuple(label for label in self.labels if label != self.root_label)
+        roots = roots_of(self.root_label)
+        return tuple(label for label in self.labels if (label in roots) == (head == ROOT))
 
     def gold_label(self, gold: Tree, word: int) -> Label:
         """The label that the arc to a word should have; None: any."""

@@ -51,6 +51,11 @@ def crosses(heads: tuple[int, ...], start: int) -> bool:
     return any(min(w, h) < start <= max(w, h) for w, h in enumerate(heads))
 
 
+def roots_of(root_label: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """The labels of roots that the option ``root_label`` names."""
+    return (root_label,) if isinstance(root_label, str) else root_label or ()
+
+
 def golds(
     n: int,
     *,
@@ -58,7 +63,7 @@ def golds(
     partial: bool = False,
     one_root: bool = False,
     labels: tuple[str | None, ...] | None = None,
-    root_label: str | None = None,
+    root_label: str | tuple[str, ...] | None = None,
     segment: bool = False,
     unknown_starts: bool = False,
 ) -> list[Tree]:
@@ -71,7 +76,7 @@ def golds(
         one_root: only those with one child of ROOT in each sentence.
         labels: what a label can be; None: unlabelled. One label stands for all, since names of
             labels can be exchanged word by word; None among them hides labels.
-        root_label: the label of the children of ROOT, in place of the first of ``labels``.
+        root_label: the labels of the children of ROOT, in place of the first of ``labels``.
         segment: with sentence starts, wherever no arc is in the way.
         unknown_starts: starts can be unknown, too.
     """
@@ -88,7 +93,10 @@ def golds(
         for word, head in enumerate(heads):
             own: tuple[str | None, ...] = labels or (None,)
             if root_label is not None and head == word:
-                own = tuple(None if label is None else root_label for label in own)
+                roots = roots_of(root_label)
+                own = tuple(
+                    root for label in own for root in (roots if label is not None else (None,))
+                )
             words.append([(head, label) for label in dict.fromkeys(own)])
             if partial:
                 words[-1].append((None, None))

@@ -374,6 +374,15 @@ def random_heads(n: int, rng: random.Random) -> list[int]:
     return heads
 
 
+def merge_and_split(doc: Doc) -> None:
+    """Make one token of the first two, and two of the last."""
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2])
+    last = doc[len(doc) - 1]
+    with doc.retokenize() as retokenizer:
+        retokenizer.split(last, [last.text[:2], last.text[2:]], heads=[(last, 1), last.head])
+
+
 def tree(doc: Doc) -> list[tuple[str, int, str, bool]]:
     return [(t.text, t.head.i, t.dep_, bool(t.is_sent_start)) for t in doc]
 

@@ -28,6 +28,7 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
+    merge_and_split,
     overfitted,
     parser_of,
     random_doc,
@@ -95,6 +96,16 @@ def test_confidences(name: str, width: int) -> None:
         if len(doc) == 80:
             assert found[1].std() > 0.001 and found[1].mean() < found[0].mean()
         assert KEY not in parser(on).user_data  # of another tree
+
+
+def test_other_tokens_have_no_confidence() -> None:
+    """Also where there are as many as before."""
+    nlp = unsure(confidence=True)
+    doc = nlp("She saw the cat")
+    found_in(doc)
+    merge_and_split(doc)
+    assert len(doc) == 4 and confidences(doc) is None and doc[0]._.head_confidence is None
+    assert found_in(parser_of(nlp)(doc)).shape == (2, 4)
 
 
 def changed(before: list[Any], after: list[Any]) -> set[int]:
@@ -464,14 +475,16 @@ def test_what_is_right_is_told_of_heads_and_of_heads_with_labels() -> None:
     words = numpy.arange(3, dtype="int32")
     arcs = Arcs(
         numpy.asarray([1, 1, 0], dtype="int32"),
-        numpy.asarray([1, 0, 0], dtype="int32"),
+        numpy.asarray([1, 2, 0], dtype="int32"),
         numpy.asarray([1, 0, 0], dtype="int8"),
     )
     shares = numpy.full((2, 3), 0.5, dtype="float32")
     parses = Parses(numpy.asarray([3]), words, arcs, shares)
-    found = compare([make_example(gold)], parses, ["x", "y"])
+    found = compare([make_example(gold)], parses, ["x", "y", "ROOT"])
     assert found is not None
     assert found.right.tolist() == [[1, 1, 0], [0, 1, 0]]
+    other = compare([make_example(gold)], parses, ["x", "y", "ROOT||Pred"])
+    assert other is not None and other.right.tolist() == [[1, 1, 0], [0, 0, 0]]
     assert found.said.tolist() == [[0.5] * 3, [0.25] * 3]
 
 

@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_nmparse.pipe.doc_io import PRESET
+from spacy_nmparse.pipe.doc_io import PRESET, TOKENS, preset_starts
 from tests.pipe.common import (
     NL,
     NM,
@@ -23,6 +23,7 @@ from tests.pipe.common import (
     make_example,
     make_examples,
     make_nlp,
+    merge_and_split,
     overfitted,
     parser_of,
     random_doc,
@@ -241,7 +242,7 @@ def test_preset_starts_are_noted_where_there_are_any() -> None:
     assert not doc.user_data
     nlp.add_pipe("sentencizer", first=True)
     docs = [nlp(text) for text in ("One two . Three", "Four . Five")]
-    assert all(list(doc.user_data) == [PRESET] for doc in docs)
+    assert all(set(doc.user_data) == {PRESET, TOKENS} for doc in docs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Doc.from_docs(docs) is not None
@@ -249,3 +250,14 @@ def test_preset_starts_are_noted_where_there_are_any() -> None:
     with docs[0].retokenize() as retokenizer:
         retokenizer.merge(docs[0][0:2])
     assert_sound(parser_of(nlp)(docs[0]))
+
+
+def test_presets_of_other_tokens_are_forgotten() -> None:
+    """Also where there are as many tokens as before."""
+    nlp = random_parser(4)
+    doc = nlp(Doc(nlp.vocab, ["One", "two", ".", "Three"], sent_starts=[1, -1, -1, 1]))
+    assert preset_starts(doc).tolist() == [1, -1, -1, 1]
+    merge_and_split(doc)
+    assert len(doc) == 4 and not preset_starts(doc).any()
+    assert_sound(parser_of(nlp)(doc))
+    assert PRESET not in doc.user_data

@@ -309,7 +309,7 @@ def test_a_push_cannot_note_the_label_of_roots(options: dict[str, bool]) -> None
     labels: dict[str, Any] = {"labels": ("a", "ROOT"), "root_label": "ROOT"}
     system = systems.create("arc_eager", **labels, **options)
     state = system.initial(2)
-    with pytest.raises(ValueError, match="push_label 'ROOT' is the root_label"):
+    with pytest.raises(ValueError, match="push_label 'ROOT' is a root_label"):
         system.apply(state, Action("SHIFT"), push_label="ROOT")
     assert state.stack == []
     system.apply(state, Action("SHIFT"), push_label="a")

@@ -26,14 +26,14 @@ from tests.systems.twins import (
     compare,
     crossing_heads,
     joined,
+    labelled,
     labels_to_note,
-    name,
     takes_notes,
     with_labels,
 )
 
 EVERY = pytest.mark.parametrize("twin", TWINS, ids=str)
-LABELLED = pytest.mark.parametrize("labels", LABELS, ids=name)
+LABELLED = pytest.mark.parametrize(("twin", "labels"), labelled(TWINS))
 #: More of the same in a slow test.
 MORE = pytest.mark.parametrize(
     "more", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "more"]
@@ -60,7 +60,6 @@ def test_every_system_is_replayed() -> None:
 
 @MORE
 @LABELLED
-@EVERY
 def test_all_small_derivations(twin: Twin, labels: Options, more: bool) -> None:
     """Every configuration, and every action in it."""
     real, plain = twin.make(labels)
@@ -83,7 +82,6 @@ def test_all_small_derivations(twin: Twin, labels: Options, more: bool) -> None:
 
 @MORE
 @LABELLED
-@EVERY
 def test_random_walks(twin: Twin, labels: Options, more: bool) -> None:
     real, plain = twin.make(labels)
     assert real.name == twin.system
@@ -146,7 +144,6 @@ def told_tree(plain: Any, mirror: Any) -> tuple[tuple[int, ...], tuple[str | Non
 
 @MORE
 @LABELLED
-@EVERY
 def test_oracles_derive_gold(twin: Twin, labels: Options, more: bool) -> None:
     """Every tree that the system can build, by every oracle."""
     real, plain = twin.make(labels)
@@ -205,8 +202,7 @@ pool = functools.cache(golds)
 
 
 @MORE
-@LABELLED
-@pytest.mark.parametrize("twin", SEARCHED, ids=str)
+@pytest.mark.parametrize(("twin", "labels"), labelled(SEARCHED))
 def test_search_agrees_on_longer_texts(twin: Twin, labels: Options, more: bool) -> None:
     """Costs and losses along random walks, on texts longer than exhaustive.py can take."""
     real, plain = twin.make(labels)

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from spacy_nmparse import systems
 from spacy_nmparse.systems import ROOT, Gold
 from tests.naive.arc_eager import ArcEager
@@ -21,7 +23,7 @@ from tests.naive.arc_swift import ArcSwift
 from tests.naive.covington import Covington
 from tests.naive.forms import BufferArcs, RootFirst
 from tests.naive.search import Action
-from tests.naive.trees import Tree, golds
+from tests.naive.trees import Tree, golds, roots_of
 from tests.naive.two_planar import TwoPlanar
 
 Options = dict[str, Any]
@@ -75,6 +77,8 @@ LABELS: list[Options] = [
     {"labels": ("a", "b")},
     {"labels": ("a", "b", "ROOT"), "root_label": "ROOT"},
 ]
+#: Where arcs from ROOT are moves, and roots are as the component wants them.
+SEVERAL: Options = {"labels": ("a", "b", "ROOT", "TOP"), "root_label": ("ROOT", "TOP")}
 
 
 def name(options: Options) -> str:
@@ -137,13 +141,23 @@ def _twins() -> Iterator[Twin]:
 TWINS = list(_twins())
 
 
+def labelled(twins: list[Twin]) -> list[Any]:
+    """For pytest: systems with the labels that they take."""
+    found = [(twin, labels) for twin in twins for labels in LABELS]
+    for twin in twins:
+        labels_roots = twin.system not in HEADLESS or twin.options.get("explicit_root")
+        if SETTINGS[-1].items() <= twin.options.items() and labels_roots:
+            found.append((twin, SEVERAL))
+    return [pytest.param(*one, id=f"{one[0]}-{name(one[1])}") for one in found]
+
+
 def with_labels(tree: Tree, labels: Options, draw: random.Random, names: Any) -> Tree:
     """The tree with labels drawn from names; roots have the label for roots."""
     if labels["labels"] is None:
         return tree
     own = [draw.choice(names) for _ in tree.heads]
-    if labels.get("root_label"):
-        own = ["ROOT" if h == w else own[w] for w, h in enumerate(tree.heads)]
+    if roots := roots_of(labels.get("root_label")):
+        own = [draw.choice(roots) if h == w else own[w] for w, h in enumerate(tree.heads)]
     return tree._replace(labels=tuple(own))
 
 
@@ -177,8 +191,8 @@ def labels_to_note(system: systems.TransitionSystem) -> list[str | None]:
     """The labels that a push may note, and none."""
     if not takes_notes(system):
         return [None]
-    root_label = system.options["root_label"]
-    return [None, *(label for label in system.labels or () if label != root_label)]
+    roots = roots_of(system.options["root_label"])
+    return [None, *(label for label in system.labels or () if label not in roots)]
 
 
 PARTS = ("stack", "other_stack", "buffer", "returned", "lambda1", "lambda2", "labels")

@@ -140,6 +140,96 @@ def test_heads_are_kept(model: Path, tmp_path: Path, form: str, n_process: int) 
     assert all(head not in ("_", "0") for head, _ in arcs[1::4] + arcs[3::4])
 
 
+def sentence(*rows: str, sent_id: str = "") -> str:
+    """CoNLL-U of words: FORM, HEAD, DEPREL and MISC of each."""
+    lines = [
+        "\t".join([str(number), form, *"____", head, label, "_", misc])
+        for number, (form, head, label, misc) in enumerate(map(str.split, rows), start=1)
+    ]
+    return f"# sent_id = {sent_id}\n" * bool(sent_id) + "\n".join(lines) + "\n\n"
+
+
+def marks(path: Path) -> list[tuple[str, str, str]]:
+    """FORM, HEAD and MISC of each word."""
+    text = path.read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.split("\n") if line[:1].isdigit()]
+    return [(row[1], row[6], row[9]) for row in rows]
+
+
+@pytest.mark.parametrize("form", ["conllu", "spacy"])
+def test_known_heads_are_marked(model: Path, tmp_path: Path, form: str) -> None:
+    """Where a file has marks, only marked words keep their heads; plain parsing keeps no mark."""
+    first, out = write(tmp_path / "a.conllu", ""), tmp_path / f"out.{form}"
+
+    def parsed(*options: str) -> list[tuple[str, str, str]]:
+        done = run(model, first, "-o", out, "--force", *options)
+        assert done.exit_code == 0, done.output
+        if form == "spacy":  # and once more, from there
+            done = run(model, out, "-o", tmp_path / "again.conllu", "--force", *options)
+            assert done.exit_code == 0, done.output
+            return marks(tmp_path / "again.conllu")
+        return marks(out)
+
+    write(first, sentence("She 4 obj _", "saw _ _ a=b", "the 4 det c=d", "cat _ _ _"))
+    known = "KnownHead=Yes"
+    (_, head, misc), saw, the, cat = parsed("--keep-heads")
+    assert (head, misc, the) == ("4", known, ("the", "4", f"c=d|{known}"))
+    assert saw[1] not in ("_", "4") or (cat[1] != "2" and saw[2] == "a=b" and cat[2] == "_")
+    done = run(model, first, "-o", tmp_path / "out.jsonl", "--keep-heads")
+    (line,) = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert [token.get("known_head") for token in json.loads(line)["tokens"]] == [1, None, 1, None]
+    assert done.exit_code == 0
+    confirmed = "Confirmed=Yes"
+    rows = ["She 4 obj _", f"saw 0 root x=y|{confirmed}", f"the 4 det {known}", f"cat _ _ {known}"]
+    write(first, sentence(*rows))
+    assert [misc for *_, misc in parsed()] == ["_", "x=y", "_", "_"]
+    she, saw, the, cat = parsed("--keep-heads")
+    assert (saw, the) == (("saw", "0", f"x=y|{confirmed}"), ("the", "4", known))
+    assert (she[2], cat[2]) == ("_", "_") and cat[1] != "_"
+    plain = tmp_path / "plain.conllu"
+    write(first, sentence(*rows) + sentence("Sleep 2 obj _", "! 0 root _"))
+    assert run(model, first, "-o", plain).exit_code == 0
+    assert marks(plain)[4][1:] == parsed("--keep-heads")[4][1:]  # marks are the file's
+
+
+def test_heads_that_cannot_be_kept(model: Path, tmp_path: Path) -> None:
+    """The line and the id are named; nothing but the sentence stays without a parse."""
+    good = sentence("She 2 nsubj _", "saw _ _ _")
+    roots = sentence("Sleep 0 root _", "! 0 root _", sent_id="two roots")
+    cycle = sentence("the 2 det _", "cat 1 obj _", "! _ _ _", sent_id="cycle")
+    source, target = tmp_path / "a.conllu", tmp_path / "out.conllu"
+    for bad, where in ((roots, "two roots"), (cycle, "cycle")):
+        write(source, good * 30 + bad + good * 40)
+        done = run(model, source, "-o", target, "--keep-heads")
+        assert f"{source}, line 92 (sent_id = {where}): The head of " in done.stderr
+        assert done.exit_code == 1 and not target.exists()
+        done = run(model, source, "-o", target, "--keep-heads", "--keep-going", "--force")
+        assert done.exit_code == 0
+        text = target.read_text(encoding="utf-8")
+        assert text.count("# parse_error = ValueError: The head of ") == 1
+        found = marks(target)
+        n_bad = bad.count("\n") - 2
+        assert [head for _, head, _ in found[60 : 60 + n_bad]] == [
+            line.split("\t")[6] for line in bad.splitlines()[1 : 1 + n_bad]
+        ]
+        others = found[:60] + found[60 + n_bad :]
+        assert {head for _, head, _ in others[::2]} == {"2"}
+        assert {head for _, head, _ in others[1::2]} == {"0"}
+        whole = tmp_path / "out.jsonl"
+        write(source, "# newdoc\n" + good * 30 + bad + good * 40)
+        assert run(model, source, "-o", whole, "--keep-heads", "--keep-going").exit_code == 0
+        (line,) = whole.read_text(encoding="utf-8").splitlines()
+        assert len(json.loads(line)["tokens"]) == 140 + n_bad
+        whole.unlink()
+        target.unlink()
+    nlp = spacy.load(model)
+    roots = sentence("Sleep 0 root _", "! 0 root _", "cat _ _ _")
+    docs = conllu_to_docs(write(source, good + roots), nlp.vocab, n_sents=1)
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "a.spacy")
+    done = run(model, tmp_path / "a.spacy", "-o", target, "--keep-heads")
+    assert "a.spacy, document 2: The head of '!'" in done.stderr
+
+
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("n_process", [1, 2])
 def test_texts_of_other_words(model: Path, tmp_path: Path, n_process: int) -> None:

@@ -35,8 +35,11 @@ from spacy_nmparse.systems.system cimport (
     MAX_MOVES,
     CandidateC,
     MoveC,
+    SystemC,
     TransitionSystem,
     arc_end_t,
+    label_fits,
+    left_out,
 )
 
 from spacy_nmparse.scorers.state_scorer_kernel import check_system, label_blocks
@@ -68,13 +71,13 @@ cdef struct LinearC:
     int n_blocks            # moves that have labels
     int block[MAX_MOVES]    # move -> its number among these, or NONE
     int noted_block         # of the move whose labels pushes note, or NONE
-    int root_label
+    const SystemC* system
     int stride              # classes, and zeros
     int n_features          # of the configuration scored last
     uint32_t features[MAX_TEMPLATES]
     const float* rows[MAX_TEMPLATES]
     float* sums             # (stride,): the score of each class there
-    float best[MAX_MOVES]   # block -> the score of its best label there
+    float best[2][MAX_MOVES]    # block -> the score of its best label there; of roots: in [1]
     float* kept             # (places, stride)
     # Learning.
     int64_t time            # examples seen in this batch
@@ -103,8 +106,8 @@ cdef inline int only_class(
     """The candidate's class, or NONE: it has one for each label."""
     if self.block[c.move] == NONE or c.dependent == NONE:
         return c.move
-    if self.root_label != NONE and (c.head == s.n or self.n_labels == 1):
-        return class_of(self, c.move, self.root_label)
+    if self.system.n_root_labels == 1 and c.head == s.n:
+        return class_of(self, c.move, self.system.root_label)
     return NONE
 
 
@@ -118,7 +121,7 @@ cdef void score(
     void* scorer, const StateC* s, const CandidateC* candidates, int n, float* out
 ) noexcept nogil:
     cdef LinearC* self = <LinearC*>scorer
-    cdef int i, block, label, which
+    cdef int i, block, label, root, which
     cdef const float* scores
     self.n_features = find_features(
         self.templates, s, self.words, self.tags, self.bits, self.features
@@ -130,18 +133,21 @@ cdef void score(
     else:
         memset(self.sums, 0, self.stride * sizeof(float))
     for block in range(self.n_blocks):
-        self.best[block] = -1e30
+        self.best[0][block] = self.best[1][block] = -1e30
     scores = self.sums + self.n_moves
-    for label in range(self.n_labels):
-        if label != self.root_label:
-            for block in range(self.n_blocks):
-                self.best[block] = max(self.best[block], scores[label * self.n_blocks + block])
+    for root in range(2):
+        for label in range(self.n_labels):
+            if label_fits(self.system, root, label):
+                for block in range(self.n_blocks):
+                    self.best[root][block] = max(
+                        self.best[root][block], scores[label * self.n_blocks + block]
+                    )
     for i in range(n):
         which = only_class(self, s, &candidates[i])
         if which != NONE:
             out[i] = self.sums[which]
         else:
-            out[i] = self.best[self.block[candidates[i].move]]
+            out[i] = self.best[candidates[i].head == s.n][self.block[candidates[i].move]]
 
 
 cdef void score_block(LinearC* self, int block, float* out) noexcept nogil:
@@ -198,7 +204,7 @@ cdef void note_example(
             note_class(self, which, c.learn != LEARN_NOT)
             continue
         for label in range(self.n_labels):
-            if label == self.root_label:
+            if not label_fits(self.system, c.head == s.n, label):
                 continue
             note_class(
                 self, class_of(self, c.move, label),
@@ -499,7 +505,7 @@ cdef class LinearScorerKernel(Scorer):
         self.s.n_moves = system.c.n_moves
         self.s.n_labels = system.c.n_labels
         self.s.n_blocks = max(blocks) + 1
-        self.s.root_label = system.c.root_label
+        self.s.system = &system.c
         for i in range(system.c.n_moves):
             self.s.block[i] = blocks[i]
         self.s.noted_block = NONE
@@ -511,7 +517,7 @@ cdef class LinearScorerKernel(Scorer):
         self.c.self = &self.s
         self.c.n_labels = self.s.n_labels
         self.c.label_stride = self.s.n_labels
-        self.c.root_label = system.c.root_label
+        self.c.left_out = left_out(&system.c)
         self.c.notes_labels = self.s.noted_block != NONE
         self.c.unnormalized = True
         self.c.begin = begin

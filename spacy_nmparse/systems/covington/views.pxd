@@ -2,7 +2,7 @@
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport label_ok
 from spacy_nmparse.systems.state cimport NONE, StateC
-from spacy_nmparse.systems.system cimport SystemC
+from spacy_nmparse.systems.system cimport SystemC, label_fits
 
 
 cdef struct ListViewC:
@@ -74,7 +74,7 @@ cdef inline bint root_is_open(
         return True
     if not s.system.explicit_root:  # labels of roots are the system's, or none and not judged
         return s.system.root_label == NONE
-    return s.system.root_label == NONE and root_is_near(s, v, w)
+    return label_fits(s.system, True, gold.label[w]) and root_is_near(s, v, w)
 
 
 cdef inline bint is_right(

@@ -29,6 +29,10 @@ cdef struct PlanC:     # arrays over words and ROOT, in the room of the gold tre
     int end            # where the sentence is taken to end
     bint complete      # whether all items have a head
     bint steady        # whether, from each configuration on the walk, the plan is the same
+    bint strict        # a walk ends with 1 where it gets stuck
+    int asked          # which move of the walk, or of the derivation that improve finds, is wanted
+    int n_moves        # moves made
+    int move           # the wanted one; NONE: it does not come so far
     int* seq           # place -> item, bottom of the stack first
     int* place         # item -> place (look with has_item)
     int* head          # item -> the head it is to get

@@ -36,6 +36,8 @@ cdef void make_room(const SwapC* tables, int n, PlanC* p) noexcept nogil:
     cdef int size = n + 2
     cdef int* room = tables.room
     p.n = n
+    p.strict = False
+    p.asked = NONE
     p.seq = room
     p.place = room + size
     p.head = room + 2 * size
@@ -305,6 +307,12 @@ cdef void make_order(PlanC* p) noexcept nogil:
             depth += 1
 
 
+cdef inline void count(PlanC* p, int move) noexcept nogil:
+    if p.n_moves == p.asked:
+        p.move = move
+    p.n_moves += 1
+
+
 cdef inline bint counts(const int* wanted, int w) noexcept nogil:
     return wanted == NULL or wanted[w]
 
@@ -341,14 +349,16 @@ cdef int follow(
 ) noexcept nogil:
     """Walk to the end of the sentence. Returns the number of wanted heads that are lost.
 
-    wanted NULL: all heads are wanted, and the walk ends with 1 where it gets stuck. order NULL: it
-    does so, too, and never SWAPs.
+    wanted NULL: all heads are wanted, and the walk ends with 1 where it gets stuck, as with
+    p.strict. order NULL: it does so, too, and never SWAPs.
     """
     cdef int lost = 0
     cdef int n_stack = NONE
     cdef int n_waiting, following
     cdef bint may_root
     cdef int i, s0, s1, popped, onto
+    p.n_moves = 0
+    p.move = NONE
     while True:
         if n_stack == NONE:
             n_stack = p.n_stack
@@ -379,19 +389,22 @@ cdef int follow(
             p.stack[n_stack - 1] = s0
             p.waiting[n_waiting] = s1
             n_waiting += 1
+            count(p, SWAP)
             continue
         elif n_waiting:
             n_waiting -= 1
             p.stack[n_stack] = p.waiting[n_waiting]
             n_stack += 1
+            count(p, SHIFT)
             continue
         elif following < p.size:
             p.stack[n_stack] = p.seq[following]
             n_stack += 1
             following += 1
+            count(p, SHIFT)
             continue
         if popped == NONE:  # stuck
-            if wanted == NULL or order == NULL:
+            if wanted == NULL or order == NULL or p.strict:
                 return 1
             p.steady = False
             if dig(p, n_stack, head, wanted):
@@ -405,6 +418,7 @@ cdef int follow(
                 popped = s1
         if popped == s0:
             onto = s1
+        count(p, RIGHT_ARC if popped == s0 else LEFT_ARC)
         if counts(wanted, popped):
             p.pending[head[popped]] -= 1
             lost += head[popped] != onto
@@ -436,6 +450,13 @@ cdef inline bint is_wanted(const PlanC* p, int w) noexcept nogil:
     return p.wanted[w] and not p.low[p.head[w]]
 
 
+cdef inline void made(PlanC* p, bint found, int move) noexcept nogil:
+    """Take a move back, which is the wanted one if it leads to the end."""
+    p.n_moves -= 1
+    if found and p.n_moves == p.asked:
+        p.move = move
+
+
 cdef bint try_arc(TrialC* t, bint left, int allowed) noexcept nogil:
     """Try to finish after LEFT-ARC or RIGHT-ARC with so many heads lost from here on."""
     cdef PlanC* p = t.p
@@ -450,7 +471,9 @@ cdef bint try_arc(TrialC* t, bint left, int allowed) noexcept nogil:
     p.low[d] = 1
     t.n_stack -= 1
     p.stack[t.n_stack - 1] = s0 if left else s1
+    p.n_moves += 1
     found = try_all(t, allowed - p.pending[d])
+    made(p, found, LEFT_ARC if left else RIGHT_ARC)
     p.stack[t.n_stack - 1] = s1
     p.stack[t.n_stack] = s0
     t.n_stack += 1
@@ -468,7 +491,9 @@ cdef bint try_swap(TrialC* t, int allowed) noexcept nogil:
     p.stack[t.n_stack - 1] = p.stack[t.n_stack]
     p.waiting[t.n_waiting] = s1
     t.n_waiting += 1
+    p.n_moves += 1
     found = try_all(t, allowed)
+    made(p, found, SWAP)
     t.n_waiting -= 1
     p.stack[t.n_stack] = p.stack[t.n_stack - 1]
     p.stack[t.n_stack - 1] = s1
@@ -488,7 +513,9 @@ cdef bint try_shift(TrialC* t, int allowed) noexcept nogil:
         p.stack[t.n_stack] = p.seq[t.following]
         t.following += 1
     t.n_stack += 1
+    p.n_moves += 1
     found = try_all(t, allowed)
+    made(p, found, SHIFT)
     t.n_stack -= 1
     if waited:
         p.waiting[t.n_waiting] = p.stack[t.n_stack]
@@ -550,6 +577,8 @@ cdef int improve(
     t.n_waiting = 0
     t.following = p.n_stack
     t.budget = MAX_TRIALS
+    p.n_moves = 0
+    p.move = NONE
     for i in range(p.size):
         p.pending[p.seq[i]] = 0
         p.low[p.seq[i]] = 0

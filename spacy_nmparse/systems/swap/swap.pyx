@@ -31,6 +31,7 @@ from spacy_nmparse.systems.sentences cimport (
 from spacy_nmparse.systems.state cimport NONE, B, S, pop, push
 from spacy_nmparse.systems.static cimport learn_first_cheapest
 from spacy_nmparse.systems.swap.gold cimport derive_swap, find_minimal, is_minimal_swap, step_of
+from spacy_nmparse.systems.swap.known cimport keep_known
 from spacy_nmparse.systems.swap.plan cimport (
     STAY,
     PlanC,
@@ -347,6 +348,7 @@ cdef class SwapStandard(TransitionSystem):
         self.c.derive = derive_swap
         use_differences(&self.c)
         self.c.rest_here = rest_here
+        self.c.keep_known = keep_known
         self.c.oracles[STATIC] = learn_eager
         self.c.oracles[EAGER] = learn_eager
         self.c.oracles[LAZY] = learn_lazy

@@ -31,6 +31,7 @@ class Request(BaseModel):
 nlp = spacy.load(os.environ["MODEL"])
 parser = parser_of(nlp)
 parser.confidence = True
+parser.max_sentence = 200  # text without sentences does not take minutes
 lock = Lock()  # more processes serve more clients: uvicorn --workers
 app = FastAPI()
 

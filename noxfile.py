@@ -190,6 +190,14 @@ def transformers(session: nox.Session) -> None:
     run_tests(session, extra, tests=["tests/pipe/test_transformer.py", "tests/test_configs.py"])
 
 
+@nox.session(python="3.12")
+def serving(session: nox.Session) -> None:
+    """Test the examples that need Ray and FastAPI."""
+    run_tests(
+        session, f"{wheel_for(session)}[ray]", "fastapi", "httpx", tests=["tests/test_examples.py"]
+    )
+
+
 @nox.session(python="3.12", default=False)
 def coverage(session: nox.Session) -> None:
     """Which lines tests run, in Cython too; with arguments for pytest. It needs GCC."""

@@ -38,7 +38,6 @@ def main(argv: list[str] | None = None) -> None:
     nlp = spacy.load(given.model)
     parser = parser_of(nlp)
     parser.beam_width = given.width
-    # --8<-- [start:calibrate]
     if given.gold is not None:
         examples = list(islice(Corpus(given.gold, gold_preproc=True)(nlp), N_CALIBRATION))
         for example in examples:  # what is before the parser, token vectors among it
@@ -47,16 +46,12 @@ def main(argv: list[str] | None = None) -> None:
             print(f"{kind}: calibration error {fitted.before:.3f} before, {fitted.after:.3f} after")
             if fitted.after > fitted.before:
                 print("It got larger: use the parser as it was, or calibrate on other documents.")
-    # --8<-- [end:calibrate]
-    # --8<-- [start:read]
     parser.confidence = True
     doc = nlp(given.text)
     print(f"{'word':<14}{'head':<14}{'label':<12}{'P(head)':>8}{'P(both)':>9}")
     for token in doc:
         head, both = token._.head_confidence, token._.dep_confidence
         print(f"{token.text:<14}{token.head.text:<14}{token.dep_:<12}{head:8.3f}{both:9.3f}")
-    # --8<-- [end:read]
-    # --8<-- [start:n-best]
     # n_best looks for trees of its own: it wants documents that have passed what is before it
     unparsed = nlp(given.text, disable=[parser.name])
     for score, heads, labels, _ in parser.n_best([unparsed], given.trees)[0]:
@@ -65,7 +60,6 @@ def main(argv: list[str] | None = None) -> None:
             for token, head, label in zip(doc, heads, labels, strict=True)
         )
         print(f"{math.exp(score):.4f}  {', '.join(arcs)}")
-    # --8<-- [end:n-best]
 
 
 if __name__ == "__main__":

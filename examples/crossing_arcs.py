@@ -54,7 +54,6 @@ def trained() -> Language:
     return nlp
 
 
-# --8<-- [start:crossing]
 def crossing(doc: Doc) -> list[Token]:
     """The words whose arc crosses another: between them and their heads is a word that is not
     below the head."""
@@ -65,7 +64,6 @@ def crossing(doc: Doc) -> list[Token]:
         if any(between not in below for between in range(first + 1, last)):
             found.append(token)
     return found
-    # --8<-- [end:crossing]
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -80,7 +78,6 @@ def main(argv: list[str] | None = None) -> None:
         start = "|" if token.is_sent_start else " "
         print(f"{start} {token.text:<10}{token.dep_:<8}{token.head.text}")
     print("sentences:", [sentence.text for sentence in doc.sents])
-    # --8<-- [start:look]
     print("crossing arcs:", [f"{token.head.text} → {token.text}" for token in crossing(doc)])
     hearing = doc[1]
     print("below hearing:", [token.text for token in hearing.subtree])
@@ -90,9 +87,7 @@ def main(argv: list[str] | None = None) -> None:
     again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     fix_edges(again)
     print("the same after from_bytes:", again[1].right_edge.text == hearing.right_edge.text)
-    # --8<-- [end:look]
 
-    # --8<-- [start:boundaries]
     # Boundaries that are there before the parser stay: True starts a sentence, False forbids it.
     words = [token.text for token in doc]
     for number, preset in ((8, None), (8, False), (7, True)):
@@ -101,7 +96,6 @@ def main(argv: list[str] | None = None) -> None:
             fresh[number].is_sent_start = preset
         parsed = nlp(fresh)
         print(f"{words[number]}.is_sent_start = {preset}:", [len(one) for one in parsed.sents])
-    # --8<-- [end:boundaries]
 
 
 if __name__ == "__main__":

@@ -12,10 +12,8 @@ import argparse
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 
-# --8<-- [start:gold]
 WORDS = ["I", "saw", "Jack", "and", "Jill", "fall"]
 GOLD = Gold([1, 1, 5, 4, 2, 1], ["nsubj", "ROOT", "nsubj", "cc", "conj", "ccomp"])
-# --8<-- [end:gold]
 
 
 def text(words: list[int]) -> str:
@@ -31,7 +29,6 @@ def least_costs(system: TransitionSystem, state: State, gold: Gold) -> dict[str,
     return dict(sorted(least.items(), key=lambda item: item[1]))
 
 
-# --8<-- [start:repair]
 def repair() -> None:
     """A wrong arc, and how the non-monotonic system replaces it."""
     labels = ("nsubj", "obj", "cc", "conj", "ccomp", "ROOT")
@@ -51,10 +48,8 @@ def repair() -> None:
         print(f"    {made}, least loss {system.loss(state, GOLD):g}")
     heads, _ = state.tree()
     print("the gold tree:", heads == list(GOLD.heads), end="\n\n")
-    # --8<-- [end:repair]
 
 
-# --8<-- [start:crossing]
 def crossing() -> None:
     """A tree whose arcs cross: who derives it, in how many moves."""
     # A hearing is scheduled on the issue today (Nivre 2009): hearing -> on crosses
@@ -69,7 +64,6 @@ def crossing() -> None:
         heads, _ = state.tree()
         wrong = sum(head != other for head, other in zip(heads, gold.heads, strict=True))
         print(f"{name:<14} {len(derivation)} moves, {wrong} wrong heads")
-    # --8<-- [end:crossing]
 
 
 def main(argv: list[str] | None = None) -> None:

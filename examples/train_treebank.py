@@ -35,14 +35,11 @@ def main(argv: list[str] | None = None) -> None:
     given = parser.parse_args(argv)
     given.output.mkdir(parents=True, exist_ok=True)
 
-    # --8<-- [start:data]
     vocab = spacy.blank(given.lang).vocab
     docs = {split: read_docs(getattr(given, split), vocab) for split in ("train", "dev")}
     for split in docs:
         DocBin(docs=docs[split]).to_disk(given.output / f"{split}.spacy")
-    # --8<-- [end:data]
 
-    # --8<-- [start:train]
     settings = {
         "paths.train": str(given.output / "train.spacy"),
         "paths.dev": str(given.output / "dev.spacy"),
@@ -53,14 +50,11 @@ def main(argv: list[str] | None = None) -> None:
         "training.eval_frequency": max(10, sum(map(len, docs["train"])) // 1000),
     }
     train(given.config, given.output, overrides=settings)
-    # --8<-- [end:train]
 
-    # --8<-- [start:evaluate]
     nlp = spacy.load(given.output / "model-best")
     scores = nlp.evaluate(list(Corpus(given.output / "dev.spacy", gold_preproc=True)(nlp)))
     for name in ("dep_uas", "dep_las", "dep_uas_conll", "dep_las_conll", "dep_exact"):
         print(f"{name:<14}{100 * scores[name]:6.2f}")
-    # --8<-- [end:evaluate]
 
 
 if __name__ == "__main__":

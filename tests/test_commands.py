@@ -35,6 +35,8 @@ NOT_RUN = (
     *("ruff", "cython-lint", "mypy", "mkdocs", "nox", "python -m cibuildwheel"),
     # They need Graphviz, or pipelines of other tests.
     *("dot ", "python -m spacy nmparse replace"),
+    # They need Ray, or a web server.
+    *("python examples/ray_corpus.py", "MODEL=", "curl "),
     # A form, not a command.
     "python -m spacy nmparse parse MODEL",
 )

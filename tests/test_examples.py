@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,8 @@ TESTED = (
     "crossing_arcs",
     "garden_paths",
     "lectures",
+    "ray_corpus",
+    "service",
     "step_by_step",
     "train_treebank",
 )
@@ -162,3 +165,54 @@ def test_garden_paths(model: Path, tmp_path: Path, capsys: Output) -> None:
     output = capsys.readouterr().out
     assert output.count("other heads than expected: ") == len(example["SENTENCES"])
     assert len(list(pages.glob("*.html"))) == len(example["SENTENCES"])
+
+
+def test_ray_corpus(model: Path, tmp_path: Path) -> None:
+    """One actor is killed, and nothing is lost; a text that fails has its error."""
+    ray = pytest.importorskip("ray", reason="needs the extra ray")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table
+    example = load("ray_corpus")
+    failing, died = "no text", tmp_path / "died"
+
+    class Dying(example["Parse"]):  # type: ignore[misc]
+        def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+            try:
+                died.touch(exist_ok=False)
+            except FileExistsError:
+                return super().__call__(batch)  # type: ignore[no-any-return]
+            os._exit(1)
+
+        def __init__(self, *arguments: str) -> None:
+            super().__init__(*arguments)
+            make_doc = self.nlp.make_doc
+            self.nlp.make_doc = lambda text: make_doc(None if text == failing else text)
+
+    example["main"].__globals__["Parse"] = Dying
+    texts = [*[text for text, _, _ in TREES] * 5, failing]
+    parquet.write_table(
+        table({"n": list(range(len(texts))), "text": texts}), tmp_path / "in.parquet"
+    )
+    command = [str(model), str(tmp_path / "in.parquet"), str(tmp_path / "out"), "--batch", "3"]
+    try:
+        example["main"](command)
+    finally:
+        ray.shutdown()
+    rows = sorted(parquet.read_table(tmp_path / "out").to_pylist(), key=lambda row: row["n"])
+    assert died.exists() and [row["text"] for row in rows] == texts
+    assert all("\troot\t" in row["conllu"] and not row["error"] for row in rows[:-1])
+    assert not rows[-1]["conllu"] and "NoneType" in rows[-1]["error"]
+
+
+def test_service(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    testclient = pytest.importorskip("fastapi.testclient", reason="needs the extra service")
+    monkeypatch.setenv("MODEL", str(model))
+    client = testclient.TestClient(load("service")["app"])
+    text = TREES[0][0]
+    done = client.post("/parse", json={"texts": [text, ""]})
+    parsed, empty = done.json()
+    assert [word["text"] for word in parsed["words"]] == text.split()
+    assert parsed["words"][1] == {**parsed["words"][1], "head": 1, "dep": "ROOT", "start": 4}
+    assert parsed["sentences"] == [0] and empty == {"words": [], "sentences": []}
+    for wrong in ({"texts": ["a" * 100_001]}, {"texts": [""] * 101}, {"texts": text}, {}):
+        assert client.post("/parse", json=wrong).status_code == 422

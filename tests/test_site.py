@@ -5,8 +5,8 @@ from __future__ import annotations
 import configparser
 import importlib
 import re
+import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,12 +70,17 @@ def test_reference_is_complete() -> None:
         assert described == (made.options.keys() > everyone), name
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
-def test_embedded_sections_exist(page: Path) -> None:
-    for path, section in re.findall(r'--8<-- "([^":]+):([\w-]+)"', read(page)):
-        text = read(ROOT / path)
-        for mark in (f"[start:{section}]", f"[end:{section}]"):
-            assert text.count(f"--8<-- {mark}") == 1, (path, mark)
+def test_code_of_tutorials_is_that_of_examples() -> None:
+    code = "".join(read(path) for path in sorted((ROOT / "examples").glob("*.py")))
+    for page in sorted((DOCS / "tutorials").glob("*.md")):
+        for block in blocks(page, "python"):
+            assert block in code or textwrap.indent(block, "    ") in code, (page.name, block)
+
+
+def test_the_first_page_begins_as_the_readme() -> None:
+    for title in ("Install", "First parse"):
+        first = read(DOCS / "index.md").partition(f"## {title}\n\n")[2].partition("\n## ")[0]
+        assert first and first in read(ROOT / "README.md")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,23 @@ from spacy_nmparse.ud.terminal import colored, show, shown
 from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import several_roots
 
+
+def _import_code(path: Path | None) -> None:
+    """Import a file of Python, for what it registers."""
+    if path is not None:
+        with failures():
+            check_exists(path)
+        spacy.util.import_file("python_code", path)
+
+
 #: Arguments and options of several commands.
+CODE = typer.Option(
+    None,
+    "--code",
+    "-c",
+    callback=_import_code,
+    help="A file of Python that registers what the pipeline needs, as for spaCy's commands",
+)
 MODEL = typer.Argument(..., help="A pipeline: its package or folder")
 CORPUS = typer.Argument(..., help="A .spacy or CoNLL-U (.conllu) file with trees")
 COMPONENT = typer.Option(None, "--component", help="Name of the parser, if there are several")

@@ -9,6 +9,7 @@ import typer
 from spacy_nmparse.analysis.displacy import write_parses
 from spacy_nmparse.analysis.errors import Errors, find_errors
 from spacy_nmparse.cli.console import (
+    CODE,
     COMPONENT,
     CORPUS,
     JSON,
@@ -46,6 +47,7 @@ def run(
         None, "--displacy", help="Write displaCy's pictures of the parses, errors marked"
     ),
     as_json: bool = JSON,
+    code: Path | None = CODE,
 ) -> None:
     """Break a parser's errors down, and find its first wrong moves and what they cost."""
     nlp = load(model)

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from spacy_nmparse.cli.console import MODEL, check_choice, check_trees, failures, load
+from spacy_nmparse.cli.console import CODE, MODEL, check_choice, check_trees, failures, load
 from spacy_nmparse.ud.corpus import check_file
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
@@ -45,6 +45,7 @@ def run(
     settings: list[str] = typer.Option(
         [], "--set", help="Another setting, KEY=VALUE, as components.parser.beam_width=8"
     ),
+    code: Path | None = CODE,
 ) -> None:
     """Score a pipeline on gold data: trees on gold tokens, or everything from raw text."""
     how = {"unit": unit, "tokens": tokens, "sents": sents, "tags": tags}

@@ -14,7 +14,7 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.cli.console import MODEL, check_choice, fail, failures, load
+from spacy_nmparse.cli.console import CODE, MODEL, check_choice, fail, failures, load
 from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import parse_files
@@ -57,6 +57,7 @@ def run(
     force: bool = typer.Option(
         False, "--force", help="Parse also what is parsed already, and overwrite any file"
     ),
+    code: Path | None = CODE,
 ) -> None:
     """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
     suffix = Path(output).suffix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -9,10 +10,10 @@ import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.cli.console import COMPONENT, OUTPUT, check_absent, fail, failures, load
+from spacy_nmparse.cli.console import CODE, COMPONENT, OUTPUT, check_absent, fail, failures, load
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.members import parser_of
-from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, replace_parser
+from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, parser_names, replace_parser
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokens import counted
@@ -26,20 +27,29 @@ def run(
     text: Path | None = typer.Option(
         None, "--text", help="Check on the lines of this file; else on spaCy's examples"
     ),
+    code: Path | None = CODE,
 ) -> None:
-    """Replace the parser of a pipeline, and check that all other annotation stays the same."""
+    """Replace or add a pipeline's parser, and check that all other annotation stays the same."""
     check_absent(output)
     with failures():
         if text is not None:
             check_exists(text)
     nlp, source = load(pipeline), load(parser)
+    if nlp.lang != source.lang:
+        show(
+            f"Warning: {pipeline} is made for '{nlp.lang}', and the parser of {parser} for "
+            f"'{source.lang}'. Its trees are mostly wrong where they mean other languages.",
+            file=sys.stderr,
+        )
     with failures():
         before = list(nlp.pipe(_texts(nlp, text)))
+        is_new = not parser_names(nlp)
         name = replace_parser(nlp, source, parser_of(source, component).name)
         safe_to_disk(nlp, output)
         after = list(load(str(output)).pipe(doc.text for doc in before))
         counts = changed(before, after)
-    show(f"{output}: {nlp.pipe_names}, the parser of {parser} as '{name}'")
+    added = ", which is new" if is_new else ""
+    show(f"{output}: {nlp.pipe_names}, the parser of {parser} as '{name}'{added}")
     n_words = sum(map(len, after))
     same = [kind for kind in ANNOTATIONS if kind not in counts]
     show(f"The same for all of {counted(n_words, 'word')}: {', '.join(same) or 'nothing'}.")
@@ -51,7 +61,8 @@ def run(
         show(f"Changed for {counted(n, 'word')}: {kind}. {cause}")
     if writes and set(counts) & set(TAGS):
         show(f"To write no tags, set write_tags = false for '{name}' in {output / 'config.cfg'}.")
-    show(f"Sentences: {_n_sents(before)} before, {_n_sents(after)} now.")
+    if not is_new:
+        show(f"Sentences: {_n_sents(before)} before, {_n_sents(after)} now.")
 
 
 def _texts(nlp: Language, path: Path | None) -> list[str]:

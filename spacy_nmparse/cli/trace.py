@@ -13,6 +13,7 @@ from spacy_nmparse.analysis.derivation import Derivation, derive
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.text import plain, step_lines, step_picture, tree_pictures
 from spacy_nmparse.cli.console import (
+    CODE,
     COMPONENT,
     HTML,
     JSON,
@@ -49,6 +50,7 @@ def run(
     ),
     html: Path | None = HTML,
     as_json: bool = JSON,
+    code: Path | None = CODE,
 ) -> None:
     """Follow a trained parser through a text, move by move."""
     if (text is None) == (corpus is None):

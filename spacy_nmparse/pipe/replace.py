@@ -1,4 +1,4 @@
-"""Put a trained parser in the place of another pipeline's parser."""
+"""Put a trained parser in the place of another pipeline's parser, or add it where there is none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANNOTATIONS: dict[str, Callable[[Token], Any]] = {
 
 
 def replace_parser(nlp: Language, source: Language, name: str | None = None) -> str:
-    """Put a trained parser in the place of a pipeline's parser.
+    """Put a trained parser in the place of a pipeline's parser; where there is none, it comes last.
 
     The parser brings token vectors of its own: those of ``nlp`` are not the ones that it was
     trained on. All other components stay as they are.
@@ -40,12 +40,13 @@ def replace_parser(nlp: Language, source: Language, name: str | None = None) -> 
         name: The parser's name in ``source``; None: it has one parser.
 
     Returns:
-        The parser's name in ``nlp``: that of the parser which it replaces.
+        The parser's name in ``nlp``: that of the parser which it replaces, or else its own.
 
     Raises:
         TypeError: One of them is not a pipeline.
-        ValueError: ``nlp``, or ``source`` without a name, has no parser, or several; or the parser
-            looks up vectors of words in a table that ``nlp`` does not have.
+        ValueError: ``nlp`` has several parsers, or another component of the parser's name;
+            ``source`` without a name has not one parser; or the parser looks up vectors of words in
+            a table that ``nlp`` does not have.
     """
     for given in (nlp, source):
         if not isinstance(given, Language):
@@ -53,16 +54,21 @@ def replace_parser(nlp: Language, source: Language, name: str | None = None) -> 
                 f"replace_parser takes pipelines, not {given!r}: give spacy.load({str(given)!r})."
             )
     if name is None:
-        found = _parsers(source)
+        found = parser_names(source)
         if len(found) != 1:
             raise ValueError(f"{title(source)} has the parsers {found}, not one: name one of them.")
         (name,) = found
-    replaced = _parsers(nlp)
-    if len(replaced) != 1:
+    replaced = parser_names(nlp)
+    if len(replaced) > 1:
         raise ValueError(
-            f"{title(nlp)} has {'several parsers' if replaced else 'no parser'}, only one can be "
-            f"replaced. Its components: {nlp.component_names}. Take out or add one first "
-            f"(nlp.remove_pipe, nlp.add_pipe), save the pipeline, and try again."
+            f"{title(nlp)} has several parsers, only one can be replaced. Its components: "
+            f"{nlp.component_names}. Take out one first (nlp.remove_pipe), save the pipeline, and "
+            f"try again."
+        )
+    if not replaced and name in nlp.component_names:
+        raise ValueError(
+            f"{title(nlp)} has no parser, but another component that is called {name!r}. Rename "
+            f"that one first (nlp.rename_pipe), save the pipeline, and try again."
         )
     if lacks_vectors(source, name, nlp.vocab):
         if nlp.vocab.vectors.shape[0]:
@@ -72,26 +78,39 @@ def replace_parser(nlp: Language, source: Language, name: str | None = None) -> 
             )
         nlp.vocab.vectors = source.vocab.vectors
     own_token_vectors(source, name)
-    (old,) = replaced
-    place = nlp.component_names.index(old)
-    disabled = old in nlp.disabled
-    nlp.remove_pipe(old)
-    # Counted among all components, those that are disabled too.
-    behind = nlp.component_names[place] if place < len(nlp.component_names) else None
+    new_name, behind, disabled = name, None, False
+    if replaced:
+        (new_name,) = replaced
+        place = nlp.component_names.index(new_name)
+        disabled = new_name in nlp.disabled
+        nlp.remove_pipe(new_name)
+        # Counted among all components, those that are disabled too.
+        behind = nlp.component_names[place] if place < len(nlp.component_names) else None
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"\[W113\]")  # other vectors: checked above
-        nlp.add_pipe(name, name=old, source=source, before=behind, last=None if behind else True)
+        nlp.add_pipe(
+            name, name=new_name, source=source, before=behind, last=None if behind else True
+        )
     if disabled:
-        nlp.disable_pipe(old)
+        nlp.disable_pipe(new_name)
+    _mend_card(nlp, source)
+    return new_name
+
+
+def _mend_card(nlp: Language, source: Language) -> None:
+    """Let what the pipeline says of itself follow: the parser's scores, and the data of both."""
     scores = nlp.meta.setdefault("performance", {})
     for key in [key for key in scores if key.startswith(SCORES)]:
         del scores[key]
     new = source.meta.get("performance", {})
     scores.update({key: value for key, value in new.items() if key.startswith(SCORES)})
-    return old
+    sources = [*(nlp.meta.get("sources") or []), *(source.meta.get("sources") or [])]
+    if sources:
+        nlp.meta["sources"] = [one for i, one in enumerate(sources) if one not in sources[:i]]
 
 
-def _parsers(nlp: Language) -> list[str]:
+def parser_names(nlp: Language) -> list[str]:
+    """The names of a pipeline's parsers, spaCy's and ours."""
     return [
         name
         for name, pipe in nlp.components

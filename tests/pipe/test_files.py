@@ -525,10 +525,12 @@ def test_an_open_file(tmp_path: Path) -> None:
 # Processes that are killed
 
 WRITES = """
-import sys
+import signal, sys
 from pathlib import Path
 from spacy_nmparse.cli.process import prepared
 from spacy_nmparse.pipe.files import new_file
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup would ignore it, and a shell's & the other
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with prepared(), new_file(Path("file")) as file:
     file.write(b"half")
     file.flush()

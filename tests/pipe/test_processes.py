@@ -142,7 +142,7 @@ def test_an_endless_stream(nlp: Language) -> None:
 
 
 PARENT = """
-import multiprocessing, sys, time
+import multiprocessing, signal, sys, time
 from spacy_nmparse.pipe.processes import in_order
 
 def work(seconds):
@@ -151,6 +151,7 @@ def work(seconds):
 
 if __name__ == "__main__":
     multiprocessing.set_start_method(sys.argv[1])
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup would ignore it
     for seconds in in_order(work, [0, 0, 1000, 1000, 1000], 2):
         print(seconds, flush=True)
 """

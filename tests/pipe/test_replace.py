@@ -105,10 +105,27 @@ def test_what_changed_is_counted(target: Path) -> None:
         changed([one], [Doc(nlp.vocab, words=["She"])])
 
 
+def test_where_there_is_no_parser_it_comes_last(target: Path, source: Path) -> None:
+    nlp, old = spacy.load(target), spacy.load(target)
+    nlp.remove_pipe("parser")
+    assert replace_parser(nlp, spacy.load(source)) == "nm_parser" == nlp.pipe_names[-1]
+    assert trees(nlp) == trees(spacy.load(source))
+    assert not changed(list(old.pipe(TEXTS)), list(nlp.pipe(TEXTS)))
+
+
+def test_the_card_names_the_data_of_both(target: Path, source: Path) -> None:
+    nlp, other = spacy.load(target), spacy.load(source)
+    one, two = {"name": "one", "license": "MIT"}, {"name": "two", "license": "CC BY-SA 4.0"}
+    nlp.meta["sources"], other.meta["sources"] = [one], [two, one]
+    replace_parser(nlp, other)
+    assert nlp.meta["sources"] == [one, two]
+
+
 def test_errors(target: Path, source: Path) -> None:
     nlp = spacy.load(target)
     nlp.remove_pipe("parser")
-    with pytest.raises(ValueError, match="has no parser, only one"):
+    nlp.rename_pipe("tagger", "nm_parser")
+    with pytest.raises(ValueError, match="but another component that is called 'nm_parser'"):
         replace_parser(nlp, spacy.load(source), "nm_parser")
     nlp = spacy.load(target)
     nlp.add_pipe("parser", name="another")
@@ -165,6 +182,13 @@ def test_the_command(target: Path, source: Path, tmp_path: Path) -> None:
     assert trees(spacy.load(output)) == trees(spacy.load(source))
     again = run(*command)
     assert again.exit_code == 2 and "exists already" in again.output
+    spacy.blank("de").to_disk(tmp_path / "de")
+    code = tmp_path / "code.py"
+    code.write_text("print('imported')", encoding="utf-8")
+    command = ["replace", str(tmp_path / "de"), str(source), "-o", str(tmp_path / "added")]
+    done = succeed(*command, "--text", text, "--code", code)
+    assert "is made for 'de', and the parser of" in done.output and "imported" in done.output
+    assert "as 'nm_parser', which is new" in done.output
     succeed(*command[:-1], tmp_path / "examples")
 
 

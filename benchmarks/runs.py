@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import complain
+from spacy_nmparse.analysis.significance import Comparison, compare
 from spacy_nmparse.ud.records import dump
 
 Run = dict[str, Any]
@@ -25,6 +26,23 @@ def load(folder: Path) -> dict[str, dict[str, Runs]]:
     if not found:
         raise FileNotFoundError(f"No runs in {folder}: make some with benchmarks.accuracy.")
     return found
+
+
+def compare_runs(system: Runs, baseline: Runs, split: str, metric: str) -> Comparison | None:
+    """Compare the runs of a system with the baseline's in one of TESTED; None if they have no seed
+    in common. Raises a ValueError if they were not evaluated on the same sentences."""
+    seeds = sorted(set(system) & set(baseline))
+    if not seeds:
+        return None
+    words = baseline[seeds[0]][split]["per_sentence"]["words"]
+    for run in (runs[seed] for runs in (system, baseline) for seed in seeds):
+        if run[split]["per_sentence"]["words"] != words:
+            raise ValueError(
+                f"{run['system']}-seed{run['seed']} was evaluated on other sentences of "
+                f"{run['treebank']} {split} than the rest: delete its file and run it again."
+            )
+    own, other = ([runs[seed][split] for seed in seeds] for runs in (system, baseline))
+    return compare(own, other, metric)
 
 
 def check(path: Path, expected: Mapping[str, Any]) -> None:

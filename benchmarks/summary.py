@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.runs import Runs
-from benchmarks.significance import compare
+from benchmarks.runs import Runs, compare_runs
 from spacy_nmparse.pipe.files import write_files
 
 SPLITS = ("dev", "test")
@@ -194,7 +193,7 @@ def summarize(
                 {n: run for n, run in systems.get(name, {}).items() if pair.split in run}
                 for name in (pair.system, pair.baseline)
             )
-            found = compare(own, other, pair.split, pair.metric)
+            found = compare_runs(own, other, pair.split, pair.metric)
             if found is not None:
                 comparisons[pair.key] = asdict(found)
         if comparisons:

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from benchmarks.common import RUNS, command_line, program, show
 from benchmarks.formats import markdown, mean_and_deviation
-from benchmarks.runs import Runs, load
-from benchmarks.significance import TESTED, compare
+from benchmarks.runs import Runs, compare_runs, load
+from spacy_nmparse.analysis.significance import TESTED
 from spacy_nmparse.pipe.files import write_files
 
 METRICS = (
@@ -70,11 +70,12 @@ def differences_table(systems: Mapping[str, Runs], baseline: str, split: str) ->
         if baseline.startswith("udpipe"):
             base = dict.fromkeys(runs, next(iter(base.values())))
         for metric in TESTED if name != baseline else ():
-            found = compare(runs, base, split, metric)
+            found = compare_runs(runs, base, split, metric)
             if found is not None:
                 interval = f"{found.low:+.2f} … {found.high:+.2f}"
                 row = [name, metric, str(found.n_seeds), f"{found.difference:+.2f}", interval]
-                rows.append([*row, f"{found.p_bootstrap:.4f}", f"{found.p_wilcoxon:.4f}"])
+                ps = (found.p_bootstrap, found.p_wilcoxon)
+                rows.append([*row, *("-" if p is None else f"{p:.4f}" for p in ps)])
     header = [f"against {baseline}", "metric", "seeds", "difference"]
     header += ["95 % interval", "p bootstrap", "p Wilcoxon"]
     return markdown(header, rows) if rows else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from benchmarks import (
     treebanks,
     variants,
 )
-from benchmarks.significance import bootstrap, holm, signed_rank
 from benchmarks.systems import System, find_system, parse_system
 from spacy_nmparse import registered
 from spacy_nmparse.ud import records
@@ -196,37 +194,6 @@ def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:
     assert not list((tmp_path / "runs").glob("*/*.json"))
 
 
-@pytest.mark.parametrize(
-    ("differences", "expected"),
-    [
-        ([1, 2, 3, 4, 5], 2 / 2**5),
-        ([1, 2, 3], 2 / 2**3),
-        ([-1, 2, 3], 4 / 2**3),
-        ([0, 0], 1.0),
-        ([], 1.0),
-        ([1, -1], 1.0),
-    ],
-)
-def test_signed_rank(differences: list[float], expected: float) -> None:
-    assert signed_rank(differences) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("ps", "expected"),
-    [
-        ([], []),
-        ([0.05], [True]),
-        ([0.0251, 0.04], [False, False]),
-        ([0.04, 0.025], [True, True]),
-        ([0.0124, 0.9, 0.0166, 0.03], [True, False, True, False]),
-        ([0.02, 0.02, 0.02], [False, False, False]),
-    ],
-)
-def test_holm(ps: list[float], expected: list[bool]) -> None:
-    """The least p may be 0.05 / n at most, the next 0.05 / (n - 1); none passes after a failure."""
-    assert holm(ps) == expected
-
-
 def toy_run(system: str, seed: int, right: list[int], split: str = "dev") -> dict[str, Any]:
     words = [10] * len(right)
     score = sum(right) / sum(words)
@@ -275,18 +242,6 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "same" not in text and "spacy_parser" not in text
     assert table.main([str(tmp_path), "--systems", "worse"]) == 1
     assert "worse" in capsys.readouterr().err
-
-
-def test_bootstrap_finds_no_difference_in_noise() -> None:
-    np = pytest.importorskip("numpy")
-    generator = np.random.default_rng(3)
-    noise = generator.integers(-1, 2, 500)
-    noise[-1] -= noise.sum()
-    low, high, p = bootstrap(noise, np.full(500, 10), samples=2000)
-    assert low < 0 < high
-    assert p > 0.8
-    sigma = math.sqrt(float((noise**2).mean()) / 500) / 10
-    assert high - low == pytest.approx(2 * 1.96 * sigma, rel=0.1)
 
 
 def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

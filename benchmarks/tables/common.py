@@ -11,9 +11,9 @@ from typing import Any
 
 from benchmarks.common import RESULTS
 from benchmarks.formats import mean_and_deviation, page_table
-from benchmarks.significance import holm
 from benchmarks.summary import Entry, Pair
 from benchmarks.titles import Difference, difference
+from spacy_nmparse.analysis.significance import holm
 
 Rows = Iterator[list[str]]
 ENGLISH, GOTHIC = "UD_English-EWT", "UD_Gothic-PROIEL"

@@ -1,21 +1,6 @@
-"use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const byId = (id) => document.getElementById(id);
-const ROOT = -1, LEVEL = 27, TOP = 26;
 let now = 0;  // the step that is shown; behind the last one: the tree
 let layouts = new Map();
-
-function element(name, attributes, ...children) {
-  const svg = ["svg", "g", "path", "rect", "text", "title"].includes(name) && attributes.svg;
-  const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name)
-                   : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key !== "svg") made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
-}
-const svg = (name, attributes, ...children) => element(name, {...attributes, svg: 1}, ...children);
 const ICONS = {first: "M3 3h2v10H3zM13 3v10L5.5 8z", back: "M12 3v10L4 8z", next: "M4 3v10l8-5z",
   last: "M11 3h2v10h-2zM3 3v10l7.5-5z", repair: "M5.5 2.5 2.5 5.5l3 3M2.5 5.5h6a4 4 0 0 1 0 8h-3"};
 const icon = (name) => svg("svg", {class: name === "repair" ? "icon drawn" : "icon",
@@ -43,8 +28,6 @@ const sentenceAt = (step) => step < data.steps.length ? sentenceOf(data.steps[st
   : viewed !== null ? viewed
   : data.steps.length ? sentenceOf(data.steps[data.steps.length - 1].start) : 0;
 
-const treeArcs = (heads, labels, sure) => heads.map((head, word) => head === null ? null
-  : [head === word ? ROOT : head, word, labels[word], sure?.[word]]).filter((arc) => arc);
 const finalArcs = treeArcs(data.heads, data.labels, data.sure);
 const goldArcs = data.gold_heads ? treeArcs(data.gold_heads, data.gold_labels) : [];
 // The arcs before a step, in a sentence that begins with the word `first`.
@@ -64,61 +47,7 @@ function fault([head, word, label]) {
   if ((data.gold_heads[word] === word ? ROOT : data.gold_heads[word]) !== head) return "wrong";
   return head === ROOT || [null, label].includes(data.gold_labels[word]) ? "" : "misnamed";
 }
-function crossing(arcs) {
-  const found = new Set();
-  const spans = arcs.filter((arc) => arc[0] !== ROOT).map((arc) =>
-    [Math.min(arc[0], arc[1]), Math.max(arc[0], arc[1]), arc[1]]);
-  for (const [a, b, d] of spans) for (const [c, e] of spans) {
-    if ((a < c && c < b && b < e) || (c < a && a < e && e < b)) found.add(d);
-  }
-  return found;
-}
-
-// Where words and arcs of a sentence are drawn: the same for all of its steps.
-const context = document.createElement("canvas").getContext("2d");
-function width(string, size) {
-  context.font = `${size}px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif`;
-  return context.measureText(string).width;
-}
-function levels(arcs) {
-  const placed = [];
-  const sorted = [...arcs].filter((arc) => arc[0] !== ROOT).map((arc) =>
-    ({arc, a: Math.min(arc[0], arc[1]), b: Math.max(arc[0], arc[1])}));
-  sorted.sort((x, y) => (x.b - x.a) - (y.b - y.a) || x.a - y.a);
-  for (const one of sorted) {
-    one.level = 1;
-    for (const other of placed) {
-      if (one.a <= other.a && other.b <= one.b) one.level = Math.max(one.level, other.level + 1);
-    }
-    while (placed.some((o) => o.level === one.level && o.a < one.b && one.a < o.b)) one.level++;
-    placed.push(one);
-  }
-  return placed;
-}
-const nameOf = ([head, , label, sure]) => (label || (head === ROOT ? "ROOT" : ""))
-  + (sure === undefined ? "" : ` ${Math.round(100 * sure)}%`);
-const keyOf = (arc) => `${arc[0]}>${arc[1]}`;
-// Places at a word where arcs end, so that they do not run into each other.
-function ports(arcs, x) {
-  const ends = new Map();
-  const add = (word, other, arc) => {
-    if (!ends.has(word)) ends.set(word, []);
-    ends.get(word).push({other, arc});
-  };
-  for (const arc of arcs) {
-    if (arc[0] === ROOT) add(arc[1], arc[1], arc);
-    else { add(arc[0], arc[1], arc); add(arc[1], arc[0], arc); }
-  }
-  const places = new Map();
-  for (const [word, list] of ends) {
-    const side = (end) => end.other < word ? 0 : end.other > word ? 2 : 1;
-    list.sort((p, q) => side(p) - side(q) || q.other - p.other);
-    const gap = Math.min(8, (x.rooms.get(word) + 6) / Math.max(1, list.length));
-    list.forEach((end, i) => places.set(`${word}|${keyOf(end.arc)}`,
-      x.centers.get(word) + (i - (list.length - 1) / 2) * gap * x.way));
-  }
-  return places;
-}
+// The layout of a sentence: the same for all of its steps.
 function layout(sentence) {
   if (layouts.has(sentence)) return layouts.get(sentence);
   const [first, end] = data.sentences[sentence];
@@ -132,122 +61,41 @@ function layout(sentence) {
       if (!old || width(nameOf(arc), 11) > width(nameOf(old), 11)) union.set(keyOf(arc), arc);
     }
   }
-  const gold = goldArcs.filter(inside);
-  const widths = new Map(), rooms = new Map(), centers = new Map();
-  const ends = (arcs, word) => arcs.filter((arc) => arc[0] === word || arc[1] === word).length;
-  let at = 18;
-  for (let word = first; word < end; word++) {
-    widths.set(word, Math.max(width(data.words[word], 15), 14));
-    const most = Math.max(ends([...union.values()], word), ends(gold, word));
-    const room = Math.max(widths.get(word), 7 * (most - 1));
-    rooms.set(word, room);
-    centers.set(word, at + room / 2);
-    at += room + 26;
-  }
-  const all = [...union.values(), ...gold].filter((arc) => arc[0] !== ROOT);
-  all.sort((p, q) => Math.abs(p[0] - p[1]) - Math.abs(q[0] - q[1]));
-  for (const arc of all) {
-    const a = Math.min(arc[0], arc[1]), b = Math.max(arc[0], arc[1]);
-    const lack = width(nameOf(arc), 11) + 48 - (centers.get(b) - centers.get(a));
-    if (lack > 0) for (let word = b; word < end; word++) {
-      centers.set(word, centers.get(word) + lack);
-    }
-  }
-  const total = centers.get(end - 1) + rooms.get(end - 1) / 2 + 18;
-  const way = data.rtl ? -1 : 1;
-  if (data.rtl) for (const [word, x] of centers) centers.set(word, total - x);
-  const x = {widths, rooms, centers, total, way};
-  const make = (arcs) => {
-    const placed = levels(arcs), height = new Map();
-    for (const one of placed) height.set(keyOf(one.arc), one.level);
-    const most = Math.max(1, ...placed.map((one) => one.level));
-    return {height, most, ports: ports(arcs, x)};
-  };
-  const found = {first, end, x, up: make([...union.values()]), down: make(gold)};
+  const found = layoutOf({words: data.words, rtl: data.rtl, first, end,
+    above: [...union.values()], below: goldArcs.filter(inside)});
   layouts.set(sentence, found);
   return found;
 }
-
-function drawArc(arc, plan, x, base, away, kind) {
-  const group = svg("g", {class: `arc ${kind}`, "data-arc": arc.slice(0, 2).join(",")});
-  const d = plan.ports.get(`${arc[1]}|${keyOf(arc)}`);
-  let line, labelX, labelY;
-  if (arc[0] === ROOT) {
-    const tip = base - away * (plan.most + 0.9) * LEVEL;
-    line = `M${d},${tip} V${base - away * 6}`;
-    [labelX, labelY] = [d, tip - away * 4];
-  } else {
-    const h = plan.ports.get(`${arc[0]}|${keyOf(arc)}`);
-    const y = base - away * (LEVEL * plan.height.get(keyOf(arc)) + 4);
-    const way = d > h ? 1 : -1, r = Math.min(9, Math.abs(d - h) / 2);
-    line = `M${h},${base} V${y + away * r} Q${h},${y} ${h + way * r},${y} H${d - way * r} ` +
-      `Q${d},${y} ${d},${y + away * r} V${base - away * 6}`;
-    [labelX, labelY] = [(h + d) / 2, y];
-  }
-  group.append(svg("path", {class: "halo", d: line}), svg("path", {class: kind, d: line}));
-  group.append(svg("path", {class: `head ${kind}`,
-    d: `M${d},${base} l-4,${-8 * away} h8 z`}));
-  const name = svg("text", {class: `label ${kind}`, x: labelX, y: labelY + 4,
-    "text-anchor": "middle"}, nameOf(arc));
-  return [group, name];
+// The class of the box around a word.
+function boxOf(step, word) {
+  if (!step) return "";
+  if (step.buffer[0] === word) return "front";
+  if (step.stack.at(-1) === word) return "stack top";
+  if (step.stack.includes(word)) return "stack";
+  if (step.lambda1.at(-1) === word) return "stack top";
+  return step.lambda2.includes(word) ? "middle" : "";
 }
-
 function draw() {
   const step = data.steps[now];
   const plan = layout(sentenceAt(now));
-  const {first, end, x, up, down} = plan;
-  const withGold = data.gold_heads && byId("gold").checked;
-  const base = TOP + (up.most + 0.9) * LEVEL;
-  const below = base + 30;
-  const height = below + (withGold ? (down.most + 0.9) * LEVEL + 20 : 12);
-  const picture = svg("svg", {width: x.total, height, viewBox: `0 0 ${x.total} ${height}`,
-    role: "img"});
-  const inside = (arc) => first <= arc[1] && arc[1] < end;
-  const before = arcsBefore(now, first).filter(inside);
+  const inside = (arc) => plan.first <= arc[1] && arc[1] < plan.end;
+  const before = arcsBefore(now, plan.first).filter(inside);
   const deleted = step ? step.deleted.filter(inside) : [];
   const added = step ? step.added.filter(inside) : [];
   const gone = new Set(deleted.map((arc) => arc[1]));
   const crossed = crossing([...before.filter((arc) => !gone.has(arc[1])), ...added]);
   const shown = before.filter((arc) => !gone.has(arc[1])).map((arc) =>
     [arc, (step ? "" : fault(arc)) || (crossed.has(arc[1]) ? "crossing" : "")]);
-  const parts = [], names = [];
-  const span = ([arc]) => arc[0] === ROOT ? 0 : Math.abs(arc[0] - arc[1]);
-  shown.sort((p, q) => span(q) - span(p));
-  for (const [arc, kind] of [...shown, ...deleted.map((a) => [a, "deleted"]),
-                             ...added.map((a) => [a, "added"])]) {
-    const [group, name] = drawArc(arc, up, x, base, 1, kind);
-    parts.push(group); names.push(name);
-  }
-  if (withGold) {
-    for (const arc of goldArcs.filter(inside)) {
-      const [group, name] = drawArc(arc, down, x, below, -1, "gold");
-      parts.push(group); names.push(name);
-    }
-  }
-  picture.append(...parts, ...names);
-  for (let word = first; word < end; word++) {
-    const center = x.centers.get(word), wide = x.widths.get(word);
-    let kind = "";
-    if (step) {
-      const has = (list) => list.includes(word);
-      if (step.stack[step.stack.length - 1] === word) kind = "stack top";
-      else if (has(step.stack)) kind = "stack";
-      else if (step.lambda1[step.lambda1.length - 1] === word) kind = "stack top";
-      else if (step.lambda2.includes(word)) kind = "middle";
-      if (step.buffer[0] === word) kind = "front";
-    }
-    if (kind) picture.append(svg("rect", {class: kind, x: center - wide / 2 - 6, y: base + 3,
-      width: wide + 12, height: 24, rx: 5}));
-    const shownWord = svg("text", {x: center, y: base + 20, "text-anchor": "middle",
-      "data-word": word, direction: data.rtl ? "rtl" : "ltr", "unicode-bidi": "plaintext"},
-      data.words[word]);
-    picture.append(shownWord);
-  }
+  const above = [...bySpan(shown), ...deleted.map((arc) => [arc, "deleted"]),
+    ...added.map((arc) => [arc, "added"])];
+  const withGold = data.gold_heads && byId("gold").checked;
+  const below = withGold ? goldArcs.filter(inside).map((arc) => [arc, "gold"]) : null;
+  const picture = drawTree(plan, above, below, (word) => boxOf(step, word));
   byId("picture").replaceChildren(picture);
   for (const key of byId("legend").children) {
     key.hidden = !picture.querySelector(`.arc.${key.dataset.of}`);
   }
-  keepInSight(picture, step, x);
+  keepInSight(picture, step, plan.x);
 }
 
 // Scroll to the words of a step; the picture gets smaller where the ends of its arcs are too far

@@ -18,6 +18,8 @@ from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.systems.names import COLOURS
 from spacy_nmparse.ud.tokens import counted
 
+#: The style and the drawing of all pages.
+SHARED = ("page.css", "arcs.js")
 HEIGHT = 760  # of the frame in a notebook
 #: What the columns of the table of moves hold, by heading.
 COLUMNS = {
@@ -84,20 +86,29 @@ def render_page(
     data.update(title=title, rtl=is_right_to_left(data["words"]), colours=COLOURS)
     if title is None:
         title = " ".join(data["words"][slice(*data["sentences"][0])])
+    return whole_page("page", data, title)
+
+
+def whole_page(name: str, data: Any, title: str) -> str:
+    """A page in one file, with the drawing that all pages share.
+
+    Args:
+        name: Of its files: ``NAME.html`` and ``NAME.js``.
+        data: What the script reads, as JSON. Nothing in it is read as HTML.
+        title: The page's title.
+    """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":  # nothing in it can end the script
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    before, after = _template().split("__DATA__")
+    page, style, drawing, script = map(file_text, (f"{name}.html", *SHARED, f"{name}.js"))
+    page = page.replace("__STYLE__", style).replace("__SCRIPT__", drawing + script)
+    before, after = page.split("__DATA__")
     return before.replace("__TITLE__", html.escape(title)) + text + after
 
 
-def _template() -> str:
-    """The page without data; its style and its script have files of their own."""
-    page, style, script = (
-        Path(__file__).with_name(f"page.{kind}").read_text(encoding="utf-8")
-        for kind in ("html", "css", "js")
-    )
-    return page.replace("__STYLE__", style).replace("__SCRIPT__", script)
+def file_text(name: str) -> str:
+    """A file of the pages: HTML, style or script."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def frame(page: str) -> str:

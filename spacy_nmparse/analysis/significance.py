@@ -1,15 +1,13 @@
-"""How sure a difference between two systems is, from their runs."""
+"""How sure a difference between two systems is, from their runs. The tests need SciPy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from scipy import stats
-
-from benchmarks.runs import Runs
 
 #: The metrics that are tested, and the count per sentence that each is made of.
 TESTED = {"uas_all": "heads", "las_all": "labelled"}
@@ -19,15 +17,16 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Comparison:
-    """How a system compares with the baseline in one metric.
+    """How a system compares with a baseline in one metric.
 
     Attributes:
-        n_seeds: The seeds that both have.
+        n_seeds: The runs of each of the two; 0, where one has more than the other.
         difference: System minus baseline, in points.
         low: Lower end of the 95 % interval.
         high: Upper end.
         p_bootstrap: Two-sided, over sentences.
-        p_wilcoxon: Two-sided, over seeds; with n seeds it cannot go below 2 / 2^n.
+        p_wilcoxon: Two-sided, over seeds; with n seeds it cannot go below 2 / 2^n. None where one
+            of the two has more runs than the other.
     """
 
     n_seeds: int
@@ -35,11 +34,26 @@ class Comparison:
     low: float
     high: float
     p_bootstrap: float
-    p_wilcoxon: float
+    p_wilcoxon: float | None
+
+
+def require_scipy() -> None:
+    """Check that the tests can run.
+
+    Raises:
+        ImportError: If SciPy is not installed.
+    """
+    if find_spec("scipy") is None:
+        raise ImportError(
+            "The tests of significance need SciPy: install this package with its extra demo, or "
+            "python -m pip install scipy"
+        )
 
 
 def signed_rank(differences: Sequence[float]) -> float:
     """The two-sided p of Wilcoxon's signed-rank test on paired differences; zeros are left out."""
+    from scipy import stats
+
     return float(stats.wilcoxon(differences).pvalue) if any(differences) else 1.0
 
 
@@ -75,6 +89,7 @@ def bootstrap(
     Returns:
         The 2.5 % and 97.5 % quantiles of the difference per word, and the two-sided p.
     """
+    from scipy import stats
 
     def per_word(differences: np.ndarray, words: np.ndarray, axis: int) -> np.ndarray:
         share: np.ndarray = differences.sum(axis) / words.sum(axis)
@@ -95,37 +110,43 @@ def bootstrap(
     return float(low), float(high), min(1.0, 2 * float(tail))
 
 
-def compare(system: Runs, baseline: Runs, split: str, metric: str) -> Comparison | None:
-    """Compare the runs of a system with the baseline's in one of TESTED; None if they have no seed
-    in common. Raises a ValueError if the two were not evaluated on the same sentences."""
-    seeds = sorted(set(system) & set(baseline))
-    if not seeds:
-        return None
+def compare(
+    system: Sequence[Mapping[str, Any]], baseline: Sequence[Mapping[str, Any]], metric: str
+) -> Comparison:
+    """Compare the runs of a system with those of a baseline.
 
-    def counts(run: dict[str, Any], name: str) -> np.ndarray:
-        return np.asarray(run[split]["per_sentence"][name], dtype=np.int64)
+    Args:
+        system: What ``spacy_nmparse.ud.evaluate.score_parses`` says of each run.
+        baseline: Likewise. Where the two have as many runs, those in the same places are pairs.
+        metric: One of TESTED.
 
-    words = counts(baseline[seeds[0]], "words")
-    differences = np.zeros(len(words), dtype=np.int64)
-    for seed in seeds:
-        for run in (system[seed], baseline[seed]):
-            if not np.array_equal(counts(run, "words"), words):
-                raise ValueError(
-                    f"{run['system']}-seed{seed} was evaluated on other sentences of "
-                    f"{run['treebank']} {split} than the rest: delete its file and run it again."
-                )
-        column = TESTED[metric]
-        differences += counts(system[seed], column) - counts(baseline[seed], column)
-    low, high, p_bootstrap = bootstrap(differences / len(seeds), words)
-    by_seed = [
-        system[seed][split]["scores"][metric] - baseline[seed][split]["scores"][metric]
-        for seed in seeds
-    ]
+    Raises:
+        ValueError: If the runs were not evaluated on the same sentences.
+    """
+
+    def counts(run: Mapping[str, Any], name: str) -> np.ndarray:
+        return np.asarray(run["per_sentence"][name], dtype=np.int64)
+
+    words = counts(baseline[0], "words")
+    for run in (*system, *baseline):
+        if not np.array_equal(counts(run, "words"), words):
+            raise ValueError("The runs were not evaluated on the same sentences.")
+    right, base = (
+        sum((counts(run, TESTED[metric]) for run in runs), np.zeros_like(words))
+        for runs in (system, baseline)
+    )
+    n, m = len(system), len(baseline)
+    differences = (right * m - base * n) / (n * m)
+    low, high, p_bootstrap = bootstrap(differences, words)
+    p_wilcoxon = None
+    if n == m:
+        pairs = zip(system, baseline, strict=True)
+        p_wilcoxon = signed_rank([a["scores"][metric] - b["scores"][metric] for a, b in pairs])
     return Comparison(
-        len(seeds),
-        100 * float(differences.sum()) / len(seeds) / float(words.sum()),
+        n if n == m else 0,
+        100 * int((right * m - base * n).sum()) / (n * m) / float(words.sum()),
         100 * low,
         100 * high,
         p_bootstrap,
-        signed_rank(by_seed),
+        p_wilcoxon,
     )

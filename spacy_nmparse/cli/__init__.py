@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 COMMANDS = (
     *("parse", "convert", "init-config", "evaluate", "compare", "trace", "stats", "repairs"),
-    *("errors", "ensemble", "replace", "oracle", "systems", "debug-data"),
+    *("errors", "annotate", "ensemble", "replace", "oracle", "systems", "debug-data"),
 )
 
 

@@ -10,8 +10,17 @@ let changed = new Set();  // words that the parser has just changed
 let focus = 0, taken = null;  // the chosen word; a word that looks for its head
 let naming = null;      // an arc that waits for its label: {word, head}
 let past = [], future = [];  // what undo and redo put back
-let unsaved = null;     // a request that failed, to be tried again
-let conflict = null;
+let unsaved = false;    // whether a request has failed that can be tried again
+let conflict = null;    // what was asked for, and the sentences as another window has left them
+
+// Requests come one after the other: each needs the revision that the one before has made.
+let queue = Promise.resolve();
+const queued = (act) => (queue = queue.then(act, act));
+function isFree() {
+  if (unsaved) byId("again").focus();
+  if (conflict) say("Keep one of the two trees first.", true);
+  return !unsaved && !conflict;
+}
 
 async function ask(path, body) {
   const response = await fetch(path, {method: "POST", body: JSON.stringify(body),
@@ -74,7 +83,9 @@ function show() {
   byId("word").hidden = Boolean(naming);
   if (naming) byId("arc").textContent = `${form(naming.head)} → ${form(naming.word)}:`;
   byId("problems").replaceChildren(...now.problems.map((one) => element("li", {}, one)));
-  byId("comments").value = now.comments.join("\n");
+  if (document.activeElement !== byId("comments")) {
+    byId("comments").value = now.comments.join("\n");
+  }
   byId("undo").disabled = !past.length;
   byId("redo").disabled = !future.length;
   const place = order.indexOf(now.key);
@@ -96,10 +107,16 @@ function showTable(rows) {
       const input = element("input", {value: row[column], spellcheck: "false",
         "aria-label": `${name} of ${row[FORM]}`, "data-cell": `${word},${column}`,
         ...(name === "label" ? {list: "labels"} : {})});
-      input.addEventListener("change", () => edit((own) => {
-        own[word][column] = input.value.trim() || "_";
-        if (name === "label") confirm(own[word]);
-      }, name === "label"));
+      const commit = () => {
+        const value = input.value.trim() || "_";
+        if (!input.isConnected || value === (input.dataset.sent ?? row[column])) return;
+        input.dataset.sent = value;
+        edit((own) => {
+          own[word][column] = value;
+          if (name === "label") confirm(own[word]);
+        }, name === "label");
+      };
+      for (const kind of ["change", "blur"]) input.addEventListener(kind, commit);
       return element("td", {class: name}, input);
     });
     const head = headOf(row);
@@ -108,7 +125,13 @@ function showTable(rows) {
         head === null ? "?" : head < 0 ? "ROOT" : rows[head][FORM])), element("td", {}, mark),
       ...cells);
   });
+  const active = document.activeElement, cell = active.dataset.cell;
   byId("words").replaceChildren(head, ...body);
+  const again = cell && document.querySelector(`[data-cell="${cell}"]`);
+  if (!again) return;
+  again.value = active.value;  // what is being written there
+  again.focus();
+  again.setSelectionRange(active.selectionStart, active.selectionEnd);
 }
 function showList() {
   const done = items.filter((one) => one.confirmed === one.words).length;
@@ -139,36 +162,35 @@ async function load() {
   byId("labels").replaceChildren(...found.labels.map((value) => element("option", {value})));
   sort();
 }
-async function open(key) {
-  if (unsaved) return say("Not saved yet: try again first.", true);
+const open = (key) => queued(() => isFree() && openNow(key));
+async function openNow(key) {
   try {
     now = await ask("read", {key});
   } catch (error) {
     if (error.status !== 404) return say(error.message || "No answer.", true);
     await load();
-    return open(order[0]);
+    return openNow(order[0]);
   }
   changed = new Set(); focus = 0; taken = naming = null;
   asked.set("sentence", items.findIndex((one) => one.key === key) + 1);
   history.replaceState(null, "", `#${asked}`);
   show();
 }
-const go = (by) => {
+const go = (by) => queued(() => {
   const key = order[order.indexOf(now.key) + by];
-  if (key !== undefined) return open(key);
-};
+  return key !== undefined && isFree() && openNow(key);
+});
 
 // Changes. A step of undo is what sentences were before and are after.
 async function send(path, body, before) {
   say("saving …");
   try {
     const answer = await ask(path, body);
-    unsaved = null;
+    unsaved = false;
     const after = answer.sentences;
     past.push({before, after: after.map(copy)});
     settle(before.map((one) => one.key), after);
     say(answer.notes.length ? answer.notes.join(" ") : "saved", answer.notes.length > 0);
-    return true;
   } catch (error) {
     if (error.status === 409) {
       conflict = {path, body, before, current: error.answer.sentences};
@@ -176,15 +198,14 @@ async function send(path, body, before) {
       say("not saved: changed elsewhere", true);
     } else if (error.status && error.status !== 507) {
       say(error.message, true);
-      await open(now.key);
+      await openNow(now.key);
     } else {
-      unsaved = {path, body, before};
+      unsaved = true;
       say(`${error.status ? error.message : "Not saved: the server does not answer."} `, true);
       const again = element("button", {id: "again", type: "button"}, "try again");
-      again.addEventListener("click", () => send(path, body, before));
+      again.addEventListener("click", () => queued(() => send(path, body, before)));
       byId("status").append(again);
     }
-    return false;
   }
 }
 function settle(keys, after) {
@@ -197,8 +218,8 @@ function settle(keys, after) {
   show();
 }
 const partsOf = (sentences) => sentences.map(({key, revision}) => ({key, revision}));
-async function edit(change, tree = false) {
-  if (unsaved) return say("Not saved yet: try again first.", true);
+const edit = (change, tree = false) => queued(() => isFree() && editNow(change, tree));
+async function editNow(change, tree) {
   const before = [copy(now)], after = copy(now);
   change(words(after), after);
   const shown = {...now, ...after};
@@ -211,8 +232,8 @@ async function edit(change, tree = false) {
     before);
 }
 async function step(from, to) {
+  if (!from.length || !isFree()) return;
   const one = from.pop();
-  if (!one || unsaved) return;
   try {
     const current = await Promise.all(one.after.map(({key}) => ask("read", {key})));
     const same = current.every((own, i) => JSON.stringify(own.rows) ===
@@ -228,19 +249,20 @@ async function step(from, to) {
   }
   show();
 }
-const undo = () => step(past, future), redo = () => step(future, past);
-async function cut() {
-  if (focus === 0 || unsaved) return;
+const undo = () => queued(() => step(past, future)), redo = () => queued(() => step(future, past));
+const cut = (word = focus) => queued(() => {
+  if (word === 0 || !isFree()) return;
   future = [];
-  await send("split", {parts: partsOf([now]), word: focus + 1}, [copy(now)]);
-}
-async function join() {
+  return send("split", {parts: partsOf([now]), word: word + 1}, [copy(now)]);
+});
+const join = () => queued(async () => {
   const next = items[items.findIndex((one) => one.key === now.key) + 1];
-  if (!next || unsaved) return;
-  const other = await ask("read", {key: next.key});
+  if (!next || !isFree()) return;
+  const other = await ask("read", {key: next.key}).catch(() => null);
+  if (!other) return say("The next sentence was changed elsewhere: load the page again.", true);
   future = [];
-  await send("merge", {parts: partsOf([now, other])}, [copy(now), copy(other)]);
-}
+  return send("merge", {parts: partsOf([now, other])}, [copy(now), copy(other)]);
+});
 function showConflict() {
   byId("conflict").hidden = !conflict;
   if (!conflict) return;
@@ -249,13 +271,15 @@ function showConflict() {
   }
   byId("keep").hidden = conflict.path !== "save" || conflict.current.length !== 1;
 }
-async function resolve(ours) {
+const resolve = (ours) => queued(async () => {
   const {path, body, current} = conflict;
   conflict = null;
   showConflict();
-  if (ours) await send(path, {...body, parts: partsOf(current)}, current.map(copy));
-  else { await load(); await open(now.key); say(""); }
-}
+  if (ours) return send(path, {...body, parts: partsOf(current)}, current.map(copy));
+  await load();
+  await openNow(now.key);
+  say("");
+});
 
 // Heads and labels.
 function attach(word, head) {
@@ -288,25 +312,25 @@ function choose(word) {
   taken = taken === word ? null : word;
   show();
 }
-const makeRoot = () => edit((own) => {
-  own[focus][HEAD] = "0"; own[focus][DEPREL] = "root"; confirm(own[focus]);
+const makeRoot = (word = focus) => edit((own) => {
+  own[word][HEAD] = "0"; own[word][DEPREL] = "root"; confirm(own[word]);
 }, true);
 const rename = (word = focus) => {
   const head = headOf(words()[word]);
   if (head !== null) attach(word, head);
 };
-const toggle = () => edit((own) => confirm(own[focus], !isConfirmed(own[focus])));
+const toggle = (word = focus) => edit((own) => confirm(own[word], !isConfirmed(own[word])));
 async function confirmAll() {
   if (now.problems.some((one) => one.startsWith("No head"))) return say("No head.", true);
   if (!words().every(isConfirmed)) await edit((own) => own.forEach((row) => confirm(row)));
-  if (!unsaved && !conflict) await go(1);
+  if (!unsaved && !conflict) await go(1);  // else what is not saved stays in sight
 }
 function move(by) { focus = Math.max(0, Math.min(focus + by, words().length - 1)); show(); }
 
-const does = {previous: () => go(-1), next: () => go(1), all: confirmAll, undo, redo, split: cut,
-  merge: join, help: () => byId("keys").showModal(), attach: () => choose(focus), root: makeRoot,
-  name: () => rename(), confirm: toggle, cancel: letGo, keep: () => resolve(true),
-  take: () => resolve(false)};
+const does = {previous: () => go(-1), next: () => go(1), all: confirmAll, undo, redo,
+  split: () => cut(), merge: join, help: () => byId("keys").showModal(),
+  attach: () => choose(focus), root: () => makeRoot(), name: () => rename(),
+  confirm: () => toggle(), cancel: letGo, keep: () => resolve(true), take: () => resolve(false)};
 for (const [id, act] of Object.entries(does)) byId(id).addEventListener("click", () => act());
 byId("order").addEventListener("change", () => { sort(); open(order[0]); });
 byId("comments").addEventListener("change", () => edit((_, sentence) => {
@@ -340,8 +364,8 @@ document.addEventListener("keydown", (event) => {
     return key === "y" || event.shiftKey ? redo() : undo();
   }
   const acts = {ArrowLeft: () => move(-way), ArrowRight: () => move(way), Enter: does.attach,
-    r: makeRoot, l: does.name, c: toggle, a: confirmAll, s: cut, m: join, n: does.next,
-    p: does.previous, u: event.shiftKey ? redo : undo, "?": does.help};
+    r: does.root, l: does.name, c: does.confirm, a: confirmAll, s: does.split, m: join,
+    n: does.next, p: does.previous, u: event.shiftKey ? redo : undo, "?": does.help};
   if (acts[key]) { event.preventDefault(); acts[key](); }
 });
 window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });

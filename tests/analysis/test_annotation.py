@@ -205,8 +205,10 @@ def test_files_of_all_kinds_are_opened(
     (tmp_path / "empty.conllu").touch()
     with pytest.raises(ValueError, match="no sentence"):
         assistant.open(tmp_path / "empty.conllu")
+    plus = tmp_path / "a.conllup"
+    plus.write_text("# global.columns = ID FORM X\n1\ta\tb\n\n", encoding="utf-8")
     with pytest.raises(ValueError, match="CoNLL-U Plus"):
-        assistant.open(tmp_path / "a.conllup")
+        assistant.open(plus)
 
 
 # The server
@@ -300,6 +302,7 @@ def test_who_is_answered(client: Client, path: str, headers: dict[str, Any], exp
         ("/save", {"parts": [], "sentences": [{"comments": [], "rows": []}]}),
         ("/save", {"parts": [], "sentences": [{"comments": ["# a\n1\tx"], "rows": [["1"]]}]}),
         ("/save", {"parts": [], "sentences": [{"comments": ["a"], "rows": [["1"]]}]}),
+        ("/save", {"parts": [], "sentences": [{"comments": ["# \ud800"], "rows": [["1"]]}]}),
         ("/split", {"parts": [], "word": 1}),
         ("/parse", {}),
         ("/parse", {"text": 3}),

@@ -153,11 +153,14 @@ def test_by_mouse(work: Open, tmp_path: Path) -> None:
     };
     await cell(0, 3, "PRON"); await cell(0, 5, "Case=Nom"); await cell(0, 2, "she");
     await saved(() => put("comments", "# sent_id = x\\nchecked"));
+    press("c", "ArrowRight", "c"); await until(() => now.confirmed === 3);
+    result.quick = now.rows.map(isConfirmed);
     put("order", "doubt"); await until(() => now.key === 1);
     result.order = all("#list li").map((one) => Number(one.dataset.key));
     """
     result = work(script, SAW, LIKE.replace("2/obj", "5/dep"), "Yes/0/root!")
     assert result["named"] == "cat → the:"
+    assert result["quick"] == [False, False, True, True, True]  # none waits for the server
     assert result["order"] == [1, 0, 2]
     (first, *_) = read_rows(tmp_path / "a.annotated.conllu")
     assert tree_of(first)[4] == "4/dep:x!"

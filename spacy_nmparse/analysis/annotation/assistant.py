@@ -17,6 +17,7 @@ from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.members import parser_of, parsers_of
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.conllu import (
+    COLUMNS,
     DEPREL,
     DEPS,
     EMPTY,
@@ -25,9 +26,11 @@ from spacy_nmparse.ud.conllu import (
     ID,
     LEMMA,
     MISC,
+    PLUS,
     UPOS,
     XPOS,
     Sentence,
+    parts_of,
     read_rows,
 )
 from spacy_nmparse.ud.conllu_docs import sentences_to_doc
@@ -134,12 +137,16 @@ class Assistant:
             OSError: If the file cannot be read.
             ValueError: If it is not what its name says, or has no sentence.
         """
-        if path.suffix.lower() == ".conllup":
-            raise ValueError(f"{path} is CoNLL-U Plus: annotate takes CoNLL-U, text and .spacy.")
-        is_conllu = path.suffix.lower() in CONLLU
+        is_conllu = path.suffix.lower() in (*CONLLU, ".conllup")
         sentences = list(read_rows(path) if is_conllu else self._parsed(path))
         if not sentences:
             raise ValueError(f"{path} holds no sentence.")
+        if any(len(row) > len(COLUMNS) for one in sentences for row in one.rows):
+            raise ValueError(
+                f"{path} has columns of CoNLL-U Plus: take out all but {', '.join(COLUMNS)}."
+            )
+        for one in sentences:
+            one.comments[:] = [text for text in one.comments if parts_of(text)[0] != PLUS]
         keep = known_by(sentences)
         whole = []
         for sentence in sentences:

@@ -18,6 +18,7 @@ from spacy_nmparse.ud.conllu import (
     HEAD,
     ID,
     MISC,
+    PLUS,
     Sentence,
     find_cycle,
     parts_of,
@@ -74,13 +75,14 @@ def checked(comments: Sequence[str], rows: Sequence[Row]) -> Sentence:
     """A sentence that is CoNLL-U, of what a page has sent.
 
     Raises:
-        ValueError: If it is not; the line is named.
+        ValueError: If it is not: the line is named. Or if it cannot be written.
     """
     lines = [*comments, *("\t".join(row) for row in rows)]
-    if any("\n" in line or not line for line in lines):
+    if any(not line or "\n" in line or "\r" in line for line in lines):
         raise ValueError("A comment or a column is empty or has a line end.")
-    if any(not line.startswith("#") for line in comments):
-        raise ValueError("A comment begins with #.")
+    if any(not line.startswith("#") or parts_of(line)[0] == PLUS for line in comments):
+        raise ValueError(f"A comment begins with #, and is not {PLUS}.")
+    "".join(lines).encode()  # a UnicodeEncodeError: half a character
     found = list(read_rows(lines, "the sentence"))
     if len(found) != 1:
         raise ValueError("The sentence has no word.")

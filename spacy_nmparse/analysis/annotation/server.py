@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import secrets
+import sys
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -206,6 +207,9 @@ class Handler(BaseHTTPRequestHandler):
         except OSError as error:
             status = HTTPStatus.INSUFFICIENT_STORAGE
             content = _json({"error": f"Not saved: {error}."})
+        except Exception as error:  # of a component of the pipeline
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            content = _json({"error": f"{type(error).__name__}: {error}"})
         self.send_response(status)
         for name, value in HEADERS.items():
             self.send_header(name, value)
@@ -284,6 +288,11 @@ class Server(ThreadingHTTPServer):
             "/merge": work.merge,
             "/parse": work.parse,
         }
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of who hangs up."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:

@@ -38,7 +38,7 @@ class Entry:
     @property
     def revision(self) -> str:
         """A name for what the sentence is now. It is the same after the server was started anew."""
-        return hashlib.sha256(self.conllu.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return hashlib.sha256(self.conllu.encode()).hexdigest()[:16]
 
     @property
     def doubt(self) -> float | None:
@@ -135,7 +135,7 @@ class Store:
                 f"again to go on with the file as it is now."
             )
         text = "".join(one.conllu for one in entries)
-        write_files({self.path: text.encode("utf-8", "surrogatepass")})
+        write_files({self.path: text.encode()})
         self._stamp = _stamp(self.path)
 
 

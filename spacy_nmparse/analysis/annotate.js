@@ -76,8 +76,11 @@ function show() {
   byId("confirm").textContent = isConfirmed(rows[focus]) ? "not confirmed" : "confirm";
   if (taken !== null) byId("what").textContent = `Choose the head of ${form(taken)}.`;
   else if (changed.size) {
-    byId("what").textContent = "Changed by the parser: " + [...changed].map((word) =>
-      `${form(word)} ← ${rows[word][DEPREL]} ← ${form(headOf(rows[word]) ?? -1)}`).join(", ");
+    const named = [...changed].slice(0, 5).map((word) =>
+      `${form(word)} ← ${rows[word][DEPREL]} ← ${form(headOf(rows[word]) ?? -1)}`);
+    const more = changed.size - named.length;
+    byId("what").textContent = "Changed by the parser: " + named.join(", ")
+      + (more ? `, and ${more} more` : "");
   } else byId("what").textContent = "";
   byId("labelling").hidden = !naming;
   byId("word").hidden = Boolean(naming);
@@ -266,8 +269,10 @@ const join = () => queued(async () => {
 function showConflict() {
   byId("conflict").hidden = !conflict;
   if (!conflict) return;
+  const other = conflict.current.length === 1 ? words(conflict.current[0]) : [];
+  const differs = (word) => String(words()[word]) === String(other[word]) ? "" : "front";
   for (const [id, sentences] of [["ours", [now]], ["theirs", conflict.current]]) {
-    byId(id).replaceChildren(...sentences.map((one) => drawn(one)[0]));
+    byId(id).replaceChildren(...sentences.map((one) => drawn(one, differs)[0]));
   }
   byId("keep").hidden = conflict.path !== "save" || conflict.current.length !== 1;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import typer
@@ -42,6 +43,8 @@ def run(
         server = Server(store, assistant, port)
     show(f"{counted(len(sentences), 'sentence')} of {source}; changes go to {target}")
     show(f"Open {server.url}\nStop with Ctrl+C.")
+    if sys.stdout is not None:
+        sys.stdout.flush()  # also where nobody sees a terminal
     with server:
         try:
             server.serve_forever()

@@ -5,9 +5,13 @@ from __future__ import annotations
 import copy
 import http.client
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,7 +30,7 @@ from spacy_nmparse.analysis.annotation.server import MAX_BYTES, Server
 from spacy_nmparse.analysis.annotation.store import Change, Conflict, Store
 from spacy_nmparse.ud.conllu import DEPREL, HEAD, MISC, Sentence, read_rows
 from tests.analysis.test_comparison import conllu
-from tests.commands import run, succeed, told
+from tests.commands import ROOT, run, succeed, told
 from tests.pipe.common import gold_doc
 
 SAW = "She/2/nsubj saw/0/root the/4/det cat/2/obj ./2/punct"
@@ -217,7 +221,7 @@ def test_files_of_all_kinds_are_opened(
 class Client:
     """Asks a server that runs in a thread."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Any) -> None:
         self.server = server
         self.headers = {
             "Authorization": f"Bearer {server.token}",
@@ -369,6 +373,37 @@ def test_parse_for_scripts(client: Client) -> None:
 
 
 # The command
+
+
+def started(model: Path, file: Path) -> tuple[subprocess.Popen[str], Client]:
+    """A process that serves, and who asks it."""
+    command = [sys.executable, "-m", "spacy", "nmparse", "annotate", str(model), str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    text = next(line for line in process.stdout if "http://" in line)
+    found = re.search(r":(\d+)/#token=(\S+)", text)
+    assert found is not None
+    return process, Client(SimpleNamespace(server_port=int(found[1]), token=found[2]))
+
+
+def test_a_killed_server_loses_nothing(trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path / "model")
+    file = tmp_path / "text.txt"
+    file.write_text("She saw the cat .\n\nYes\n", encoding="utf-8")
+    for n_confirmed in (0, 1):
+        process, client = started(tmp_path / "model", file)
+        try:
+            listed = client.ask("/list")[1]["sentences"]
+            assert [one["confirmed"] for one in listed] == [n_confirmed, 0]
+            one = client.ask("/read", {"key": 0})[1]
+            one["rows"][n_confirmed][MISC] = CONFIRMED
+            parts = [{"key": 0, "revision": one["revision"]}]
+            assert client.ask("/save", {"parts": parts, "sentences": [one]})[0] == 200
+        finally:
+            process.kill()
+            process.communicate()
+    (first, _) = read_rows(Path(f"{file}.annotated.conllu"))
+    assert [is_confirmed(row) for row in first.words] == [True, True, False, False, False]
 
 
 def test_what_is_confirmed_is_written_for_training(trained: Language, tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ NOT_RUN = (
     # .ci/run and nox run these.
     *("python -m venv", "python -m pip", "python -m pytest", "python setup.py build_ext"),
     *("ruff", "cython-lint", "mypy", "mkdocs", "nox", "python -m cibuildwheel"),
-    # They need Graphviz, or pipelines of other tests.
-    *("dot ", "python -m spacy nmparse replace"),
+    # They need Graphviz, pipelines of other tests, or a browser.
+    *("dot ", "python -m spacy nmparse replace", "python -m spacy nmparse annotate"),
     # They need Ray, or a web server.
     *("python examples/ray_corpus.py", "MODEL=", "curl "),
     # A form, not a command.

@@ -154,8 +154,8 @@ function drawTree(plan, above, below = null, boxOf = () => "") {
   picture.append(...drawn.map(([group]) => group), ...drawn.map(([, name]) => name));
   for (let word = first; word < end; word++) {
     const center = x.centers.get(word), wide = x.widths.get(word), kind = boxOf(word);
-    if (kind) picture.append(svg("rect", {class: kind, "data-box": word, x: center - wide / 2 - 6, y: base + 3,
-      width: wide + 12, height: 24, rx: 5}));
+    if (kind) picture.append(svg("rect", {class: kind, "data-box": word, x: center - wide / 2 - 6,
+      y: base + 3, width: wide + 12, height: 24, rx: 5}));
     picture.append(svg("text", {x: center, y: base + 20, "text-anchor": "middle",
       "data-word": word, direction: rtl ? "rtl" : "ltr", "unicode-bidi": "plaintext"},
       words[word]));

@@ -1,0 +1,1 @@
+"""Correct parses in the browser: sentences, their file, the parser behind them, and the server."""

@@ -40,7 +40,8 @@ LOWER, TITLE, UPPER, FORM = "lower", "title", "upper", "form"
 #: than the first one's their scores (logarithms of probabilities) may be.
 TRIED, MARGIN = 20, 6.0
 NONE = -1
-UNKNOWN = 2**64 - 1  # no string has this number
+UNKNOWN = 2**64 - 1  # no string has this number; as a label it is NONE
+NO_TREE = 2**32 - 1
 
 #: Of a document: numbers of tokens, and the scores of their trees, float32 (tokens, trees).
 Guesses = tuple[numpy.ndarray, numpy.ndarray]
@@ -76,6 +77,8 @@ class UDLemmatizer(EditTreeLemmatizer):
         self.cfg.update(known={}, case={})
         self._of: tuple[Any, Any] = None, None  # known words and strings, which these are of:
         self._lookup = Lookup()
+        self._labels_of: tuple[Any, int] = None, 0  # labels, and how many they were, which these
+        self._truths = Lookup()  # are of: of forms and lemmas
         self._lemmas: set[str] = set()
 
     # Learning
@@ -134,17 +137,29 @@ class UDLemmatizer(EditTreeLemmatizer):
         self, examples: Iterable[Example], scores: list[Floats2d]
     ) -> tuple[float, list[Floats2d]]:
         """The loss, and its gradient; words whose tree is rare teach nothing."""
-        truths = []
-        for example in examples:
-            lemmas = example.get_aligned("LEMMA", as_string=True)
-            labels = (
-                self._pair2label(token.text, lemma) if lemma else None
-                for token, lemma in zip(example.predicted, lemmas, strict=True)
-            )
-            truths.append([NONE if label is None else label for label in labels])
+        truths = [self._truth(example) for example in examples]
         loss_func = SequenceCategoricalCrossentropy(normalize=False, missing_value=NONE)
         gradient, loss = loss_func(scores, truths)  # type: ignore[arg-type]
         return float(loss), gradient  # type: ignore[return-value]
+
+    def _truth(self, example: Example) -> list[int]:
+        """The label of each token; NONE: its tree is rare, or its lemma unknown."""
+        predicted, reference = example.predicted, example.reference
+        labels = self.cfg["labels"]
+        if self._labels_of[0] is not labels or self._labels_of[1] != len(labels):
+            self._labels_of, self._truths = (labels, len(labels)), Lookup()
+
+        def find(orth: int, lemma: int) -> int:
+            texts: Any = predicted.vocab.strings, reference.vocab.strings
+            label = self._pair2label(texts[0][orth], texts[1][lemma]) if lemma else None
+            return UNKNOWN if label is None else label
+
+        orths, pairs = predicted.to_array(ORTH), reference.to_array([ORTH, LEMMA])
+        if not numpy.array_equal(pairs[:, 0], orths):
+            lemmas = [lemma or 0 for lemma in example.get_aligned("LEMMA")]
+            pairs = numpy.stack([orths, numpy.asarray(lemmas, dtype="uint64")], axis=1)
+        found: list[int] = self._truths.each(pairs, find).astype("int64").tolist()
+        return found
 
     # Lemmatizing
 
@@ -187,7 +202,7 @@ class UDLemmatizer(EditTreeLemmatizer):
         self, docs: Iterable[Doc], guesses: Sequence[Guesses]
     ) -> None:
         """Write the lemmas of the tokens that have none."""
-        apply = cache(self.trees.apply)
+        apply = applier(self.trees, self.vocab.strings)
         for doc, (tokens, scores) in zip(docs, guesses, strict=True):
             lemmas = self._known(doc)
             if len(tokens):
@@ -266,6 +281,33 @@ class UDLemmatizer(EditTreeLemmatizer):
                 n = sum(1 for _ in same)
                 return form[:n] + lemma[n:]
         return lemma
+
+
+def applier(trees: Any, strings: Any) -> Callable[[int, str], str | None]:
+    """A function that applies a tree, by its number, to a form, as ``trees.apply`` does. What was
+    done once is known; a tree that cannot be applied costs no exception. strings: of the trees."""
+
+    @cache
+    def node(tree: int) -> dict[str, int]:
+        if tree >= len(trees):
+            raise IndexError(f"there is no edit tree {tree}")
+        return dict(trees[tree])
+
+    @cache
+    def apply(tree: int, form: str) -> str | None:
+        if tree == NO_TREE:
+            return ""
+        parts = node(tree)
+        if "orig" in parts:
+            return strings[parts["subst"]] if form == strings[parts["orig"]] else None
+        start, end = parts["prefix_len"], len(form) - parts["suffix_len"]
+        if start > end:
+            return None
+        after = apply(parts["suffix_tree"], form[end:])
+        before = None if after is None else apply(parts["prefix_tree"], form[:start])
+        return None if before is None or after is None else before + form[start:end] + after
+
+    return apply
 
 
 def _case_key(token: Token) -> str:

@@ -11,11 +11,12 @@ import numpy
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
 from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import chain, noop, with_array
 
-from spacy_nmparse.ud.lemmas import MARGIN, TRIED, UNKNOWN, UDLemmatizer, _case_key
+from spacy_nmparse.ud.lemmas import MARGIN, NONE, TRIED, UNKNOWN, UDLemmatizer, _case_key, applier
 from spacy_nmparse.ud.lookup import best
 
 WORDS = {
@@ -185,6 +186,36 @@ def _word_by_word(pipe: UDLemmatizer, doc: Doc) -> list[str]:
         best = (of_data or near or [None])[0]
         found.append(token.text if best is None else pipe._written(best, token.text, way))
     return found
+
+
+def test_trees_as_spacy_applies_them(nlp: Language) -> None:
+    """Also where they cannot be applied; one that is not there is an error."""
+    trees = EditTrees(nlp.vocab.strings)
+    words = ["", "a", "cat", "cats", "axes", "axis", "gegangen", "gehen", "ss"]
+    numbers = {trees.add(form, lemma) for form in words for lemma in words}
+    apply = applier(trees, nlp.vocab.strings)
+    for tree in numbers:
+        assert [apply(tree, form) for form in words] == [trees.apply(tree, form) for form in words]
+    with pytest.raises(IndexError, match=f"no edit tree {len(trees)}"):
+        apply(len(trees), "a")
+
+
+@pytest.mark.parametrize("words", [["Cats", "saw", "went"], ["Cats", "sawwent"], []])
+def test_what_training_learns(nlp: Language, words: list[str]) -> None:
+    """The labels of spaCy's aligned lemmas, whatever the tokens."""
+    pipe = nlp.get_pipe("ud_lemmatizer")
+    lemmas, pos = ["cat", "", "go"], ["NOUN", "VERB", "VERB"]
+    gold = Doc(spacy.blank("en").vocab, words=["Cats", "saw", "went"], lemmas=lemmas, pos=pos)
+    spaces = [len(words) == 3] * len(words)
+    example = Example(Doc(nlp.vocab, words=words, spaces=spaces), gold if words else Doc(nlp.vocab))
+    aligned = example.get_aligned("LEMMA", as_string=True)
+    labels = [
+        pipe._pair2label(token.text, lemma) if lemma else None
+        for token, lemma in zip(example.predicted, aligned, strict=True)
+    ]
+    expected = [NONE if label is None else label for label in labels]
+    for _ in range(2):
+        assert pipe._truth(example) == expected
 
 
 def test_copies(nlp: Language) -> None:

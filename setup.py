@@ -11,7 +11,12 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 # Modules that cimport spaCy's Doc are C++, all others C.
-CPP = ("spacy_nmparse.layers.word_types", "spacy_nmparse.pipe.doc_io")
+CPP = (
+    "spacy_nmparse.layers.word_types",
+    "spacy_nmparse.pipe.doc_io",
+    "spacy_nmparse.ud.lookup",
+    "spacy_nmparse.ud.rows",
+)
 MODULES = {
     name: "c++" if name in CPP else "c"
     for name in sorted(
@@ -54,6 +59,7 @@ FAST = (
     "lab.beam",
     "lab.crossing",
     "lab.linear.kernel",
+    "ud",
 )
 
 # GCC's sanitizers to build with, as `nox -s sanitize` does: "address,undefined".

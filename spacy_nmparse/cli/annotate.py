@@ -58,6 +58,8 @@ def _write_confirmed(sentences: list[Sentence], path: Path) -> None:
     if not found:
         raise ValueError("No word is confirmed: correct or confirm some in the browser.")
     n_words = sum(is_confirmed(row) for one in found for row in one.words)
-    text = "".join(only(one, is_confirmed).to_conllu(str(i)) for i, one in enumerate(found, 1))
+    text = "".join(
+        only(one, is_confirmed).written().to_conllu(str(i)) for i, one in enumerate(found, 1)
+    )
     write_files({path: text.encode()})
     show(f"{counted(n_words, 'word')} in {counted(len(found), 'sentence')} written to {path}")

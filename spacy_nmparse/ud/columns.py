@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy
-from spacy.attrs import DEP, HEAD, IDX, LEMMA, MORPH, ORTH, POS, SPACY, TAG
-from spacy.parts_of_speech import NAMES
-from spacy.tokens import Doc, MorphAnalysis
-from spacy.vocab import Vocab
+from spacy.attrs import DEP, HEAD, IS_SPACE, LEMMA, MORPH, POS, TAG
+from spacy.tokens import Doc
 
+from spacy_nmparse.pipe.known import NAME
 from spacy_nmparse.pipe.roots import EXTENSION, ROOT_LABEL, TREEBANK_ROOT
 from spacy_nmparse.ud.conllu import EMPTY, depths
-from spacy_nmparse.ud.extensions import is_extension
+from spacy_nmparse.ud.extensions import told_of
+from spacy_nmparse.ud.rows import joined, texts_of
 
-T = TypeVar("T")
-ATTRIBUTES = (ORTH, LEMMA, POS, TAG, MORPH, DEP, SPACY, IDX, HEAD)
-FORMAT_SPACES = re.compile(r"[ \t\r\n]+")
-
-
-class Made(dict[int, T]):
-    """What `make` makes of numbers: for each number it is called once."""
-
-    def __init__(self, make: Callable[[int], T]) -> None:
-        self._make = make
-
-    def __missing__(self, number: int) -> T:
-        made = self[number] = self._make(number)
-        return made
-
-    def each(self, numbers: list[int]) -> list[T]:
-        """What is made of each of these numbers."""
-        return list(map(self.__getitem__, numbers))
-
-
-class Texts:
-    """The texts of columns, by the numbers that a vocabulary has for strings. They are kept from
-    one document to the next."""
-
-    def __init__(self, vocab: Vocab) -> None:
-        strings = vocab.strings
-        self.vocab = vocab
-        self.texts = Made(strings.__getitem__)
-        self.forms = Made(lambda orth: plain(strings[orth]) or EMPTY)
-        self.upos = Made(lambda tag: NAMES[tag] or EMPTY)
-        self.names = Made(lambda number: joined(strings[number]) or EMPTY)
-        self.feats = Made(lambda key: features(MorphAnalysis.from_id(vocab, key)) or EMPTY)
+ATTRIBUTES = (LEMMA, POS, TAG, MORPH, DEP, HEAD)
 
 
 class Columns:
@@ -56,26 +23,18 @@ class Columns:
 
     Args:
         doc: The document.
-        made: Texts of the documents before; those of another vocabulary are not used.
 
     Attributes:
-        texts: The text of each token.
-        forms, lemmas, upos, xpos, feats, deprels: The columns of each token; ``_``: it has none.
+        lemmas, upos, xpos, feats, deprels: The columns of each token; ``_``: it has none.
         heads: The number of each token's head in the document; a root's is its own.
         is_space: Whether a token is spaces alone.
-        gaps: The spaces behind each token, those that are tokens too.
-        n_leading: How many tokens of spaces come before the first word.
-        told: The tokens that have extensions (``spacy_nmparse.ud.extensions``).
     """
 
-    def __init__(self, doc: Doc, made: Texts | None = None) -> None:
-        if made is None or made.vocab is not doc.vocab:
-            made = Texts(doc.vocab)
+    def __init__(self, doc: Doc) -> None:
+        made = texts_of(doc.vocab)
         array: Any = doc.to_array(list(ATTRIBUTES)).reshape(len(doc), len(ATTRIBUTES))
-        orths, lemmas, upos, xpos, feats, deprels, spaces, places = array[:, :-1].T.tolist()
-        self.texts = made.texts.each(orths)
-        self.is_space = list(map(str.isspace, self.texts))
-        self.forms = made.forms.each(orths)
+        lemmas, upos, xpos, feats, deprels = array[:, :-1].T.tolist()
+        self.is_space = doc.to_array(IS_SPACE).tolist()
         self.lemmas = made.forms.each(lemmas)
         self.upos = made.upos.each(upos)
         self.xpos = made.names.each(xpos)
@@ -84,38 +43,19 @@ class Columns:
         labelled = array[:, ATTRIBUTES.index(DEP)] != 0  # others have their own, as Token.head
         offsets = array[:, -1].astype("int64") * labelled
         self.heads: list[int] = (offsets + numpy.arange(len(doc))).tolist()
-        self.gaps = [" " * space for space in spaces]
-        for i in range(len(doc) - 1, 0, -1):
-            if self.is_space[i]:
-                self.gaps[i - 1] += self.texts[i] + self.gaps[i]
-        self.n_leading = [*self.is_space, False].index(False)
-        data: dict[Any, Any] = doc.user_data
-        told = {key[2] for key in data if is_extension(key)}
-        roots = {key[2]: data[key] for key in data if is_extension(key) and key[1] == EXTENSION}
-        self.told = {i for i, place in enumerate(places) if place in told}
-        self._roots = {i: roots[places[i]] for i in self.told if places[i] in roots}
+        self._told = told_of(doc)
 
     def root_label(self, i: int) -> str:
         """The column DEPREL of a root."""
+        own = self._told[i].get(EXTENSION) if self._told else None
         label = self.deprels[i]
-        return self._roots.get(i) or (TREEBANK_ROOT if label in (EMPTY, ROOT_LABEL) else label)
+        return joined(own or (TREEBANK_ROOT if label in (EMPTY, ROOT_LABEL) else label))
+
+    def is_known(self, i: int) -> bool:
+        """Whether the head of a token was known before it was parsed."""
+        return bool(self._told and self._told[i].get(NAME))
 
     @cached_property
     def depths(self) -> list[int]:
         """How many arcs each token is below its root."""
         return depths(self.heads)
-
-
-def plain(text: str) -> str:
-    """A text without the spaces that columns cannot have; all others stay."""
-    return FORMAT_SPACES.sub(" ", text).strip(" ")
-
-
-def joined(text: str) -> str:
-    """A text for a column that cannot have spaces at all."""
-    return FORMAT_SPACES.sub("_", text)
-
-
-def features(morph: MorphAnalysis) -> str:
-    """FEATS in the order of Universal Dependencies, which is not spaCy's."""
-    return joined("|".join(sorted(str(morph).split("|"), key=str.lower)))

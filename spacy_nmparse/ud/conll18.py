@@ -126,7 +126,7 @@ def rows_of(docs: Iterable[Doc]) -> list[Rows]:
 
 
 def _sentence_rows(doc: Doc) -> Iterator[Rows]:
-    for _, rows in document_rows(doc):
+    for rows in document_rows(doc):
         for row in rows:
             row[FORM] = "".join(row[FORM].split())
             if row[ID].isdecimal() and row[HEAD] == EMPTY:

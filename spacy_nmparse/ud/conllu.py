@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -23,50 +24,14 @@ EMPTY_NODE = re.compile(r"([0-9]+)\.([1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Commented:
     """A sentence of CoNLL-U.
 
     Attributes:
         comments: The lines before it that begin with ``#``.
-        rows: Its lines: words, multiword tokens (``1-2``), empty nodes (``1.1``). The ten columns
-            of CoNLL-U are in their order; behind them are those that CoNLL-U Plus has besides.
-        lines: The number of each row's line in the file; none, where it is from no file.
     """
 
     comments: list[str]
-    rows: list[list[str]]
-    lines: list[int] = field(default_factory=list)
-
-    @property
-    def words(self) -> list[list[str]]:
-        """The rows of words."""
-        return [row for row in self.rows if row[ID].isdecimal()]
-
-    @property
-    def spaces(self) -> list[bool]:
-        """Whether a space follows each word; none does within a multiword token."""
-        spaces = []
-        end, after = 0, True  # of a multiword token
-        for row in self.rows:
-            space = NO_SPACE not in row[MISC].split("|")
-            if "-" in row[ID]:
-                end, after = int(row[ID].partition("-")[2]), space
-            elif row[ID].isdecimal():
-                number = int(row[ID])
-                spaces.append(False if number < end else after if number == end else space)
-        return spaces
-
-    @property
-    def text(self) -> str:
-        """The text that the forms and ``SpaceAfter=No`` make."""
-        text, end = "", 0
-        for row in self.rows:
-            if "-" in row[ID]:
-                end = int(row[ID].partition("-")[2])
-            elif not row[ID].isdecimal() or int(row[ID]) <= end:
-                continue
-            text += row[FORM] + ("" if NO_SPACE in row[MISC].split("|") else " ")
-        return text.strip(" ")
 
     def value(self, key: str) -> str | None:
         """What the comment ``# key = value`` says, "" for ``# key``; None: there is none."""
@@ -76,15 +41,22 @@ class Sentence:
                 return value
         return None
 
-    @property
-    def has_other_text(self) -> bool:
-        """Whether ``# text`` has other letters than the forms; it is written anew then."""
-        known = self.value("text")
-        return known is not None and not _same_letters(known, self.text)
-
     def starts(self, unit: str) -> bool:
         """Whether a document or paragraph begins here: "newdoc" or "newpar", with or without id."""
         return any(self.value(key) is not None for key in (unit, f"{unit} id"))
+
+
+@dataclass(frozen=True)
+class Lines(Commented):
+    """A sentence as it is written.
+
+    Attributes:
+        text: The text that the forms and ``SpaceAfter=No`` make.
+        rows: Its rows, a line each.
+    """
+
+    text: str
+    rows: str
 
     def to_conllu(self, sent_id: str) -> str:
         """Write the sentence, and a blank line behind it.
@@ -101,18 +73,80 @@ class Sentence:
     def around_id(self) -> tuple[str, str]:
         """What ``to_conllu`` writes before and behind the id that it is given; where the comments
         have one, all that it writes, and nothing."""
+        if not self.comments:
+            return "# sent_id = ", f"\n# text = {self.text}\n{self.rows}\n"
         comments = [c for c in self.comments if parts_of(c) != ("sent_id", "")]
         place = [*(parts_of(c)[0] for c in comments), "text"].index("text")
-        known, text = self.value("text"), self.text
+        known = self.value("text")
         if known is None:
-            comments.append(f"# text = {text}")
-        elif not _same_letters(known, text):
-            comments[place] = f"# text = {text}"
-        rows = list(map("\t".join, self.rows))
+            comments.append(f"# text = {self.text}")
+        elif not _same_letters(known, self.text):
+            comments[place] = f"# text = {self.text}"
         if self.value("sent_id"):
-            return "\n".join([*comments, *rows]) + "\n\n", ""
+            return "\n".join([*comments, self.rows]) + "\n", ""
         before = "\n".join([*comments[:place], "# sent_id = "])
-        return before, "\n" + "\n".join([*comments[place:], *rows]) + "\n\n"
+        return before, "\n" + "\n".join([*comments[place:], self.rows]) + "\n"
+
+
+@dataclass(frozen=True)
+class Sentence(Commented):
+    """A sentence that was read.
+
+    Attributes:
+        rows: Its lines: words, multiword tokens (``1-2``), empty nodes (``1.1``). The ten columns
+            of CoNLL-U are in their order; behind them are those that CoNLL-U Plus has besides.
+        lines: The number of each row's line in the file; none, where it is from no file.
+    """
+
+    rows: list[list[str]]
+    lines: list[int] = field(default_factory=list)
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The rows of words."""
+        return [row for row in self.rows if row[ID].isdecimal()]
+
+    @cached_property
+    def spaces(self) -> list[bool]:
+        """Whether a space follows each word; none does within a multiword token."""
+        spaces = []
+        end, after = 0, True  # of a multiword token
+        for row in self.rows:
+            space = not _is_close(row)
+            if "-" in row[ID]:
+                end, after = int(row[ID].partition("-")[2]), space
+            elif row[ID].isdecimal():
+                number = int(row[ID])
+                spaces.append(False if number < end else after if number == end else space)
+        return spaces
+
+    @property
+    def text(self) -> str:
+        """The text that the forms and ``SpaceAfter=No`` make."""
+        text, end = "", 0
+        for row in self.rows:
+            if "-" in row[ID]:
+                end = int(row[ID].partition("-")[2])
+            elif not row[ID].isdecimal() or int(row[ID]) <= end:
+                continue
+            text += row[FORM] + ("" if _is_close(row) else " ")
+        return text.strip(" ")
+
+    @property
+    def has_other_text(self) -> bool:
+        """Whether ``# text`` has other letters than the forms; it is written anew then."""
+        known = self.value("text")
+        return known is not None and not _same_letters(known, self.text)
+
+    def written(self) -> Lines:
+        """The sentence as it is written."""
+        rows = "".join("\t".join(row) + "\n" for row in self.rows)
+        return Lines(self.comments, self.text, rows)
+
+
+def _is_close(row: list[str]) -> bool:
+    """Whether no space follows."""
+    return NO_SPACE in row[MISC] and NO_SPACE in row[MISC].split("|")
 
 
 def find_cycle(heads: Sequence[int | None]) -> list[int]:
@@ -304,9 +338,14 @@ def _sentences(
 def _checked(sentence: Sentence, name: str) -> Sentence:
     due, end, empty = 1, 0, 1  # the next word, the last one of a range, the next empty node
     n = len(sentence.words)
+    heads = {EMPTY, *map(str, range(n + 1))}
     for line, row in zip(sentence.lines, sentence.rows, strict=True):
+        number, letters = row[ID], "".join(row)
+        is_odd = " " in letters or "\r" in letters or "" in row
+        if number == str(due) and row[HEAD] in heads and row[HEAD] != number and not is_odd:
+            due, empty = due + 1, 1
+            continue
         where = f"{name}, line {line}:"
-        number = row[ID]
         _check_spaces(row, where)
         if found := RANGE.fullmatch(number):
             first, last = int(found[1]), int(found[2])
@@ -346,8 +385,6 @@ def _checked(sentence: Sentence, name: str) -> Sentence:
 
 def _check_spaces(row: list[str], where: str) -> None:
     """Only U+0020 is a space of the format; others are characters like letters."""
-    if not any(not value or " " in value or "\r" in value for value in row):
-        return
     for number, value in enumerate(row[: len(COLUMNS)]):
         column = f"{where} column {number + 1} ({COLUMNS[number]})"
         if not value:

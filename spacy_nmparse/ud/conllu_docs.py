@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
-from spacy.attrs import SENT_START
+from spacy.attrs import IDX, SENT_START
 from spacy.parts_of_speech import IDS as UPOS_TAGS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -40,6 +41,7 @@ from spacy_nmparse.ud.extensions import UDWord, register_extensions
 #: Whether a multiword token, of this form and these words, becomes one token of spaCy.
 Merges = Callable[[str, Sequence[str]], bool]
 
+UPOS_OR_NONE = {*UPOS_TAGS, EMPTY}
 FEATURE = re.compile(r"[^=|]+=[^=|]+")
 
 
@@ -116,67 +118,59 @@ def sentences_to_doc(
 
 @dataclass
 class _Columns:
-    """Annotation of the tokens of sentences, to make a document of."""
+    """Annotation of the tokens of sentences, to make a document of.
 
-    words: list[str] = field(default_factory=list)
-    spaces: list[bool] = field(default_factory=list)
-    lemmas: list[str] = field(default_factory=list)
-    pos: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    morphs: list[str] = field(default_factory=list)
-    heads: list[int | None] = field(default_factory=list)
-    deps: list[str] = field(default_factory=list)
-    starts: list[bool] = field(default_factory=list)
+    Attributes:
+        tokens: Of each token the text, whether a space follows, lemma, part of speech, tag,
+            features, head (None: unknown), label, and whether a sentence starts.
+        extensions: The numbers of tokens, names and values.
+    """
+
+    tokens: list[tuple[Any, ...]] = field(default_factory=list)
     extensions: list[tuple[int, str, Any]] = field(default_factory=list)
 
     def add(self, sentence: Sentence, merges: Merges, name: str) -> None:
         """Add a sentence."""
-        base = len(self.words)
+        base = len(self.tokens)
         words = sentence.words
         spaces = sentence.spaces
-        lines = dict(zip(map(id, sentence.rows), sentence.lines, strict=True))
         for row in words:
-            if row[UPOS] != EMPTY and row[UPOS] not in UPOS_TAGS:
-                raise ValueError(
-                    f"{name}, line {lines[id(row)]}: {row[UPOS]!r} is no part of speech of "
-                    f"Universal Dependencies (UPOS)."
-                )
-            if row[FEATS] != EMPTY and not all(map(FEATURE.fullmatch, row[FEATS].split("|"))):
-                raise ValueError(
-                    f"{name}, line {lines[id(row)]}: the features {row[FEATS]!r} are not "
-                    f"NAME=VALUE|NAME=VALUE (FEATS)."
-                )
+            if not (row[UPOS] in UPOS_OR_NONE and _are_features(row[FEATS])):
+                _refuse(row, f"{name}, line {sentence.lines[sentence.rows.index(row)]}")
         groups = _groups(sentence, merges)
-        depth = []
+        token_of: Sequence[int] = range(len(words))
         if len(groups) < len(words):
             heads = (row[HEAD] for row in words)
             depth = depths([i if h in ("0", EMPTY) else int(h) - 1 for i, h in enumerate(heads)])
-        token_of = [number for number, group in enumerate(groups) for _ in group.words]
+            token_of = [number for number, group in enumerate(groups) for _ in group.words]
         for number, group in enumerate(groups):
-            first = group.words[0]
-            # With the head of the word nearest to the root, tokens are a tree again.
-            chosen = first if len(group.words) == 1 else min(group.words, key=depth.__getitem__)
+            chosen = group.words[0]
+            if len(group.words) > 1:
+                # With the head of the word nearest to the root, tokens are a tree again.
+                chosen = min(group.words, key=depth.__getitem__)
             row = words[chosen]
-            head = None if row[HEAD] == EMPTY else int(row[HEAD]) - 1
-            self.words.append(group.form)
-            self.spaces.append(spaces[group.words[-1]])
-            known = row[LEMMA] != EMPTY or row[FORM] == EMPTY
-            self.lemmas.append(row[LEMMA] if known else "")
-            self.pos.append("" if row[UPOS] == EMPTY else row[UPOS])
-            self.morphs.append("" if row[FEATS] == EMPTY else row[FEATS])
-            self.tags.append(group.tag(words))
-            self.starts.append(not number)
-            if head is None:
-                self.heads.append(None)
-                self.deps.append("")
+            _, form, lemma, upos, tag, feats, above, label, *_ = row
+            if len(group.words) > 1:
+                tag = group.tag(words)
+            if above == EMPTY:
+                head, label = None, ""
             else:
-                self.heads.append(base + (number if head < 0 else token_of[head]))
-                label = "dep" if row[DEPREL] == EMPTY else row[DEPREL]
-                self.deps.append(ROOT_LABEL if head < 0 else label)
-                if head < 0 and row[DEPREL] not in (EMPTY, TREEBANK_ROOT):
-                    self.extensions.append((base + number, EXTENSION, label))
-            for key, value in group.extensions(words, chosen):
-                self.extensions.append((base + number, key, value))
+                if above == "0":
+                    head = base + number
+                    if label not in (EMPTY, TREEBANK_ROOT):
+                        self.extensions.append((head, EXTENSION, label))
+                    label = ROOT_LABEL
+                else:
+                    head = base + token_of[int(above) - 1]
+                    label = "dep" if label == EMPTY else label
+            known = lemma != EMPTY or form == EMPTY
+            self.tokens.append((
+                group.form, spaces[group.words[-1]], lemma if known else "", _or_none(upos),
+                _or_none(tag), _or_none(feats), head, label, not number,
+            ))  # fmt: skip
+            if group.misc != EMPTY or group.whole is not None:
+                for key, value in group.extensions(words, chosen):
+                    self.extensions.append((base + number, key, value))
         comments = sentence.comments
         if len(sentence.rows[0]) > len(COLUMNS):  # a document has no others
             ten = columns_comment(COLUMNS)
@@ -186,34 +180,54 @@ class _Columns:
 
     def doc(self, vocab: Vocab) -> Doc:
         """The document."""
+        words, spaces, lemmas, pos, tags, morphs, heads, deps, begins = zip(
+            *self.tokens, strict=True
+        )
         tree: dict[str, Any] = {}
-        if any(head is not None for head in self.heads):
-            heads = [i if head is None else head for i, head in enumerate(self.heads)]
-            tree = {"heads": heads, "deps": self.deps}
+        if any(head is not None for head in heads):
+            known = [i if head is None else head for i, head in enumerate(heads)]
+            tree = {"heads": known, "deps": list(deps)}
         doc = Doc(
             vocab,
-            words=self.words,
-            spaces=self.spaces,
-            tags=self.tags if any(self.tags) else None,
-            pos=self.pos if any(self.pos) else None,
-            morphs=self.morphs if any(self.morphs) or any(self.pos) else None,
-            lemmas=self.lemmas if any(self.lemmas) else None,
+            words=list(words),
+            spaces=list(spaces),
+            tags=list(tags) if any(tags) else None,
+            pos=list(pos) if any(pos) else None,
+            morphs=list(morphs) if any(morphs) or any(pos) else None,
+            lemmas=list(lemmas) if any(lemmas) else None,
             **tree,
         )
         # spaCy would take them from the heads, which may be unknown, or have several roots
-        starts: Any = numpy.asarray([[1 if start else -1] for start in self.starts], dtype="int64")
+        starts: Any = numpy.where(begins, 1, -1).reshape(-1, 1)
         doc.from_array([SENT_START], starts.astype("uint64"))
+        data: Any = doc.user_data
         if is_partial(doc):  # and would again, when the document is read back
-            data: Any = doc.user_data
             data[PRESET] = starts.astype("int8").tobytes()
             note_tokens(doc)
-        for place, key, value in self.extensions:
-            doc[place]._.set(key, value)
+        if self.extensions:
+            places = doc.to_array(IDX).tolist()
+            data.update((("._.", key, places[i], None), value) for i, key, value in self.extensions)
         return doc
 
 
-@dataclass(frozen=True)
-class _Group:
+def _or_none(value: str) -> str:
+    return "" if value == EMPTY else value
+
+
+@lru_cache(1 << 14)
+def _are_features(value: str) -> bool:
+    return value == EMPTY or all(map(FEATURE.fullmatch, value.split("|")))
+
+
+def _refuse(row: list[str], where: str) -> None:
+    if row[UPOS] not in UPOS_OR_NONE:
+        raise ValueError(
+            f"{where}: {row[UPOS]!r} is no part of speech of Universal Dependencies (UPOS)."
+        )
+    raise ValueError(f"{where}: the features {row[FEATS]!r} are not NAME=VALUE|NAME=VALUE (FEATS).")
+
+
+class _Group(NamedTuple):
     """Words that are one token, or a word by itself.
 
     Attributes:
@@ -229,10 +243,9 @@ class _Group:
     whole: list[str] | None = None
 
     def tag(self, words: Sequence[Sequence[str]]) -> str:
-        """The tags of the words, joined; of several, UPOS where there is no XPOS."""
-        columns = (XPOS, UPOS) if len(self.words) > 1 else (XPOS,)
+        """The tags of several words, joined; UPOS where there is no XPOS."""
         tags = (
-            next((words[i][column] for column in columns if words[i][column] != EMPTY), "")
+            next((words[i][column] for column in (XPOS, UPOS) if words[i][column] != EMPTY), "")
             for i in self.words
         )
         return "_".join(filter(None, tags))

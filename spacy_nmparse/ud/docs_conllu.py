@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
-from spacy.tokens import Doc, MorphAnalysis, Span, Token
+from spacy.attrs import IDX, LENGTH
+from spacy.tokens import Doc, MorphAnalysis
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import confidences
-from spacy_nmparse.pipe.known import is_known
 from spacy_nmparse.pipe.roots import TREEBANK_ROOT
-from spacy_nmparse.ud.columns import Columns, Texts, joined, plain
+from spacy_nmparse.ud.columns import Columns
 from spacy_nmparse.ud.conllu import (
     DEPREL,
     EMPTY,
@@ -23,20 +22,17 @@ from spacy_nmparse.ud.conllu import (
     ID,
     LEMMA,
     MISC,
-    NO_SPACE,
     UPOS,
     XPOS,
+    Commented,
+    Lines,
     Sentence,
     find_cycle,
 )
-from spacy_nmparse.ud.extensions import ud_range, ud_words, value_of
+from spacy_nmparse.ud.rows import CONFIDENCES, RowWriter, marked_items, misc_items
 
 #: In ``doc.user_data``: the comments and rows of the sentences of CoNLL-U that were parsed.
 ROWS = "spacy_nmparse.conllu"
-SPACES_BEFORE, SPACES_AFTER, SPACES_IN = "SpacesBefore=", "SpacesAfter=", "SpacesInToken="
-CONFIDENCES = ("HeadConfidence", "DepConfidence")
-KNOWN_HEAD, CONFIRMED = "KnownHead=Yes", "Confirmed=Yes"
-ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
 
 
 def doc_to_conllu(doc: Doc, *, confidence: bool = False, first: int = 1) -> str:
@@ -77,7 +73,7 @@ class SentenceIds:
         self._given = given
         self._number = first - 1
 
-    def of(self, sentence: Sentence) -> str:
+    def of(self, sentence: Commented) -> str:
         """The id of the next sentence."""
         known = sentence.value("sent_id")
         if known:
@@ -96,99 +92,35 @@ class SentenceIds:
         self._number += n_sents
 
 
-def doc_sentences(
-    doc: Doc, *, confidence: bool = False, made: Texts | None = None
-) -> Iterator[Sentence]:
-    """The sentences that ``doc_to_conllu`` writes; those of spaces alone are left out. made: as of
-    ``Columns``."""
+def doc_sentences(doc: Doc, *, confidence: bool = False) -> Iterator[Lines]:
+    """The sentences that ``doc_to_conllu`` writes; those of spaces alone are left out."""
     sure = confidences(doc) if confidence else None
     given = [Sentence([*comments], rows) for comments, rows in doc.user_data.get(ROWS, ())]
     if given and _text(given) == doc.text.rstrip(" "):
-        yield from _filled(doc, given, Columns(doc, made), sure)
+        yield from _filled(doc, given, Columns(doc), sure)
         return
-    for sent, rows in document_rows(doc, sure, made):
-        yield Sentence(_comments(sent), rows)
+    writer = RowWriter(doc, sure)
+    for start, end in _places(doc):
+        if (found := writer.sentence(start, end)) is not None:
+            yield Lines(writer.comments(start, end), *found)
 
 
-def document_rows(
-    doc: Doc, sure: numpy.ndarray | None = None, made: Texts | None = None
-) -> Iterator[tuple[Span, list[list[str]]]]:
-    """The sentences of a document and their rows: words, and multiword tokens before theirs.
+def document_rows(doc: Doc) -> Iterator[list[list[str]]]:
+    """The rows of the sentences of a document: words, and multiword tokens before theirs; ten
+    columns each."""
+    writer = RowWriter(doc)
+    for place in _places(doc):
+        if (found := writer.sentence(*place)) is not None:
+            yield [row.split("\t") for row in found[1][:-1].split("\n")]
 
-    A word below a whitespace token goes to the head of that token.
 
-    Args:
-        doc: The document. Without sentence boundaries it is one sentence.
-        sure: What ``confidences`` gives, for MISC.
-        made: As of ``Columns``.
-
-    Yields:
-        The sentences but for those of spaces alone, with ten columns for each row.
-    """
-    columns = Columns(doc, made)
+def _places(doc: Doc) -> Iterator[tuple[int, int]]:
+    """The first token of each sentence, and the one behind its last."""
     for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
-        tokens = [i for i in range(sent.start, sent.end) if not columns.is_space[i]]
-        if tokens:
-            yield sent, _sentence_rows(doc, tokens, columns, sure)
+        yield sent.start, sent.end
 
 
-def _sentence_rows(
-    doc: Doc, tokens: list[int], columns: Columns, sure: numpy.ndarray | None
-) -> list[list[str]]:
-    """The rows of a sentence's words, given the numbers of their tokens."""
-    words_of = {i: ud_words(doc[i]) for i in tokens if i in columns.told}
-    numbers: dict[int, int] = {}  # of each token, that of the word which stands for it in the tree
-    firsts: list[int] = []
-    number = 1
-    for i in tokens:
-        words = words_of.get(i, [])
-        firsts.append(number)
-        numbers[i] = number + next((k for k, word in enumerate(words) if word.head < 0), 0)
-        number += len(words) or 1
-    rows: list[list[str]] = []
-    inside = 0  # words that remain of a multiword token whose words are tokens
-    for place, (i, start) in enumerate(zip(tokens, firsts, strict=True)):
-        words = words_of.get(i, [])
-        misc = _misc(doc, i, columns, sure)
-        span = ud_range(doc[i]) if i in columns.told and not inside else None
-        if span is not None and len(tokens) >= place + span[1] and span[1] > 1:
-            form, inside, own_misc = span
-            last = tokens[place + inside - 1]
-            items = _spaced(_items(own_misc), columns.gaps[last], last + 1 == len(doc))
-            rows.append(_range(f"{start}-{start + inside - 1}", form, items, doc[i]))
-        if inside:
-            misc = [item for item in misc if not _is_spacing(item)]
-            inside -= 1
-        head, deprel = _arc(i, columns, numbers)
-        if not words:
-            values = [columns.lemmas[i], columns.upos[i], columns.xpos[i], columns.feats[i]]
-            written = plain("|".join(misc)) if misc else EMPTY
-            rows.append([str(start), columns.forms[i], *values, head, deprel, EMPTY, written])
-            continue
-        last_word = start + len(words) - 1
-        rows.append(_range(f"{start}-{last_word}", columns.forms[i], misc, doc[i]))
-        for k, word in enumerate(words):
-            arc = (head, deprel) if word.head < 0 else (str(start + word.head), word.deprel)
-            values = [word.form, word.lemma, *map(joined, word[2:5]), *map(joined, arc)]
-            rows.append([str(start + k), *(value or EMPTY for value in values), EMPTY, EMPTY])
-    return rows
-
-
-def _range(number: str, form: str, misc: Sequence[str], token: Token) -> list[str]:
-    """The row of a multiword token; `token` has its columns, if they are known."""
-    columns = value_of(token, "ud_columns") or [EMPTY] * (MISC - LEMMA)
-    return [number, form, *columns, plain("|".join(misc)) or EMPTY]
-
-
-def _arc(i: int, columns: Columns, numbers: dict[int, int]) -> tuple[str, str]:
-    """HEAD and DEPREL of a token; ``_`` where it has none."""
-    label, below = columns.deprels[i], columns.heads[i] != i
-    if label == EMPTY and not below:
-        return EMPTY, EMPTY
-    head = _above(i, columns, numbers)
-    if head is None:
-        return "0", TREEBANK_ROOT if below else columns.root_label(i)
-    return str(numbers[head]), label
+# Sentences that were CoNLL-U before
 
 
 def _above(i: int, columns: Columns, numbers: dict[int, int]) -> int | None:
@@ -200,82 +132,11 @@ def _above(i: int, columns: Columns, numbers: dict[int, int]) -> int | None:
     return None if head == i or head not in numbers else head
 
 
-# MISC and comments
+def _confidence(sure: numpy.ndarray) -> list[str]:
+    return [f"{key}={value:.3f}" for key, value in zip(CONFIDENCES, sure, strict=True)]
 
 
-def _items(misc: str | None) -> list[str]:
-    """The items of MISC but for those of an earlier parse."""
-    items = (misc or EMPTY).split("|")
-    return [item for item in items if item != EMPTY and item.partition("=")[0] not in CONFIDENCES]
-
-
-def _is_spacing(item: str) -> bool:
-    return item == NO_SPACE or item.startswith((SPACES_BEFORE, SPACES_AFTER))
-
-
-def _spaced(items: list[str], gap: str, at_end: bool) -> list[str]:
-    """Items that say which spaces follow, in their order where they say it already."""
-    after = [item for item in items if item.startswith(SPACES_AFTER)]
-    if (at_end and not gap) or (gap and after):
-        return items  # what follows a document is up to where it comes from
-    if not gap:
-        items = [item for item in items if item not in after]
-        return items if NO_SPACE in items else [*items, NO_SPACE]
-    items = [item for item in items if item != NO_SPACE]
-    return items if gap == " " else [*items, SPACES_AFTER + escaped(gap)]
-
-
-def _misc(doc: Doc, i: int, columns: Columns, sure: numpy.ndarray | None) -> list[str]:
-    """The items of MISC."""
-    items = _items(value_of(doc[i], "ud_misc")) if i in columns.told else []
-    items = _spaced(items, columns.gaps[i], i + 1 == len(doc))
-    if i == columns.n_leading > 0 and not any(item.startswith(SPACES_BEFORE) for item in items):
-        items = [SPACES_BEFORE + escaped(doc[:i].text_with_ws), *items]
-    text = columns.texts[i]
-    if text != columns.forms[i] and not any(item.startswith(SPACES_IN) for item in items):
-        items.append(SPACES_IN + escaped(text))
-    if i in columns.told:
-        items += _mark(doc[i], "|".join(items))
-    return items + _confidence(sure, i)
-
-
-def is_marked(misc: str | None) -> bool:
-    """Whether MISC says that the head of the word was known, or confirmed by a person."""
-    return misc is not None and not {KNOWN_HEAD, CONFIRMED}.isdisjoint(misc.split("|"))
-
-
-def _mark(token: Token, misc: str) -> list[str]:
-    """What MISC does not say yet of a token whose head was known."""
-    return [KNOWN_HEAD] if is_known(token) and not is_marked(misc) else []
-
-
-def _confidence(sure: numpy.ndarray | None, i: int) -> list[str]:
-    if sure is None:
-        return []
-    return [f"{key}={value:.3f}" for key, value in zip(CONFIDENCES, sure[:, i], strict=True)]
-
-
-def escaped(spaces: str) -> str:
-    """Whitespace as the value of ``SpacesAfter``; what UDPipe has no escape for, by its number."""
-    return "".join(
-        ESCAPES.get(sign) or (f"\\u{ord(sign):04x}" if sign.isspace() else sign) for sign in spaces
-    )
-
-
-def _comments(sent: Span) -> list[str]:
-    """The comments of a sentence."""
-    for token in sent:
-        known: Any = value_of(token, "ud_comments") or ()
-        if known or not token.text.isspace():
-            return [" ".join(comment.splitlines()) for comment in known]
-    return []
-
-
-# Sentences that were CoNLL-U before
-
-
-@dataclass(frozen=True)
-class _Block:
+class _Block(NamedTuple):
     """Words of CoNLL-U and tokens of spaCy that have the same letters: mostly one of each.
 
     Attributes:
@@ -300,19 +161,21 @@ def _blocks(doc: Doc, sentences: Sequence[Sentence]) -> Iterator[_Block]:
         for row, space in zip(sentence.words, sentence.spaces, strict=True):
             places.append((start, start + len(row[FORM])))
             start += len(row[FORM]) + space
+    array: Any = doc.to_array([IDX, LENGTH])
+    begins, ends = array[:, 0].tolist(), array.sum(axis=1).tolist()
     word = i = 0
     while word < len(places):
         begin, end = places[word]
         words, tokens = [], []
-        while i < len(doc) and doc[i].idx + len(doc[i]) <= begin:
+        while i < len(doc) and ends[i] <= begin:
             i += 1  # of spaces alone
         while True:
             if word < len(places) and places[word][0] < end:
                 end = max(end, places[word][1])
                 words.append(word)
                 word += 1
-            elif i < len(doc) and doc[i].idx < end:
-                end = max(end, doc[i].idx + len(doc[i]))
+            elif i < len(doc) and begins[i] < end:
+                end = max(end, ends[i])
                 tokens.append(i)
                 i += 1
             else:
@@ -322,7 +185,7 @@ def _blocks(doc: Doc, sentences: Sequence[Sentence]) -> Iterator[_Block]:
 
 def _filled(
     doc: Doc, given: Sequence[Sentence], columns: Columns, sure: numpy.ndarray | None
-) -> Iterator[Sentence]:
+) -> Iterator[Lines]:
     """Sentences of CoNLL-U with what a document says of their words.
 
     Where one token is one word, the word gets what the token has. Where tokens were merged or
@@ -338,7 +201,8 @@ def _filled(
         rows = [[*row] for row in sentence.rows]
         words = [row for row in rows if row[ID].isdecimal()]
         for row in rows:
-            row[MISC] = "|".join(_items(row[MISC])) or EMPTY
+            if row[MISC] != EMPTY:
+                row[MISC] = "|".join(misc_items(row[MISC])) or EMPTY
         here: dict[int, list[int]] = {}  # words of the sentence, from 0, by the number of a block
         for word in range(len(words)):
             block = block_of_word[first + word]
@@ -354,9 +218,10 @@ def _filled(
             row = words[top]
             if len(block.tokens) == len(block.words) == 1:
                 _annotate(row, token, columns, doc.vocab)
-                if token in columns.told:
-                    row[MISC] = "|".join([*_items(row[MISC]), *_mark(doc[token], row[MISC])])
-            row[MISC] = "|".join([*_items(row[MISC]), *_confidence(sure, token)]) or EMPTY
+                if columns.is_known(token):
+                    row[MISC] = "|".join(marked_items(misc_items(row[MISC])))
+            if sure is not None:
+                row[MISC] = "|".join([*misc_items(row[MISC]), *_confidence(sure[:, token])])
             if not parsed:
                 continue
             label = columns.deprels[token]
@@ -373,7 +238,7 @@ def _filled(
                 is_root = columns.heads[token] == token
                 row[DEPREL] = columns.root_label(token) if is_root else TREEBANK_ROOT
         first += len(words)
-        yield Sentence(sentence.comments, rows)
+        yield Sentence(sentence.comments, rows).written()
 
 
 def _joined(words: list[list[str]], own: list[int], parsed: bool) -> int:

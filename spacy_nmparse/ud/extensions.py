@@ -27,6 +27,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeGuard
 
+from spacy.attrs import IDX
 from spacy.tokens import Doc, Token
 
 from spacy_nmparse.pipe.roots import EXTENSION, register_extension
@@ -63,6 +64,15 @@ def register_extensions() -> None:
 def is_extension(key: Any) -> TypeGuard[tuple[Any, ...]]:
     """Whether an entry of ``doc.user_data`` is of an extension, of whatever name."""
     return isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
+
+
+def told_of(doc: Doc) -> list[dict[str, Any]]:
+    """The values of each token's extensions, by their names; an empty list, where none has any."""
+    told: dict[Any, dict[str, Any]] = {}
+    for key, value in doc.user_data.items():
+        if is_extension(key) and key[3] is None:
+            told.setdefault(key[2], {})[key[1]] = value
+    return [told.get(place, {}) for place in doc.to_array(IDX).tolist()] if told else []
 
 
 def ud_words(token: Token) -> list[UDWord]:

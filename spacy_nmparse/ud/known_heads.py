@@ -12,8 +12,9 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.known import is_known
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, ID, MISC, Sentence
 from spacy_nmparse.ud.corpus import read_spacy
-from spacy_nmparse.ud.docs_conllu import CONFIRMED, KNOWN_HEAD, ROWS, is_marked
+from spacy_nmparse.ud.docs_conllu import ROWS
 from spacy_nmparse.ud.extensions import value_of
+from spacy_nmparse.ud.rows import CONFIRMED, KNOWN_HEAD, is_marked
 
 
 def has_marks(file: IO[bytes], name: str, is_spacy: bool) -> bool:

@@ -12,16 +12,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
+from functools import cache
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy
+from spacy.attrs import LEMMA, ORTH, POS
+from spacy.parts_of_speech import NAMES
 from spacy.pipeline.edit_tree_lemmatizer import EditTreeLemmatizer
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model, SequenceCategoricalCrossentropy
+from thinc.layers.chain import forward as chained
+from thinc.layers.softmax import forward as softmax
+from thinc.layers.with_array import forward as with_array
 from thinc.types import Floats2d
+
+from spacy_nmparse.layers.products import packed
+from spacy_nmparse.ud.lookup import Lookup, best, write_lemmas
 
 #: Languages with a dotted and a dotless i.
 TWO_I = ("tr", "az")
@@ -31,6 +40,11 @@ LOWER, TITLE, UPPER, FORM = "lower", "title", "upper", "form"
 #: than the first one's their scores (logarithms of probabilities) may be.
 TRIED, MARGIN = 20, 6.0
 NONE = -1
+UNKNOWN = 2**64 - 1  # no string has this number; as a label it is NONE
+NO_TREE = 2**32 - 1
+
+#: Of a document: numbers of tokens, and the scores of their trees, float32 (tokens, trees).
+Guesses = tuple[numpy.ndarray, numpy.ndarray]
 
 
 class UDLemmatizer(EditTreeLemmatizer):
@@ -61,7 +75,11 @@ class UDLemmatizer(EditTreeLemmatizer):
         """
         super().__init__(vocab, model, name, min_tree_freq=min_tree_freq, scorer=scorer)
         self.cfg.update(known={}, case={})
-        self._lemmas: tuple[Any, set[str]] = None, set()  # of known words, and which these are
+        self._of: tuple[Any, Any] = None, None  # known words and strings, which these are of:
+        self._lookup = Lookup()
+        self._labels_of: tuple[Any, int] = None, 0  # labels, and how many they were, which these
+        self._truths = Lookup()  # are of: of forms and lemmas
+        self._lemmas: set[str] = set()
 
     # Learning
 
@@ -119,63 +137,121 @@ class UDLemmatizer(EditTreeLemmatizer):
         self, examples: Iterable[Example], scores: list[Floats2d]
     ) -> tuple[float, list[Floats2d]]:
         """The loss, and its gradient; words whose tree is rare teach nothing."""
-        truths = []
-        for example in examples:
-            lemmas = example.get_aligned("LEMMA", as_string=True)
-            labels = (
-                self._pair2label(token.text, lemma) if lemma else None
-                for token, lemma in zip(example.predicted, lemmas, strict=True)
-            )
-            truths.append([NONE if label is None else label for label in labels])
+        truths = [self._truth(example) for example in examples]
         loss_func = SequenceCategoricalCrossentropy(normalize=False, missing_value=NONE)
         gradient, loss = loss_func(scores, truths)  # type: ignore[arg-type]
         return float(loss), gradient  # type: ignore[return-value]
 
-    # Lemmatizing
+    def _truth(self, example: Example) -> list[int]:
+        """The label of each token; NONE: its tree is rare, or its lemma unknown."""
+        predicted, reference = example.predicted, example.reference
+        labels = self.cfg["labels"]
+        if self._labels_of[0] is not labels or self._labels_of[1] != len(labels):
+            self._labels_of, self._truths = (labels, len(labels)), Lookup()
 
-    def predict(self, docs: Iterable[Doc]) -> list[numpy.ndarray]:  # type: ignore[override]
-        """The scores of the trees for each token."""
-        docs = list(docs)
-        if not any(map(len, docs)):
-            return [numpy.zeros((0, len(self.labels)), dtype="float32") for _ in docs]
-        return [self.model.ops.to_numpy(one) for one in self.model.predict(docs)]
+        def find(orth: int, lemma: int) -> int:
+            texts: Any = predicted.vocab.strings, reference.vocab.strings
+            label = self._pair2label(texts[0][orth], texts[1][lemma]) if lemma else None
+            return UNKNOWN if label is None else label
 
-    def set_annotations(  # type: ignore[override]
-        self, docs: Iterable[Doc], scores: Sequence[numpy.ndarray]
-    ) -> None:
-        """Write the lemmas of the tokens that have none."""
-        for doc, rows in zip(docs, scores, strict=True):
-            for token in doc:
-                if not token.lemma:
-                    form = self._lower(token.text)
-                    lemma = self._known(form, token.pos_)
-                    token.lemma_ = lemma or self._made(form, token, rows[token.i])
-
-    def _known(self, form: str, pos: str) -> str | None:
-        lemmas = self.cfg["known"].get(form, {})
-        if pos not in lemmas and len(set(lemmas.values())) == 1:
-            return str(next(iter(lemmas.values())))
-        found: str | None = lemmas.get(pos)
+        orths, pairs = predicted.to_array(ORTH), reference.to_array([ORTH, LEMMA])
+        if not numpy.array_equal(pairs[:, 0], orths):
+            lemmas = [lemma or 0 for lemma in example.get_aligned("LEMMA")]
+            pairs = numpy.stack([orths, numpy.asarray(lemmas, dtype="uint64")], axis=1)
+        found: list[int] = self._truths.each(pairs, find).astype("int64").tolist()
         return found
 
-    def _made(self, form: str, token: Token, scores: numpy.ndarray) -> str:
-        if self._lemmas[0] is not self.cfg["known"]:
-            known = self.cfg["known"]
-            lemmas = {self._lower(one) for by_pos in known.values() for one in by_pos.values()}
-            self._lemmas = known, lemmas
-        n = min(TRIED, len(scores))
-        best = numpy.argpartition(-scores, n - 1)[:n]
+    # Lemmatizing
+
+    def predict(self, docs: Iterable[Doc]) -> list[Guesses]:  # type: ignore[override]
+        """The tokens of each document whose lemma is not known, and the scores of their trees."""
+        docs = list(docs)
+        tokens = [numpy.flatnonzero(self._known(doc) == UNKNOWN) for doc in docs]
+        scores = self._scores(docs, tokens)
+        ends = numpy.cumsum([0, *map(len, tokens)]).tolist()
+        parts = zip(tokens, pairwise(ends), strict=True)
+        return [(own, scores[first:end]) for own, (first, end) in parts]
+
+    def _scores(self, docs: list[Doc], tokens: list[numpy.ndarray]) -> numpy.ndarray:
+        """The scores of some tokens. The last layer of spaCy's tagger sees no others; other models
+        score all."""
+        if not any(map(len, tokens)):
+            return numpy.empty((0, len(self.labels)), dtype="float32")
+        found: Any = docs
+        ops: Any = self.model.ops
+        *encoder, output = self.model.layers or [self.model]
+        is_tagger = (
+            self.model._func is chained
+            and output._func is with_array
+            and output.layers[0]._func is softmax
+        )
+        for layer in encoder if is_tagger else [self.model]:
+            found = layer.predict(found)
+        own = zip(found, map(ops.asarray, tokens), strict=True)
+        rows: Any = ops.xp.concatenate([one[places] for one, places in own])
+        if not is_tagger:
+            return ops.to_numpy(rows)  # type: ignore[no-any-return]
+        last = output.layers[0]
+        if last.attrs["softmax_normalize"] or not isinstance(rows, numpy.ndarray):
+            return ops.to_numpy(last.predict(rows))  # type: ignore[no-any-return]
+        scores: numpy.ndarray = packed(last.get_param("W"), exact=True).times(rows)
+        scores += last.get_param("b")
+        return scores
+
+    def set_annotations(  # type: ignore[override]
+        self, docs: Iterable[Doc], guesses: Sequence[Guesses]
+    ) -> None:
+        """Write the lemmas of the tokens that have none."""
+        apply = applier(self.trees, self.vocab.strings)
+        for doc, (tokens, scores) in zip(docs, guesses, strict=True):
+            lemmas = self._known(doc)
+            if len(tokens):
+                labels = best(scores, min(TRIED, scores.shape[1]))
+                for i, own, row in zip(tokens.tolist(), labels.tolist(), scores, strict=True):
+                    lemma = self._made(doc[i], own, row[own], apply)
+                    lemmas[i] = doc.vocab.strings.add(lemma)
+            write_lemmas(doc, lemmas)
+
+    def _known(self, doc: Doc) -> numpy.ndarray:
+        """The lemma of each token in the dictionary, uint64 (tokens,); 0: the token has its own;
+        UNKNOWN: it is not there."""
+        strings, known = doc.vocab.strings, self.cfg["known"]
+        if self._of[0] is not known or self._of[1] is not strings:
+            lemmas = {lemma for by_pos in known.values() for lemma in by_pos.values()}
+            for lemma in lemmas:
+                strings.add(lemma, allow_transient=False)  # type: ignore[call-arg]
+            self._of, self._lookup = (known, strings), Lookup()
+            self._lemmas = set(map(self._lower, lemmas))
+
+        def find(orth: int, pos: int) -> int:
+            lemmas = known.get(self._lower(strings[orth]), {})
+            if NAMES[pos] in lemmas or len(set(lemmas.values())) != 1:
+                lemma = lemmas.get(NAMES[pos])
+            else:
+                lemma = next(iter(lemmas.values()))
+            return int(strings[lemma]) if lemma else UNKNOWN
+
+        array: Any = doc.to_array([ORTH, POS, LEMMA]).reshape(len(doc), 3)
+        found = self._lookup.each(array[:, :2], find)
+        found[array[:, 2] != 0] = 0
+        return found
+
+    def _made(
+        self, token: Token, labels: list[int], scores: numpy.ndarray, apply: Callable[..., Any]
+    ) -> str:
+        """The lemma by the trees of the most probable labels."""
+        form = self._lower(token.text)
         first: str | None = None
         least = -numpy.inf
-        for label in best[numpy.argsort(-scores[best], kind="stable")].tolist():
-            if scores[label] < least:
+        for label, score in zip(labels, scores.tolist(), strict=True):
+            if score < least:
                 break
-            lemma = self.trees.apply(self.cfg["labels"][label], form)
+            lemma = apply(self.cfg["labels"][label], form)
             if not lemma:
                 continue
             if first is None:
-                first, least = lemma, scores[label] - MARGIN
-            if lemma in self._lemmas[1]:
+                first, least = lemma, score - MARGIN
+            if lemma in self._lemmas:
                 first = lemma
                 break
         if first is None:
@@ -205,6 +281,33 @@ class UDLemmatizer(EditTreeLemmatizer):
                 n = sum(1 for _ in same)
                 return form[:n] + lemma[n:]
         return lemma
+
+
+def applier(trees: Any, strings: Any) -> Callable[[int, str], str | None]:
+    """A function that applies a tree, by its number, to a form, as ``trees.apply`` does. What was
+    done once is known; a tree that cannot be applied costs no exception. strings: of the trees."""
+
+    @cache
+    def node(tree: int) -> dict[str, int]:
+        if tree >= len(trees):
+            raise IndexError(f"there is no edit tree {tree}")
+        return dict(trees[tree])
+
+    @cache
+    def apply(tree: int, form: str) -> str | None:
+        if tree == NO_TREE:
+            return ""
+        parts = node(tree)
+        if "orig" in parts:
+            return strings[parts["subst"]] if form == strings[parts["orig"]] else None
+        start, end = parts["prefix_len"], len(form) - parts["suffix_len"]
+        if start > end:
+            return None
+        after = apply(parts["suffix_tree"], form[end:])
+        before = None if after is None else apply(parts["prefix_tree"], form[:start])
+        return None if before is None or after is None else before + form[start:end] + after
+
+    return apply
 
 
 def _case_key(token: Token) -> str:

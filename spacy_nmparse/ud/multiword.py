@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy
+from spacy.attrs import LOWER, SPACY, TAG
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Token
@@ -26,6 +28,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.extensions import UDWord, register_extensions, ud_words, value_of
+from spacy_nmparse.ud.lookup import Lookup
 
 FILE = "multiword.json"
 TABLES = ("forms", "endings", "ranges", "clitics")
@@ -50,6 +53,7 @@ class MultiwordTokens(Pipe):
         self.name = name
         self.tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
         self._longest: dict[str, int] | None = None
+        self._forms, self._pairs = Lookup(), Lookup()
         register_extensions()
 
     @property
@@ -118,7 +122,8 @@ class MultiwordTokens(Pipe):
                 if inside > 1 or (token.i + 1 < len(doc) and not token.whitespace_):
                     pair = doc[token.i : token.i + 2]
                     if len(pair) == 2 and not any(one.is_space for one in pair):
-                        ranges.setdefault(_key(pair), Counter())[inside > 1] += 1
+                        key = " ".join(one.lower_ for one in pair)
+                        ranges.setdefault(key, Counter())[inside > 1] += 1
                         clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
                 inside = max(0, inside - 1)
         tables = {
@@ -148,39 +153,49 @@ class MultiwordTokens(Pipe):
     def _learn(self, tables: dict[str, Any]) -> None:
         self.tables = {table: dict(tables[table]) for table in TABLES}
         self._longest = None
+        self._forms, self._pairs = Lookup(), Lookup()
 
     def __call__(self, doc: Doc) -> Doc:
         """Tell the words of a document's multiword tokens, where nothing is known of them."""
         if not any(self.tables.values()):
             return doc
-        skip = 0
-        for token in doc:
-            if skip:
-                skip -= 1
-            elif token.is_space or value_of(token, "ud_words") or value_of(token, "ud_range"):
+        strings: Any = doc.vocab.strings
+        array: Any = doc.to_array([LOWER, TAG, SPACY]).reshape(len(doc), 3)
+        known = self._forms.each(
+            array[:, :2], lambda text, tag: bool(self._known(strings[text], strings[tag]))
+        )
+        lowers, close = array[:, 0], numpy.flatnonzero(array[:-1, 2] == 0)
+        joined = numpy.zeros(len(doc) + 1, dtype="uint64")  # with the next token
+        joined[close] = self._pairs.each(
+            numpy.stack([lowers[close], lowers[close + 1]], axis=1),
+            lambda one, other: self._is_range(strings[one], strings[other]),
+        )
+        end = 0
+        for i in numpy.flatnonzero(known | joined[:-1]).tolist():
+            token = doc[i]
+            if i < end or token.is_space:
                 continue
-            elif words := self._words(token):
+            if value_of(token, "ud_words") or value_of(token, "ud_range"):
+                continue
+            if known[i]:
+                words = _fitted(self._known(token.lower_, token.tag_), token)
                 token._.set("ud_words", [list(word) for word in words])
                 token._.set("ud_form", token.text)
-            elif (n := self._range(token)) > 1:
-                form = "".join(one.text for one in doc[token.i : token.i + n])
-                token._.set("ud_range", [form, n, "_"])
-                skip = n - 1
+                continue
+            end = i + 1
+            while joined[end - 1]:
+                end += 1
+            token._.set("ud_range", ["".join(one.text for one in doc[i:end]), end - i, "_"])
         return doc
 
-    def _words(self, token: Token) -> list[UDWord]:
-        """The words that a token stands for; none: it is one word."""
+    def _known(self, text: str, tag: str) -> Words:
+        """The words that tokens of a form and tag stand for; none: such a token is one word."""
         forms = self.tables["forms"]
-        text = token.lower_
-        known = forms.get(f"{text} {token.tag_}", forms.get(text))
-        if known is not None:
-            return list(_fitted(known, token))
-        longest = self._longest_endings().get(token.tag_, 0)
+        known: Words | None = forms.get(f"{text} {tag}", forms.get(text))
+        longest = 0 if known is not None else self._longest_endings().get(tag, 0)
         for start in range(max(1, len(text) - longest), len(text)):
-            known = self.tables["endings"].get(f"{text[start:]} {token.tag_}")
-            if known is not None:
-                return list(_fitted(known, token))
-        return []
+            known = known or self.tables["endings"].get(f"{text[start:]} {tag}")
+        return known or []
 
     def _longest_endings(self) -> dict[str, int]:
         """How long the endings of each tag are at most."""
@@ -191,16 +206,10 @@ class MultiwordTokens(Pipe):
                 self._longest[tag] = max(len(ending), self._longest.get(tag, 0))
         return self._longest
 
-    def _range(self, token: Token) -> int:
-        """How many tokens from this one on are the words of one multiword token."""
-        doc, n = token.doc, 1
-        while token.i + n < len(doc) and not doc[token.i + n - 1].whitespace_:
-            pair = doc[token.i + n - 1 : token.i + n + 1]
-            tables = self.tables
-            if not tables["ranges"].get(_key(pair), tables["clitics"].get(pair[1].lower_, False)):
-                break
-            n += 1
-        return n
+    def _is_range(self, one: str, other: str) -> bool:
+        """Whether two tokens without a space between them are words of one multiword token."""
+        tables = self.tables
+        return bool(tables["ranges"].get(f"{one} {other}", tables["clitics"].get(other, False)))
 
     # Serialization
 
@@ -234,10 +243,6 @@ def _with_ending(key: str, tagged: dict[str, list[str]]) -> int:
     """How many tokens of a tag have an ending, and letters before it."""
     ending, _, tag = key.rpartition(" ")
     return sum(text.endswith(ending) and text != ending for text in tagged[tag])
-
-
-def _key(pair: Any) -> str:
-    return " ".join(token.lower_ for token in pair)
 
 
 def _generalized(words: Sequence[UDWord]) -> Words:

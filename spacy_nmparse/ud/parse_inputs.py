@@ -11,24 +11,21 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import numpy
+from spacy.attrs import IDX, LEMMA, MORPH, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.annotations import same_tokens
-from spacy_nmparse.pipe.doc_io import is_partial, preset_starts, set_heads
+from spacy_nmparse.pipe.doc_io import is_partial, preset_starts, set_heads, write_tags
 from spacy_nmparse.ud.conllu import BOM, NO_SPACE, PLUS, Sentence, decode, parts_of, read_rows
 from spacy_nmparse.ud.conllu_docs import grouped, sentences_to_doc
 from spacy_nmparse.ud.corpus import read_spacy
-from spacy_nmparse.ud.docs_conllu import (
-    ROWS,
-    SPACES_AFTER,
-    SPACES_BEFORE,
-    SPACES_IN,
-    doc_sentences,
-    escaped,
-)
+from spacy_nmparse.ud.docs_conllu import ROWS, doc_sentences
 from spacy_nmparse.ud.extensions import EXTENSIONS, register_extensions
 from spacy_nmparse.ud.known_heads import take_heads, take_heads_of
+from spacy_nmparse.ud.lookup import write_lemmas
+from spacy_nmparse.ud.rows import SPACES_AFTER, SPACES_BEFORE, SPACES_IN, escaped
 
 TEXT, LINES, CONLLU, SPACY = "text", "lines", "conllu", "spacy"
 KINDS = (TEXT, LINES, CONLLU, SPACY)
@@ -287,9 +284,9 @@ def _to_parse(doc: Doc, taken: list[bool]) -> Doc:
 def unannotated(doc: Doc) -> Doc:
     """A document with the words, spaces and, where there are any, sentence starts of another.
     (Where some words lack heads, spaCy makes each of them a sentence.)"""
-    partial = is_partial(doc)
-    starts = preset_starts(doc).tolist() if partial else [token.is_sent_start for token in doc]
-    return same_tokens(doc, sent_starts=starts)
+    own: Any = doc.to_array(SENT_START)
+    starts = preset_starts(doc) if is_partial(doc) else own.astype("int64")
+    return same_tokens(doc, sent_starts=starts.tolist())
 
 
 class _Completion:
@@ -300,29 +297,24 @@ class _Completion:
         data: Any = known.user_data
         self._data = {key: value for key, value in data.items() if _is_ours(key)}
         self._rows = rows or data.get(ROWS)
-        self._tokens = {
-            (t.idx, t.text): (t.lemma_, t.pos_, t.tag_, str(t.morph), t.has_morph()) for t in known
-        }
+        self._tokens: Any = known.to_array([IDX, ORTH, LEMMA, POS, TAG, MORPH])
 
     def __call__(self, doc: Doc) -> None:
+        own: Any = doc.to_array([IDX, ORTH, LEMMA])
         data: Any = doc.user_data
         for key in [key for key in data if _is_ours(key)]:
             del data[key]
-        places = {token.idx for token in doc}
+        places = set(own[:, 0].tolist())
         data.update((key, value) for key, value in self._data.items() if key[2] in places)
         if self._rows:
             data[ROWS] = self._rows
-        for token in doc:
-            known = self._tokens.get((token.idx, token.text))
-            if known is None:
-                continue
-            lemma, pos, tag, morph, has_morph = known
-            token.lemma_ = token.lemma_ or lemma
-            token.pos_ = token.pos_ or pos
-            token.tag_ = token.tag_ or tag
-            if has_morph and not token.has_morph():
-                setter: Any = token
-                setter.set_morph(morph)
+        _, here, there = numpy.intersect1d(own[:, 0], self._tokens[:, 0], return_indices=True)
+        same = own[here, 1] == self._tokens[there, 1]
+        here, known = here[same], self._tokens[there[same]]
+        write_tags(doc, here.astype("int32"), numpy.ascontiguousarray(known[:, 3:]))
+        lemmas = numpy.zeros(len(doc), dtype="uint64")
+        lemmas[here] = numpy.where(own[here, 2] == 0, known[:, 2], 0)
+        write_lemmas(doc, lemmas)
 
 
 def _is_ours(key: Any) -> bool:

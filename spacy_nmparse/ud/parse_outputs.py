@@ -12,8 +12,7 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.known import is_known
-from spacy_nmparse.ud.columns import Texts
-from spacy_nmparse.ud.conllu import Sentence
+from spacy_nmparse.ud.conllu import Commented
 from spacy_nmparse.ud.docs_conllu import SentenceIds, doc_sentences
 from spacy_nmparse.ud.extensions import ud_words, value_of
 from spacy_nmparse.ud.join_docs import join_docs
@@ -57,14 +56,12 @@ class Writer:
         self._done = Written()
         self._texts: list[str] = []  # since the last number
         self._store = DocBin(store_user_data=True)
-        self._made: Texts | None = None
         self._parts: list[Doc] = []  # of a document that may go on
 
     def write(self, doc: Doc, continues: bool = False) -> None:
         """Write a document. continues: whether it is the next part of the one before."""
         if self._form == CONLLU:
-            self._made = self._made or Texts(doc.vocab)
-            for sentence in doc_sentences(doc, confidence=self._confidence, made=self._made):
+            for sentence in doc_sentences(doc, confidence=self._confidence):
                 mark_failed(sentence, doc)
                 before, after = sentence.around_id()
                 self._texts.append(before)
@@ -137,7 +134,7 @@ class Joined:
         self._file.flush()
 
 
-def mark_failed(sentence: Sentence, doc: Doc) -> None:
+def mark_failed(sentence: Commented, doc: Doc) -> None:
     """Say in a comment that there is no parse of a document, and why."""
     kept = [comment for comment in sentence.comments if not comment.startswith(FAILED)]
     error = doc.user_data.get(ERROR)
@@ -155,7 +152,7 @@ def doc_to_json(doc: Doc, confidence: bool = False) -> dict[str, Any]:
         confidence: Whether confidences are wanted.
     """
     comments = (value_of(doc[0], "ud_comments") if len(doc) else None) or []
-    doc_id = Sentence(comments, []).value("newdoc id")
+    doc_id = Commented(comments).value("newdoc id")
     found: dict[str, Any] = {**({"id": doc_id} if doc_id else {}), **doc.to_json()}
     if error := doc.user_data.get(ERROR):
         found["parse_error"] = error

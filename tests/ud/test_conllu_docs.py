@@ -11,10 +11,10 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import KEY
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
-from spacy_nmparse.ud.columns import Texts
 from spacy_nmparse.ud.conllu import depths, read_rows
-from spacy_nmparse.ud.docs_conllu import ROWS, doc_sentences
+from spacy_nmparse.ud.docs_conllu import ROWS
 from spacy_nmparse.ud.extensions import ud_words
+from spacy_nmparse.ud.rows import texts_of
 from spacy_nmparse.ud.treebank import refuse_cycles
 from tests.validator import format_errors
 
@@ -101,13 +101,15 @@ def test_what_columns_have_for_strings_is_kept(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.conllu"
         path.write_text(CONLLU.replace("çats", form), encoding="utf-8")
         docs += conllu_to_docs(path, Vocab())
-    made = Texts(docs[0].vocab)
     for doc in docs:
         doc.user_data.pop(ROWS, None)  # the lines that it was read from
-        found = [sentence.rows for sentence in doc_sentences(doc, made=made)]
-        assert found == [sentence.rows for sentence in doc_sentences(doc)]
-    assert {"NNS", "obj", "_"} <= set(made.names.values())
-    assert "çats" in made.forms.values() and "dögs" not in made.forms.values()
+    before = [doc_to_conllu(doc) for doc in docs]  # by turns with another vocabulary
+    made = texts_of(docs[0].vocab)
+    assert [doc_to_conllu(doc) for doc in docs[:2]] == before[:2]
+    assert texts_of(docs[0].vocab) is made
+    assert {"NNS", "obj", "_"} <= set(made.names.made.values())
+    assert "çats" in made.forms.made.values() and "dögs" not in made.forms.made.values()
+    assert "dögs" in before[2] and texts_of(docs[2].vocab) is not made
 
 
 def test_what_is_not_annotated() -> None:

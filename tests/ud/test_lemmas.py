@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import numpy
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
 from spacy.tokens import Doc
 from spacy.training import Example
+from thinc.api import chain, noop, with_array
+
+from spacy_nmparse.ud.lemmas import MARGIN, NONE, TRIED, UNKNOWN, UDLemmatizer, _case_key, applier
+from spacy_nmparse.ud.lookup import best
 
 WORDS = {
     # plurals, two of them capitalized; a name; a word that is two parts of speech
@@ -48,7 +55,8 @@ def lemma(nlp: Language, word: str, pos: str, *best: tuple[str, str]) -> str:
     scores = numpy.full((1, len(pipe.labels)), -50, dtype="float32")
     for i, pair in enumerate(best):
         scores[0, pipe._pair2label(*pair)] = -i
-    pipe.set_annotations([doc], [scores])
+    tokens = numpy.flatnonzero(pipe._known(doc) == UNKNOWN)
+    pipe.set_annotations([doc], [(tokens, scores[tokens])])
     return doc[0].lemma_
 
 
@@ -128,3 +136,102 @@ def test_label_data_are_all_that_was_learned(nlp: Language) -> None:
     del labels["known"]
     with pytest.raises(ValueError, match="'ud_lemmatizer' got labels without known"):
         pipe.initialize(lambda: examples, labels=labels)
+
+
+def test_as_word_by_word(nlp: Language) -> None:
+    """Lemmas of batches: those by one word at a time, whose scores the whole model gives."""
+    pipe = nlp.get_pipe("ud_lemmatizer")
+    rng = numpy.random.default_rng(0)
+    forms = [*(form for forms in WORDS.values() for form in forms), *("Pigs", "s", "İz", "axiss")]
+    docs = [
+        Doc(
+            vocab,
+            words=rng.choice(forms, size=n).tolist(),
+            pos=rng.choice(["NOUN", "VERB", "PROPN", "X"], size=n).tolist(),
+            lemmas=rng.choice(["", "", "own"], size=n).tolist() if n % 3 == 0 else None,
+        )
+        for n in (0, 5, 12, 30, 0, 9)
+        for vocab in (nlp.vocab, spacy.blank("en").vocab)
+    ]
+    output = pipe.model.get_ref("output_layer")
+    weights = output.get_param("W").copy()
+    output.set_param("W", rng.normal(size=weights.shape).astype("float32"))
+    expected = [_word_by_word(pipe, doc) for doc in docs]
+    whole = pipe.model
+    for model in (whole, chain(whole, with_array(noop()))):  # the second is no tagger of spaCy's
+        pipe.model = model
+        with nlp.memory_zone():
+            parsed = pipe.pipe([doc.copy() for doc in docs], batch_size=4)
+            assert [[token.lemma_ for token in doc] for doc in parsed] == expected
+    pipe.model = whole
+    output.set_param("W", weights)
+
+
+def _word_by_word(pipe: UDLemmatizer, doc: Doc) -> list[str]:
+    found = []
+    scores = pipe.model.predict([doc])[0] if len(doc) else []
+    for token, row in zip(doc, scores, strict=True):
+        form, pos = pipe._lower(token.text), token.pos_
+        known = pipe.cfg["known"].get(form, {})
+        lemmas = {known[pos]} if pos in known else {*known.values()}
+        if token.lemma_ or len(lemmas) == 1:
+            found.append(token.lemma_ or lemmas.pop())
+            continue
+        order = numpy.argsort(-row, kind="stable")[:TRIED].tolist()
+        labels = [(pipe.trees.apply(pipe.cfg["labels"][i], form), row[i]) for i in order]
+        made = [(lemma, score) for lemma, score in labels if lemma]
+        near = [lemma for lemma, score in made if score >= made[0][1] - MARGIN]
+        of_data = [lemma for lemma in near if lemma in {"cat", "dog", "hen", "cow", "axis", "go"}]
+        way = pipe.cfg["case"].get(_case_key(token), "form")
+        best = (of_data or near or [None])[0]
+        found.append(token.text if best is None else pipe._written(best, token.text, way))
+    return found
+
+
+def test_trees_as_spacy_applies_them(nlp: Language) -> None:
+    """Also where they cannot be applied; one that is not there is an error."""
+    trees = EditTrees(nlp.vocab.strings)
+    words = ["", "a", "cat", "cats", "axes", "axis", "gegangen", "gehen", "ss"]
+    numbers = {trees.add(form, lemma) for form in words for lemma in words}
+    apply = applier(trees, nlp.vocab.strings)
+    for tree in numbers:
+        assert [apply(tree, form) for form in words] == [trees.apply(tree, form) for form in words]
+    with pytest.raises(IndexError, match=f"no edit tree {len(trees)}"):
+        apply(len(trees), "a")
+
+
+@pytest.mark.parametrize("words", [["Cats", "saw", "went"], ["Cats", "sawwent"], []])
+def test_what_training_learns(nlp: Language, words: list[str]) -> None:
+    """The labels of spaCy's aligned lemmas, whatever the tokens."""
+    pipe = nlp.get_pipe("ud_lemmatizer")
+    lemmas, pos = ["cat", "", "go"], ["NOUN", "VERB", "VERB"]
+    gold = Doc(spacy.blank("en").vocab, words=["Cats", "saw", "went"], lemmas=lemmas, pos=pos)
+    spaces = [len(words) == 3] * len(words)
+    example = Example(Doc(nlp.vocab, words=words, spaces=spaces), gold if words else Doc(nlp.vocab))
+    aligned = example.get_aligned("LEMMA", as_string=True)
+    labels = [
+        pipe._pair2label(token.text, lemma) if lemma else None
+        for token, lemma in zip(example.predicted, aligned, strict=True)
+    ]
+    expected = [NONE if label is None else label for label in labels]
+    for _ in range(2):
+        assert pipe._truth(example) == expected
+
+
+def test_copies(nlp: Language) -> None:
+    """As processes make them, of a component that has met words."""
+    pipe = nlp.get_pipe("ud_lemmatizer")
+    nlp("Pigs went")
+    for one in (copy.deepcopy(pipe), pickle.loads(pickle.dumps(pipe))):
+        doc = one(Doc(one.vocab, words=["WENT"], pos=["VERB"]))
+        assert doc[0].lemma_ == "go"
+
+
+@pytest.mark.parametrize("n", [1, 3, 20])
+def test_the_best_scores(n: int) -> None:
+    rng = numpy.random.default_rng(n)
+    scores = rng.integers(0, 9, size=(40, 20)).astype("float32")  # many are equal
+    assert (best(scores, n) == numpy.argsort(-scores, axis=1, kind="stable")[:, :n]).all()
+    for wrong in (0, 21):
+        with pytest.raises(ValueError, match=f"{wrong} of 20 scores"):
+            best(scores, wrong)

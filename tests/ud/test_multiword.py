@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 from spacy.language import Language
@@ -13,6 +14,7 @@ from spacy.training import Example
 
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import ud_words
+from spacy_nmparse.ud.multiword import MultiwordTokens, _fitted
 from tests.toy_treebank import sentence
 
 #: A token of two words, its ending with a tag of its own; words that spaCy splits; one that is one.
@@ -177,3 +179,46 @@ def test_label_data_are_all_that_was_learned(nlp: Language) -> None:
     assert pipe.to_bytes() == nlp.get_pipe("multiword_tokens").to_bytes()  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="'multiword_tokens' got labels that are not its"):
         pipe.initialize(lambda: [], labels={"forms": []})  # type: ignore[attr-defined]
+
+
+def test_as_token_by_token(nlp: Language) -> None:
+    pipe = nlp.get_pipe("multiword_tokens")
+    rng = numpy.random.default_rng(0)
+    forms = ["evdeki", "Ankaradaki", "du", "can", "do", "n't", "N'T", "ki", " ", "adam"]
+    for n in (0, 1, 2, 40, 40):
+        words, tags = (rng.choice(x, size=n).tolist() for x in (forms, ["Noun", "Noun_Rel", "P"]))
+        spaces = (rng.random(n) < 0.3).tolist()
+        doc = Doc(nlp.vocab, words=words, spaces=spaces, tags=tags, lemmas=["l"] * n)
+        if n:
+            doc[n // 2]._.ud_misc = "X"
+            doc[n // 3]._.ud_words = [["x", "", "", "", "", -1, ""]]
+        expected = _token_by_token(pipe, doc.copy()).user_data  # type: ignore[arg-type]
+        assert pipe(doc).user_data == expected
+        assert len(expected) >= n // 4
+
+
+def _token_by_token(pipe: MultiwordTokens, doc: Doc) -> Doc:
+    end, tables = 0, pipe.tables
+    for token in doc:
+        if token.i < end or token.is_space or token._.ud_words or token._.ud_range:
+            continue
+        text, tag = token.lower_, token.tag_
+        known = tables["forms"].get(f"{text} {tag}", tables["forms"].get(text))
+        for start in range(1, len(text)):
+            if known is None:
+                known = tables["endings"].get(f"{text[start:]} {tag}")
+        if known:
+            token._.ud_words = [list(word) for word in _fitted(known, token)]
+            token._.ud_form = token.text
+            continue
+        end = token.i + 1
+        while end < len(doc) and not doc[end - 1].whitespace_:
+            one, other = doc[end - 1].lower_, doc[end].lower_
+            joined = tables["clitics"].get(other, False)
+            if not tables["ranges"].get(f"{one} {other}", joined):
+                break
+            end += 1
+        if end > token.i + 1:
+            form = "".join(one.text for one in doc[token.i : end])
+            token._.ud_range = [form, end - token.i, "_"]
+    return doc

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import spacy
 from hypothesis import assume, given
@@ -21,10 +22,15 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.confidence import KEY
+from spacy_nmparse.pipe.known import NAME as KNOWN
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.conllu import DEPS, ID, MISC, Sentence, read_rows
+from spacy_nmparse.ud.docs_conllu import doc_sentences, document_rows
+from spacy_nmparse.ud.extensions import register_extensions
 from spacy_nmparse.ud.parse_inputs import Stretch, conllu_items, text_items
 from tests.hostile import PROFILE
+from tests.naive.rows import document_rows as plain_rows
 from tests.pipe.common import tiny_parser
 from tests.validator import format_errors
 
@@ -37,6 +43,9 @@ NAME = st.text(st.sampled_from("aBc1"), min_size=1, max_size=3)
 UPOS = st.sampled_from(["NOUN", "VERB", "PUNCT", "X"])
 LABEL = st.sampled_from(["nsubj", "obj", "obl:a", "punct", "dep"])
 FEATS = st.sampled_from(["", "Case=Nom", "Case=Nom|Number=Sing", "NumForm=Word|NumType=Card"])
+
+
+register_extensions()
 
 
 @cache
@@ -112,6 +121,58 @@ def test_any_document(doc: Doc) -> None:
     assert annotation(back) == annotation(doc)
     assert doc_to_conllu(back) == conllu
     assert restored(conllu).rstrip() == doc.text.rstrip()
+
+
+ITEMS = (
+    "SpaceAfter=No",
+    "_",
+    "Gloss=a b",
+    "SpacesAfter=\\n",
+    "SpacesBefore=\\s",
+    "SpacesInToken=a",
+    "Confirmed=Yes",
+)
+OWN_MISC = st.lists(
+    st.sampled_from([*ITEMS, "HeadConfidence=0.500", "\t", "", " "]), max_size=3
+).map("|".join)
+
+
+@PROFILE
+@given(documents(), st.data())
+def test_rows_as_word_by_word(doc: Doc, data: st.DataObject) -> None:
+    """Those of words with extensions, too, of whatever content: as plain Python makes them."""
+    draw = data.draw
+    for token in doc:
+        rest = doc[token.i : token.i + draw(st.integers(1, 3))]
+        if draw(st.booleans()):
+            token._.ud_misc = draw(OWN_MISC)
+        kind = draw(st.integers(0, 5))
+        if kind == 1:
+            n = draw(st.integers(1, 3))
+            top = draw(st.integers(0, n - 1))
+            texts = [draw(st.sampled_from(["", "a", "a b", "\tb"])) for _ in range(6)]
+            token._.ud_words = [[*texts, "x y"]] * n
+            for i, word in enumerate(token._.ud_words):
+                token._.ud_words[i] = [*word[:5], -1 if i == top else top, word[6]]
+            token._.ud_form = draw(st.sampled_from([None, token.text, "other"]))
+        elif kind == 2:
+            token._.ud_range = [rest.text, draw(st.integers(1, 4)), draw(OWN_MISC)]
+            token._.ud_form = draw(st.sampled_from([None, rest.text]))
+        if draw(st.integers(0, 9)) == 0:
+            token._.ud_columns = ["l", "X", *"_____"]
+        if draw(st.booleans()):
+            token._.ud_root = draw(st.sampled_from(["Pred", "a b"]))
+        if draw(st.booleans()):
+            doc.user_data["._.", KNOWN, token.idx, None] = True
+    sure = numpy.linspace(0, 1, 2 * len(doc), dtype="<f4")
+    for confidence in (False, True):
+        doc.user_data[KEY] = sure.tobytes()
+        lines = list(doc_sentences(doc, confidence=confidence))
+        expected = plain_rows(doc, sure.reshape(2, -1) if confidence else None)
+        assert [(one.text, one.rows) for one in lines] == [
+            (text, "".join("\t".join(row) + "\n" for row in rows)) for text, rows in expected
+        ]
+    assert list(document_rows(doc)) == [rows for _, rows in plain_rows(doc)]
 
 
 # CoNLL-U
@@ -199,7 +260,7 @@ def without_enhanced(conllu: str) -> str:
     found = []
     for one in read_rows(conllu):
         rows = [[*row[:DEPS], "_", row[MISC]] for row in one.rows if "." not in row[ID]]
-        found.append(Sentence(one.comments, rows).to_conllu("?"))
+        found.append(Sentence(one.comments, rows).written().to_conllu("?"))
     return "".join(found)
 
 

@@ -119,7 +119,7 @@ class Assistant:
             if conllu is not None:
                 sentences = list(read_rows(conllu))
                 keep = known_by(sentences) if options.get("keep_heads", True) else lambda row: False
-                kept = "".join(only(one, keep).to_conllu("") for one in sentences)
+                kept = "".join(only(one, keep).written().to_conllu("") for one in sentences)
                 given = conllu_to_docs(kept, self._nlp.vocab, n_sents=1)
                 docs = list(self._nlp.pipe(given))
             else:

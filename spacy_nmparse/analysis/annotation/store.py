@@ -80,7 +80,7 @@ class Store:
         self._stamp = _stamp(path)
 
     def _entry(self, key: int, change: Change) -> Entry:
-        text = change.sentence.to_conllu(self._ids.of(change.sentence))
+        text = change.sentence.written().to_conllu(self._ids.of(change.sentence))
         lines = text.rstrip("\n").split("\n")
         comments = [line for line in lines if line.startswith("#")]
         sentence = Sentence(comments, [[*row] for row in change.sentence.rows])

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -45,7 +46,7 @@ def measure(model: str, text: Path) -> dict[str, float]:
     timed("nlp.pipe, again", lambda: list(nlp.pipe(lines)))
     part = timed("tokenizer", lambda: list(map(nlp.make_doc, lines)))
     for name, pipe in nlp.pipeline:
-        part = timed(name, lambda pipe=pipe, part=part: list(pipe.pipe(part, batch_size=64)))
+        part = timed(name, partial(list, pipe.pipe(part, batch_size=64)))
     conllu = timed("doc_to_conllu", lambda: "".join(map(doc_to_conllu, docs)))
     timed("conllu_to_docs", lambda: list(conllu_to_docs(conllu, nlp.vocab, n_sents=10)))
     with tempfile.TemporaryDirectory() as folder:

@@ -154,20 +154,18 @@ class _Columns:
                 tag = group.tag(words)
             if above == EMPTY:
                 head, label = None, ""
+            elif above == "0":
+                head = base + number
+                if label not in (EMPTY, TREEBANK_ROOT):
+                    self.extensions.append((head, EXTENSION, label))
+                label = ROOT_LABEL
             else:
-                if above == "0":
-                    head = base + number
-                    if label not in (EMPTY, TREEBANK_ROOT):
-                        self.extensions.append((head, EXTENSION, label))
-                    label = ROOT_LABEL
-                else:
-                    head = base + token_of[int(above) - 1]
-                    label = "dep" if label == EMPTY else label
-            known = lemma != EMPTY or form == EMPTY
-            self.tokens.append((
-                group.form, spaces[group.words[-1]], lemma if known else "", _or_none(upos),
-                _or_none(tag), _or_none(feats), head, label, not number,
-            ))  # fmt: skip
+                head = base + token_of[int(above) - 1]
+                label = "dep" if label == EMPTY else label
+            lemma = "" if lemma == EMPTY != form else lemma
+            upos, tag, feats = ["" if value == EMPTY else value for value in (upos, tag, feats)]
+            space, begins = spaces[group.words[-1]], not number
+            self.tokens.append((group.form, space, lemma, upos, tag, feats, head, label, begins))
             if group.misc != EMPTY or group.whole is not None:
                 for key, value in group.extensions(words, chosen):
                     self.extensions.append((base + number, key, value))
@@ -210,10 +208,6 @@ class _Columns:
         return doc
 
 
-def _or_none(value: str) -> str:
-    return "" if value == EMPTY else value
-
-
 @lru_cache(1 << 14)
 def _are_features(value: str) -> bool:
     return value == EMPTY or all(map(FEATURE.fullmatch, value.split("|")))
@@ -238,7 +232,7 @@ class _Group(NamedTuple):
     """
 
     form: str
-    words: range
+    words: Sequence[int]
     misc: str
     whole: list[str] | None = None
 
@@ -284,6 +278,8 @@ def _groups(sentence: Sentence, merges: Merges) -> list[_Group]:
     whole: list[str] | None = None
     skipped = 0  # words before this one are in a merged token
     words = sentence.words
+    if len(words) == len(sentence.rows):
+        return [_Group(row[FORM], (i,), row[MISC]) for i, row in enumerate(words)]
     for row in sentence.rows:
         if "-" in row[ID]:
             first, last = (int(part) for part in row[ID].split("-"))
@@ -294,6 +290,6 @@ def _groups(sentence: Sentence, merges: Merges) -> list[_Group]:
                 whole = row
         elif row[ID].isdecimal() and int(row[ID]) > skipped:
             i = int(row[ID]) - 1
-            groups.append(_Group(row[FORM], range(i, i + 1), row[MISC], whole))
+            groups.append(_Group(row[FORM], (i,), row[MISC], whole))
             whole = None
     return groups

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import spacy
+import srsly
 from spacy.tokens import Doc, DocBin, Token
 from spacy.vocab import Vocab
 
@@ -23,6 +25,8 @@ from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 from spacy_nmparse.ud.treebank import refuse_cycles
 
 CONLLU = (".conllu", ".conllup", ".conll", ".txt")
+AT_ONCE = 500  # documents of a .spacy file
+NIL, ARRAY = b"\xc0", b"\xdd"  # of msgpack
 
 
 @dataclass
@@ -134,8 +138,22 @@ def check_exists(path: Path) -> None:
 
 
 def read_spacy(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    """The documents of a .spacy file."""
-    yield from open_spacy(path).get_docs(vocab)
+    """The documents of a .spacy file. spaCy looks for plugins before it decodes anything, so the
+    user data of many documents are decoded at once, as one array of msgpack."""
+    store = open_spacy(path)
+    for string in store.strings:
+        if string not in vocab.strings:
+            vocab[string]
+    store.strings = set()
+    packed, store.user_data = store.user_data, []
+    data: list[dict[Any, Any] | None] = []
+    for i, doc in enumerate(store.get_docs(vocab)):
+        if i % AT_ONCE == 0:
+            some = [NIL if one is None else one for one in packed[i : i + AT_ONCE]]
+            head = ARRAY + len(some).to_bytes(4, "big")
+            data = [*reversed(srsly.msgpack_loads(head + b"".join(some), use_list=False))]
+        doc.user_data.update((data.pop() if data else None) or {})
+        yield doc
 
 
 def open_spacy(path: Path) -> DocBin:

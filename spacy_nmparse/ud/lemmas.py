@@ -103,16 +103,13 @@ class UDLemmatizer(EditTreeLemmatizer):
         pairs: Counter[tuple[str, str]] = Counter()
         known: dict[str, dict[str, Counter[str]]] = {}
         cases: dict[str, Counter[str]] = {}
-        for example in get_examples():
-            for token in example.reference:
-                if not token.lemma:
-                    continue
-                form, lemma = self._lower(token.text), token.lemma_
-                pairs[form, self._lower(lemma)] += 1
-                known.setdefault(form, {}).setdefault(token.pos_, Counter())[lemma] += 1
-                case = cases.setdefault(_case_key(token), Counter())
-                for way in (LOWER, TITLE, UPPER, FORM):
-                    case[way] += self._written(self._lower(lemma), token.text, way) == lemma
+        for (text, lemma, pos, key), n in self._counted(get_examples()).items():
+            form = self._lower(text)
+            pairs[form, self._lower(lemma)] += n
+            known.setdefault(form, {}).setdefault(pos, Counter())[lemma] += n
+            case = cases.setdefault(key, Counter())
+            for way in (LOWER, TITLE, UPPER, FORM):
+                case[way] += n * (self._written(self._lower(lemma), text, way) == lemma)
         trees: Counter[int] = Counter()
         for pair, n in pairs.items():
             trees[self.trees.add(*pair)] += n
@@ -125,6 +122,18 @@ class UDLemmatizer(EditTreeLemmatizer):
             for form, by_pos in known.items()
         }
         self.cfg["case"] = {key: case.most_common(1)[0][0] for key, case in cases.items()}
+
+    def _counted(self, examples: Iterable[Example]) -> Counter[tuple[str, str, str, str]]:
+        """How often words have a text, a lemma, a part of speech, and a case."""
+        counts: Counter[tuple[int, ...]] = Counter()
+        words: dict[tuple[int, ...], tuple[str, str, str, str]] = {}
+        for example in examples:
+            doc = example.reference
+            for i, numbers in enumerate(map(tuple, doc.to_array([ORTH, LEMMA, POS]).tolist())):
+                counts[numbers] += 1
+                if numbers not in words:
+                    words[numbers] = doc[i].text, doc[i].lemma_, doc[i].pos_, _case_key(doc[i])
+        return Counter({words[numbers]: n for numbers, n in counts.items() if numbers[1]})
 
     def _pair2label(self, form: str, lemma: str, add_label: bool = False) -> int | None:
         if len(self.tree2label) < len(self.labels):  # spaCy's does not load them

@@ -353,7 +353,7 @@ cdef class RowWriter:
     cdef int add_word(
         self, string* out, int i, int first, int number, word, int start, int end
     ) except -1:
-        """The row of one of the words that token i stands for, the first of which is number first."""
+        """The row of one of the words that token i stands for; the first one is number first."""
         values = [*map(plain, word[:2]), *map(joined, word[2:5])]
         add_str(out, "\t".join([str(number), *[value or EMPTY for value in values]]))
         if word.head < 0:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.ud.corpus import read_docs, read_sentences, whole_trees
+from spacy_nmparse.ud.corpus import read_docs, read_sentences, read_spacy, whole_trees
 from tests.pipe.common import TREES, gold_doc
 
 CONLLU = """\
@@ -104,3 +105,19 @@ def test_documents_need_trees(tmp_path: Path) -> None:
     DocBin(docs=[Doc(Vocab(), words=["a"])]).to_disk(path)
     with pytest.raises(ValueError, match="no trees"):
         read_docs(path, Vocab())
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 500])
+def test_user_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    """Those of each document, arrays too; from a file without any, none."""
+    monkeypatch.setattr("spacy_nmparse.ud.corpus.AT_ONCE", at_once)
+    docs = [gold_doc(Vocab(), [0, 4]) for _ in range(5)]
+    for i, doc in enumerate(docs[1:], start=1):
+        doc.user_data = {("._.", "ud_misc", 0, None): f"X={i}", "array": numpy.arange(i)}
+    for stored in (True, False):
+        path = tmp_path / "a.spacy"
+        DocBin(docs=docs, store_user_data=stored).to_disk(path)
+        expected = list(DocBin().from_disk(path).get_docs(Vocab()))
+        for one, other in zip(read_spacy(path, Vocab()), expected, strict=True):
+            assert one.to_bytes() == other.to_bytes()
+        assert len(expected[4].user_data) == 2 * stored

@@ -67,7 +67,7 @@ function draw() {
   box.scrollLeft = place < left + 60 || place > left + room - 60 ? place - room / 2 : left;
 }
 
-function show() {
+function show(isNew = true) {
   const rows = words();
   focus = Math.min(focus, rows.length - 1);
   draw();
@@ -96,8 +96,11 @@ function show() {
   byId("next").disabled = place === order.length - 1;
   byId("split").disabled = focus === 0;
   byId("merge").disabled = items.at(-1).key === now.key;
-  showTable(rows);
-  showList();
+  if (isNew) {
+    showTable(rows);
+    showList();
+  }
+  [...byId("words").rows].forEach((row, i) => row.classList.toggle("front", i === focus + 1));
 }
 function showTable(rows) {
   const head = element("tr", {}, ...["", "form", "head", "", ...Object.values(COLUMNS)].map(
@@ -123,7 +126,7 @@ function showTable(rows) {
       return element("td", {class: name}, input);
     });
     const head = headOf(row);
-    return element("tr", {class: word === focus ? "front" : ""}, element("td", {}, row[ID]),
+    return element("tr", {}, element("td", {}, row[ID]),
       element("td", {}, element("bdi", {}, row[FORM])), element("td", {}, element("bdi", {},
         head === null ? "?" : head < 0 ? "ROOT" : rows[head][FORM])), element("td", {}, mark),
       ...cells);
@@ -289,10 +292,10 @@ const resolve = (ours) => queued(async () => {
 // Heads and labels.
 function attach(word, head) {
   taken = null;
-  if (word === head) return show();
+  if (word === head) return show(false);
   naming = {word, head};
   const old = words()[word][DEPREL];
-  show();
+  show(false);
   const label = byId("label");
   label.value = head < 0 ? "root" : old === "root" || old === "_" ? "" : old;
   label.focus();
@@ -309,13 +312,13 @@ function named(text) {
     confirm(own[word]);
   }, true);
 }
-function letGo() { taken = naming = null; show(); byId("picture").focus(); }
+function letGo() { taken = naming = null; show(false); byId("picture").focus(); }
 function choose(word) {
   if (naming) return;
   if (taken !== null && taken !== word) { focus = word; return attach(taken, word); }
   focus = word;
   taken = taken === word ? null : word;
-  show();
+  show(false);
 }
 const makeRoot = (word = focus) => edit((own) => {
   own[word][HEAD] = "0"; own[word][DEPREL] = "root"; confirm(own[word]);
@@ -330,7 +333,7 @@ async function confirmAll() {
   if (!words().every(isConfirmed)) await edit((own) => own.forEach((row) => confirm(row)));
   if (!unsaved && !conflict) await go(1);  // else what is not saved stays in sight
 }
-function move(by) { focus = Math.max(0, Math.min(focus + by, words().length - 1)); show(); }
+function move(by) { focus = Math.max(0, Math.min(focus + by, words().length - 1)); show(false); }
 
 const does = {previous: () => go(-1), next: () => go(1), all: confirmAll, undo, redo,
   split: () => cut(), merge: join, help: () => byId("keys").showModal(),

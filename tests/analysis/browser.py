@@ -31,7 +31,7 @@ def dumped(address: str, folder: Path, *options: str) -> str:
         [*command, *options, "--dump-dom", address],
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
         env=environment,
     )
     assert "</html>" in done.stdout or "</svg>" in done.stdout, done.stderr[-2000:]

@@ -365,7 +365,7 @@ def test_parse_for_scripts(client: Client) -> None:
     assert status == 200 and [tree_of(one)[3] for one in read_rows(answer["conllu"])] == ["2/obj"]
     given = conllu(SAW.replace("4/det cat/2/obj", "_/_ cat/2/iobj"))
     answer = client.ask("/parse", {"conllu": given, "confidence": True})[1]
-    assert "2\tiobj\t_\tHeadConfidence=1.000" in answer["conllu"]
+    assert "2\tiobj\t_\tKnownHead=Yes|HeadConfidence=1.000" in answer["conllu"]
     answer = client.ask("/parse", {"conllu": given, "keep_heads": False, "format": "json"})[1]
     assert [token["dep"] for token in answer["json"][0]["tokens"]][3] == "obj"
     marked = given.replace("nsubj\t_\t_", "nsubj\t_\tConfirmed=Yes")

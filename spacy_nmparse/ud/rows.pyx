@@ -162,9 +162,9 @@ def _misc(
     misc, str gap, bint at_end, str leading="", str text="", bint is_known=False,
     bint is_inside=False, str sure=""
 ):
-    """MISC of a word, and whether a space follows: what it had, the spaces behind it and, of the
-    first word, before it, its text if FORM is another, whether its head was known; whether it is in
-    a multiword token, and confidences."""
+    """MISC of a word, and whether a space follows. Of what the word had stay other items; the
+    spaces behind it are said, of the first word those before it, its text, if FORM is another, and
+    whether its head was known; sure: confidences."""
     items = _spaced(misc_items(misc), gap, at_end)
     if leading and not any([item.startswith(SPACES_BEFORE) for item in items]):
         items = [SPACES_BEFORE + escaped(leading), *items]
@@ -353,7 +353,7 @@ cdef class RowWriter:
     cdef int add_word(
         self, string* out, int i, int first, int number, word, int start, int end
     ) except -1:
-        """The row of one of the words that token i stands for; the first one is number first."""
+        """The row of one of the words that token i stands for; first: the number of the first."""
         values = [*map(plain, word[:2]), *map(joined, word[2:5])]
         add_str(out, "\t".join([str(number), *[value or EMPTY for value in values]]))
         if word.head < 0:

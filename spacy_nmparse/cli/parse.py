@@ -22,7 +22,7 @@ from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS
 from spacy_nmparse.ud.pieces import Counts
 from spacy_nmparse.ud.terminal import shown
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 
 def run(

@@ -18,7 +18,7 @@ from spacy_nmparse.analysis.tracing import Tracing, prepared
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.parser import TransitionParser
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 #: What is in a derivation but in no system's glossary; names as in ``Step.name``.
 GLOSSARY = {

@@ -16,7 +16,7 @@ from spacy.util import is_in_jupyter
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.systems.names import COLOURS
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 #: The style and the drawing of all pages.
 SHARED = ("page.css", "arcs.js")

@@ -71,37 +71,8 @@ def picture(
         The lines; the last one has the words.
     """
     keys = [(arc, number) for number, (arc, _) in enumerate(arcs)]
-    level = _levels(keys)
-    top = max(level.values(), default=0) + 1
-    for arc, number in keys:
-        if arc.head == ROOT:
-            level[number] = top
-    # Columns: every end of an arc has one of its own; labels fit between the ends.
-    ends: list[list[tuple[int, int, int]]] = [[] for _ in words]  # side, order, arc
-    for arc, number in keys:
-        if arc.head == ROOT:
-            ends[arc.dependent].append((1, 0, number))
-            continue
-        for word, other in ((arc.head, arc.dependent), (arc.dependent, arc.head)):
-            ends[word].append((0 if other < word else 2, -other, number))
-    column: dict[tuple[int, int], int] = {}
-    starts: list[int] = []
-    at = 0
-    for word, text in enumerate(words):
-        ends[word].sort()
-        for arc, _ in keys:  # room for labels
-            if arc.head == ROOT or max(arc[:2]) != word:
-                continue
-            other = min(arc[:2])
-            room = width_of(words[other]) // 2 + width_of(arc.label or "") + 5
-            at = max(at, starts[other] + room)
-        starts.append(at)
-        wide = max(width_of(text), len(ends[word]))
-        first = at + (wide - len(ends[word])) // 2
-        for place, (_, _, number) in enumerate(ends[word]):
-            column[word, number] = first + place
-        at += wide + 2
-    at = max(at, len("ROOT"))
+    level, top = _levels(keys)
+    starts, column, at = _columns(words, keys)
     lines = [[0] * at for _ in range(top + 1)]  # row 0: the arrow heads
     styles = [[""] * at for _ in range(top + 1)]
     signs: dict[tuple[int, int], str] = {}
@@ -139,17 +110,61 @@ def picture(
             for col in range(at)
         ]
         result.append(_painted(cells, paint))
+    lines_above = [line for line in result if line.strip()]
+    return [*lines_above, _words_line(words, starts, paint, marks or {})]
+
+
+def _columns(
+    words: Sequence[str], keys: Sequence[tuple[Arc, int]]
+) -> tuple[list[int], dict[tuple[int, int], int], int]:
+    """Where words and arcs stand. Every end of an arc has a column of its own; labels fit between.
+
+    Returns:
+        The first column of each word; the column of each end of an arc, by word and number of the
+        arc; and how many columns there are.
+    """
+    ends: list[list[tuple[int, int, int]]] = [[] for _ in words]  # side, order, arc
+    for arc, number in keys:
+        if arc.head == ROOT:
+            ends[arc.dependent].append((1, 0, number))
+            continue
+        for word, other in ((arc.head, arc.dependent), (arc.dependent, arc.head)):
+            ends[word].append((0 if other < word else 2, -other, number))
+    column: dict[tuple[int, int], int] = {}
+    starts: list[int] = []
+    at = 0
+    for word, text in enumerate(words):
+        ends[word].sort()
+        for arc, _ in keys:  # room for labels
+            if arc.head == ROOT or max(arc[:2]) != word:
+                continue
+            other = min(arc[:2])
+            room = width_of(words[other]) // 2 + width_of(arc.label or "") + 5
+            at = max(at, starts[other] + room)
+        starts.append(at)
+        wide = max(width_of(text), len(ends[word]))
+        first = at + (wide - len(ends[word])) // 2
+        for place, (_, _, number) in enumerate(ends[word]):
+            column[word, number] = first + place
+        at += wide + 2
+    return starts, column, max(at, len("ROOT"))
+
+
+def _words_line(
+    words: Sequence[str], starts: Sequence[int], paint: Paint, marks: dict[int, str]
+) -> str:
+    """The words, each from its first column on, in the styles of ``marks``."""
     last, here = "", 0
     for place, (word_text, start) in enumerate(zip(words, starts, strict=True)):
-        shown = paint(word_text, marks[place]) if marks and place in marks else word_text
+        shown = paint(word_text, marks[place]) if place in marks else word_text
         last += " " * (start - here) + shown
         here = start + width_of(word_text)
-    return [line for line in result if line.strip()] + [last]
+    return last
 
 
-def _levels(keys: Sequence[tuple[Arc, int]]) -> dict[int, int]:
-    """The level of each arc, from 1: arcs lie above those within them, and those that overlap do
-    not lie on one level. Arcs from ROOT have none."""
+def _levels(keys: Sequence[tuple[Arc, int]]) -> tuple[dict[int, int], int]:
+    """The level of each arc, from 1, and the highest level, which is that of arcs from ROOT. Other
+    arcs lie above those within them, and those that overlap do not lie on one level."""
     spans = [
         (max(a[:2]) - min(a[:2]), min(a[:2]), max(a[:2]), n) for a, n in keys if a.head != ROOT
     ]
@@ -161,7 +176,8 @@ def _levels(keys: Sequence[tuple[Arc, int]]) -> dict[int, int]:
             level += 1
         placed.append((first, last, level))
         found[number] = level
-    return found
+    top = max(found.values(), default=0) + 1
+    return found | {number: top for arc, number in keys if arc.head == ROOT}, top
 
 
 def _write(

@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
-from spacy_nmparse.pipe.annotations import SPACE_LABEL, same_tokens
+from spacy_nmparse.pipe.annotations import SPACE_LABEL, copy_tags, same_tokens
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.gold import Parse, word_parse
 from spacy_nmparse.pipe.members import parser_of
@@ -20,7 +20,6 @@ from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.operations import looks_at_tags
 from spacy_nmparse.systems import Action, Gold, State
 from spacy_nmparse.systems.projective import lower
-from spacy_nmparse.ud.readers import copy_tags
 
 ALL = 1 << 30  # choices of a configuration: no fewer than there are
 

@@ -16,7 +16,7 @@ from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.conllu import Sentence
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 
 def run(

@@ -28,8 +28,8 @@ from spacy_nmparse.cli.console import (
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.corpus import CONLLU, check_exists
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import split_by
+from spacy_nmparse.wording import counted
 
 Rows = list[list[str]]
 SCORES = "Scores in percent: mean and standard deviation over the runs"

@@ -22,8 +22,8 @@ from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
 from spacy_nmparse.ud.evaluate import references
 from spacy_nmparse.ud.terminal import colored, show, shown
-from spacy_nmparse.ud.tokens import counted
 from spacy_nmparse.ud.treebank import several_roots
+from spacy_nmparse.wording import counted
 
 
 def _import_code(path: Path | None) -> None:

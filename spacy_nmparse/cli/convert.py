@@ -14,8 +14,9 @@ from spacy_nmparse.ud.conllu_docs import Merges
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.tokenization import fit
-from spacy_nmparse.ud.tokens import TokenMatch, counted, match_tokens, shorten
+from spacy_nmparse.ud.tokens import TokenMatch, match_tokens
 from spacy_nmparse.ud.treebank import SPLITS, Files, convert, find_files, sentence_docs, split_by
+from spacy_nmparse.wording import counted, shorten
 
 N_STRINGS = 15
 MERGES = ("yes", "no", "auto")

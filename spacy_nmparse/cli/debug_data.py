@@ -21,7 +21,7 @@ from spacy_nmparse.cli.console import (
 )
 from spacy_nmparse.private import import_code, read_overrides
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import shorten
+from spacy_nmparse.wording import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
 N_LABELS = 12

@@ -25,7 +25,7 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 TITLES = {
     "label": "By label",

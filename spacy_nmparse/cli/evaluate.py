@@ -12,7 +12,7 @@ from spacy_nmparse.ud.corpus import check_file
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.records import dump, machine, parse_settings, versions
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 CHOICES = {
     "unit": ("sentence", "doc", "text"),

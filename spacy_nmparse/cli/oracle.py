@@ -27,7 +27,7 @@ from spacy_nmparse.systems import Gold
 from spacy_nmparse.ud.conllu import find_cycle
 from spacy_nmparse.ud.corpus import Tree, read_sentences
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.
 SHOWN = 8

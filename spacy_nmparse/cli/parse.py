@@ -22,7 +22,7 @@ from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS
 from spacy_nmparse.ud.pieces import Counts
 from spacy_nmparse.ud.terminal import shown
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 
 def run(
@@ -83,16 +83,7 @@ def run(
     todo, refused, options = jobs, 0, None
     if not force and output != STANDARD:
         options = options_of(nlp.path, form, kind, confidence, keep_heads)
-        todo = []
-        for job in jobs:
-            try:
-                if not is_done(job, options):
-                    todo.append(job)
-                    continue
-                _say(f"{job.target} is there already, made of {job.name} (--force: parse again)")
-            except FileExistsError as error:
-                refused += 1
-                _say(f"Error: {error}.")
+        todo, refused = _left_to_do(jobs, options)
     start = time.perf_counter()
     total, failed = Counts(), 0
     with _progress(todo) as on_done:
@@ -111,23 +102,11 @@ def run(
         )
         try:
             for job, outcome in outcomes:
+                _tell(job, outcome)
                 if isinstance(outcome, Exception):
                     failed += 1
-                    text = str(outcome)
-                    where = "" if job.name in text else f"{job.name}: "
-                    kept = f" Nothing was written to {job.target}." if job.target else ""
-                    end = "" if text.endswith((".", "?")) else "."
-                    _say(f"Error: {where}{text}{end}{kept}")
-                    continue
-                if not outcome.documents:
-                    _say(f"Warning: {job.name} is empty, and so is its output.")
-                if outcome.other_texts:
-                    n_texts = counted(len(outcome.other_texts), "sentence")
-                    _say(
-                        f"Warning: {job.name}, line {outcome.other_texts[0]}: # text is not that "
-                        f"of the words; it is written anew ({n_texts})."
-                    )
-                total.add(outcome)
+                else:
+                    total.add(outcome)
         except BrokenPipeError:  # nobody reads standard output any more
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
@@ -142,6 +121,41 @@ def run(
         _say(f"Warning: {counted(total.failed, 'document')} could not be parsed: see parse_error")
     if failed or refused:
         raise typer.Exit(1)
+
+
+def _left_to_do(jobs: list[Job], options: dict[str, Any]) -> tuple[list[Job], int]:
+    """The jobs that are not done already, and how many are refused, since their output is another
+    file."""
+    todo, refused = [], 0
+    for job in jobs:
+        try:
+            if not is_done(job, options):
+                todo.append(job)
+                continue
+            _say(f"{job.target} is there already, made of {job.name} (--force: parse again)")
+        except FileExistsError as error:
+            refused += 1
+            _say(f"Error: {error}.")
+    return todo, refused
+
+
+def _tell(job: Job, outcome: Counts | Exception) -> None:
+    """Say what went wrong with an input, or what its output lacks."""
+    if isinstance(outcome, Exception):
+        text = str(outcome)
+        where = "" if job.name in text else f"{job.name}: "
+        kept = f" Nothing was written to {job.target}." if job.target else ""
+        end = "" if text.endswith((".", "?")) else "."
+        _say(f"Error: {where}{text}{end}{kept}")
+        return
+    if not outcome.documents:
+        _say(f"Warning: {job.name} is empty, and so is its output.")
+    if outcome.other_texts:
+        n_texts = counted(len(outcome.other_texts), "sentence")
+        _say(
+            f"Warning: {job.name}, line {outcome.other_texts[0]}: # text is not that of the words; "
+            f"it is written anew ({n_texts})."
+        )
 
 
 def _form_of(output: str) -> str:

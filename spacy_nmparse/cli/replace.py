@@ -16,7 +16,7 @@ from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, parser_names, replace_parser
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 
 def run(

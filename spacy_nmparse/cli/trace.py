@@ -30,7 +30,7 @@ from spacy_nmparse.cli.console import (
 )
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 PICTURES = ("tree", "repairs", "all", "none")
 

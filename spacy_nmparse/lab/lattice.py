@@ -13,7 +13,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis.steps import Arc, arc_of
 from spacy_nmparse.analysis.text import arc_text
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 MAX_NODES = 300
 #: What of a configuration is in JSON.

@@ -28,7 +28,7 @@ from spacy_nmparse.cli.console import (
 )
 from spacy_nmparse.lab.repair_use import Repair, Repairs, find_repairs
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 N_LABELS = 10
 OUTCOMES = {"tp": "right", "neutral": "neutral", "fp": "wrong"}

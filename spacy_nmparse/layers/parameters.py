@@ -3,11 +3,15 @@ are finite."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 from thinc.api import Model, get_array_module
+
+#: The shape of each parameter of layers of this package, by the layers' names. A layer whose module
+#: puts it here is looked at when weights are loaded.
+SHAPES: dict[str, Callable[[Model], dict[str, tuple[int, ...]]]] = {}
 
 
 def renew(model: Model) -> None:

@@ -16,7 +16,7 @@ from thinc.api import Model, get_array_module, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.mixing import new_seed
-from spacy_nmparse.layers.parameters import uniform
+from spacy_nmparse.layers.parameters import SHAPES, uniform
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.layers.sru_kernels import drop, run_backward, run_forward
 
@@ -53,6 +53,9 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     """Shape of each parameter; nI must be set."""
     n_in, width = model.get_dim("nI"), model.get_dim("nH")
     return {"W": (2 * 3 * width, n_in), "v": (2, 2 * width), "b": (2 * 3 * width,)}
+
+
+SHAPES["nmparse_bisru"] = shapes
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:

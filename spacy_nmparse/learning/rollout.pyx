@@ -36,7 +36,7 @@ from spacy_nmparse.search.choice cimport (
     search_init,
 )
 from spacy_nmparse.search.step cimport make_move
-from spacy_nmparse.scorers.hidden_layer cimport uniform
+from spacy_nmparse.scorers.random cimport uniform
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.scorers.softmax cimport argmax, log_softmax, log_total, softmax
 from spacy_nmparse.systems.gold cimport Gold, GoldC

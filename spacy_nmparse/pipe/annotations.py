@@ -104,3 +104,11 @@ def same_tokens(
     spaces = [bool(token.whitespace_) for token in doc]
     starts: Any = sent_starts
     return Doc(doc.vocab if vocab is None else vocab, words, spaces, sent_starts=starts)
+
+
+def copy_tags(source: Doc, target: Doc) -> None:
+    """Give a document the tags of another one with the same tokens; where that has none, its parts
+    of speech."""
+    attribute = "TAG" if source.has_annotation("TAG") else "POS"
+    tags: Any = source.to_array([attribute])
+    target.from_array([attribute], tags)

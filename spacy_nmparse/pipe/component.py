@@ -44,6 +44,7 @@ from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
 from spacy_nmparse.scorers import scorer as scoring
 from spacy_nmparse.scorers.label_rules import LabelRules
 from spacy_nmparse.scorers.operations import (
+    best_readings,
     check_system,
     choose_features,
     is_initialized,
@@ -261,7 +262,9 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         scorer = self.score_moves(words, self.write_tags)
         if scorer is None:
             return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
-        tags = None if scorer.tag_scores is None else self._learned.tags.best(scorer.tag_scores)
+        tags, readings = None, self._learned.tags.readings
+        if scorer.tag_scores is not None and readings is not None:
+            tags = best_readings(self.model, scorer.tag_scores, readings)
         batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
         how = {"probabilities": probabilities, "given": given and given.golds}
         if self.beam_width > 1:

@@ -40,7 +40,7 @@ from spacy_nmparse.scorers.operations import (
 )
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.tagging import GoldTags
+from spacy_nmparse.scorers.tags import GoldTags
 from spacy_nmparse.scorers.weights import check_finite
 from spacy_nmparse.systems import Gold
 

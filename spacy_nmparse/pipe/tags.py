@@ -18,7 +18,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import gold_tags, write_tags
-from spacy_nmparse.scorers.tagging import UNKNOWN, GoldTags, best_readings
+from spacy_nmparse.scorers.tags import UNKNOWN, GoldTags
 
 FIELDS = [POS, TAG, MORPH]
 
@@ -86,15 +86,6 @@ class TagSet:
             indices = self._indices(*triple)
             row[(first + indices)[indices != UNKNOWN]] = 1
         return found
-
-    def best(self, scores: numpy.ndarray) -> numpy.ndarray:
-        """The triple of each word that fits its scores best, int32 (words,).
-
-        Args:
-            scores: float32 (words, sum of sizes): of all values of all attributes.
-        """
-        readings: Any = self.readings
-        return best_readings(scores, readings)
 
     @cached_property
     def has_tags(self) -> bool:

@@ -11,7 +11,7 @@ from thinc.api import Model
 
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.shared import ScorerInput
-from spacy_nmparse.scorers.tagging import GoldTags
+from spacy_nmparse.scorers.tags import GoldTags
 
 #: Names of the layers that hear spaCy's tok2vec, and the transformer of spacy-transformers.
 TOK2VEC, TRANSFORMER = "tok2vec-listener", "transformer-listener"

@@ -7,7 +7,7 @@ the configuration adds. See ``arc_scorer_kernel`` for the formulas and the loops
 # No postponed annotations: spaCy validates configs by this architecture's signature.
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
@@ -15,9 +15,10 @@ from thinc.types import Floats2d
 
 from spacy_nmparse.layers.parameters import renew, spread, uniform
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel, check_system
-from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
-from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput
+from spacy_nmparse.scorers.tagging import best_readings
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
 from spacy_nmparse.systems import TransitionSystem
@@ -241,6 +242,9 @@ def resized(model: Model, n_old: int, n_new: int) -> dict[str, Any]:
 class ArcScorerHooks(Hooks):
     """See ``Hooks``."""
 
+    ranges: ClassVar[dict[str, tuple[float, float]]] = {"n_pairs": (0, MOST_PAIRS)}
+
     check_system = staticmethod(check_system)
     shapes = staticmethod(shapes)
     resized = staticmethod(resized)
+    best_readings = staticmethod(best_readings)

@@ -23,6 +23,7 @@ Dependents of ROOT are those in the current sentence. ``new_word`` and ``new_fac
 from a module that an entry point of the group ``spacy_nmparse_features`` names, or from that of a
 system. ``token_facts`` has what such an entry point brings to know of a word's token.
 """
+from functools import lru_cache
 from importlib.metadata import entry_points
 
 from libc.stdint cimport uintptr_t
@@ -404,3 +405,9 @@ cdef class Features:
         if n_labels < 1:
             raise ValueError(f"A system has at least 1 label, not {n_labels}.")
         return [n or n_labels + 1 for n in self.n_values]
+
+
+@lru_cache(maxsize=64)
+def compile_features(names):
+    """The features of these names (a tuple), compiled once."""
+    return Features(names)

@@ -27,6 +27,7 @@ from spacy_nmparse.layers.kernels cimport (
 )
 from spacy_nmparse.layers.products cimport multiply_ready
 from spacy_nmparse.scorers.features cimport find_facts, find_words
+from spacy_nmparse.scorers.random cimport random_bits
 from spacy_nmparse.scorers.tape cimport tape_begin, tape_end, tape_write
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE

@@ -6,8 +6,9 @@ A scorer's model holds its ``Hooks`` as ``model.attrs["hooks"]``; spaCy's own pa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy
 from thinc.api import Model, deserialize_attr
 
 from spacy_nmparse.layers.parameters import renew
@@ -21,6 +22,10 @@ class Hooks:
     #: Whether gradients of a loss train it. Otherwise it learns from gold trees alone, without an
     #: optimizer, and its scores are not logarithms of probabilities.
     learns_by_gradients = True
+
+    #: The least and greatest values of the model's attributes that are numbers, beside those of
+    #: ``weights.RANGES``.
+    ranges: ClassVar[dict[str, tuple[float, float]]] = {}
 
     def check_system(self, system: TransitionSystem) -> None:
         """Raise ValueError where the scorer cannot score the system."""
@@ -46,6 +51,15 @@ class Hooks:
     def looks_at_tags(self, model: Model) -> bool:
         """Whether the scorer knows words by the tags of their document."""
         return False
+
+    def best_readings(self, scores: numpy.ndarray, table: numpy.ndarray) -> numpy.ndarray:
+        """The best reading of each word, int32 (words,), if the scorer can learn tags.
+
+        Args:
+            scores: float32 (words, sum of sizes), of all values of all attributes.
+            table: the readings, as of ``tags.GoldTags``.
+        """
+        raise NotImplementedError
 
     def resize(self, model: Model, system: TransitionSystem) -> None:
         """Make room for labels added behind the known ones."""

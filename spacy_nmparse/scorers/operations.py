@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
 from thinc.api import Model, set_dropout_rate
 
 from spacy_nmparse.layers.parameters import renew
-from spacy_nmparse.scorers import tagging
+from spacy_nmparse.scorers import tags
 from spacy_nmparse.scorers.hooks import hooks_of
-from spacy_nmparse.scorers.shared import set_system
-from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.scorers.shared import recurrent_layers, set_system
 from spacy_nmparse.systems import TransitionSystem
 
 
@@ -66,7 +66,12 @@ def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
     """Tell a scorer that learns tags how many values each attribute has, before it is
     initialized."""
     for layer in _tagging_layers(model):
-        tagging.set_sizes(layer, sizes)
+        tags.set_sizes(layer, sizes)
+
+
+def best_readings(model: Model, scores: numpy.ndarray, table: numpy.ndarray) -> numpy.ndarray:
+    """The best reading of each word (see ``Hooks.best_readings``)."""
+    return hooks_of(model).best_readings(scores, table)
 
 
 def renew_all(model: Model) -> None:
@@ -78,7 +83,7 @@ def renew_all(model: Model) -> None:
 
 
 def _tagging_layers(model: Model) -> list[Model]:
-    layers = [model.maybe_get_ref(name) for name in tagging.REFERENCES]
+    layers = [model.maybe_get_ref(name) for name in tags.REFERENCES]
     return [layer for layer in layers if layer is not None]
 
 

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.tagging import GoldTags
+from spacy_nmparse.scorers.tags import GoldTags
 from spacy_nmparse.systems import TransitionSystem
-
-
-@lru_cache(maxsize=64)
-def compile_features(names: tuple[str, ...]) -> Features:
-    """The features of these names, compiled once."""
-    return Features(names)
 
 
 @dataclass
@@ -69,3 +61,8 @@ class _SystemRef:
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
+
+
+def recurrent_layers(model: Model) -> list[Model]:
+    """The recurrent layers of a scorer, the lowest first."""
+    return [layer for layer in model.layers if layer.name == "nmparse_bisru"]

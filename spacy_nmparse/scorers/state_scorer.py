@@ -15,14 +15,15 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
 from spacy_nmparse.layers.parameters import renew, spread, uniform
-from spacy_nmparse.scorers.features import Features
+from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
-from spacy_nmparse.scorers.shared import Gradients, ScorerInput, compile_features
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput
 from spacy_nmparse.scorers.state_scorer_kernel import (
     StateScorerKernel,
     check_system,
     label_blocks,
 )
+from spacy_nmparse.scorers.tagging import best_readings
 from spacy_nmparse.scorers.token_facts import token_values
 from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
 from spacy_nmparse.systems import TransitionSystem
@@ -202,3 +203,4 @@ class StateScorerHooks(Hooks):
         return any(fact.looks_at_tags for fact in facts.values())
 
     resized = staticmethod(resized)
+    best_readings = staticmethod(best_readings)

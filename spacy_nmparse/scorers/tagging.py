@@ -8,43 +8,22 @@ together. Parsing runs the second layer only, and only if the tags are wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.layers.parameters import renew
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.scorers.tag_gradient import tag_gradient
-
-#: A tag that is not known: nothing is learned from it.
-UNKNOWN = -1
-
-#: A scorer's references to the layer of the attributes and to that of the readings.
-REFERENCES = ("tagging", "reading")
+from spacy_nmparse.scorers.tags import UNKNOWN, GoldTags
 
 #: Words whose readings are scored at a time.
 BLOCK = 256
 
 #: Weight of the loss of readings, times that of the attributes' loss.
 READING_WEIGHT = 0.3
-
-
-@dataclass(frozen=True)
-class GoldTags:
-    """What the tags of words are.
-
-    values: int32 (words, attributes), the index of the value of each attribute, or UNKNOWN.
-    readings: int32 (words,), the number of the reading, or UNKNOWN.
-    table: float32 (readings, sum of sizes), 1 where a reading has a value, 0 elsewhere.
-    """
-
-    values: numpy.ndarray
-    readings: numpy.ndarray
-    table: numpy.ndarray
 
 
 def Tagging() -> Model[Any, Any]:
@@ -59,15 +38,6 @@ def Tagging() -> Model[Any, Any]:
         params=dict.fromkeys(("W", "b")),
         attrs={"sizes": []},
     )
-
-
-def set_sizes(model: Model, sizes: Sequence[int]) -> None:
-    """Tell the layer how many values each attribute has. It then has to be initialized."""
-    model.attrs["sizes"] = list(sizes)
-    renew(model)
-    for name in ("W", "b"):
-        model.set_param(name, None)
-    model.set_dim("nO", None, force=True)  # type: ignore[arg-type]
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:
@@ -91,19 +61,6 @@ def forward(model: Model, vectors: Any, is_train: bool) -> tuple[Any, Callable[[
         return matmul(d_scores, W)
 
     return scores, backprop
-
-
-def shapes(model: Model, sizes: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """Shape of each parameter that attributes of these sizes ask for.
-
-    Raises:
-        ValueError: the layer was made for others.
-    """
-    if list(sizes) != model.attrs["sizes"]:
-        raise ValueError(f"tags of sizes {model.attrs['sizes']} were learned, not of {list(sizes)}")
-    if not sizes:
-        return {}
-    return {"W": (sum(sizes), model.get_dim("nI")), "b": (sum(sizes),)}
 
 
 def learn_values(model: Model, vectors: Any, tags: GoldTags, weight: float) -> Any:

@@ -4,19 +4,17 @@ shapes."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 from thinc.api import Model
 
-from spacy_nmparse.layers import seen_words, sru
-from spacy_nmparse.layers.parameters import is_finite
-from spacy_nmparse.scorers import tagging
-from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS
-from spacy_nmparse.scorers.hooks import check_parameter, hooks_of
-from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.layers import seen_words
+from spacy_nmparse.layers.parameters import SHAPES, is_finite
+from spacy_nmparse.scorers import tags
+from spacy_nmparse.scorers.hooks import Hooks, check_parameter, hooks_of
 
 #: Sizes of the parameters of Thinc's and spaCy's layers that a tok2vec is made of, by the names of
 #: the parameters, and nP where a layer has pieces, nC where it looks at characters. Layers that are
@@ -36,7 +34,6 @@ LAYOUTS: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
 RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("dropout_rate", "word_dropout"), (0.0, 1.0)),
     **dict.fromkeys(("dropout_factor", "tag_weight", "tree_weight"), (0.0, sys.float_info.max)),
-    "n_pairs": (0, MOST_PAIRS),
     "seed": (0, 2**32 - 1),
 }
 #: Attributes that the weights of a layer are made for: those of the configuration.
@@ -84,8 +81,10 @@ def check_layout(model: Model, before: Sequence[Node]) -> None:
     for now, old, node in zip(layout(model), before, model.walk(), strict=True):
         if (now.name, now.references) != (old.name, old.references):
             raise ValueError("its layers have other names")
+        hooks = old.attributes.get("hooks")
+        ranges = {**RANGES, **hooks.ranges} if isinstance(hooks, Hooks) else RANGES
         for name, value in now.attributes.items():
-            if not _fits(name, value, old.attributes.get(name), bool(old.name)):
+            if not _fits(name, value, old.attributes.get(name), bool(old.name), ranges):
                 raise ValueError(
                     f"the attribute {name} of the layer {node.name} cannot be {value!r:.80}"
                 )
@@ -93,11 +92,13 @@ def check_layout(model: Model, before: Sequence[Node]) -> None:
             seen_words.check(node.attrs)
 
 
-def _fits(name: str, value: Any, before: Any, is_own: bool) -> bool:
+def _fits(
+    name: str, value: Any, before: Any, is_own: bool, ranges: Mapping[str, tuple[float, float]]
+) -> bool:
     """Whether loading weights may change an attribute like this. Those of other packages' layers
     may change as they like, but for those that Thinc's layers have."""
-    if name in RANGES and not value is before is None:
-        low, high = RANGES[name]
+    if name in ranges and not value is before is None:
+        low, high = ranges[name]
         whole = isinstance(low, float) or isinstance(value, Integral)
         return _kind(value) is Real and whole and low <= value <= high
     if before is None or not (is_own or name in FIXED or name in SAME_KIND):
@@ -138,8 +139,8 @@ def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
     if not any(model.has_param(name) for name in model.param_names):
         return
     for node in model.walk():
-        if any(node is model.maybe_get_ref(name) for name in tagging.REFERENCES):
-            for name, shape in tagging.shapes(node, tag_sizes).items():
+        if any(node is model.maybe_get_ref(name) for name in tags.REFERENCES):
+            for name, shape in tags.shapes(node, tag_sizes).items():
                 check_parameter(node, name, shape)
             continue
         for name in node.param_names:
@@ -147,8 +148,8 @@ def check_weights(model: Model, tag_sizes: Sequence[int]) -> None:
                 raise ValueError(f"weights {name} of the layer {node.name} are missing")
         if node is model:
             continue
-        if node in recurrent_layers(model):
-            for name, shape in sru.shapes(node).items():
+        if node.name in SHAPES:
+            for name, shape in SHAPES[node.name](node).items():
                 check_parameter(node, name, shape)
             continue
         sizes = {dim: node.get_dim(dim) for dim in node.dim_names if node.has_dim(dim)}

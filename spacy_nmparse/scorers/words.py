@@ -18,8 +18,9 @@ from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.parameters import is_finite
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.layers.sru import BiSRU, not_trained, run_layers
-from spacy_nmparse.scorers.shared import Gradients, ScorerInput
-from spacy_nmparse.scorers.tagging import REFERENCES, Tagging, learn_readings, learn_values
+from spacy_nmparse.scorers.shared import Gradients, ScorerInput, recurrent_layers
+from spacy_nmparse.scorers.tagging import Tagging, learn_readings, learn_values
+from spacy_nmparse.scorers.tags import REFERENCES
 
 
 def build_words(
@@ -46,11 +47,6 @@ def build_words(
     tags = {reference: Tagging() if tag_weight else None for reference in REFERENCES}
     layers = [tok2vec, *recurrent, *(layer for layer in tags.values() if layer is not None)]
     return {"layers": layers, "refs": {"tok2vec": tok2vec, **tags}}
-
-
-def recurrent_layers(model: Model) -> list[Model]:
-    """The recurrent layers of a scorer, the lowest first."""
-    return [layer for layer in model.layers if layer.name == "nmparse_bisru"]
 
 
 def init_words(model: Model, X: ScorerInput | None) -> int:

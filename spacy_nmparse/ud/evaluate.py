@@ -22,7 +22,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.pipe.annotations import same_tokens
+from spacy_nmparse.pipe.annotations import copy_tags, same_tokens
 from spacy_nmparse.pipe.evaluation import (
     bin_name,
     bin_names,
@@ -34,7 +34,6 @@ from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.corpus import CONLLU, gold_docs
 from spacy_nmparse.ud.extensions import split_doc
-from spacy_nmparse.ud.readers import copy_tags
 from spacy_nmparse.ud.treebank import refuse_cycles, split_by
 
 

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.augment import dont_augment
 
-from spacy_nmparse.pipe.annotations import same_tokens
+from spacy_nmparse.pipe.annotations import copy_tags, same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import copy_words, split_doc
 from spacy_nmparse.ud.folders import files_in
@@ -127,14 +127,6 @@ class TaggedCorpus(Corpus):
         if [token.text for token in example.predicted] == [token.text for token in reference]:
             copy_tags(reference, example.predicted)
         return example
-
-
-def copy_tags(source: Doc, target: Doc) -> None:
-    """Give a document the tags of another one with the same tokens; where that has none, its parts
-    of speech."""
-    attribute = "TAG" if source.has_annotation("TAG") else "POS"
-    tags: Any = source.to_array([attribute])
-    target.from_array([attribute], tags)
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:

@@ -10,6 +10,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_nmparse.wording import counted as counted
+
 SHOWN = 100  # differences for programs
 
 
@@ -111,15 +113,3 @@ def _until(end: int, places: Any, text: str) -> list[str]:
         if stop >= end:
             break
     return pieces
-
-
-def shorten(text: str, width: int = 24) -> str:
-    """A string for a table; in the middle of a long one are dots."""
-    if len(text) <= width:
-        return text
-    return f"{text[: width // 2]}…{text[len(text) - width // 2 + 1 :]}"
-
-
-def counted(n: int, one: str, several: str | None = None) -> str:
-    """A number and what it counts: "1 sentence", "2 sentences", "1 word is", "2 words are"."""
-    return f"{n} {one if n == 1 else several or one + 's'}"

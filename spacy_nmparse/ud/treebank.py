@@ -14,7 +14,7 @@ from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 from spacy_nmparse.ud.terminal import show
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 SPLITS = ("train", "dev", "test")
 #: Names of files of Universal Dependencies, also in parts: de_hdt-ud-train-a-1.conllu.

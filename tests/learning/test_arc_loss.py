@@ -10,7 +10,7 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
-from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.scorers.shared import recurrent_layers
 from spacy_nmparse.systems import Gold
 from tests.differences import slope
 from tests.naive.scorers import NEAR, NaiveArcParser, View, moves_of

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_nmparse.pipe.teacher import Teachers
-from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.scorers.shared import recurrent_layers
 from tests.pipe.common import (
     NL,
     arc_model_config,

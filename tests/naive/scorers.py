@@ -11,7 +11,7 @@ import numpy
 
 from spacy_nmparse import systems
 from spacy_nmparse.scorers.features import Features
-from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.scorers.shared import recurrent_layers
 from spacy_nmparse.systems import ROOT
 from tests.layers.test_sru import naive_sru
 from tests.naive.trees import roots_of

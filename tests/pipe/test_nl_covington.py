@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
-from spacy_nmparse.scorers.words import recurrent_layers
+from spacy_nmparse.scorers.shared import recurrent_layers
 from tests.pipe.common import (
     NL,
     arc_model_config,

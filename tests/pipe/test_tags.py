@@ -15,7 +15,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.tags import TagSet, collect
-from spacy_nmparse.scorers.tagging import UNKNOWN
+from spacy_nmparse.scorers.tags import UNKNOWN
 
 from .common import SMALL, gold_doc, learn, make_example, make_examples, make_nlp, parser_of, train
 

@@ -15,14 +15,12 @@ from spacy_nmparse.scorers.tag_gradient import tag_gradient
 from spacy_nmparse.scorers.tagging import (
     BLOCK,
     READING_WEIGHT,
-    UNKNOWN,
-    GoldTags,
     Tagging,
     best_readings,
     learn_readings,
     learn_values,
-    set_sizes,
 )
+from spacy_nmparse.scorers.tags import UNKNOWN, GoldTags, set_sizes
 from tests.differences import slope
 
 SIZES = [3, 2, 4]

@@ -22,8 +22,9 @@ from spacy_nmparse.lab.linear.perceptron import Perceptron, perceptron_of
 from spacy_nmparse.lab.linear.templates import Templates
 from spacy_nmparse.lab.linear.zhang_nivre import SETS, TEMPLATES
 from spacy_nmparse.layers.parameters import renew
+from spacy_nmparse.scorers.features import compile_features
 from spacy_nmparse.scorers.hooks import Hooks
-from spacy_nmparse.scorers.shared import ScorerInput, compile_features
+from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.scorers.state_scorer_kernel import check_system
 from spacy_nmparse.systems import TransitionSystem
 

@@ -259,7 +259,7 @@ def _cases() -> Iterator[Case]:
         elif systems.create(name).headless:
             yield from _list_cases(name)
         else:
-            yield from _projective_cases(name)
+            yield from filter(is_there, _projective_cases(name))
 
 
 CASES: tuple[Case, ...] = tuple(_cases())

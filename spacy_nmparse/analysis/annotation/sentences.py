@@ -24,15 +24,10 @@ from spacy_nmparse.ud.conllu import (
     parts_of,
     read_rows,
 )
+from spacy_nmparse.ud.rows import CONFIRMED, KNOWN_HEAD, is_marked
 
 _VALIDATES = Lock()  # it is made for one thread
-CONFIRMED, KNOWN = "Confirmed=Yes", "KnownHead=Yes"
 Row = Sequence[str]
-
-
-def has_mark(row: Row, *marks: str) -> bool:
-    """Whether MISC of a word has one of some marks."""
-    return not set(marks).isdisjoint(row[MISC].split("|"))
 
 
 def without(row: Row, *marks: str) -> list[str]:
@@ -49,7 +44,7 @@ def replaced(sentence: Sentence, change: Callable[[Row], list[str]]) -> Sentence
 
 def headless(row: Row) -> list[str]:
     """A word without its head and label, and without marks."""
-    return without([*row[:HEAD], EMPTY, EMPTY, *row[DEPS:]], CONFIRMED, KNOWN)
+    return without([*row[:HEAD], EMPTY, EMPTY, *row[DEPS:]], CONFIRMED, KNOWN_HEAD)
 
 
 def only(sentence: Sentence, is_known: Callable[[Row], bool]) -> Sentence:
@@ -59,15 +54,15 @@ def only(sentence: Sentence, is_known: Callable[[Row], bool]) -> Sentence:
 
 def is_confirmed(row: Row) -> bool:
     """Whether a person has confirmed a word's head and label."""
-    return has_mark(row, CONFIRMED)
+    return CONFIRMED in row[MISC].split("|")
 
 
 def known_by(sentences: Iterable[Sentence]) -> Callable[[Row], bool]:
     """Which words' heads are known: marked ones, where any word is marked; else all that are there.
     They are those that ``nmparse parse --keep-heads`` keeps."""
     rows = [row for sentence in sentences for row in sentence.words]
-    if any(has_mark(row, CONFIRMED, KNOWN) for row in rows):
-        return lambda row: row[HEAD] != EMPTY and has_mark(row, CONFIRMED, KNOWN)
+    if any(is_marked(row[MISC]) for row in rows):
+        return lambda row: row[HEAD] != EMPTY and is_marked(row[MISC])
     return lambda row: row[HEAD] != EMPTY
 
 
@@ -96,7 +91,7 @@ def words_of(sentences: Iterable[Sentence]) -> list[tuple[str, ...]]:
         (
             next((kind for sign, kind in kinds.items() if sign in row[ID]), "word"),
             row[FORM],
-            without(row, CONFIRMED, KNOWN)[MISC],
+            without(row, CONFIRMED, KNOWN_HEAD)[MISC],
         )
         for sentence in sentences
         for row in sentence.rows

@@ -70,7 +70,7 @@ class SentenceIds:
     """
 
     def __init__(self, given: Set[str], first: int = 1) -> None:
-        self._given = given
+        self.given = given
         self._number = first - 1
 
     def of(self, sentence: Commented) -> str:
@@ -83,7 +83,7 @@ class SentenceIds:
     def next(self) -> str:
         """The id of the next sentence, which has none."""
         self._number += 1
-        while str(self._number) in self._given:
+        while str(self._number) in self.given:
             self._number += 1
         return str(self._number)
 

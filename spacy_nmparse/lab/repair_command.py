@@ -27,7 +27,7 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.lab.repair_use import Repair, Repairs, find_repairs
-from spacy_nmparse.ud.terminal import show
+from spacy_nmparse.terminal import show
 from spacy_nmparse.wording import counted
 
 N_LABELS = 10

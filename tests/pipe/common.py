@@ -367,8 +367,7 @@ def randomize(model: Any, seed: int = 0, scale: float = 0.5) -> None:
 
 def random_parser(seed: int = 0, **config: Any) -> Language:
     """A pipeline with random weights."""
-    nlp = make_nlp(**config)
-    nlp.initialize(lambda: make_examples(nlp.vocab))
+    nlp, *_ = ready(**config)
     randomize(parser_of(nlp).model, seed)
     return nlp
 
@@ -386,13 +385,13 @@ def seal(parts: dict[str, bytes]) -> None:
 
 
 def altered(parser: Any, **changes: Any) -> bytes:
-    """The bytes of a parser with other parts, sealed; a function makes one of what is there."""
+    """The bytes of a parser with other parts, sealed: bytes, a table, or what changes the table."""
     parts = srsly.msgpack_loads(parser.to_bytes())
     for name, change in changes.items():
+        table = change
         if callable(change):
-            change(content := srsly.msgpack_loads(parts[name]))
-            change = srsly.msgpack_dumps(content)
-        parts[name] = change
+            change(table := srsly.msgpack_loads(parts[name]))
+        parts[name] = table if isinstance(table, bytes) else srsly.msgpack_dumps(table)
     seal(parts)
     return srsly.msgpack_dumps(parts)
 

@@ -36,6 +36,13 @@ def test_no_licence_is_an_objection(tmp_path: Path) -> None:
     assert source_of(tmp_path).licence == UNKNOWN
 
 
+def test_only_treebanks_of_universal_dependencies_have_a_page_there(tmp_path: Path) -> None:
+    for name, page in (("UD_Old_French-PROFITEROLE", True), ("my_corpus", False)):
+        (tmp_path / name).mkdir()
+        url = source_of(tmp_path / name).url
+        assert url == (f"https://github.com/UniversalDependencies/{name}" if page else "")
+
+
 def test_a_package_has_a_licence() -> None:
     pytest.importorskip("turkish_treebanks", reason="needs the package turkish-treebanks")
     source = source_of(Path("turkish-treebanks"))

@@ -59,6 +59,12 @@ def run(
         show("No non-monotonic move was legal in any configuration: the system is monotonic.")
         return
     _print_outcomes(found)
+    if found.heads:
+        right, most = (100 * count / found.heads for count in (found.right, found.at_most))
+        show(
+            f"Heads right: {right:.2f} %; if the oracle decided these moves: {most:.2f} %"
+            " (HGJ13, section 8)"
+        )
     for move, counts in sorted(found.labels.items()):
         title(f"{move}: label before and after")
         rows = [

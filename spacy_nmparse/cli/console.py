@@ -18,11 +18,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import table
 
+from spacy_nmparse.analysis.evaluate import references
 from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.terminal import colored, show, shown
+from spacy_nmparse.ud.conllu import HEAD, read_rows
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
-from spacy_nmparse.ud.evaluate import references
-from spacy_nmparse.ud.treebank import several_roots
+from spacy_nmparse.ud.treebank import refuse_cycles
 from spacy_nmparse.wording import counted
 
 
@@ -152,7 +153,12 @@ def check_trees(files: Sequence[Path], one_root: bool = False) -> None:
     """Warn of sentences with several roots in CoNLL-U files, or refuse them; refuse cycles."""
     for file in files:
         check_exists(file)
-    rooted = list(several_roots(file for file in files if file.suffix in CONLLU))
+    rooted = []
+    for file in (file for file in files if file.suffix in CONLLU):
+        for sentence in read_rows(file):
+            refuse_cycles(sentence, str(file))
+            if sum(row[HEAD] == "0" for row in sentence.words) > 1:
+                rooted.append((file, sentence.lines[0]))
     if not rooted:
         return
     file, line = rooted[0]

@@ -79,7 +79,7 @@ class SentenceCounts:
     labelled: int
 
 
-class _Tree:
+class _Side:
     """The words of one Doc: heads (own index = root), labels (of roots the treebank's), those that
     the Doc has, and places in the text."""
 
@@ -122,8 +122,8 @@ class _Pair:
         self.left_out = {
             token.i for token in example.reference if not punctuation and token.pos == PUNCT
         }
-        self.gold = _Tree(example.reference)
-        self.pred = _Tree(example.predicted)
+        self.gold = _Side(example.reference)
+        self.pred = _Side(example.predicted)
         gold, pred = self.gold, self.pred
         if gold.places == pred.places:
             self.to_gold = [i if place else _UNALIGNED for i, place in enumerate(gold.places)]
@@ -333,7 +333,7 @@ def _spacy_dependency_scores(examples: list[Example]) -> dict[str, Any]:
     unlabelled, labelled = PRFScore(), PRFScore()
     per_type: dict[str, PRFScore] = {}
     for example in examples:
-        gold, pred = _Tree(example.reference), _Tree(example.predicted)
+        gold, pred = _Side(example.reference), _Side(example.predicted)
         for tree in (gold, pred):
             tree.labels = [label.lower() for label in tree.deps]
         alignment = example.alignment.x2y

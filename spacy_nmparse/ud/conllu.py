@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.systems.projective import find_cycle as word_of_cycle
+from spacy_nmparse.wording import counted
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -155,17 +156,13 @@ def find_cycle(heads: Sequence[int | None]) -> list[int]:
     Args:
         heads: The head of each word: 1 is the first word, 0 is ROOT, None is unknown.
     """
-    done: set[int] = set()
-    for first in range(1, len(heads) + 1):
-        path: dict[int, int] = {}  # word -> its place
-        word = first
-        while word and word not in done:
-            if word in path:
-                return [*list(path)[path[word] :], word]
-            path[word] = len(path)
-            word = heads[word - 1] or 0
-        done.update(path)
-    return []
+    above = [word if head == 0 else head and head - 1 for word, head in enumerate(heads)]
+    first = word = word_of_cycle(above)
+    found: list[int] = []
+    while word is not None and not (found and word == first):
+        found.append(word + 1)
+        word = above[word]
+    return [*found, *found[:1]]
 
 
 def depths(heads: Sequence[int]) -> list[int]:

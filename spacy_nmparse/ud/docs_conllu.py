@@ -124,12 +124,8 @@ def _places(doc: Doc) -> Iterator[tuple[int, int]]:
 
 
 class _Block(NamedTuple):
-    """Words of CoNLL-U and tokens of spaCy that have the same letters: mostly one of each.
-
-    Attributes:
-        words: Numbers of the words, counted from 0 over all sentences.
-        tokens: Numbers of the tokens.
-    """
+    """Words of CoNLL-U, counted from 0 over all sentences, and tokens of spaCy that have the same
+    letters: mostly one of each."""
 
     words: list[int]
     tokens: list[int]
@@ -212,7 +208,7 @@ def _filled(doc: Doc, given: Sequence[Sentence], writer: RowWriter) -> Iterator[
             if not parsed:
                 continue
             above = heads[token]
-            while above not in number_of_block and heads[above] != above and writer.is_space(above):
+            while above not in number_of_block and heads[above] != above and doc[above].is_space:
                 above = heads[above]
             head = None
             if label != EMPTY and above != token and above in number_of_block:

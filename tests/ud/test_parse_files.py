@@ -23,12 +23,13 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.cli.parse import run as run_parse
+from spacy_nmparse.cli.plan import plan
 from spacy_nmparse.pipe import processes
 from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import FileParser, FileReader, FileWriter, plain_text
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.docs_conllu import doc_to_conllu
-from spacy_nmparse.ud.jobs import RECORD, Asked, Job, note, plan, read_record
+from spacy_nmparse.ud.jobs import RECORD, Asked, Job, note, read_record
 from spacy_nmparse.ud.parse_files import parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import Piece
 from spacy_nmparse.ud.parse_outputs import Counts, Part

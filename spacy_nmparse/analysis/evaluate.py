@@ -123,10 +123,7 @@ def evaluate(
         sources = sources or [path]
     if tokens == "raw" or sources:
         conll18.require_udtools()
-    is_text = unit == "text"
-    gold = (
-        _running_text(nlp, path, sources) if is_text else [*references(read_docs(nlp, path), unit)]
-    )
+    gold = _gold(nlp, path, unit, sources)
     blank = [blank_copy(nlp, doc, tokens, sents, tags) for doc in gold]
     list(nlp.pipe([blank_copy(nlp, doc, tokens, sents, tags) for doc in gold[:64]]))  # warm up
     start = time.perf_counter()
@@ -149,8 +146,10 @@ def evaluate(
     return result
 
 
-def _running_text(nlp: Language, path: Path, sources: Sequence[Path]) -> list[Doc]:
-    """The gold documents of CoNLL-U files; path: what is evaluated, for messages."""
+def _gold(nlp: Language, path: Path, unit: str, sources: Sequence[Path]) -> list[Doc]:
+    """The gold documents, of CoNLL-U files where these are parsed as running text."""
+    if unit != "text":
+        return list(references(read_docs(nlp, path), unit))
     if path.suffix in CONLLU and not sources:
         raise ValueError(
             f"The running text (unit) of {path} has raw tokens only: --tokens raw is missing."

@@ -32,6 +32,7 @@ from spacy_nmparse.layers.digest import digest
 from spacy_nmparse.layers.hash_tables import HashTables
 from spacy_nmparse.layers.known_words import WORTH, KnownWords, Repeated
 from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
+from spacy_nmparse.layers.parameters import check_least
 from spacy_nmparse.layers.products import HAS_TILES
 from spacy_nmparse.layers.seen_words import HIDDEN, SEEN, SHARED, hide, nothing_seen, see
 from spacy_nmparse.layers.word_types import find_types
@@ -76,22 +77,13 @@ def AffixEmbed(
         ValueError: a size or a length below 1, a length that is no whole number or is there
             twice, a share that is none, or a factor below 0.
     """
-    sizes = (width, embed_width, rows, affix_rows, maxout_pieces)
-    if min(*sizes, *prefixes, *suffixes) < 1:
-        raise ValueError(
-            f"AffixEmbed: width {width}, embed_width {embed_width}, rows {rows}, affix_rows "
-            f"{affix_rows}, maxout_pieces {maxout_pieces} and the lengths of prefixes "
-            f"{list(prefixes)} and suffixes {list(suffixes)} must be at least 1."
-        )
-    for name, lengths in (("prefixes", prefixes), ("suffixes", suffixes)):
-        if any(length != int(length) for length in lengths):
-            raise ValueError(f"AffixEmbed: {name} {list(lengths)} must be whole numbers.")
-        if len(set(lengths)) < len(lengths):
-            raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
+    sizes = {"width": width, "embed_width": embed_width, "rows": rows, "affix_rows": affix_rows}
+    check_least("AffixEmbed", 1, **sizes, maxout_pieces=maxout_pieces)
+    check_least("AffixEmbed", 0, dropout_factor=dropout_factor)
     if not 0 <= word_dropout < 1:
         raise ValueError(f"AffixEmbed: word_dropout {word_dropout} must be at least 0, below 1.")
-    if not dropout_factor >= 0:
-        raise ValueError(f"AffixEmbed: dropout_factor {dropout_factor} must be at least 0.")
+    check_lengths("prefixes", prefixes)
+    check_lengths("suffixes", suffixes)
     sizes_of_tables = [rows] + [affix_rows] * (1 + len(prefixes) + len(suffixes))
     tables = HashTables(embed_width, sizes_of_tables, dropout_factor)
     static = StaticVectors(width, dropout=0.0) if include_static_vectors else None
@@ -111,6 +103,14 @@ def AffixEmbed(
             "known_words": KnownWords(),
         },
     )
+
+
+def check_lengths(name: str, lengths: Sequence[int]) -> None:
+    """Raise ValueError where a length of affixes is below 1, no whole number or there twice."""
+    if any(length != int(length) or length < 1 for length in lengths):
+        raise ValueError(f"AffixEmbed: {name} {list(lengths)} must be whole numbers from 1 on.")
+    if len(set(lengths)) < len(lengths):
+        raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.parameters import renew, spread, uniform
+from spacy_nmparse.layers.parameters import check_least, renew, spread, uniform
 from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput
@@ -71,16 +71,9 @@ def StateScorer(
     Raises:
         ValueError: an unknown feature, sizes below 1, or a weight or factor below 0.
     """
-    if min(hidden_width, maxout_pieces, projection_width) < 1:
-        raise ValueError(
-            f"StateScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
-            f"projection_width {projection_width} must be at least 1."
-        )
-    if min(tag_weight, dropout_factor) < 0:
-        raise ValueError(
-            f"StateScorer: tag_weight {tag_weight} and dropout_factor {dropout_factor} must be at "
-            f"least 0."
-        )
+    sizes = {"hidden_width": hidden_width, "maxout_pieces": maxout_pieces}
+    check_least("StateScorer", 1, **sizes, projection_width=projection_width)
+    check_least("StateScorer", 0, dropout_factor=dropout_factor)
     names = DEFAULT_FEATURES if features is None else tuple(features)
     Features(names)  # raises on unknown names
     model: Model[ScorerInput, StateScorerKernel] = Model(

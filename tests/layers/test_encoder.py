@@ -278,7 +278,7 @@ def test_inputs_of_another_width() -> None:
 
 @pytest.mark.parametrize("wrong", [(0, 1, 3, 1), (8, -1, 3, 1), (8, 1, 0, 1), (8, 1, 3, 0)])
 def test_errors(wrong: tuple[int, int, int, int]) -> None:
-    with pytest.raises(ValueError, match="MaxoutWindowEncoder: width"):
+    with pytest.raises(ValueError, match=r"MaxoutWindowEncoder: \w+"):
         MaxoutWindowEncoder(*wrong)
 
 

@@ -59,10 +59,8 @@ def AffixEmbed(
     Args:
         width: of the vectors that come out.
         embed_width: of each table's.
-        prefixes: lengths of the beginnings, in letters.
-        suffixes: lengths of the ends.
-        rows: of the norms' table.
-        affix_rows: of each of the other tables.
+        prefixes, suffixes: lengths of the beginnings and of the ends, in letters.
+        rows, affix_rows: of the norms' table, and of each of the other tables.
         maxout_pieces: of the layer that mixes them.
         word_dropout: share of a batch's different words that hide their norm in training.
         dropout_factor: training drops columns of the tables at this multiple of its rate, at most
@@ -84,10 +82,10 @@ def AffixEmbed(
         raise ValueError(f"AffixEmbed: word_dropout {word_dropout} must be at least 0, below 1.")
     check_lengths("prefixes", prefixes)
     check_lengths("suffixes", suffixes)
-    sizes_of_tables = [rows] + [affix_rows] * (1 + len(prefixes) + len(suffixes))
-    tables = HashTables(embed_width, sizes_of_tables, dropout_factor)
-    static = StaticVectors(width, dropout=0.0) if include_static_vectors else None
-    words = tables if static is None else beside(tables, static)
+    n_affixes = len(prefixes) + len(suffixes)
+    words: Model = HashTables(embed_width, [rows] + [affix_rows] * (1 + n_affixes), dropout_factor)
+    if include_static_vectors:
+        words = beside(words, StaticVectors(width, dropout=0.0))
     mix = Maxout(width, words.get_dim("nO"), nP=maxout_pieces, normalize=True)
     return Model(
         "nmparse_affix_embed",

@@ -55,14 +55,13 @@ cdef class MaxoutNorm:
     """The layer for one batch.
 
     Args:
-        W: float32 (width * pieces, inputs), pieces of a unit side by side.
-        weights: the same, packed as pieces; those of windows exact.
-        b: float32 (width * pieces,).
-        gain, shift: float32 (width,), of the layer normalization.
+        parameters: float32 arrays: W (width * pieces, inputs), pieces of a unit side by side; b
+            (width * pieces,); gain and shift of the layer normalization (width,).
+        weights: W packed as pieces; those of windows exact.
         lengths: int32, words of each sequence, each at least 1.
         window: words to either side that a window has; -1: no windows.
-        reach_in, reach_out: places before and behind each sequence that have rows of their own,
-            among inputs and among outputs.
+        reach: how many places before and behind each sequence have rows of their own: among the
+            inputs, and among the outputs.
         with_far: whether row 0 of the outputs is computed; only with windows.
         rate: of dropout.
         seed: of dropout.
@@ -87,14 +86,16 @@ cdef class MaxoutNorm:
     cdef object learned
 
     def __cinit__(
-        self, W, Weights weights, b, gain, shift, lengths, int window=-1, int reach_in=0,
-        int reach_out=0, bint with_far=False, double rate=0.0, seed=0
+        self, parameters, Weights weights, lengths, int window=-1, reach=(0, 0),
+        bint with_far=False, double rate=0.0, seed=0
     ):
         cdef ptrdiff_t n_words = 0
         cdef ptrdiff_t i
+        cdef int reach_in, reach_out
+        reach_in, reach_out = reach
         if window >= 0 and weights.pairs is not None:
             raise ValueError("MaxoutNorm: the weights of windows must be exact.")
-        self.W, self.gain, self.shift = W, gain, shift
+        self.W, b, self.gain, self.shift = parameters
         self.packed = weights
         self.weights = &weights.c
         self.lengths = lengths
@@ -140,7 +141,7 @@ cdef class MaxoutNorm:
                 f"MaxoutNorm: {n_in} inputs, but windows reach over {window} words of {width}."
             )
         if min(reach_in, reach_out) < 0 or (window < 0 and reach_in != reach_out):
-            raise ValueError(f"MaxoutNorm: reach_in {reach_in}, reach_out {reach_out}.")
+            raise ValueError(f"MaxoutNorm: reach {reach_in, reach_out}.")
         if not 0 <= rate <= 1:
             raise ValueError(f"MaxoutNorm: the rate of dropout is 0 to 1, not {rate}.")
         return 0

@@ -74,9 +74,9 @@ def StateScorer(
     sizes = {"hidden_width": hidden_width, "maxout_pieces": maxout_pieces}
     check_least("StateScorer", 1, **sizes, projection_width=projection_width)
     check_least("StateScorer", 0, dropout_factor=dropout_factor)
-    names = DEFAULT_FEATURES if features is None else tuple(features)
+    names = list(DEFAULT_FEATURES if features is None else features)
     Features(names)  # raises on unknown names
-    model: Model[ScorerInput, StateScorerKernel] = Model(
+    return Model(
         "state_scorer",
         forward,
         init=init,
@@ -90,7 +90,7 @@ def StateScorer(
         params=dict.fromkeys(("project_W", "project_b", "word_W", *WEIGHTS)),
         attrs={
             "hooks": StateScorerHooks(),
-            "features": list(names),
+            "features": names,
             "default_features": features is None,
             "system": None,
             "dropout_rate": 0.0,
@@ -98,7 +98,6 @@ def StateScorer(
             "dropout_factor": dropout_factor,
         },
     )
-    return model
 
 
 def system_features(system: TransitionSystem) -> list[str]:

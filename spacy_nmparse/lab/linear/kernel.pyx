@@ -396,15 +396,13 @@ def learn_examples(
         weights: float32 (size,), changed in place.
         taken: float32 (size,): what penalties have added to each weight; changed in place.
         counts: uint8 (size,): how often each feature was seen, up to 255; changed in place.
-        so_far: (time, penalty): examples before these, and what a weight could have had of the
-            penalty by then.
+        so_far: (time, penalty): examples before these, and what a weight could have had by then.
         lessons: ``Lessons``, configurations.
         rate: learning rate of the first example; it falls as 1 / (1 + time / HALF).
         l1: the penalty for each example.
         min_count: features that were not seen so often have no weights.
 
-    Returns:
-        (time, penalty) after the examples.
+    Returns (time, penalty) after the examples.
 
     Raises:
         ValueError: a configuration has more features than templates can have.
@@ -417,11 +415,10 @@ def learn_examples(
     cdef int64_t time = so_far[0]
     cdef float penalty = so_far[1]
     cdef Py_ssize_t e, place
-    cdef int64_t first = 0
-    cdef int64_t first_class = 0
-    cdef int64_t i, j
+    cdef int64_t i, j, first, first_class
     cdef int n_kept
     cdef float now
+    first = first_class = 0
     for e in range(records.shape[0]):
         if records[e].features - (records[e - 1].features if e else 0) > MAX_TEMPLATES:
             raise ValueError(f"A configuration has at most {MAX_TEMPLATES} features.")

@@ -111,7 +111,7 @@ cdef int add_rows(
 cdef void run(LayerC* layer, const float* first) noexcept nogil:
     """Fill layer.hidden: the sum of the first row and of all that is not in it."""
     cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
-    cdef int n_pairs = layer.features.n_slots - layer.features.n_singles
+    cdef int n_paired = layer.features.n_slots - layer.features.n_singles
     cdef int size = layer.pieces * layer.width
     cdef int i, n
     rows[0] = first
@@ -119,9 +119,9 @@ cdef void run(LayerC* layer, const float* first) noexcept nogil:
     if layer.extra is not NULL:
         rows[n] = layer.extra
         n += 1
-    for i in range(n_pairs):
+    for i in range(n_paired):
         rows[n + i] = word_row(layer, layer.words, layer.features.n_singles + i)
-    nmp_sum_rows(layer.pre, rows, n, n_pairs // 2, size)
+    nmp_sum_rows(layer.pre, rows, n, n_paired // 2, size)
     if layer.pieces > 1:
         nmp_maxout(layer.hidden, layer.pre, layer.width, layer.pieces)
     else:

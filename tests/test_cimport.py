@@ -20,9 +20,9 @@ import spacy_nmparse
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.derivation import derive_actions
 from spacy_nmparse.analysis.page import render_page
+from spacy_nmparse.lab.walk import random_walk
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.system import with_face
-from spacy_nmparse.systems.walk import random_walk
 from tests.naive.trees import golds, is_projective
 from tests.systems.twins import TWINS, Twin
 

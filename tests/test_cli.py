@@ -24,8 +24,8 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.statistics import columns
+from spacy_nmparse.terminal import show
 from spacy_nmparse.ud import conllu_to_docs
-from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.commands import ROOT, python, run, succeed, told
 from tests.pipe.common import TREES, gold_doc, make_example, make_nlp, random_parser

@@ -18,7 +18,7 @@ from spacy.util import load_config
 from typer.testing import CliRunner
 
 from scripts import demo, prepare_demo
-from spacy_nmparse.ud.packages import wheel_of
+from scripts.packages import wheel_of
 from spacy_nmparse.ud.treebank import convert, find_splits
 from tests.toy_treebank import ROOT, SMALL, read
 

@@ -124,10 +124,7 @@ def test_training_hides_norms() -> None:
 
 
 def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Norms and affixes, in batches of any size, in copies and saved layers.
-
-    A word counts as seen even if its norm was hidden in training.
-    """
+    """Norms and affixes, in any batch, copy or saved layer; a hidden norm counts as seen."""
     model = make(prefixes=(), suffixes=(2,), word_dropout=0.9)
     words = make_docs("aw1 bw1 cw2 dw1 dw2")
     place, numbers = Types.of(words).place, Types.of(words).numbers((), (2,))

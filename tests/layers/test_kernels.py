@@ -154,8 +154,7 @@ def test_products_in_tiles(
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_dropout(drop: Any, rate: float) -> None:
-    """Units are dropped as often as they should, wherever they are and whatever their neighbours
-    do; the others are scaled, and keep their winners. Those of a ReLU layer are the same ones."""
+    """Units are dropped as often as they should, each by itself; others are scaled; so in ReLU."""
     steps, width = 4000, 96
     starts = numpy.random.default_rng(0).integers(2**32, size=steps, dtype="uint32")
     dropped = numpy.zeros((steps, width), dtype=bool)

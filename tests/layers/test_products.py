@@ -21,8 +21,7 @@ needs_fixed = pytest.mark.skipif(not HAS_FIXED, reason="the processor rounds not
 
 
 def check_product(found: numpy.ndarray, A: numpy.ndarray, W: numpy.ndarray) -> None:
-    """A product of rounded numbers is as near to the exact one as the rounding promises: numbers
-    are right to half a unit, and a row or an output's weights have at least 32,700 units."""
+    """Numbers are right to half a unit; a row, or an output's weights, has 32,700 or more."""
     A, W = A.astype("float64"), W.astype("float64")
     exact = A @ W.T
     room = numpy.outer(numpy.linalg.norm(A, axis=1), numpy.linalg.norm(W, axis=1))

@@ -1,6 +1,4 @@
-"""The bidirectional simple recurrent unit against a naive one, and its gradients against finite
-differences.
-"""
+"""The bidirectional simple recurrent unit against a naive one, and finite differences."""
 
 from __future__ import annotations
 

@@ -221,8 +221,7 @@ def test_shares_of_the_moves(name: str) -> None:
 
 
 def likings(parser: Any, scored: Any, n: int) -> numpy.ndarray:
-    """How far the arc from each word (n: from ROOT) to each word is scored above SHIFT, where the
-    scorer looks at no arcs: float (heads, dependents)."""
+    """How far arcs are scored above SHIFT by what sees no arcs: (heads, n is ROOT; dependents)."""
     found = numpy.full((n + 1, n), numpy.nan)
     state = parser.system.initial(n)
     for j in range(n):
@@ -242,10 +241,7 @@ def likings(parser: Any, scored: Any, n: int) -> numpy.ndarray:
 
 
 def completed(heads: list[int | None], likes: numpy.ndarray) -> dict[int, float]:
-    """Complete a tree, which is changed: the best root, then the best heads.
-
-    Returns: by word that got a head, its probability among those (or the roots) to choose from.
-    """
+    """Complete a tree in place; of words that got a head, its probability among the choices."""
     n = len(heads)
     shares: dict[int, float] = {}
 

@@ -40,8 +40,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def crosses(system: Any, state: State, action: Action) -> bool:
-    """By the definition: SWAP, or an arc over a word without a head, or with a head or a dependent
-    outside; ROOT is outside, and its own arcs cross none."""
+    """SWAP, or an arc over a word that is headless, or has its head or a dependent outside."""
     if action.move == "SWAP":
         return True
     if not system.name.endswith("covington") or action.move in ("SHIFT", "NO-ARC", "BREAK"):
@@ -60,8 +59,7 @@ def crosses(system: Any, state: State, action: Action) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_it_shifts(kind: str) -> None:
-    """The odds of the moves that make arcs cross against the others, by the bias, in all
-    configurations of derivations by chance; nothing else."""
+    """The odds of moves that make arcs cross, by the bias, in all configurations; nothing else."""
     factory, config = KINDS[kind]
     nlp = random_parser(1, factory=factory, **config)
     parser = parser_of(nlp)

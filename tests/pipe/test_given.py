@@ -199,8 +199,7 @@ def all_forests(n: int, presets: Sequence[int]) -> set[tuple[int, ...]]:
 
 
 def test_faults_are_those_of_no_tree() -> None:
-    """Of all heads of up to five words in a sentence, and of up to four that may be several, with
-    all preset starts: there is a fault where no tree, or no trees, have them."""
+    """There is a fault where no tree has the heads, of up to five words with all preset starts."""
     n_cases = n_faults = 0
     for n in range(1, 6):
         for presets in product((0, 1, -1), repeat=n - 1):

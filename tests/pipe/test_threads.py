@@ -53,10 +53,7 @@ def test_one_document_fails() -> None:
 
 
 def test_the_stream_fails() -> None:
-    """The documents before come, as from one thread; then the error.
-
-    A batch of each thread is read ahead, no more; whoever stops early waits for nothing else.
-    """
+    """Documents before come, as from one thread; a batch of each thread is read ahead, no more."""
     nlp = random_parser(6, threads=2)
     docs, read, found = random_docs(nlp.vocab, 5, [6] * 40), [], []
 

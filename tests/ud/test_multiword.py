@@ -61,8 +61,7 @@ def forms(doc: Doc) -> list[str]:
 
 
 def test_other_forms_and_tags(nlp: Language) -> None:
-    """An ending is not learned that is mostly split elsewhere, although it is the longest; the form
-    is. A form with another tag is split as with that tag: here not at all."""
+    """Endings that are mostly split elsewhere are not learned; a form is split as with its tag."""
     rows = ["1-2 {0}{1} _ _ _ _ _ _ _ _", "1 {0} {0} NOUN Noun _ 0 root _ _"]
     conllu = sentence(*rows, "2 {1} ki ADP Rel _ 1 case _ _")
     words = ("okulda", "ki"), ("orada", "ki"), ("yolda", "ki"), ("sonr", "aki")

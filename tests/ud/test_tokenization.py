@@ -71,10 +71,7 @@ def test_rules_of_each_kind() -> None:
 
 
 def test_what_teaches_nothing() -> None:
-    """What is rare or ambiguous, what fits, tokens with spaces, and other tokenizers' data.
-
-    The data that fits has -x, so the dash of direct speech is not split off either.
-    """
+    """What is rare, ambiguous or fits (also -x of direct speech), spaces, other tokenizers."""
     nlp = spacy.blank("en")
     found = fitted(nlp, docs("a well-known -b", "it's x", "it~'s x", "it~'s y", "`` x"))
     assert not any(found.removed.values()) and not any(found.added.values())

@@ -147,14 +147,14 @@ def test_a_parser_that_is_cut_off_from_its_token_vectors(
 
 
 def test_vectors_of_words_come_along_or_are_missed(target: Path, tmp_path: Path) -> None:
-    expected = trees(pipeline("nm_parser", 3, STATIC))
-    nlp = spacy.load(target)
-    replace_parser(nlp, pipeline("nm_parser", 3, STATIC), "nm_parser")
+    source, nlp = pipeline("nm_parser", 3, STATIC), spacy.load(target)
+    expected = trees(source)
+    replace_parser(nlp, source, "nm_parser")
     nlp.to_disk(tmp_path)
     assert trees(nlp) == trees(spacy.load(tmp_path)) == expected
     other = pipeline("parser", 2)
     with pytest.raises(ValueError, match=r"looks words up in vectors that .* does not have"):
-        replace_parser(other, pipeline("nm_parser", 3, STATIC), "nm_parser")
+        replace_parser(other, source, "nm_parser")
     assert other.get_pipe_meta("parser").factory == "parser"
 
 

@@ -1,5 +1,4 @@
-"""nm_parser_transformer.cfg, with a tiny transformer of random weights in place of the
-pretrained one."""
+"""nm_parser_transformer.cfg, with a tiny transformer of random weights in place of the real one."""
 
 from __future__ import annotations
 

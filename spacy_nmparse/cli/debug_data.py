@@ -22,8 +22,8 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.private import import_code, read_overrides
+from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import CONLLU
-from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.treebank import refuse_faults
 from spacy_nmparse.wording import shorten
 

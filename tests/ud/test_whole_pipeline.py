@@ -16,9 +16,9 @@ from spacy.tokens import Doc
 from spacy.util import load_config, load_model_from_config
 
 from scripts import demo
+from scripts.licences import source_of
+from scripts.packages import card
 from spacy_nmparse.ud import doc_to_conllu
-from spacy_nmparse.ud.licences import source_of
-from spacy_nmparse.ud.packages import card
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline as make_whole
 from tests.toy_treebank import CONLLU, nmparse

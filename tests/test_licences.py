@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_nmparse.ud.licences import UNKNOWN, source_of
+from scripts.licences import UNKNOWN, source_of
 
 METADATA = "# Summary\n<pre>\n=== Machine-readable metadata ===\nLicense: {}\nIncludes text: yes\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +15,19 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.cli.console import CODE, MODEL, check_choice, fail, failures, load
+from spacy_nmparse.cli.console import (
+    CODE,
+    MODEL,
+    check_absent,
+    check_choice,
+    fail,
+    failures,
+    load,
+)
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.terminal import shown
+from spacy_nmparse.ud.doubt import by_doubt
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
@@ -57,9 +68,19 @@ def run(
     force: bool = typer.Option(
         False, "--force", help="Parse also what is parsed already, and overwrite any file"
     ),
+    sort: str | None = typer.Option(
+        None, "--sort", help="'doubt': the sentences of all inputs, the least sure ones first"
+    ),
     code: Path | None = CODE,
 ) -> None:
     """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
+    if sort is not None:
+        check_choice("--sort", sort, ("doubt",))
+        check_choice("--format (with --sort)", form or _form_of(output), (CONLLU,))
+        how: dict[str, Any] = {"kind": kind, "keep_heads": keep_heads, "keep_going": keep_going}
+        how |= {"n_process": n_process, "batch_size": batch_size}
+        _write_by_doubt(model, inputs, output, force, **how)
+        return
     suffix = Path(output).suffix
     known = ("", ".conll", PLUS, ".json", *FORMATS.values())
     is_guess = form is None and suffix.lower() not in known
@@ -121,6 +142,31 @@ def run(
         _say(f"Warning: {counted(total.failed, 'document')} could not be parsed: see parse_error")
     if failed or refused:
         raise typer.Exit(1)
+
+
+def _write_by_doubt(model: str, inputs: list[str], output: str, force: bool, **how: Any) -> None:
+    """Parse the inputs, and write all sentences into one file, the least sure ones first."""
+    if output != STANDARD and not force:
+        check_absent(Path(output))
+    if output == STANDARD and sys.stdout is None:
+        fail("standard output is closed: name a file with --output.")
+    status = 0
+    with tempfile.TemporaryDirectory() as folder, failures():
+        into = {"form": CONLLU, "confidence": True, "force": True, "sort": None, "code": None}
+        try:
+            run(model, inputs, f"{folder}/", **into, **how)
+        except typer.Exit as end:  # 1: an input cannot be parsed, others are
+            if (status := end.exit_code) != 1:
+                raise
+        jobs = plan(inputs, f"{folder}/", CONLLU)
+        files = [(job.name, job.target) for job in jobs if job.target and job.target.is_file()]
+        found = "".join(by_doubt(files)).encode("utf-8", "backslashreplace")
+        if output == STANDARD:
+            sys.stdout.buffer.write(found)
+        elif files:
+            write_files({Path(output): found})
+    if status:
+        raise typer.Exit(status)
 
 
 def _left_to_do(jobs: list[Job], options: dict[str, Any]) -> tuple[list[Job], int]:

@@ -17,7 +17,6 @@ from spacy_nmparse.analysis.displacy import LIMIT, displacy_data
 from spacy_nmparse.analysis.page import is_right_to_left
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.files import write_files
-from spacy_nmparse.systems.projective import crossing_arcs
 
 LEVEL, MARGIN, GAP, PORT = 27.0, 18.0, 26.0, 8.0
 WORD, LABEL, TAG = 15, 11, 10  # sizes of letters
@@ -78,7 +77,13 @@ def draw(
     most = max([1, *levels.values()])
     places, ports, total = _layout(words, tags, arcs)
     base = (most + 0.9) * LEVEL + MARGIN
-    kinds = dict.fromkeys(crossing_arcs(heads), "crossing") | dict.fromkeys(wrong, "wrong")
+    spans = [arc.span for arc in arcs]
+    crossing = [
+        arc.word
+        for arc, (a, b) in zip(arcs, spans, strict=True)
+        if any(a < c < b < d or c < a < d < b for c, d in spans)
+    ]
+    kinds = dict.fromkeys(crossing, "crossing") | dict.fromkeys(wrong, "wrong")
     lines, names = [], []
     for arc in sorted(arcs, key=lambda one: one.span[0] - one.span[1]):  # short ones over long ones
         kind = kinds.get(arc.word, "")

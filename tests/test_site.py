@@ -79,6 +79,14 @@ def test_reference_is_complete() -> None:
         assert described == (made.options.keys() > everyone), name
 
 
+def test_each_system_has_its_bibtex() -> None:
+    page = read(DOCS / "citing.md")
+    for name in systems.names():
+        assert f"`{name}`" in page or f"(`{name}`" in page, name
+    for title in re.findall(r"    title: (.*)", read(ROOT / "CITATION.cff")):
+        assert f"{{{title}}}" in page, title
+
+
 def test_code_of_tutorials_is_that_of_examples() -> None:
     code = "".join(read(path) for path in sorted((ROOT / "examples").glob("*.py")))
     for page in sorted((DOCS / "tutorials").glob("*.md")):
